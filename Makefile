@@ -1,0 +1,66 @@
+# Everything brownout does on a checkout. `make help` lists the targets.
+SHELL := /bin/sh
+VENV ?= .venv
+BIN := $(VENV)/bin
+CLUSTER ?= lab-mongodb
+EXPERIMENT ?= node-wipe
+INSTALLED := $(VENV)/.brownout-installed
+GO_FILES := $(shell find loadgen infra/lab -name '*.go' 2>/dev/null)
+GO = $(shell tools/find_go $(VENV))
+MONGOD = $(shell $(BIN)/python -m brownout.infra.lab.mongod 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-go test-python matrix soak lint types bench wheel clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(INSTALLED) ## Make .venv, install brownout in it, build the load generator
+
+$(INSTALLED): pyproject.toml setup.py constraints.txt go.mod go.sum tools/build_backend.py $(GO_FILES)
+	@python=$$(tools/find_python) || exit 1; \
+	if [ ! -x $(BIN)/python ]; then \
+		echo "making $(VENV) with $$python"; $$python -m venv $(VENV) || exit 1; \
+		$(BIN)/pip install --quiet --upgrade 'pip>=24' || exit 1; \
+	fi
+	@echo "installing brownout and building the load generator (a minute or two the first time)"
+	@$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: setup ## Wipe a node of a real cluster under load and say what it cost (CLUSTER=…, EXPERIMENT=…)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" BROWNOUT_CLUSTER=$(CLUSTER) \
+		chaos --no-version-check --log-file /dev/null run \
+		--journal-path /dev/null experiments/$(EXPERIMENT).json
+
+test: setup test-go test-python ## Run every test: Go, then Python
+
+test-go: setup
+	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" $(GO) test ./...
+
+test-python: setup
+	@$(BIN)/python -m pytest -m "not matrix and not soak"
+
+matrix: setup ## Run every experiment on every lab (long)
+	@$(BIN)/python -m pytest -m matrix -v
+
+soak: setup ## Kill, starve and outlast: our own failures, for an hour or so
+	@$(BIN)/python -m pytest -m soak -v
+
+lint: setup ## Check style: ruff, gofmt, go vet
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@unformatted=$$($$(dirname $(GO))/gofmt -l loadgen infra); \
+		[ -z "$$unformatted" ] || { echo "gofmt these: $$unformatted"; exit 1; }
+	@$(GO) vet ./...
+
+types: setup ## Check types: mypy --strict
+	@$(BIN)/mypy
+
+bench: setup ## Measure the load generator against a bare loop, in one run
+	@$(GO) test -run '^$$' -bench . -benchtime 3s ./loadgen/...
+
+wheel: setup ## Build sdist and wheel, install the wheel in a fresh environment, test it there
+	@$(BIN)/python tools/check_wheel.py
+
+clean: ## Remove what the targets above made (not your runs)
+	rm -rf $(VENV) build dist src/brownout.egg-info src/brownout/bin

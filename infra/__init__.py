@@ -1,0 +1,1 @@
+"""What brownout runs on: inventories in `clusters/`, embedded clusters in `lab/`."""

@@ -1,0 +1,88 @@
+"""Finding what plays the Aerospike node: a real `asd` where there is one, else our stand-in."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from brownout.cluster.model import LabSpec
+from brownout.errors import ClusterError
+
+__all__ = ["STAND_IN", "VARIABLE", "Server", "find_server"]
+
+#: Names an asd; or `stand-in`, not to take a real one that is there.
+VARIABLE = "BROWNOUT_ASD"
+STAND_IN = "stand-in"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A program that starts here, and whether it is the stand-in."""
+
+    program: Path
+    stand_in: bool
+
+    def command(self, spec: LabSpec, configuration: Path) -> tuple[str, ...]:
+        """Return the command line that starts a node with that configuration file."""
+        words = (str(self.program), "--config-file", str(configuration))
+        return (*words, "--edition", spec.edition) if self.stand_in else (*words, "--foreground")
+
+
+def find_server() -> Server:
+    """Return BROWNOUT_ASD's or PATH's asd if it starts here, else the stand-in that we bring.
+
+    Raises `ClusterError` if an asd was named and does not start: no other one is taken silently.
+    """
+    problems = []
+    for source, program in _real():
+        problem = _problem(program)
+        if problem is None:
+            return Server(program, stand_in=False)
+        problems.append(f"{source}: {problem}")
+        if source == VARIABLE:
+            raise ClusterError(
+                f"the lab cannot use the asd that it was told to: {problems[-1]}",
+                f"correct {VARIABLE}, or set it to `{STAND_IN}` or to nothing",
+            )
+    packaged = Path(str(files("brownout") / "bin" / "asd-stand-in"))
+    if os.access(packaged, os.X_OK):
+        return Server(packaged, stand_in=True)
+    problems.append(f"the stand-in: `{packaged}` is not an executable file")
+    raise ClusterError(
+        f"the lab found nothing to play Aerospike: {'; '.join(problems)}",
+        "build the stand-in with `make setup`, or install a wheel of brownout",
+    )
+
+
+def _real() -> Iterator[tuple[str, Path]]:
+    given = os.environ.get(VARIABLE, "")
+    if given == STAND_IN:
+        return
+    if given:
+        yield VARIABLE, Path(given).expanduser()
+    on_path = shutil.which("asd")
+    if on_path:
+        yield "asd on PATH", Path(on_path)
+
+
+def _problem(program: Path) -> str | None:
+    """Return why a program is no asd for a lab; None if it is one.
+
+    The Enterprise Edition wants a key file for its features, which a lab does not have.
+    """
+    if not program.is_file():
+        return f"`{program}` is not a file"
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"`{program}` does not start: {getattr(error, 'strerror', None) or error}"
+    said = (done.stdout or done.stderr).strip() or f"exit {done.returncode}"
+    if done.returncode != 0 or not re.search(r"Aerospike Community Edition build \d", said):
+        return f"`{program}` says {said.splitlines()[0]!r}, wanted an Aerospike Community Edition"
+    return None

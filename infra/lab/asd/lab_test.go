@@ -1,0 +1,252 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	aerospike "github.com/aerospike/aerospike-client-go/v8"
+
+	"brownout/infra/lab/asd/wire"
+)
+
+// Heartbeats of the tests' clusters: three times as fast as the lab's.
+const (
+	intervalMs = 50
+	beats      = 10
+	patience   = 30 * time.Second
+)
+
+// TestMain lets the test's own binary be the server: every node is a process of its own.
+func TestMain(m *testing.M) {
+	if os.Getenv("ASD_STAND_IN_NODE") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// lab is a cluster of real processes on loopback.
+type lab struct {
+	t     *testing.T
+	nodes []*member
+	args  []string
+}
+
+type member struct {
+	id, dir string
+	port    int
+	process *exec.Cmd
+}
+
+func newLab(t *testing.T, size int, args ...string) *lab {
+	t.Helper()
+	l := &lab{t: t, args: args}
+	ports := freePorts(t, 3*size)
+	for i := range size {
+		l.nodes = append(l.nodes, &member{id: fmt.Sprintf("A%d", i+1), dir: t.TempDir(), port: ports[3*i]})
+	}
+	for i, n := range l.nodes {
+		l.configure(n, ports, i)
+	}
+	t.Cleanup(func() {
+		for _, n := range l.nodes {
+			n.signal(syscall.SIGKILL)
+		}
+	})
+	for _, n := range l.nodes {
+		l.start(n)
+	}
+	l.stable(size)
+	return l
+}
+
+func (l *lab) configure(n *member, ports []int, i int) {
+	var seeds strings.Builder
+	for k := range l.nodes {
+		if k != i {
+			fmt.Fprintf(&seeds, "mesh-seed-address-port 127.0.0.1 %d\n", ports[3*k+1])
+		}
+	}
+	endpoint := "address 127.0.0.1\nport %d\n"
+	text := fmt.Sprintf("service {\nnode-id %s\ncluster-name lab\n}\nlogging {\nfile %s/asd.log {\n}\n}\n"+
+		"network {\nservice {\n"+endpoint+"}\nheartbeat {\n"+endpoint+"%sinterval %d\ntimeout %d\n}\n"+
+		"fabric {\n"+endpoint+"}\n}\n"+
+		"namespace test {\nstorage-engine device {\nfile %s/data\nfilesize 32M\nflush-max-ms 20\n}\n}\n",
+		n.id, n.dir, ports[3*i], ports[3*i+1], seeds.String(), intervalMs, beats, ports[3*i+2], n.dir)
+	if err := os.WriteFile(n.conf(), []byte(text), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (n *member) conf() string { return filepath.Join(n.dir, "aerospike.conf") }
+
+func (n *member) data() string { return filepath.Join(n.dir, "data") }
+
+func (l *lab) start(n *member) {
+	l.t.Helper()
+	args := append([]string{"-config-file", n.conf(), "-migrate-record", "50us", "-migrate-partition", "50us"}, l.args...)
+	n.process = exec.Command(os.Args[0], args...)
+	n.process.Env = append(os.Environ(), "ASD_STAND_IN_NODE=1")
+	n.process.Stderr = os.Stderr
+	if err := n.process.Start(); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// signal sends a signal and waits until it has had its effect.
+func (n *member) signal(s syscall.Signal) {
+	_ = n.process.Process.Signal(s)
+	switch s {
+	case syscall.SIGKILL, syscall.SIGTERM:
+		_ = n.process.Wait()
+	case syscall.SIGSTOP:
+		for !n.stopped() {
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// stopped tells whether every thread of the process is.
+func (n *member) stopped() bool {
+	states, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", n.process.Process.Pid))
+	for _, path := range states {
+		text, _ := os.ReadFile(path)
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if !strings.HasPrefix(rest, "T") {
+			return false
+		}
+	}
+	return len(states) > 0
+}
+
+// info asks a node one command and returns its answer; empty if it does not answer.
+func (n *member) info(command string) string {
+	conn, err := net.DialTimeout("tcp", n.address(), time.Second)
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Second))
+	_, _ = conn.Write(wire.Frame{Kind: wire.FrameInfo, Body: []byte(command + "\n")}.Append(nil))
+	frame, err := wire.ReadFrame(conn)
+	if err != nil {
+		return ""
+	}
+	_, answer, _ := strings.Cut(strings.TrimSuffix(string(frame.Body), "\n"), "\t")
+	return answer
+}
+
+// send sends one request over a connection of its own, whatever node it is for.
+func (n *member) send(t *testing.T, r *wire.Request) wire.Answer {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", n.address(), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	_, _ = conn.Write(wire.Frame{Kind: wire.FrameMessage, Body: r.Append(nil)}.Append(nil))
+	frame, err := wire.ReadFrame(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := wire.ParseAnswer(frame.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+func (n *member) address() string { return "127.0.0.1:" + strconv.Itoa(n.port) }
+
+// number returns one number of `namespace/test` or `statistics`.
+func (n *member) number(command, name string) string {
+	for _, pair := range strings.Split(n.info(command), ";") {
+		if value, is := strings.CutPrefix(pair, name+"="); is {
+			return value
+		}
+	}
+	return ""
+}
+
+// await waits until a state is there.
+func (l *lab) await(what string, is func() bool) {
+	l.t.Helper()
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			for _, n := range l.nodes {
+				l.t.Logf("%s: %s, cluster of %s, %s migrations", n.id, n.info("cluster-stable:"),
+					n.number("statistics", "cluster_size"), n.number("statistics", "migrate_partitions_remaining"))
+			}
+			l.t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// stable waits until all nodes that run have one key for a cluster of that size, and returns it.
+func (l *lab) stable(size int) (key string) {
+	l.t.Helper()
+	l.await(fmt.Sprintf("a stable cluster of %d", size), func() bool {
+		keys := map[string]int{}
+		for _, n := range l.nodes {
+			keys[n.info(fmt.Sprintf("cluster-stable:size=%d;ignore-migrations=false", size))]++
+		}
+		for k, n := range keys {
+			if n == size && k != "" && !strings.HasPrefix(k, "ERROR") {
+				key = k
+				return true
+			}
+		}
+		return false
+	})
+	return key
+}
+
+// client returns the official client, with its defaults but for what a test cannot wait for.
+func (l *lab) client(to ...*member) *aerospike.Client {
+	l.t.Helper()
+	policy := aerospike.NewClientPolicy()
+	policy.Timeout = time.Second
+	policy.TendInterval = 100 * time.Millisecond
+	hosts := []*aerospike.Host{}
+	for _, n := range append(to, l.nodes...) {
+		hosts = append(hosts, aerospike.NewHost("127.0.0.1", n.port))
+	}
+	client, err := aerospike.NewClientWithPolicyAndHost(policy, hosts...)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(client.Close)
+	return client
+}
+
+func freePorts(t *testing.T, count int) []int {
+	t.Helper()
+	var ports []int
+	for range count {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+func key(t *testing.T, id any) *aerospike.Key {
+	t.Helper()
+	k, err := aerospike.NewKey("test", "s", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}

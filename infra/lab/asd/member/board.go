@@ -1,0 +1,84 @@
+// Package member decides which nodes make the cluster. Nothing in it waits or sends: it is told what
+// was heard and what time it is, and tells what is to be done.
+package member
+
+import (
+	"slices"
+	"time"
+
+	"brownout/infra/lab/asd/fabric"
+	"brownout/infra/lab/asd/nodeid"
+)
+
+// Board is whom a node hears, and when it last did.
+type Board struct {
+	self    nodeid.ID
+	timeout time.Duration
+	heard   map[nodeid.ID]heard
+}
+
+type heard struct {
+	pulse fabric.Pulse
+	at    time.Time
+}
+
+// NewBoard returns a board on which nobody is heard yet.
+func NewBoard(self nodeid.ID, timeout time.Duration) *Board {
+	return &Board{self: self, timeout: timeout, heard: map[nodeid.ID]heard{}}
+}
+
+// Hear takes a heartbeat in and tells whether its sender is new.
+func (b *Board) Hear(p fabric.Pulse, now time.Time) (arrived bool) {
+	_, known := b.heard[p.From]
+	b.heard[p.From] = heard{p, now}
+	return !known
+}
+
+// Expire removes and returns those who were not heard for too long.
+func (b *Board) Expire(now time.Time) []nodeid.ID {
+	var gone []nodeid.ID
+	for id, h := range b.heard {
+		if now.Sub(h.at) > b.timeout {
+			gone = append(gone, id)
+			delete(b.heard, id)
+		}
+	}
+	return nodeid.Descending(gone)
+}
+
+// Sees returns whom the node hears, the highest first.
+func (b *Board) Sees() []nodeid.ID {
+	var ids []nodeid.ID
+	for id := range b.heard {
+		ids = append(ids, id)
+	}
+	return nodeid.Descending(ids)
+}
+
+// Leader returns who is to be the principal: the highest of all that can be heard, oneself too.
+func (b *Board) Leader() nodeid.ID {
+	leader := b.self
+	for id := range b.heard {
+		leader = max(leader, id)
+	}
+	return leader
+}
+
+// Mutual returns oneself and all those who hear this node as it hears them, the highest first.
+func (b *Board) Mutual() []nodeid.ID {
+	ids := []nodeid.ID{b.self}
+	for id, h := range b.heard {
+		if slices.Contains(h.pulse.Sees, b.self) {
+			ids = append(ids, id)
+		}
+	}
+	return nodeid.Descending(ids)
+}
+
+// Astray returns whether one of members believes to be in another cluster than key's.
+func (b *Board) Astray(members []nodeid.ID, key uint64) bool {
+	return slices.ContainsFunc(members, func(id nodeid.ID) bool {
+		h, known := b.heard[id]
+		return known && h.pulse.Key != key
+	})
+}

@@ -1,0 +1,111 @@
+package member
+
+import (
+	"slices"
+	"time"
+
+	"brownout/infra/lab/asd/nodeid"
+)
+
+// How long the principal lets things settle before it proposes a cluster, as shares of the time after
+// which a silent node is taken for gone. With 150 ms × 10 these are 450, 650, 1,400 and 1,900 ms, as
+// timed on the real server.
+const (
+	afterDeparture     = 0.30
+	afterPrincipalLost = 0.43
+	afterArrival       = 0.93
+	afterStraying      = 1.27
+	// strayingGrace is for heartbeats that were on their way when the cluster changed.
+	strayingGrace = 0.33
+)
+
+// Cluster is what a node believes to be a member of, and when that is to change. Its zero key is
+// the state of an orphan, in which a node starts.
+type Cluster struct {
+	board *Board
+
+	Key     uint64
+	Members []nodeid.ID // the highest first; it is the principal
+	// Whole tells whether the node is a member of a cluster with a principal that it hears.
+	Whole bool
+
+	joined time.Time // when the key was applied
+	due    time.Time // when the leader is to propose; zero is not at all
+}
+
+// NewCluster returns the cluster of an orphan.
+func NewCluster(board *Board) *Cluster { return &Cluster{board: board} }
+
+// Principal returns the principal of the cluster; zero for an orphan.
+func (c *Cluster) Principal() nodeid.ID {
+	if len(c.Members) == 0 {
+		return 0
+	}
+	return c.Members[0]
+}
+
+// Started notes that the node begins to listen.
+func (c *Cluster) Started(now time.Time) { c.dueAfter(now, afterArrival) }
+
+// Arrived notes that a node was heard for the first time.
+func (c *Cluster) Arrived(now time.Time) { c.dueAfter(now, afterArrival) }
+
+// Departed notes that nodes are not heard any more; true if the principal is one of them, which
+// leaves this node without a cluster that anybody keeps.
+func (c *Cluster) Departed(gone []nodeid.ID, now time.Time) (lost bool) {
+	lost = slices.Contains(gone, c.Principal())
+	if lost {
+		c.Whole = false
+		c.dueAfter(now, afterPrincipalLost)
+	} else {
+		c.dueAfter(now, afterDeparture)
+	}
+	return lost
+}
+
+// Recluster asks for a new cluster of the same members.
+func (c *Cluster) Recluster(now time.Time) { c.due = now }
+
+// Proposal returns the members of the cluster that this node is to propose now, if it is to.
+func (c *Cluster) Proposal(now time.Time) ([]nodeid.ID, bool) {
+	c.watchForStraying(now)
+	if c.due.IsZero() || now.Before(c.due) || c.board.Leader() != c.board.self {
+		return nil, false
+	}
+	c.due = time.Time{}
+	return c.board.Mutual(), true
+}
+
+// watchForStraying finds members that have another key, as one has that was restarted before
+// anybody missed it, and members that are heard and were left out.
+func (c *Cluster) watchForStraying(now time.Time) {
+	if c.Key == 0 || !c.due.IsZero() || now.Sub(c.joined) < c.share(strayingGrace) {
+		return
+	}
+	if c.board.Leader() != c.board.self {
+		return
+	}
+	wanted := c.board.Mutual()
+	if !slices.Equal(wanted, c.Members) || c.board.Astray(c.Members, c.Key) {
+		c.dueAfter(now, afterStraying)
+	}
+}
+
+// Failed notes that a proposal was not accepted by everyone; it is made again.
+func (c *Cluster) Failed(now time.Time) { c.dueAfter(now, afterDeparture) }
+
+// Join applies a cluster that everybody accepted.
+func (c *Cluster) Join(key uint64, members []nodeid.ID, now time.Time) {
+	c.Key, c.Members, c.Whole, c.joined = key, members, true, now
+	c.due = time.Time{} // what came up meanwhile is found by watchForStraying
+}
+
+func (c *Cluster) dueAfter(now time.Time, share float64) {
+	if at := now.Add(c.share(share)); at.After(c.due) {
+		c.due = at
+	}
+}
+
+func (c *Cluster) share(share float64) time.Duration {
+	return time.Duration(share * float64(c.board.timeout))
+}

@@ -1,0 +1,184 @@
+"""Bringing a lab up and down, and cleaning up after one that died."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from pydantic import ValidationError
+
+from brownout.cluster import inventory
+from brownout.cluster.host import host_for
+from brownout.cluster.model import Cluster, LabSpec, Node
+from brownout.cluster.problems import from_validation
+from brownout.errors import BrownoutError, ClusterError, ConfigurationError, HostError, UndoFailed
+from brownout.infra.lab import state
+from brownout.infra.lab.engine import Progress, engine_of
+from brownout.infra.lab.inspect import Condition, condition, recorded
+
+__all__ = ["down", "ensure", "up"]
+
+#: Somebody may take a port between our look at it and the member's.
+_ATTEMPTS = 3
+
+
+def _silent(_: str) -> None:
+    """Report nothing."""
+
+
+def up(
+    lab: str | Cluster = "lab-mongodb",
+    members: int | None = None,
+    *,
+    progress: Progress = _silent,
+) -> Cluster:
+    """Bring a lab up, or mend the one that is there, and return its cluster, whole.
+
+    `lab` is an inventory's name, path or content with a `lab` in it; `members` overrides its
+    number. What an earlier lab of that name left behind is cleaned first. On any error all that
+    was made is removed again.
+    """
+    declared, spec = _declared(lab, members)
+    with state.locked(declared.name, lambda: progress("waiting for another brownout")):
+        found = condition(declared.name)
+        if found in ("up", "degraded"):
+            return _mended(declared.name, spec, members, progress)
+        _clean(declared.name, found, progress)
+        return _make(declared, spec, progress)
+
+
+def ensure(lab: str | Cluster, *, progress: Progress = _silent) -> tuple[Cluster, bool]:
+    """Return the cluster to use and whether it had to be brought up.
+
+    A lab of which something runs is returned as it is: what is wrong with it is not hidden by
+    mending it here. A cluster that is no lab is returned unchanged.
+    """
+    declared = lab if isinstance(lab, Cluster) else inventory.declared(lab)
+    if declared.lab is None:
+        return declared, False
+    with state.locked(declared.name, lambda: progress("waiting for another brownout")):
+        found = condition(declared.name)
+        if found in ("up", "degraded"):
+            return _recorded(declared.name), False
+        _clean(declared.name, found, progress)
+        bare, spec = _declared(declared, None)
+        return _make(bare, spec, progress), True
+
+
+def down(lab: str | Cluster = "lab-mongodb", *, progress: Progress = _silent) -> bool:
+    """Take a lab down: no process and no file is left. Return whether there was one.
+
+    Its processes are known by their start time and by a command line that names the lab's own
+    directory; no other process is touched. Raises `UndoFailed` if one does not end.
+    """
+    name = lab.name if isinstance(lab, Cluster) else _name(lab)
+    with state.locked(name, lambda: progress("waiting for another brownout")):
+        existed = condition(name) != "down"
+        if existed:
+            progress(f"taking {name} down")
+            _remove(name)
+        return existed
+
+
+def _declared(lab: str | Cluster, members: int | None) -> tuple[Cluster, LabSpec]:
+    """Return a lab's declaration, without nodes, and what it is to be made of."""
+    cluster = lab if isinstance(lab, Cluster) else inventory.declared(lab)
+    if cluster.lab is None:
+        raise ConfigurationError(
+            f"cluster `{cluster.name}` is not a lab: its inventory has no `lab`",
+            "only a lab, as lab-mongodb, can be brought up",
+        )
+    spec = cluster.lab
+    if members is not None:
+        try:
+            spec = LabSpec.model_validate({**spec.model_dump(), "members": members})
+        except ValidationError as error:
+            raise ConfigurationError(from_validation(error, LabSpec)) from error
+    return cluster.model_copy(update={"nodes": ()}), spec
+
+
+def _name(lab: str) -> str:
+    """Return a lab's name, also when its inventory is gone and only the lab is left."""
+    return lab if state.directory(lab).is_dir() else inventory.declared(lab).name
+
+
+def _recorded(name: str) -> Cluster:
+    cluster = recorded(name)
+    if cluster is None:
+        raise ClusterError(f"the lab `{name}` has lost its inventory", f"brownout lab down {name}")
+    return cluster
+
+
+def _clean(name: str, found: Condition, progress: Progress) -> None:
+    """Remove what an earlier lab left: its maker, its processes or the machine died."""
+    if found != "down":
+        progress(f"cleaning up an earlier {name} ({found})")
+        _remove(name)
+
+
+def _make(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return _make_once(declared, spec, progress)
+        except HostError as error:
+            if "Address already in use" not in str(error) or attempt == _ATTEMPTS:
+                raise
+            progress("a port was taken by somebody else, trying others")
+    raise AssertionError("unreachable")  # pragma: no cover  the loop returns or raises
+
+
+def _make_once(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
+    """Lay out, start and form a lab; on any error, Ctrl-C too, leave nothing of it."""
+    name, engine = declared.name, engine_of(spec)
+    directory = state.directory(name)
+    directory.mkdir(parents=True)
+    try:
+        state.write(name, spec.engine, "starting")
+        cluster = engine.lay_out(declared, spec, directory)
+        state.write_inventory(cluster)
+        progress(f"starting {len(cluster.nodes)} members of {name}")
+        _start(cluster.nodes)
+        engine.form(cluster, spec, progress)
+        state.write(name, spec.engine, "running")
+    except BaseException:
+        _remove(name)
+        raise
+    progress(f"{name} is up")
+    return cluster
+
+
+def _start(nodes: tuple[Node, ...]) -> None:
+    """Start all processes at once; an error of one is raised after all have been tried."""
+    with ThreadPoolExecutor(len(nodes)) as pool:
+        started = [pool.submit(host_for(node).start) for node in nodes]
+    for future in started:
+        future.result()
+
+
+def _mended(name: str, spec: LabSpec, members: int | None, progress: Progress) -> Cluster:
+    """Return the lab that is there, once what an experiment left broken in it is put back."""
+    cluster = _recorded(name)
+    if members not in (None, len(cluster.nodes)):
+        raise ConfigurationError(
+            f"the lab `{name}` is up with {len(cluster.nodes)} members, wanted {members}",
+            f"brownout lab down {name}",
+        )
+    for node in cluster.nodes:
+        host = host_for(node)
+        process = host.running()
+        if not process.running or process.paused:
+            progress(f"{node.name} is {process.describe()}: putting it back")
+            host.resume() if process.running else host.start()
+    engine_of(spec).await_whole(cluster, progress)
+    return cluster
+
+
+def _remove(name: str) -> None:
+    """End a lab's processes, each one tried even if another fails, and remove its directory."""
+    cluster = recorded(name)
+    failures = []
+    for node in cluster.nodes if cluster else ():
+        try:
+            host_for(node).stop("kill")
+        except BrownoutError as error:
+            failures.append(str(error))
+    if failures:
+        raise UndoFailed(f"the lab `{name}` is not down: {'; '.join(failures)}")
+    state.forget(name)

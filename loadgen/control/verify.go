@@ -1,0 +1,147 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"brownout/loadgen/driver"
+	"brownout/loadgen/ledger"
+	"brownout/loadgen/record"
+)
+
+// found is one key as read back: one line of ledger.ndjson.
+type found struct {
+	Read       string  `json:"read"`
+	Stream     string  `json:"stream"`
+	Seq        *uint64 `json:"seq,omitempty"`
+	Writer     *string `json:"writer,omitempty"`
+	ChecksumOK *bool   `json:"checksum_ok,omitempty"`
+	Value      *int64  `json:"value,omitempty"`
+	Missing    bool    `json:"missing,omitempty"`
+	Error      string  `json:"error,omitempty"`
+}
+
+// lastLine ends a complete ledger.
+type lastLine struct {
+	End     bool `json:"end"`
+	Keys    int  `json:"keys"`
+	Read    int  `json:"read"`
+	Sampled bool `json:"sampled"`
+}
+
+// verify reads every key of the ledger back.
+func (s *Session) verify(ctx context.Context, _ command) error {
+	if !s.stopped {
+		return &errOrder{"there is nothing to verify yet", "send `stop` first"}
+	}
+	if s.verified {
+		return &errOrder{"the ledger is read back already", "see ledger.ndjson"}
+	}
+	s.verified = true
+	back := &readBack{directory: s.directory, secrets: s.secrets.Load(), report: s.progress("verifying")}
+	for _, set := range s.engine.Ledger() {
+		back.total += int(set.Len())
+	}
+	for _, set := range s.engine.Ledger() {
+		back.begin(set)
+		failed := s.driver.ReadBack(ctx, set.Stream, set.IDs(), set.Counter, back.take)
+		if err := back.finish(set, failed); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if err := back.end(); err != nil {
+		return err
+	}
+	s.out.send(named("verified", event{"keys": back.total, "read": back.read, "unread": back.total - back.read}))
+	return nil
+}
+
+// clean removes what the load made.
+func (s *Session) clean(ctx context.Context, _ command) error {
+	if s.driver == nil || s.running() {
+		return &errOrder{"there is nothing to clean now", "send `open` first, and `stop` what runs"}
+	}
+	if err := s.driver.Clean(ctx); err != nil {
+		return err
+	}
+	s.out.send(named("cleaned", nil))
+	return nil
+}
+
+// readBack writes down what was found, key by key.
+type readBack struct {
+	directory *record.Directory
+	secrets   *strings.Replacer
+	report    func(done, total uint64)
+	total     int
+
+	mu      sync.Mutex
+	stream  string
+	counter bool
+	seen    map[string]bool
+	read    int
+	failed  error // of the run directory
+}
+
+func (b *readBack) begin(set *ledger.Set) {
+	b.stream, b.counter, b.seen = set.Name, set.Counter, make(map[string]bool, set.Len())
+}
+
+// take writes one key down; a second report of the same key is ignored.
+func (b *readBack) take(key driver.ReadBack) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.seen[key.ID] || b.failed != nil {
+		return
+	}
+	b.seen[key.ID] = true
+	if key.Err == nil {
+		b.read++
+	}
+	b.failed = b.directory.Ledger(b.line(key))
+	b.report(uint64(b.read), uint64(b.total))
+}
+
+func (b *readBack) line(key driver.ReadBack) found {
+	line := found{Read: key.ID, Stream: b.stream}
+	switch {
+	case key.Err != nil:
+		line.Error = b.secrets.Replace(key.Err.Error())
+	case key.Missing || (!b.counter && key.Record == nil):
+		line.Missing = true
+	case b.counter:
+		line.Value = &key.Value
+	default:
+		line.Seq, line.Writer, line.ChecksumOK = &key.Record.Seq, &key.Record.Writer, &key.ChecksumOK
+	}
+	return line
+}
+
+// finish writes down as unread what the driver did not report.
+func (b *readBack) finish(set *ledger.Set, cause error) error {
+	if cause == nil {
+		cause = errors.New("the driver did not report this key")
+	}
+	for _, id := range set.IDs() {
+		if !b.seen[id] {
+			b.take(driver.ReadBack{ID: id, Err: cause})
+		}
+	}
+	return b.failed
+}
+
+// end completes the ledger, if there is one.
+func (b *readBack) end() error {
+	if b.total == 0 {
+		return nil
+	}
+	if err := b.directory.Ledger(lastLine{End: true, Keys: b.total, Read: b.read}); err != nil {
+		return err
+	}
+	return b.directory.CloseLedger()
+}

@@ -1,0 +1,76 @@
+package driver
+
+import "fmt"
+
+// Dataset is what Load writes: the plain keys, then the ledger's, as one
+// numbered list of items.
+//
+//	for i := range data.Total() { item := data.Item(i); … }
+type Dataset struct {
+	Keys        uint64
+	ValueBytes  int
+	Concurrency int
+	Writer      string
+	Ledger      []LedgerSet
+	// Value returns ValueBytes bytes for a key; read-only, and the same slice
+	// may be returned again.
+	Value func(key uint64) []byte
+}
+
+// LedgerSet is the fixed key space of one verified stream: registers, or
+// counters that start at zero.
+type LedgerSet struct {
+	Stream  int
+	Name    string // of the stream
+	Keys    uint64
+	Counter bool
+}
+
+// Item is one record to load.
+type Item struct {
+	ID       string
+	Key      uint64
+	Stream   int // -1 for the plain data set
+	Verified bool
+	Counter  bool   // stored as the counter 0, without value or record
+	Value    []byte // of everything else
+	Record   Record // of everything else; Seq is 1 for verified keys, else 0
+}
+
+// Total is the number of items.
+func (d Dataset) Total() uint64 {
+	total := d.Keys
+	for _, set := range d.Ledger {
+		total += set.Keys
+	}
+	return total
+}
+
+// Item returns the item number i, counted from 0.
+func (d Dataset) Item(i uint64) Item {
+	if i < d.Keys {
+		item := Item{ID: DataID(i), Key: i, Stream: -1, Value: d.Value(i)}
+		item.Record = NewRecord(d.Writer, item.ID, 0, item.Value)
+		return item
+	}
+	i -= d.Keys
+	for _, set := range d.Ledger {
+		if i < set.Keys {
+			return d.ledgerItem(set, i)
+		}
+		i -= set.Keys
+	}
+	panic(fmt.Sprintf("item out of range: the data set has %d", d.Total()))
+}
+
+func (d Dataset) ledgerItem(set LedgerSet, key uint64) Item {
+	item := Item{
+		ID: LedgerID(set.Name, set.Counter, key), Key: key,
+		Stream: set.Stream, Verified: true, Counter: set.Counter,
+	}
+	if !set.Counter {
+		item.Value = d.Value(key)
+		item.Record = NewRecord(d.Writer, item.ID, 1, item.Value)
+	}
+	return item
+}

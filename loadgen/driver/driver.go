@@ -1,0 +1,83 @@
+// Package driver is the one interface between the load generator and a
+// database. A driver knows how to do a single operation and how to say what
+// became of it; it knows nothing of rates, lanes, files or faults.
+//
+//	engine ──Lane(op)──▶ which failure domain?      (cheap, at every arrival)
+//	engine ──Do(op)────▶ Result{Class, Cause, …}    (blocks, at most until the deadline)
+//
+// A new database is one more package that registers itself in its init().
+package driver
+
+import (
+	"context"
+	"time"
+)
+
+// Driver does operations on one database.
+//
+// Open is called once and first, Close once and last. Lane and Do are called
+// from many goroutines at a time; everything else from one.
+type Driver interface {
+	// Open connects. Its error is for people and holds no secret.
+	Open(ctx context.Context, config Config) error
+	// Settings returns every effective policy (time-outs, pools, write concern)
+	// for the record of the run; no secrets.
+	Settings() map[string]any
+	// Lane names the failure domain that will serve op, for example the
+	// selected server. It is called for every arrival, before Do.
+	Lane(op *Op) string
+	// LaneCap is the driver's own limit of operations in flight per lane.
+	LaneCap() int
+	// InDoubtFor bounds how long after the end of a write in doubt that write
+	// may still take effect: the driver's own longest time-out on it.
+	InDoubtFor() time.Duration
+	// Do does one operation. ctx carries the operation's deadline, and Do
+	// returns by then, or shortly after. It keeps nothing of op.
+	Do(ctx context.Context, op *Op) Result
+	// Load claims the namespace with a marker, refuses one that it did not
+	// make, and writes the data set. progress may be called from any goroutine.
+	Load(ctx context.Context, data Dataset, progress func(done, total uint64)) error
+	// Started tells that the schedule begins at t0.
+	Started(t0 time.Time)
+	// ReadBack reads verified keys of one stream from the majority or master,
+	// and reports each exactly once; each may be called from any goroutine. An
+	// error stands for all the ids that were not reported.
+	ReadBack(ctx context.Context, stream int, ids []string, counter bool, each func(ReadBack)) error
+	// Clean removes what the driver made, and nothing else.
+	Clean(ctx context.Context) error
+	// Close gives everything up, also after a failed Open.
+	Close()
+}
+
+// Result says what became of one operation.
+type Result struct {
+	Class Class
+	// Cause is empty for OK.
+	Cause Cause
+	// Code is the database's or driver's own short code, without variable parts
+	// (addresses, ids): it is counted, so its values have to be few.
+	Code string
+	// Sent says that the server may have received something of it.
+	Sent bool
+	// Retryable says that doing the same operation again makes sense.
+	Retryable bool
+	// Attempts counts what was sent, the driver's own retries included; 0 means 1.
+	Attempts int
+	// Found is false for a read that found nothing. The engine makes that a
+	// failure with the cause NotFound: every key it reads was written before.
+	Found bool
+	// Record is what a read found; nil if the driver did not look into it.
+	Record *Record
+	// Value is the counter after an increment, if the database tells.
+	Value int64
+}
+
+// ReadBack is one verified key as found after the run.
+type ReadBack struct {
+	ID         string
+	Record     *Record // of a register; nil if missing or not read
+	Value      int64   // of a counter
+	Missing    bool
+	ChecksumOK bool
+	Err        error // the key could not be read
+}

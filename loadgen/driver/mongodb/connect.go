@@ -1,0 +1,191 @@
+package mongodb
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/youmark/pkcs8"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
+	"brownout/loadgen/driver"
+)
+
+// clientOptions turns a configuration into the driver's options. Policies
+// that the URI may also state are always set on top of it.
+func clientOptions(c driver.Config, p policy, retries bool) (*options.ClientOptions, error) {
+	o := options.Client().ApplyURI(withCredentials(c))
+	encryption, err := tlsConfig(c.TLS)
+	if err != nil {
+		return nil, err
+	}
+	if encryption != nil {
+		o.SetTLSConfig(encryption)
+	}
+	preference, err := readpref.New(p.readMode())
+	if err != nil {
+		return nil, err
+	}
+	o.SetAppName("brownout").
+		SetWriteConcern(p.writeConcern()).
+		SetReadConcern(p.readConcern()).
+		SetReadPreference(preference).
+		SetRetryWrites(retries).
+		SetRetryReads(retries).
+		SetMaxPoolSize(uint64(p.PoolSize)).
+		SetMinPoolSize(uint64(p.MinPoolSize)).
+		SetMaxConnecting(uint64(p.MaxConnecting)).
+		SetConnectTimeout(milliseconds(p.ConnectTimeoutMS)).
+		SetServerSelectionTimeout(milliseconds(p.ServerSelectionTimeoutMS)).
+		SetHeartbeatInterval(milliseconds(p.HeartbeatMS))
+	if !retries {
+		o.SetMaxAdaptiveRetries(0) // its own retries of an overloaded server
+	}
+	return o, o.Validate()
+}
+
+// withCredentials puts user and password where the driver expects them beside
+// the URI's other words on logging in (authSource, authMechanism). That URI
+// exists only here.
+func withCredentials(c driver.Config) string {
+	scheme, rest, found := strings.Cut(c.URI, "://")
+	if c.Username == "" || !found {
+		return c.URI
+	}
+	user := url.User(c.Username)
+	if c.Password != "" {
+		user = url.UserPassword(c.Username, c.Password)
+	}
+	if hosts := strings.IndexByte(rest, '@'); hosts >= 0 {
+		rest = rest[hosts+1:]
+	}
+	return scheme + "://" + user.String() + "@" + rest
+}
+
+// loginOf names how the client logs in, without saying as whom.
+func loginOf(o *options.ClientOptions) string {
+	switch {
+	case o.Auth == nil:
+		return ""
+	case o.Auth.AuthMechanism == "":
+		return "SCRAM"
+	}
+	return o.Auth.AuthMechanism
+}
+
+// tlsConfig reads the certificates; nil means plain text, or what the URI says.
+func tlsConfig(t driver.TLS) (*tls.Config, error) {
+	if !t.Enabled {
+		return nil, nil
+	}
+	config := &tls.Config{
+		MinVersion: tls.VersionTLS12, ServerName: t.ServerName,
+		InsecureSkipVerify: t.InsecureSkipVerify, //nolint:gosec // the user's own, recorded choice
+	}
+	if t.CAFile != "" {
+		text, err := os.ReadFile(t.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("tls.ca_file: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("tls.ca_file %s holds no certificate in PEM form", t.CAFile)
+		}
+	}
+	if t.CertFile != "" || t.KeyFile != "" {
+		pair, err := keyPair(t)
+		if err != nil {
+			return nil, fmt.Errorf("tls.cert_file and tls.key_file: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
+
+// keyPair reads our certificate and its key. One file may hold both, as
+// MongoDB's own tools like it.
+func keyPair(t driver.TLS) (tls.Certificate, error) {
+	certificate, err := os.ReadFile(t.CertFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := os.ReadFile(cmp.Or(t.KeyFile, t.CertFile))
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	if t.KeyPassphrase != "" {
+		if key, err = unlocked(key, t.KeyPassphrase); err != nil {
+			return tls.Certificate{}, err
+		}
+	}
+	return tls.X509KeyPair(certificate, key)
+}
+
+// unlocked returns a PEM text with its keys decrypted.
+func unlocked(text []byte, passphrase string) ([]byte, error) {
+	var plain []byte
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Headers["DEK-Info"] != "" {
+			return nil, errors.New("the key is encrypted in a way that is no longer safe; " +
+				"convert it by `openssl pkcs8 -topk8`")
+		}
+		if block.Type == "ENCRYPTED PRIVATE KEY" {
+			key, err := pkcs8.ParsePKCS8PrivateKey(block.Bytes, []byte(passphrase))
+			if err != nil {
+				return nil, errors.New("the key's passphrase does not open it")
+			}
+			block = &pem.Block{Type: "PRIVATE KEY"}
+			if block.Bytes, err = x509.MarshalPKCS8PrivateKey(key); err != nil {
+				return nil, err
+			}
+		}
+		plain = append(plain, pem.EncodeToMemory(block)...)
+	}
+	return plain, nil
+}
+
+// unauthorized is the server's code for a user that may not do something.
+const unauthorized = 13
+
+var (
+	userinfo = regexp.MustCompile(`//[^/@\s]*@`)
+	// An option of a URI that is a secret, as tlsCertificateKeyFilePassword.
+	secretOption = regexp.MustCompile(`(?i)[?&][^=&]*(?:password|properties)=([^&]+)`)
+)
+
+// redacted returns an error for people, whose text holds no secret of the
+// configuration.
+func redacted(err error, c driver.Config) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if code, _ := serverCode(err); code == unauthorized {
+		// What follows is the whole command, with all that the client adds to it.
+		text, _, _ = strings.Cut(text, " to execute command")
+		text += "; give the user the role `readWrite` on that database"
+	}
+	text = userinfo.ReplaceAllString(text, "//")
+	secrets := []string{c.Password, c.TLS.KeyPassphrase}
+	for _, found := range secretOption.FindAllStringSubmatch(c.URI, -1) {
+		secrets = append(secrets, found[1])
+		if plain, err := url.QueryUnescape(found[1]); err == nil {
+			secrets = append(secrets, plain)
+		}
+	}
+	for _, secret := range secrets {
+		if secret != "" {
+			_, escaped, _ := strings.Cut(url.UserPassword("", secret).String(), ":")
+			text = strings.NewReplacer(secret, "…", escaped, "…").Replace(text)
+		}
+	}
+	return errors.New(text)
+}

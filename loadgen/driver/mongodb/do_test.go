@@ -1,0 +1,142 @@
+package mongodb
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"brownout/loadgen/driver"
+)
+
+func TestEveryKindOfOperationDoesWhatItSays(t *testing.T) {
+	d := opened(t, sharedMongod(t), nil)
+	ok := func(op driver.Op) driver.Result {
+		t.Helper()
+		result := do(t, d, op)
+		if result.Class != driver.OK || !result.Sent || result.Attempts != 1 {
+			t.Fatalf("%v: %+v", op.Kind, result)
+		}
+		return result
+	}
+	written := update("new")
+	ok(written)
+	read := ok(driver.Op{Kind: driver.Read, Stream: 1, ID: written.ID, Verified: true})
+	if !read.Found || read.Record == nil || *read.Record != written.Record {
+		t.Errorf("read back %+v, wanted %+v", read.Record, written.Record)
+	}
+	inserted := driver.Op{Kind: driver.Insert, ID: driver.InsertID(0, 1), Value: []byte("x")}
+	inserted.Record = driver.NewRecord("run-1", inserted.ID, 0, inserted.Value)
+	ok(inserted)
+	again := do(t, d, inserted)
+	if again.Class != driver.Failed || again.Cause != driver.CauseKeyBusy || again.Code != "11000" {
+		t.Errorf("inserting it again: %+v", again)
+	}
+	for range 3 {
+		ok(driver.Op{Kind: driver.Increment, ID: "c"})
+	}
+	if count := ok(driver.Op{Kind: driver.Read, ID: "c"}); !count.Found || count.Value != 3 {
+		t.Errorf("the counter: %+v", count)
+	}
+	if missing := ok(driver.Op{Kind: driver.Read, ID: "nobody"}); missing.Found {
+		t.Errorf("a missing key: %+v", missing)
+	}
+}
+
+func TestARecordThatFailsItsChecksumIsAnIntegrityFailure(t *testing.T) {
+	d := opened(t, sharedMongod(t), nil)
+	written := update("right")
+	do(t, d, written)
+	ledger := d.streams[1].ledger
+	_, err := ledger.UpdateOne(t.Context(), byID(written.ID),
+		bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: bson.Binary{Data: []byte("wrong")}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := do(t, d, driver.Op{Kind: driver.Read, Stream: 1, ID: written.ID, Verified: true})
+	if got.Class != driver.Failed || got.Cause != driver.CauseIntegrity {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestErrorsOfARealServerAreSorted(t *testing.T) {
+	server := sharedMongod(t)
+	code := func(n int, labels ...string) bson.D {
+		return bson.D{{Key: "errorCode", Value: n}, {Key: "errorLabels", Value: labels}}
+	}
+	cases := map[string]struct {
+		how   bson.D
+		class driver.Class
+		cause driver.Cause
+		code  string
+	}{
+		"not primary":   {code(10107, "RetryableWriteError"), driver.Failed, driver.CauseNotPrimary, "10107 NotWritablePrimary"},
+		"interrupted":   {code(11602, "RetryableWriteError"), driver.InDoubt, driver.CauseNotPrimary, "11602 InterruptedDueToReplStateChange"},
+		"nothing done":  {code(91, "RetryableWriteError", "NoWritesPerformed"), driver.Failed, driver.CauseNotPrimary, "91 ShutdownInProgress"},
+		"hung up":       {bson.D{{Key: "closeConnection", Value: true}}, driver.InDoubt, driver.CauseConnectionReset, "EOF"},
+		"no answer":     {bson.D{{Key: "blockConnection", Value: true}, {Key: "blockTimeMS", Value: 1500}}, driver.InDoubt, driver.CauseReadTimeout, "DeadlineExceeded"},
+		"not confirmed": {bson.D{{Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 64}, {Key: "codeName", Value: "WriteConcernTimeout"}, {Key: "errmsg", Value: "waiting for replication timed out"}}}}, driver.InDoubt, driver.CauseQuorumUnavailable, "writeConcern 64 WriteConcernTimeout"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := opened(t, server, nil)
+			server.fail(t, 1, "update", test.how)
+			got := do(t, d, update("v"))
+			if got.Class != test.class || got.Cause != test.cause || got.Code != test.code || !got.Sent {
+				t.Errorf("got %+v, wanted %v %s %q", got, test.class, test.cause, test.code)
+			}
+		})
+	}
+}
+
+func TestOnlyTheDriverDefaultRetriesByItself(t *testing.T) {
+	server := sharedMongod(t)
+	steppedDown := bson.D{
+		{Key: "errorCode", Value: 189}, {Key: "errorLabels", Value: bson.A{"RetryableWriteError"}},
+	}
+	for retries, want := range map[string]driver.Result{
+		driver.RetriesNone:          {Class: driver.InDoubt, Cause: driver.CauseNotPrimary, Attempts: 1},
+		driver.RetriesOnce:          {Class: driver.InDoubt, Cause: driver.CauseNotPrimary, Attempts: 1},
+		driver.RetriesDriverDefault: {Class: driver.OK, Attempts: 2},
+	} {
+		t.Run(retries, func(t *testing.T) {
+			d := opened(t, server, func(c *driver.Config) { c.Streams[1].Retries = retries })
+			server.fail(t, 1, "update", steppedDown)
+			got := do(t, d, update("v"))
+			if got.Class != want.Class || got.Cause != want.Cause || got.Attempts != want.Attempts {
+				t.Errorf("got %+v, wanted %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestALostServerLeavesTheWriteInFlightInDoubtAndNoLane(t *testing.T) {
+	server := ownMongod(t)
+	server.initiate(t, opts())
+	d := opened(t, server, func(c *driver.Config) { c.Streams[1].DeadlineS = 20 })
+	write := update("v")
+	do(t, d, write)
+	if lane := d.Lane(&write); lane != server.address {
+		t.Errorf("the lane is %q, wanted %q", lane, server.address)
+	}
+	server.fail(t, 1, "update", bson.D{{Key: "blockConnection", Value: true}, {Key: "blockTimeMS", Value: 20_000}})
+	inFlight := make(chan driver.Result)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		inFlight <- d.Do(ctx, &write)
+	}()
+	server.waitUntilFailing(t)
+	server.kill()
+	if got := <-inFlight; got.Class != driver.InDoubt || got.Cause != driver.CauseConnectionReset {
+		t.Errorf("the write in flight: %+v", got)
+	}
+	for d.Lane(&write) != laneUnrouted {
+		time.Sleep(time.Millisecond)
+	}
+	got := do(t, d, write)
+	if got.Class != driver.Failed || got.Cause != driver.CauseNoNode || got.Sent {
+		t.Errorf("without a server: %+v", got)
+	}
+}

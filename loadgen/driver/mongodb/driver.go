@@ -1,0 +1,186 @@
+// Package mongodb is the MongoDB driver of the load generator: the official
+// Go client, with every policy that matters in a fault stated and recorded.
+//
+// In its own database (the namespace) it keeps three collections: `data`, the
+// plain data set; `ledger`, the verified keys; `meta`, the marker that says whose
+// database this is. It touches nothing else.
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+
+	"brownout/loadgen/driver"
+)
+
+const (
+	collectionData   = "data"
+	collectionLedger = "ledger"
+	collectionMeta   = "meta"
+)
+
+func init() { driver.Register("mongodb", func() driver.Driver { return &Driver{} }) }
+
+var _ driver.Driver = (*Driver)(nil)
+
+// Driver does operations on one MongoDB cluster.
+type Driver struct {
+	config  driver.Config
+	policy  policy
+	clients map[bool]*client // by whether the driver retries
+	streams []stream
+	hosts   []string
+	login   string // how the client logs in; "" for not at all
+
+	encrypted bool // by the configuration or by the URI
+	secure    bool // whether it speaks TLS, be it by the URI's word
+}
+
+// client is a connected client and what it knows of the cluster.
+type client struct {
+	*mongo.Client
+	watcher *watcher
+}
+
+// stream is a stream's way into the database.
+type stream struct {
+	client  *client
+	retries bool
+	data    *mongo.Collection
+	ledger  *mongo.Collection
+}
+
+func (s stream) records(verified bool) *mongo.Collection {
+	if verified {
+		return s.ledger
+	}
+	return s.data
+}
+
+// Open connects one client for each way of retrying that the streams ask for,
+// and waits until it can serve them.
+func (d *Driver) Open(ctx context.Context, config driver.Config) error {
+	d.config, d.clients = config, map[bool]*client{}
+	var err error
+	if d.policy, err = parsePolicy(config.Options, config.LaneCap); err != nil {
+		return redacted(err, config)
+	}
+	for _, s := range config.Streams {
+		retries := s.Retries == driver.RetriesDriverDefault
+		if err := d.connect(ctx, retries); err != nil {
+			return redacted(err, config)
+		}
+		database := d.clients[retries].Database(config.Namespace)
+		d.streams = append(d.streams, stream{
+			client: d.clients[retries], retries: retries,
+			data: database.Collection(collectionData), ledger: database.Collection(collectionLedger),
+		})
+	}
+	if config.Reuse {
+		return redacted(d.checkOurs(ctx), config)
+	}
+	return nil
+}
+
+func (d *Driver) connect(ctx context.Context, retries bool) error {
+	if d.clients[retries] != nil {
+		return nil
+	}
+	o, err := clientOptions(d.config, d.policy, retries)
+	if err != nil {
+		return err
+	}
+	watcher := newWatcher()
+	d.hosts, d.login, d.secure = o.Hosts, loginOf(o), o.TLSConfig != nil
+	connected, err := mongo.Connect(o.SetServerMonitor(watcher.monitor()).SetMonitor(attemptMonitor(retries)))
+	if err != nil {
+		return err
+	}
+	d.clients[retries] = &client{Client: connected, watcher: watcher}
+	patience := min(openTimeout, *o.ServerSelectionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := connected.Ping(ctx, readpref.Primary()); err != nil {
+		return unreachable(err, o.Hosts, patience)
+	}
+	return nil
+}
+
+// openTimeout leaves room for one election with MongoDB's defaults (10 s).
+const openTimeout = 20 * time.Second
+
+// unreachable says why a cluster could not be used, server by server.
+func unreachable(err error, hosts []string, patience time.Duration) error {
+	servers := strings.Join(hosts, ", ")
+	result := unsent(err)
+	if result.Cause == driver.CauseAuthTLS {
+		return fmt.Errorf("the cluster at %s refuses the login or the TLS connection: %w; "+
+			"see `auth` and `tls` of the inventory's `connection`", servers, err)
+	}
+	var selection topology.ServerSelectionError
+	if !errors.As(err, &selection) {
+		return fmt.Errorf("the cluster at %s does not answer: %w", servers, err)
+	}
+	var states []string
+	hint := "is the cluster up, and is the replica set initiated?"
+	for _, server := range selection.Desc.Servers {
+		state := fmt.Sprintf("%s is %s", server.Addr, strings.ToLower(server.Kind.String()))
+		if server.LastError != nil {
+			state += fmt.Sprintf(" (%v)", server.LastError)
+			switch {
+			case untrusted(server.LastError):
+				hint = "see `connection.tls` in the inventory"
+			case errors.Is(server.LastError, io.EOF):
+				hint = "it may want TLS, or refuse our certificate; see `connection.tls` in the inventory"
+			}
+		}
+		states = append(states, state)
+	}
+	return fmt.Errorf("no primary found within %v: %s; %s", patience, strings.Join(states, ", "), hint)
+}
+
+// Lane names the server that the driver would select for op now.
+func (d *Driver) Lane(op *driver.Op) string {
+	mode := readpref.PrimaryMode
+	if op.Kind == driver.Read {
+		mode = d.policy.readMode()
+	}
+	return d.streams[op.Stream].client.watcher.current.Load().lane(mode)
+}
+
+// LaneCap is the size of the pool that the driver keeps for each server.
+func (d *Driver) LaneCap() int { return d.policy.PoolSize }
+
+// InDoubtFor is the longest deadline: every command carries what was left of it
+// as the server's own limit, which starts when the server reads the command.
+func (d *Driver) InDoubtFor() time.Duration {
+	longest := 0.0
+	for _, s := range d.config.Streams {
+		longest = max(longest, s.DeadlineS)
+	}
+	return time.Duration(longest * float64(time.Second))
+}
+
+// Started has nothing to do: no policy depends on the schedule.
+func (d *Driver) Started(time.Time) {}
+
+// Close disconnects, without waiting for what a broken server still owes.
+func (d *Driver) Close() {
+	for _, c := range d.clients {
+		closeClient(c.Client)
+	}
+}
+
+func closeClient(c *mongo.Client) {
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer cancel()
+	_ = c.Disconnect(ctx) // the process lets go of the rest
+}

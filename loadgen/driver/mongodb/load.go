@@ -1,0 +1,147 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"brownout/loadgen/driver"
+)
+
+const (
+	batchRecords = 1000
+	batchBytes   = 4 << 20
+)
+
+// Load claims the database and writes the data set, all of it acknowledged by
+// the majority. A data set of the same shape is used again if it is whole; the
+// ledger's keys always start anew.
+func (d *Driver) Load(ctx context.Context, data driver.Dataset, progress func(done, total uint64)) error {
+	database, done, err := d.control(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return redacted(d.load(ctx, database, data, progress), d.config)
+}
+
+func (d *Driver) load(
+	ctx context.Context, database *mongo.Database, data driver.Dataset, progress func(done, total uint64),
+) error {
+	mark, err := d.claim(ctx, database)
+	if err != nil {
+		return err
+	}
+	count := func(n uint64) { progress(n, data.Total()) }
+	whole, err := reusable(ctx, database, mark, data)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		mark.Data = nil // until the new one is complete
+		if err := d.putMarker(ctx, database, mark); err != nil {
+			return err
+		}
+		if err := refill(ctx, database, collectionData, data, 0, data.Keys, count); err != nil {
+			return err
+		}
+	}
+	if err := refill(ctx, database, collectionLedger, data, data.Keys, data.Total(), count); err != nil {
+		return err
+	}
+	shape := shapeOf(data)
+	mark.Data = &shape
+	return d.putMarker(ctx, database, mark)
+}
+
+// reusable tells whether the plain data set is there already: complete by the
+// marker, of the same shape, as many records as wanted, and no inserted ones,
+// whose keys the new run would want to insert again.
+func reusable(
+	ctx context.Context, database *mongo.Database, mark *marker, data driver.Dataset,
+) (bool, error) {
+	if mark.Data == nil || *mark.Data != shapeOf(data) {
+		return false, nil
+	}
+	// Counted, not estimated: a server's estimate is off after a crash.
+	records := database.Collection(collectionData)
+	all, err := records.CountDocuments(ctx, bson.D{})
+	if err != nil {
+		return false, fmt.Errorf("counting the data set: %w", err)
+	}
+	ours := bson.D{{Key: "_id", Value: bson.D{
+		{Key: "$gte", Value: driver.DataID(0)},
+		{Key: "$lte", Value: driver.DataID(max(data.Keys, 1) - 1)},
+	}}}
+	known, err := records.CountDocuments(ctx, ours)
+	if err != nil {
+		return false, fmt.Errorf("counting the data set: %w", err)
+	}
+	return all == int64(data.Keys) && known == all, nil
+}
+
+// refill makes a collection hold the items from first up to limit, and no other.
+func refill(
+	ctx context.Context, database *mongo.Database, name string,
+	data driver.Dataset, first, limit uint64, count func(uint64),
+) error {
+	records := database.Collection(name)
+	if err := records.Drop(ctx); err != nil {
+		return fmt.Errorf("emptying %s.%s: %w", database.Name(), name, err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	batches := make(chan batch)
+	var done atomic.Uint64
+	done.Store(first)
+	var workers sync.WaitGroup
+	for range max(data.Concurrency, 1) {
+		workers.Go(func() {
+			for b := range batches {
+				if err := b.insert(ctx, records, data); err != nil {
+					cancel(fmt.Errorf("loading %s.%s: %w", database.Name(), name, err))
+					return
+				}
+				count(done.Add(b.limit - b.first))
+			}
+		})
+	}
+	deal(ctx, batches, first, limit, uint64(max(1, min(batchRecords, batchBytes/(data.ValueBytes+100)))))
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+// batch is a run of items: [first, limit).
+type batch struct{ first, limit uint64 }
+
+func deal(ctx context.Context, batches chan<- batch, first, limit, size uint64) {
+	defer close(batches)
+	for ; first < limit; first += size {
+		select {
+		case batches <- batch{first, min(first+size, limit)}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (b batch) insert(ctx context.Context, records *mongo.Collection, data driver.Dataset) error {
+	documents := make([]any, 0, b.limit-b.first)
+	for i := b.first; i < b.limit; i++ {
+		documents = append(documents, stored(data.Item(i)))
+	}
+	_, err := records.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
+	return err
+}
+
+func stored(item driver.Item) bson.D {
+	if item.Counter {
+		return counter(item.ID, 0)
+	}
+	return document(item.ID, item.Record, item.Value)
+}

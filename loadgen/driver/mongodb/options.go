@@ -1,0 +1,104 @@
+package mongodb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+)
+
+// policy is every choice that decides how the driver behaves in a fault. None
+// is left to the driver's silent defaults: what is in effect is on record.
+type policy struct {
+	WriteConcern             string `json:"write_concern"` // "majority" or a number of members
+	Journal                  *bool  `json:"journal"`       // nil: the server decides
+	ReadConcern              string `json:"read_concern"`
+	ReadPreference           string `json:"read_preference"`
+	PoolSize                 int    `json:"pool_size"` // connections per server
+	MinPoolSize              int    `json:"min_pool_size"`
+	MaxConnecting            int    `json:"max_connecting"`
+	ConnectTimeoutMS         int    `json:"connect_timeout_ms"`
+	ServerSelectionTimeoutMS int    `json:"server_selection_timeout_ms"`
+	HeartbeatMS              int    `json:"heartbeat_ms"`
+}
+
+func defaultPolicy() policy {
+	return policy{
+		WriteConcern: "majority", ReadConcern: "local", ReadPreference: "primary",
+		PoolSize: 100, MaxConnecting: 2,
+		ConnectTimeoutMS: 5_000, ServerSelectionTimeoutMS: 30_000, HeartbeatMS: 10_000,
+	}
+}
+
+// parsePolicy reads the spec's options for this driver over the defaults.
+// Its error joins every problem.
+func parsePolicy(options map[string]any, laneCap int) (policy, error) {
+	p := defaultPolicy()
+	if laneCap > 0 {
+		p.PoolSize = laneCap // a lane wider than the pool would queue inside the driver
+	}
+	text, err := json.Marshal(options)
+	if err != nil {
+		return p, fmt.Errorf("options: %w", err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&p); err != nil {
+		return p, fmt.Errorf("options of the mongodb driver: %w", err)
+	}
+	return p, p.check()
+}
+
+func (p policy) check() error {
+	var problems []error
+	add := func(ok bool, format string, arguments ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf(format, arguments...))
+		}
+	}
+	members, err := strconv.Atoi(p.WriteConcern)
+	add(p.WriteConcern == "majority" || (err == nil && members >= 1),
+		"option write_concern is %q (wanted majority, or a number of members from 1: "+
+			"without an acknowledgement nothing can be said of a write)", p.WriteConcern)
+	_, err = readpref.ModeFromString(p.ReadPreference)
+	add(err == nil, "option read_preference is %q (wanted primary, primaryPreferred, "+
+		"secondary, secondaryPreferred or nearest)", p.ReadPreference)
+	levels := []string{"local", "available", "majority", "linearizable"}
+	add(slices.Contains(levels, p.ReadConcern),
+		"option read_concern is %q (wanted one of %s)", p.ReadConcern, strings.Join(levels, ", "))
+	add(p.PoolSize >= 1 && p.MinPoolSize >= 0 && p.MinPoolSize <= p.PoolSize,
+		"options pool_size %d and min_pool_size %d (wanted 1 or more, and 0 to pool_size)",
+		p.PoolSize, p.MinPoolSize)
+	add(p.MaxConnecting >= 1, "option max_connecting is %d (wanted 1 or more)", p.MaxConnecting)
+	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
+	add(p.ServerSelectionTimeoutMS >= 1,
+		"option server_selection_timeout_ms is %d (wanted 1 or more)", p.ServerSelectionTimeoutMS)
+	add(p.HeartbeatMS >= 500, "option heartbeat_ms is %d (wanted 500 or more)", p.HeartbeatMS)
+	return errors.Join(problems...)
+}
+
+func (p policy) writeConcern() *writeconcern.WriteConcern {
+	concern := &writeconcern.WriteConcern{W: p.WriteConcern, Journal: p.Journal}
+	if members, err := strconv.Atoi(p.WriteConcern); err == nil {
+		concern.W = members
+	}
+	return concern
+}
+
+func (p policy) readConcern() *readconcern.ReadConcern {
+	return &readconcern.ReadConcern{Level: p.ReadConcern}
+}
+
+func (p policy) readMode() readpref.Mode {
+	mode, _ := readpref.ModeFromString(p.ReadPreference) // checked
+	return mode
+}
+
+func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,0 +1,61 @@
+package mongodb
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"brownout/loadgen/driver"
+)
+
+func TestOptionsAreReadOverTheDefaults(t *testing.T) {
+	p, err := parsePolicy(map[string]any{"write_concern": "1", "heartbeat_ms": 500.0, "journal": true}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.writeConcern().W != 1 || !*p.Journal || p.HeartbeatMS != 500 || p.PoolSize != 100 {
+		t.Errorf("got %+v", p)
+	}
+	if p, _ = parsePolicy(nil, 0); p.writeConcern().W != "majority" {
+		t.Errorf("the default write concern is %v", p.writeConcern().W)
+	}
+}
+
+func TestThePoolIsAsWideAsTheLane(t *testing.T) {
+	if p, _ := parsePolicy(nil, 250); p.PoolSize != 250 {
+		t.Errorf("the pool has %d connections, wanted the lane's 250", p.PoolSize)
+	}
+	if p, _ := parsePolicy(map[string]any{"pool_size": 20}, 250); p.PoolSize != 20 {
+		t.Errorf("a pool size that is set gave way: %d", p.PoolSize)
+	}
+}
+
+func TestBadOptionsAreAllReported(t *testing.T) {
+	_, err := parsePolicy(map[string]any{
+		"write_concern": "0", "read_preference": "near", "read_concern": "snapshot", "heartbeat_ms": 10,
+	}, 0)
+	for _, name := range []string{"write_concern", "read_preference", "read_concern", "heartbeat_ms"} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not in %v", name, err)
+		}
+	}
+	if _, err := parsePolicy(map[string]any{"w": 1}, 0); err == nil || !strings.Contains(err.Error(), `"w"`) {
+		t.Errorf("an unknown option was accepted: %v", err)
+	}
+}
+
+func TestErrorsHoldNoSecret(t *testing.T) {
+	config := driver.Config{
+		Password: "s3cr3t", TLS: driver.TLS{KeyPassphrase: "0pen"},
+		URI: "mongodb://db1/?tls=true&tlsCertificateKeyFilePassword=p%40ss&x=y",
+	}
+	got := redacted(errors.New(`bad uri "mongodb://me:pw@db1/?…=p%40ss": s3cr3t, 0pen, p@ss`), config).Error()
+	for _, secret := range []string{"pw", "s3cr3t", "0pen", "p@ss", "p%40ss"} {
+		if strings.Contains(got, secret) {
+			t.Errorf("%q is in %q", secret, got)
+		}
+	}
+	if !strings.Contains(got, "db1") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,80 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"brownout/loadgen/driver"
+)
+
+const readBackBatch = 500
+
+// ReadBack reads the ledger's keys as the majority has them. A write by the
+// majority goes first, and the reads follow it in one causally consistent
+// session: a primary that was cut off and does not know it yet cannot answer.
+func (d *Driver) ReadBack(
+	ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack),
+) error {
+	database, done, err := d.control(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = database.Client().UseSession(ctx, func(ctx context.Context) error {
+		touch := bson.D{{Key: "$set", Value: bson.D{{Key: "verified_by", Value: d.config.Writer}}}}
+		if _, err := database.Collection(collectionMeta).UpdateOne(ctx, byID(markerID), touch); err != nil {
+			return fmt.Errorf("writing to the majority before the read-back: %w", err)
+		}
+		for first := 0; first < len(ids); first += readBackBatch {
+			batch := ids[first:min(first+readBackBatch, len(ids))]
+			if err := readBatch(ctx, database.Collection(collectionLedger), batch, counter, each); err != nil {
+				return fmt.Errorf("reading the ledger back: %w", err)
+			}
+		}
+		return nil
+	})
+	return redacted(err, d.config)
+}
+
+func readBatch(
+	ctx context.Context, ledger *mongo.Collection, ids []string, counter bool, each func(driver.ReadBack),
+) error {
+	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
+	cursor, err := ledger.Find(ctx, filter)
+	if err != nil {
+		return err
+	}
+	defer cursor.Close(ctx)
+	stored := make(map[string]driver.ReadBack, len(ids))
+	for cursor.Next(ctx) {
+		back := readBack(takeApart(cursor.Current), counter)
+		stored[back.ID] = back
+	}
+	if err := cursor.Err(); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		back, ok := stored[id]
+		if !ok {
+			back = driver.ReadBack{ID: id, Missing: true}
+		}
+		each(back)
+	}
+	return nil
+}
+
+// readBack is what a stored document says of its key. A document that is not of
+// the wanted shape counts as one whose checksum is wrong.
+func readBack(f found, counter bool) driver.ReadBack {
+	if counter {
+		return driver.ReadBack{ID: f.id, Value: f.count, ChecksumOK: f.counter}
+	}
+	back := driver.ReadBack{ID: f.id, Record: f.record, ChecksumOK: f.valid}
+	if back.Record == nil {
+		back.Record = &driver.Record{}
+	}
+	return back
+}

@@ -1,0 +1,57 @@
+package mongodb
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"brownout/loadgen/driver"
+)
+
+// A record is stored as
+//
+//	{_id: "orders:r00000007", w: writer, s: sequence, c: checksum, v: value}
+//
+// and a counter as {_id: "orders:c00000007", n: value}.
+
+func document(id string, record driver.Record, value []byte) bson.D {
+	return bson.D{
+		{Key: "_id", Value: id},
+		{Key: "w", Value: record.Writer},
+		{Key: "s", Value: int64(record.Seq)},
+		{Key: "c", Value: int64(record.Checksum)},
+		{Key: "v", Value: bson.Binary{Data: value}},
+	}
+}
+
+func counter(id string, value int64) bson.D {
+	return bson.D{{Key: "_id", Value: id}, {Key: "n", Value: value}}
+}
+
+func byID(id string) bson.D { return bson.D{{Key: "_id", Value: id}} }
+
+// found is a stored document, taken apart.
+type found struct {
+	id      string
+	record  *driver.Record // nil for a counter, or if a field is missing
+	count   int64
+	counter bool
+	valid   bool // the checksum fits
+}
+
+// takeApart reads a document of ours; what is not of our shape is not valid.
+func takeApart(raw bson.Raw) found {
+	id, _ := raw.Lookup("_id").StringValueOK()
+	f := found{id: id}
+	f.count, f.counter = raw.Lookup("n").AsInt64OK()
+	writer, hasWriter := raw.Lookup("w").StringValueOK()
+	seq, hasSeq := raw.Lookup("s").AsInt64OK()
+	sum, hasSum := raw.Lookup("c").AsInt64OK()
+	_, value, hasValue := raw.Lookup("v").BinaryOK()
+	if hasWriter && hasSeq && hasSum && hasValue {
+		f.record = &driver.Record{Writer: writer, Seq: uint64(seq), Checksum: uint32(sum)}
+		f.valid = f.record.Valid(id, value)
+	}
+	return f
+}
+
+// intact tells whether the document is a whole register or a plain counter.
+func (f found) intact() bool { return f.valid || (f.record == nil && f.counter) }

@@ -1,0 +1,58 @@
+package driver
+
+import "fmt"
+
+// Kind is what an operation does.
+type Kind uint8
+
+// The kinds of operations. Every kind but Read is a write.
+const (
+	Read      Kind = iota // one record by key
+	Update                // the whole record, made if it is missing (upsert)
+	Insert                // a record under a key that never was
+	Increment             // add one to the key's counter, made if it is missing
+	kinds
+)
+
+var kindNames = [kinds]string{"read", "update", "insert", "increment"}
+
+// Kinds lists every kind in a fixed order.
+func Kinds() []Kind { return []Kind{Read, Update, Insert, Increment} }
+
+// ParseKind returns the kind that files and settings call name.
+func ParseKind(name string) (Kind, error) {
+	for i, known := range kindNames {
+		if known == name {
+			return Kind(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown operation %q (wanted one of %v)", name, kindNames)
+}
+
+// String is the name used in every file.
+func (k Kind) String() string { return kindNames[k] }
+
+// Write tells whether the operation changes anything.
+func (k Kind) Write() bool { return k != Read }
+
+// Op is one operation to do.
+type Op struct {
+	Kind     Kind
+	Stream   int    // index into Config.Streams
+	Key      uint64 // number of the key in its key space
+	ID       string // the key as it is stored
+	Verified bool   // part of the ledger: lives apart from the plain data set
+	Value    []byte // of writes but increments; read-only, and only valid during Do
+	Record   Record // of writes but increments: stored beside the value
+}
+
+// Class is how the database answered. Late, shed and missed operations are
+// the engine's own affair.
+type Class uint8
+
+// The classes of a result.
+const (
+	OK      Class = iota
+	Failed        // known not to have taken effect; reads always
+	InDoubt       // a write that may or may not have taken effect, now or later
+)

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"brownout/loadgen/driver"
+	"brownout/loadgen/engine/account"
+	"brownout/loadgen/ledger"
+)
+
+// do sends an operation that has a slot, unless its deadline has passed while
+// it waited, and books what came of it.
+func (e *Engine) do(o *operation) {
+	now := e.Now()
+	if now >= o.deadline {
+		e.shed(o, "")
+		return
+	}
+	o.stamp(e.spec.Writer)
+	got := e.attempts(o, now)
+	end, cause := classify(o.op.Kind, &got.result, got.at > o.deadline)
+	if o.set != nil {
+		o.set.End(o.op.Key, fate(end), got.doubtful, got.at)
+	}
+	e.end(o, account.Ending{
+		At: got.at, End: end, Cause: cause, Code: got.result.Code, Retried: got.retried,
+		Sent: true, Response: got.at - o.intended, Service: got.at - got.sent,
+	})
+}
+
+// stamp gives a write its sequence and checksum, as late as possible: what is
+// shed before it is sent uses up no sequence.
+func (o *operation) stamp(writer string) {
+	seq := uint64(0)
+	if o.set != nil {
+		seq = o.set.Begin(o.op.Key)
+	}
+	if o.op.Value != nil {
+		o.op.Record = driver.NewRecord(writer, o.op.ID, seq, o.op.Value)
+	}
+}
+
+// attempts does the operation once, and once more if the stream says so. Both
+// attempts share the deadline.
+func (e *Engine) attempts(o *operation, now time.Duration) outcome {
+	ctx, cancel := context.WithDeadline(context.Background(), e.t0.Add(o.deadline))
+	defer cancel()
+	got := outcome{sent: now, result: e.driver.Do(ctx, &o.op), at: e.Now()}
+	got.doubtful = got.result.Class == driver.InDoubt
+	got.retried = got.result.Attempts > 1
+	if o.stream.spec.Retries != driver.RetriesOnce || !repeatable(o.op.Kind, &got.result) || got.at >= o.deadline {
+		return got
+	}
+	second := e.driver.Do(ctx, &o.op)
+	got.at, got.retried = e.Now(), true
+	if second.Class == driver.InDoubt {
+		got.doubtful = true
+	}
+	if second.Class == driver.OK || got.result.Class != driver.InDoubt {
+		got.result = second
+	} // else it stays in doubt, for the reason of the first attempt
+	return got
+}
+
+// repeatable tells whether the same operation may be done again. An increment
+// in doubt may not: it could count twice.
+func repeatable(kind driver.Kind, result *driver.Result) bool {
+	return result.Class != driver.OK && result.Retryable &&
+		!(kind == driver.Increment && result.Class == driver.InDoubt)
+}
+
+// classify turns a result into one of the ends and its cause.
+func classify(kind driver.Kind, result *driver.Result, late bool) (account.End, driver.Cause) {
+	cause := result.Cause
+	if cause == "" {
+		cause = driver.CauseOther
+	}
+	switch {
+	case result.Class == driver.OK && kind == driver.Read && !result.Found:
+		return account.Failed, driver.CauseNotFound
+	case result.Class == driver.OK && late:
+		return account.Late, driver.CauseLate
+	case result.Class == driver.OK:
+		return account.Ok, ""
+	case result.Class == driver.InDoubt && kind.Write():
+		return account.InDoubt, cause
+	}
+	return account.Failed, cause
+}
+
+// fate is the ledger's view: a success after the deadline is acknowledged too.
+func fate(end account.End) ledger.Fate {
+	switch end {
+	case account.Ok, account.Late:
+		return ledger.Acknowledged
+	case account.InDoubt:
+		return ledger.InDoubt
+	}
+	return ledger.Failed
+}

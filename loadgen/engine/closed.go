@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"time"
+
+	"brownout/loadgen/engine/account"
+)
+
+// restAfterFailure keeps a closed loop from spinning on a database that refuses
+// at once: a worker is free again no earlier than this after the start of an operation that was not ok.
+const restAfterFailure = time.Millisecond
+
+// work is one worker of a closed-loop stream: an operation's intended start is
+// the moment the worker is free, and the next one waits for its end.
+func (e *Engine) work(s *stream) {
+	done := make(chan account.End, 1)
+	for {
+		intended, ok := e.offerFree(s, done)
+		if !ok {
+			return
+		}
+		if end := <-done; end != account.Ok {
+			time.Sleep(restAfterFailure - (e.Now() - intended))
+		}
+	}
+}
+
+// offerFree offers an operation now, unless the schedule has ended.
+func (e *Engine) offerFree(s *stream, done chan account.End) (intended time.Duration, ok bool) {
+	e.offering.RLock()
+	defer e.offering.RUnlock()
+	if e.stopping.Load() {
+		return 0, false
+	}
+	intended = e.Now()
+	e.offer(s, intended, false, done)
+	return intended, true
+}

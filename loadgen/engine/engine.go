@@ -1,0 +1,181 @@
+// Package engine applies a steady load to one database and keeps the books.
+//
+//	arrivals ──▶ stream ──▶ lane (queue, cap) ──▶ worker ──▶ driver
+//	   │ missed      │ keys busy    │ shed           │ ok, late, failed, in doubt
+//	   └─────────────┴──────────────┴────────────────┴──────▶ account ──▶ sinks
+//
+// The schedule never looks at the answers: an outage neither slows nor pauses
+// it, and nothing is caught up with afterwards. Everything in flight or queued
+// is bounded per lane, so one dead node cannot use up what the others need.
+package engine
+
+import (
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"brownout/loadgen/driver"
+	"brownout/loadgen/engine/account"
+	"brownout/loadgen/ledger"
+	"brownout/loadgen/spec"
+)
+
+// Engine runs one load once: New, Start, Stop.
+type Engine struct {
+	spec    *spec.Spec
+	driver  driver.Driver
+	book    *account.Book
+	streams []*stream
+	lanes   *lanes
+	watch   *watch
+	sinks   []account.Sink
+	onFail  func(error)
+	// newWaiter is replaced where time is simulated.
+	newWaiter func() waiter
+
+	t0        time.Time
+	operation sync.Pool
+	alive     atomic.Int64 // operations offered and not yet ended
+	reached   atomic.Int64 // every start intended up to here is booked
+	offering  sync.RWMutex // held by closed loops while they offer
+	stopping  atomic.Bool
+	ended     time.Duration // when the schedule did, once stopping
+	pacing    sync.WaitGroup
+	recorder  *recorder
+	stopOnce  sync.Once
+	result    Ending
+	failed    atomic.Pointer[error]
+}
+
+// New prepares a load. If one of its sinks fails, the load stops by itself and
+// onFail is called once, from a goroutine of its own.
+func New(s *spec.Spec, d driver.Driver, onFail func(error)) *Engine {
+	e := &Engine{spec: s, driver: d, onFail: onFail, newWaiter: newWaiter}
+	e.operation.New = func() any { return new(operation) }
+	values := newValues(s.Seed, s.Data.ValueBytes)
+	var slots []account.Slot
+	for i := range s.Streams {
+		e.streams = append(e.streams, newStream(s, i, len(slots), values, d.InDoubtFor()))
+		for _, kind := range s.Streams[i].Kinds() {
+			slots = append(slots, account.Slot{Stream: s.Streams[i].Name, Op: kind})
+		}
+	}
+	e.book = account.NewBook(slots)
+	e.lanes = newLanes(e, s, d.LaneCap())
+	return e
+}
+
+// ReportTo adds sinks before the start. Each report goes to all, in order.
+func (e *Engine) ReportTo(sinks ...account.Sink) { e.sinks = append(e.sinks, sinks...) }
+
+// lead is the time to write down the start of the schedule before it comes.
+const lead = 20 * time.Millisecond
+
+// Start begins the schedule and returns when that was. The start is fixed a
+// moment ahead and told to begin, whose error means that there is no load.
+func (e *Engine) Start(begin func(t0 time.Time) error) (time.Time, error) {
+	e.t0 = time.Now().Add(lead)
+	if err := begin(e.t0); err != nil {
+		return time.Time{}, err
+	}
+	e.driver.Started(e.t0)
+	time.Sleep(time.Until(e.t0))
+	e.watch = newWatch()
+	e.recorder = newRecorder(e)
+	e.pacing.Go(newPacer(e).run)
+	for _, s := range e.streams {
+		for range s.spec.Concurrency {
+			go e.work(s)
+		}
+	}
+	go e.lanes.sweep()
+	go e.recorder.run()
+	return e.t0, nil
+}
+
+// Now is the time since the schedule's start; it goes on after the stop.
+func (e *Engine) Now() time.Duration { return time.Since(e.t0) }
+
+// Stop ends the schedule, waits for what is in flight, and hands the last
+// report to the sinks. Further calls return the same ending. The error is that
+// of a sink.
+func (e *Engine) Stop() (Ending, error) {
+	e.stopOnce.Do(func() {
+		e.endSchedule()
+		e.pacing.Wait()
+		undrained := e.drain()
+		e.lanes.stop()
+		e.recorder.stop()
+		e.result = e.ending(undrained)
+	})
+	if failed := e.failed.Load(); failed != nil {
+		return e.result, *failed
+	}
+	return e.result, nil
+}
+
+// endSchedule stops offering operations; the bucket of this moment is partial.
+func (e *Engine) endSchedule() {
+	e.offering.Lock()
+	defer e.offering.Unlock()
+	if !e.stopping.Load() {
+		e.ended = e.Now()
+		e.book.Finish(e.ended)
+		e.stopping.Store(true)
+	}
+}
+
+// drain waits until every operation has ended: at most until the longest
+// deadline, and some time for drivers that are slow to notice it.
+func (e *Engine) drain() (undrained int64) {
+	limit := 5*time.Second + e.driver.InDoubtFor()
+	for _, s := range e.streams {
+		limit = max(limit, s.deadline+5*time.Second+e.driver.InDoubtFor())
+	}
+	for start := time.Now(); e.alive.Load() > 0 && time.Since(start) < limit; {
+		time.Sleep(2 * time.Millisecond)
+	}
+	return e.alive.Load()
+}
+
+// fail ends the load because its records cannot be kept.
+func (e *Engine) fail(err error) {
+	if e.failed.CompareAndSwap(nil, &err) {
+		e.endSchedule()
+		go e.onFail(err)
+	}
+}
+
+// Dataset is what has to be loaded before the start.
+func (e *Engine) Dataset() driver.Dataset {
+	values := e.streams[0].values
+	return driver.Dataset{
+		Keys: e.spec.Data.Keys, ValueBytes: e.spec.Data.ValueBytes,
+		Concurrency: e.spec.Data.LoadConcurrency, Writer: e.spec.Writer,
+		Ledger: e.spec.LedgerSets(), Value: values.of,
+	}
+}
+
+// Ledger lists the key spaces of the verified streams.
+func (e *Engine) Ledger() (sets []*ledger.Set) {
+	for _, s := range e.streams {
+		for _, set := range []*ledger.Set{s.registers, s.counters} {
+			if set != nil {
+				sets = append(sets, set)
+			}
+		}
+	}
+	return sets
+}
+
+// Book gives read access to the account.
+func (e *Engine) Book() *account.Book { return e.book }
+
+// seedFor derives independent random sequences from one seed.
+func seedFor(seed uint64, what string, name string) (uint64, uint64) {
+	hash := fnv.New64a()
+	fmt.Fprintf(hash, "%s/%s", what, name)
+	return seed, hash.Sum64()
+}

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"sync"
+	"time"
+
+	"brownout/loadgen/engine/account"
+	"brownout/loadgen/spec"
+)
+
+// maxLanes bounds the failure domains that are told apart; what a driver names
+// beyond that shares one lane.
+const maxLanes = 1024
+
+// sweepEvery is how soon queued operations past their deadline are noticed.
+const sweepEvery = 5 * time.Millisecond
+
+// lane is one failure domain.
+type lane struct {
+	id   int // in the account
+	pool *pool
+}
+
+// lanes finds the lane of an operation by its name.
+type lanes struct {
+	engine *Engine
+	cap    int
+	global *pool // nil unless one cap, without a queue, replaces those of the lanes
+
+	mu     sync.RWMutex
+	byName map[string]*lane
+	pools  []*pool
+	finish chan struct{}
+	swept  chan struct{}
+}
+
+func newLanes(e *Engine, s *spec.Spec, driverCap int) *lanes {
+	l := &lanes{engine: e, cap: max(driverCap, 1), byName: map[string]*lane{}}
+	l.finish, l.swept = make(chan struct{}), make(chan struct{})
+	if s.LaneCap > 0 {
+		l.cap = s.LaneCap
+	}
+	if s.GlobalCap > 0 {
+		l.global = newPool(e, "global", s.GlobalCap)
+		l.global.unqueued = true
+		l.pools = []*pool{l.global}
+	}
+	return l
+}
+
+// of returns the lane called name, made if it is new.
+func (l *lanes) of(name string) *lane {
+	l.mu.RLock()
+	found := l.byName[name]
+	l.mu.RUnlock()
+	if found != nil {
+		return found
+	}
+	return l.add(name)
+}
+
+func (l *lanes) add(name string) *lane {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.byName) >= maxLanes {
+		name = "others"
+	}
+	if found := l.byName[name]; found != nil {
+		return found
+	}
+	created := &lane{id: l.engine.book.Lane(name), pool: l.global}
+	if created.pool == nil {
+		created.pool = newPool(l.engine, name, l.cap)
+		l.pools = append(l.pools, created.pool)
+	}
+	l.byName[name] = created
+	return created
+}
+
+func (l *lanes) all() []*pool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.pools[:len(l.pools):len(l.pools)]
+}
+
+// sweep sheds queued operations soon after their deadline, until stop.
+func (l *lanes) sweep() {
+	defer close(l.swept)
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-l.finish:
+			return
+		case <-ticker.C:
+			l.shedExpired()
+		}
+	}
+}
+
+func (l *lanes) shedExpired() {
+	for _, p := range l.all() {
+		for o := p.expired(); o != nil; {
+			next := o.next
+			l.engine.shed(o, "")
+			o = next
+		}
+	}
+}
+
+// stop ends the sweeping and the idle workers. It is called once.
+func (l *lanes) stop() {
+	close(l.finish)
+	<-l.swept
+	for _, p := range l.all() {
+		p.stop()
+	}
+}
+
+func (l *lanes) states() []account.Pool {
+	pools := l.all()
+	states := make([]account.Pool, len(pools))
+	for i, p := range pools {
+		states[i] = p.state()
+	}
+	return states
+}

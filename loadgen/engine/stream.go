@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"hash/crc32"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"brownout/loadgen/driver"
+	"brownout/loadgen/engine/keys"
+	"brownout/loadgen/engine/pace"
+	"brownout/loadgen/ledger"
+	"brownout/loadgen/spec"
+)
+
+// stream draws the operations of one stream of the spec. The seed decides
+// them all; only a verified key that is busy makes way for the next one.
+type stream struct {
+	spec     *spec.Stream
+	index    int
+	deadline time.Duration
+	queueCap int // operations it may have queued before one lane
+	values   *values
+
+	kinds     []driver.Kind
+	shares    []float64 // cumulative, like kinds; the last is 1
+	firstSlot int
+	registers *ledger.Set
+	counters  *ledger.Set
+
+	mu      sync.Mutex
+	random  *rand.Rand
+	chooser keys.Chooser
+	inserts uint64 // number of the next one
+}
+
+func newStream(s *spec.Spec, index, firstSlot int, v *values, inDoubtFor time.Duration) *stream {
+	wanted := &s.Streams[index]
+	st := &stream{
+		spec: wanted, index: index, firstSlot: firstSlot, values: v, kinds: wanted.Kinds(),
+		deadline: time.Duration(wanted.DeadlineS * float64(time.Second)),
+		random:   rand.New(rand.NewPCG(seedFor(s.Seed, "operations", wanted.Name))),
+		// The writer keeps the inserts of two runs on the same namespace apart.
+		inserts: uint64(crc32.ChecksumIEEE([]byte(s.Writer))) << 32,
+	}
+	st.queueCap = max(wanted.Concurrency, int(math.Ceil(wanted.Rate*wanted.DeadlineS)), 1)
+	st.shares = cumulative(wanted, st.kinds)
+	n := s.Data.Keys
+	if wanted.Verified {
+		n = wanted.LedgerKeys
+	}
+	if n > 0 {
+		seed, _ := seedFor(s.Seed, "", "")
+		st.chooser = keys.New(wanted.Keys, n, seed)
+	}
+	for _, set := range s.LedgerSets() {
+		if set.Stream == index {
+			st.keep(ledger.NewSet(set, st.deadline+inDoubtFor))
+		}
+	}
+	return st
+}
+
+func (s *stream) keep(set *ledger.Set) {
+	if set.Counter {
+		s.counters = set
+	} else {
+		s.registers = set
+	}
+}
+
+func cumulative(wanted *spec.Stream, kinds []driver.Kind) []float64 {
+	shares, sum := make([]float64, len(kinds)), 0.0
+	for i, kind := range kinds {
+		sum += wanted.Mix[kind.String()]
+		shares[i] = sum
+	}
+	for i := range shares {
+		shares[i] /= sum
+	}
+	return shares
+}
+
+// arrivals are the stream's intended starts; their randomness is their own.
+func (s *stream) arrivals(seed uint64) pace.Arrivals {
+	if s.spec.Arrivals == spec.Poisson {
+		return pace.NewPoisson(s.spec.Rate, rand.New(rand.NewPCG(seedFor(seed, "arrivals", s.spec.Name))))
+	}
+	return pace.NewConstant(s.spec.Rate)
+}
+
+// draw fills in what the operation does, and to which key.
+func (s *stream) draw(o *operation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, i := s.random.Float64(), 0
+	for i < len(s.shares)-1 && at >= s.shares[i] {
+		i++
+	}
+	o.slot, o.op.Kind = s.firstSlot+i, s.kinds[i]
+	o.op.Stream, o.op.Verified = s.index, s.spec.Verified
+	if o.op.Kind == driver.Insert {
+		o.op.Key = s.inserts
+		o.op.ID = driver.InsertID(s.index, s.inserts)
+		s.inserts++
+	} else {
+		o.op.Key = s.chooser.Next(s.random)
+	}
+	if o.op.Kind == driver.Update || o.op.Kind == driver.Insert {
+		o.op.Value = s.values.at(s.random.Uint64())
+	}
+}
+
+// hold settles the stored key, and takes it if it is a verified key to be
+// written. It returns false if all of those are busy.
+func (s *stream) hold(o *operation, now time.Duration) bool {
+	if o.op.Kind == driver.Insert {
+		return true
+	}
+	if !s.spec.Verified {
+		o.op.ID = driver.DataID(o.op.Key)
+		return true
+	}
+	set := s.registers
+	if o.op.Kind == driver.Increment {
+		set = s.counters
+	}
+	if o.op.Kind.Write() {
+		key, ok := set.Acquire(o.op.Key, now)
+		if !ok {
+			return false
+		}
+		o.op.Key, o.set = key, set
+	}
+	o.op.ID = set.ID(o.op.Key)
+	return true
+}

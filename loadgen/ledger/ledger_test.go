@@ -1,0 +1,181 @@
+package ledger
+
+import (
+	"encoding/json"
+	"reflect"
+	"sync"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"brownout/loadgen/driver"
+)
+
+const lock = 2 * time.Second
+
+func registers(n uint64) *Set {
+	return NewSet(driver.LedgerSet{Stream: 0, Name: "app", Keys: n}, lock)
+}
+
+func lines(t *testing.T, s *Set) (all []*Line) {
+	t.Helper()
+	if err := s.Lines("run", func(l *Line) error { all = append(all, l); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func write(s *Set, key uint64, fates ...Fate) {
+	now := time.Duration(0)
+	for _, fate := range fates {
+		now += 2 * lock
+		taken, ok := s.Acquire(key, now)
+		if !ok || taken != key {
+			panic("the key is not free")
+		}
+		s.Begin(key)
+		s.End(key, fate, fate == InDoubt, now)
+	}
+}
+
+func TestALedgerKeepsEachFate(t *testing.T) {
+	s := registers(1)
+	write(s, 0, Acknowledged, Failed, Failed, InDoubt, Acknowledged, InDoubt)
+	want := &Line{
+		Key: "app:r00000000", Stream: "app", Kind: "register", Writer: "run",
+		Acked: 6, AckedN: 3, InDoubt: [][2]uint64{{5, 5}, {7, 7}}, Failed: [][2]uint64{{3, 4}},
+		InDoubtN: 2, FailedN: 2,
+	}
+	if got := lines(t, s)[0]; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, wanted %+v", got, want)
+	}
+}
+
+func TestAnUntouchedKeyHasOnlyItsLoad(t *testing.T) {
+	text, err := json.Marshal(lines(t, registers(1))[0])
+	want := `{"key":"app:r00000000","stream":"app","kind":"register","writer":"run",` +
+		`"acked":1,"acked_n":1,"in_doubt":[],"failed":[],"in_doubt_n":0,"failed_n":0}`
+	if err != nil || string(text) != want {
+		t.Errorf("got %s, wanted %s", text, want)
+	}
+}
+
+func TestCountersCountFromZero(t *testing.T) {
+	s := NewSet(driver.LedgerSet{Name: "app", Keys: 1, Counter: true}, lock)
+	write(s, 0, Acknowledged, Acknowledged, InDoubt, Failed)
+	got := lines(t, s)[0]
+	if got.Kind != "counter" || got.Acked != 2 || got.InDoubtN != 1 || got.FailedN != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAKeyHasOneWriterAtATime(t *testing.T) {
+	s := registers(3)
+	for _, want := range []uint64{1, 2, 0} {
+		if key, ok := s.Acquire(1, 0); !ok || key != want {
+			t.Errorf("Acquire(1) = %d, %v, wanted %d", key, ok, want)
+		}
+	}
+	if key, ok := s.Acquire(1, 0); ok {
+		t.Errorf("all keys are busy, but %d was given out", key)
+	}
+	s.Release(2)
+	if key, ok := s.Acquire(0, 0); !ok || key != 2 {
+		t.Errorf("Acquire(0) = %d, %v after key 2 was released", key, ok)
+	}
+}
+
+func TestAWriteInDoubtLocksItsKeyForAWhile(t *testing.T) {
+	for name, fate := range map[string]Fate{"in doubt": InDoubt, "acknowledged at the second attempt": Acknowledged} {
+		s := registers(1)
+		s.Acquire(0, 0)
+		s.Begin(0)
+		s.End(0, fate, true, time.Second)
+		if _, ok := s.Acquire(0, time.Second+lock-1); ok {
+			t.Errorf("%s: the key was given out before the write was history", name)
+		}
+		if _, ok := s.Acquire(0, time.Second+lock); !ok {
+			t.Errorf("%s: the key stayed locked", name)
+		}
+	}
+}
+
+func TestAWriteThatNeverEndedIsInDoubt(t *testing.T) {
+	s := registers(1)
+	s.Acquire(0, 0)
+	s.Begin(0)
+	if got := lines(t, s)[0]; got.InDoubtN != 1 || got.InDoubt[0] != [2]uint64{2, 2} {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestRangesAreBoundedAndCoverEverySequence(t *testing.T) {
+	property := func(steps []uint8) bool {
+		var r ranges
+		var added []uint64
+		seq := uint64(1)
+		for _, step := range append(steps, make([]uint8, 300)...) {
+			seq += uint64(step%5) + 1
+			added = append(added, seq)
+			r, _ = r.add(seq)
+		}
+		for _, seq := range added {
+			if !covered(r, seq) {
+				return false
+			}
+		}
+		return len(r) <= MaxRanges
+	}
+	if err := quick.Check(property, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func covered(r ranges, seq uint64) bool {
+	for _, span := range r {
+		if span[0] <= seq && seq <= span[1] {
+			return true
+		}
+	}
+	return false
+}
+
+func TestALongOutageKeepsTheLedgerSmall(t *testing.T) {
+	s := registers(1)
+	fates := make([]Fate, 0, 20_000)
+	for range 10_000 {
+		fates = append(fates, InDoubt, Failed)
+	}
+	write(s, 0, fates...)
+	k := s.keys[0]
+	if len(k.inDoubt) > MaxRanges || len(k.failed) > MaxRanges || !k.coarse || cap(s.doubts) > 64 {
+		t.Errorf("%d and %d ranges, coarse %v, %d locks", len(k.inDoubt), len(k.failed), k.coarse, cap(s.doubts))
+	}
+}
+
+func TestConcurrentWritersNeverShareAKey(t *testing.T) {
+	s := registers(8)
+	var group sync.WaitGroup
+	var held [8]sync.Mutex
+	for worker := range 4 {
+		group.Go(func() {
+			for i := range 5000 {
+				key, ok := s.Acquire(uint64(i+worker)%8, 0)
+				if !ok {
+					continue
+				}
+				if !held[key].TryLock() {
+					t.Errorf("key %d has two writers", key)
+					return
+				}
+				s.Begin(key)
+				held[key].Unlock()
+				s.End(key, Acknowledged, false, 0)
+			}
+		})
+	}
+	group.Wait()
+	if s.nfree != 8 {
+		t.Errorf("%d keys are free at the end, wanted 8", s.nfree)
+	}
+}

@@ -1,0 +1,86 @@
+// Command loadgen applies a steady load to a database and writes down what
+// became of every operation. See docs/generator.md.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"brownout/loadgen/control"
+	_ "brownout/loadgen/driver/mongodb"
+	_ "brownout/loadgen/driver/scripted"
+)
+
+// version is set when the binary is linked.
+var version = "dev"
+
+const usage = `usage: loadgen run                        apply a load; commands are lines of JSON on stdin
+       loadgen serve SCRIPT [--listen HOST:PORT] [--truth FILE]
+                                          answer as a script says, to test measurements with
+       loadgen --version
+
+exit codes: 0 done, also after SIGINT, SIGTERM or the end of the input; 1 failed;
+            64 bad arguments, spec or script; 74 the run directory cannot be written
+`
+
+func main() { os.Exit(command(os.Args[1:])) }
+
+func command(arguments []string) int {
+	flags := flag.NewFlagSet("loadgen", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	show := flags.Bool("version", false, "")
+	switch err := flags.Parse(arguments); {
+	case err == flag.ErrHelp:
+		fmt.Print(usage)
+		return control.ExitOK
+	case err != nil:
+		return misused(err.Error())
+	case *show:
+		fmt.Println(version)
+		return control.ExitOK
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	switch flags.Arg(0) {
+	case "run":
+		return run(ctx, flags.Args()[1:])
+	case "serve":
+		return serve(ctx, flags.Args()[1:])
+	case "":
+		return misused("no command")
+	}
+	return misused(fmt.Sprintf("unknown command %q", flags.Arg(0)))
+}
+
+func misused(problem string) int {
+	fmt.Fprintf(os.Stderr, "loadgen: %s\n%s", problem, usage)
+	return control.ExitBadSpec
+}
+
+// untilSignal ends at the first signal; a second one ends the process.
+func untilSignal() (context.Context, context.CancelFunc) {
+	// A reader that is gone or a file at its limit is an error, not the end.
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGXFSZ)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+func run(ctx context.Context, arguments []string) int {
+	if len(arguments) == 1 && (arguments[0] == "-h" || arguments[0] == "--help") {
+		fmt.Print(usage)
+		return control.ExitOK
+	}
+	if len(arguments) > 0 {
+		return misused(fmt.Sprintf("`run` takes no arguments, found %q", arguments[0]))
+	}
+	// The live heap is a few MB: collect less often, for steadier times.
+	debug.SetGCPercent(400)
+	return control.Run(ctx, version, os.Stdin, os.Stdout)
+}

@@ -1,0 +1,142 @@
+package scriptserver
+
+import (
+	"container/heap"
+	"net"
+	"sync"
+	"time"
+
+	"brownout/loadgen/scriptserver/wire"
+)
+
+// lane is one node: it does what it received when that is due, in one order.
+type lane struct {
+	server *Server
+	id     int
+	name   string
+
+	mu       sync.Mutex
+	listener net.Listener // nil while it refuses
+	links    map[*link]struct{}
+	spaces   map[string]*space
+	decider  *decider
+	work     queue
+	order    uint64
+	truth    laneTruth
+	wake     chan struct{}
+}
+
+// batch is how much is done at a time, so that a thaw does not hold up what arrives.
+const batch = 256
+
+func newLane(s *Server, id int, name string) *lane {
+	return &lane{
+		server: s, id: id, name: name, links: map[*link]struct{}{}, spaces: map[string]*space{},
+		decider: newDecider(s.script, id), wake: make(chan struct{}, 1),
+	}
+}
+
+// receive takes an operation in and decides what becomes of it.
+func (l *lane) receive(from *link, r *wire.Request) {
+	now, t := l.server.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.truth.Received++
+	p := l.decider.decide(t, r.Verb != wire.Get)
+	if !p.apply && !p.answer {
+		return
+	}
+	kept := *r
+	kept.Value = append([]byte(nil), r.Value...)
+	l.order++
+	heap.Push(&l.work, &job{due: now + p.delay, received: t, order: l.order, request: kept, plan: p, link: from})
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run does the work until the server ends. The timer is good to a millisecond.
+func (l *lane) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-l.wake:
+		case <-timer.C:
+		case <-l.server.quit:
+			return
+		}
+		if wait, idle := l.turn(); !idle {
+			timer.Reset(wait)
+		}
+	}
+}
+
+// turn does what is due and returns how long to wait for the next.
+func (l *lane) turn() (wait time.Duration, idle bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, t := l.server.now()
+	if end, frozen := l.server.script.frozenUntil(l.id, t); frozen {
+		return end - t, false
+	}
+	for range batch {
+		if len(l.work) == 0 {
+			return 0, true
+		}
+		if due := l.work[0].due; due > now {
+			return due - now, false
+		}
+		l.do(heap.Pop(&l.work).(*job), t)
+	}
+	return 0, false
+}
+
+// do applies and answers one operation.
+func (l *lane) do(j *job, t time.Duration) {
+	answer := wire.Response{ID: j.request.ID, Status: j.plan.status, Cause: j.plan.cause, Code: j.plan.code}
+	switch {
+	case j.plan.apply:
+		l.apply(j, &answer, t)
+	case j.plan.status == wire.OK:
+		l.truth.Lost.add(j, t, 0)
+	}
+	if j.plan.answer {
+		l.truth.Answered++
+		j.link.out.Response(&answer)
+	}
+}
+
+func (l *lane) apply(j *job, answer *wire.Response, t time.Duration) {
+	in, r := l.space(j.link.namespace), &j.request
+	switch r.Verb {
+	case wire.Get:
+		if answer.Status == wire.OK {
+			in.get(r.Key, answer)
+		}
+		return
+	case wire.Increment:
+		counter := in.at(r.Key)
+		counter.counter++
+		answer.Number = counter.counter
+	default:
+		if before := in.put(r); !j.plan.answer {
+			l.truth.Late.add(j, t, before)
+		}
+		if j.plan.corrupt {
+			in.corrupt(r.Key)
+			l.truth.Corrupted.add(j, t, 0)
+		}
+	}
+	l.truth.Applied++
+}
+
+func (l *lane) space(namespace string) *space {
+	found := l.spaces[namespace]
+	if found == nil {
+		found = newSpace()
+		l.spaces[namespace] = found
+	}
+	return found
+}

@@ -1,0 +1,110 @@
+package scriptserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Truth is what the server did to whom.
+type Truth struct {
+	T0UnixNS int64         `json:"t0_unix_ns"` // 0: the schedule never started
+	EndT     float64       `json:"end_t"`
+	Lanes    []string      `json:"lanes"`
+	Effects  []EffectTruth `json:"effects"`
+	laneTruth
+}
+
+// EffectTruth is an effect of the script and what it did.
+type EffectTruth struct {
+	Effect
+	Seen   uint64   `json:"seen"` // operations it could have hit while it lasted
+	Hit    uint64   `json:"hit"`
+	BeganT *float64 `json:"began_t,omitempty"` // of refuse and drop
+	EndedT *float64 `json:"ended_t,omitempty"`
+}
+
+type laneTruth struct {
+	Received  uint64   `json:"received"`
+	Applied   uint64   `json:"applied"` // writes
+	Answered  uint64   `json:"answered"`
+	Discarded uint64   `json:"discarded"` // received before a refusal and never done
+	Lost      writings `json:"lost"`      // acknowledged and forgotten
+	Late      writings `json:"late"`      // applied without an answer, later
+	Corrupted writings `json:"corrupted"`
+}
+
+// writing is one write.
+type writing struct {
+	Key      string  `json:"key"`
+	Seq      uint64  `json:"seq"`
+	T        float64 `json:"t"`        // when it was received
+	DoneT    float64 `json:"done_t"`   // when it was acknowledged or applied
+	Replaced uint64  `json:"replaced"` // late: the sequence it overwrote
+}
+
+type writings []writing
+
+// mostWritings bounds each list; a script that hits more wants no list.
+const mostWritings = 1_000_000
+
+func (w *writings) add(j *job, t time.Duration, replaced uint64) {
+	if len(*w) < mostWritings {
+		*w = append(*w, writing{j.request.Key, j.request.Seq, j.received.Seconds(), t.Seconds(), replaced})
+	}
+}
+
+// Truth returns what happened so far.
+func (s *Server) Truth() Truth {
+	truth := Truth{laneTruth: laneTruth{Lost: writings{}, Late: writings{}, Corrupted: writings{}}}
+	for _, e := range s.script.Effects {
+		truth.Effects = append(truth.Effects, EffectTruth{Effect: e})
+	}
+	for _, l := range s.lanes {
+		l.addTo(&truth)
+	}
+	_, now := s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.zero.IsZero() {
+		truth.T0UnixNS, truth.EndT = s.zero.UnixNano(), now.Seconds()
+	}
+	for _, turn := range s.turns {
+		began, ended := turn.began.Seconds(), turn.ended.Seconds()
+		truth.Effects[turn.effect].BeganT, truth.Effects[turn.effect].EndedT = &began, &ended
+	}
+	return truth
+}
+
+func (l *lane) addTo(truth *Truth) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	truth.Lanes = append(truth.Lanes, l.name)
+	for i := range truth.Effects {
+		truth.Effects[i].Seen += l.decider.seen[i]
+		truth.Effects[i].Hit += l.decider.hit[i]
+	}
+	truth.Received += l.truth.Received
+	truth.Applied += l.truth.Applied
+	truth.Answered += l.truth.Answered
+	truth.Discarded += l.truth.Discarded
+	truth.Lost = append(truth.Lost, l.truth.Lost...)
+	truth.Late = append(truth.Late, l.truth.Late...)
+	truth.Corrupted = append(truth.Corrupted, l.truth.Corrupted...)
+}
+
+// WriteTruth replaces the file in one step.
+func (s *Server) WriteTruth(path string) error {
+	text, err := json.MarshalIndent(s.Truth(), "", "  ")
+	if err != nil {
+		return fmt.Errorf("cannot write the truth: %w", err)
+	}
+	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("cannot write the truth: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("cannot write the truth: %w", err)
+	}
+	return nil
+}

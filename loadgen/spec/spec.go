@@ -1,0 +1,206 @@
+// Package spec is the load generator's whole input: one JSON object, sent with
+// the command "open". It is strict, because a misspelt setting that is ignored
+// is a wrong measurement.
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"brownout/loadgen/driver"
+)
+
+// Schema is the version of the format that is understood.
+const Schema = 1
+
+// Spec is one load: where it goes, what it does, and where its files are written.
+type Spec struct {
+	Schema     int            `json:"schema"`
+	Dir        string         `json:"dir"` // the run directory; made if it is missing
+	Seed       uint64         `json:"seed"`
+	Writer     string         `json:"writer"` // the run's id
+	Driver     string         `json:"driver"`
+	Connection Connection     `json:"connection"`
+	Options    map[string]any `json:"options"` // the driver's own
+	Namespace  string         `json:"namespace"`
+	Data       Data           `json:"data"`
+	Streams    []Stream       `json:"streams"`
+	LaneCap    int            `json:"lane_cap"`   // 0: the driver's pool per server
+	GlobalCap  int            `json:"global_cap"` // 0: none; else one cap, without a queue, in place of the lanes'
+	LingerS    float64        `json:"linger_s"`   // after the end of stdin
+	Metrics    string         `json:"metrics"`    // address to serve Prometheus metrics on; "": none
+}
+
+// Connection says how to reach the database. It never leaves the process.
+type Connection struct {
+	URI      string     `json:"uri"`
+	Username string     `json:"username"`
+	Password string     `json:"password"`
+	TLS      driver.TLS `json:"tls"`
+}
+
+// Data is the plain data set.
+type Data struct {
+	Keys            uint64 `json:"keys"`
+	ValueBytes      int    `json:"value_bytes"`
+	Load            bool   `json:"load"` // false: it is there already
+	LoadConcurrency int    `json:"load_concurrency"`
+}
+
+// Stream is one steady source of operations.
+type Stream struct {
+	Name        string             `json:"name"`
+	Mix         map[string]float64 `json:"mix"` // operation: weight
+	Keys        Keys               `json:"keys"`
+	Rate        float64            `json:"rate"` // operations/s: an open loop
+	Arrivals    string             `json:"arrivals"`
+	Concurrency int                `json:"concurrency"` // workers: a closed loop
+	DeadlineS   float64            `json:"deadline_s"`
+	Retries     string             `json:"retries"`
+	Verified    bool               `json:"verified"`
+	LedgerKeys  uint64             `json:"ledger_keys"` // size of a verified stream's own key space
+}
+
+// Keys says which keys are used how often.
+type Keys struct {
+	Distribution string  `json:"distribution"`
+	Theta        float64 `json:"theta"`     // zipf: the exponent
+	Sigma        float64 `json:"sigma"`     // gaussian: standard deviation, as a share of the keys
+	HotShare     float64 `json:"hot_share"` // hot-set: share of the operations …
+	HotKeys      float64 `json:"hot_keys"`  // … that go to this share of the keys
+}
+
+// The values of Keys.Distribution.
+const (
+	Uniform  = "uniform"
+	Zipf     = "zipf"
+	Gaussian = "gaussian"
+	HotSet   = "hot-set"
+)
+
+// The values of Stream.Arrivals.
+const (
+	Constant = "constant"
+	Poisson  = "poisson"
+)
+
+// Problems is every fault found in a spec.
+type Problems []string
+
+// Error joins all problems in one line.
+func (p Problems) Error() string { return strings.Join(p, "; ") }
+
+// Parse reads and checks a spec, with the defaults filled in. Its error is
+// Problems, with all that was found.
+func Parse(text []byte) (*Spec, error) {
+	spec := &Spec{LingerS: 60}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(spec); err != nil {
+		return nil, Problems{fmt.Sprintf("the spec is not as wanted: %v", err)}
+	}
+	for i := range spec.Streams {
+		spec.Streams[i].fillDefaults()
+	}
+	if spec.Data.LoadConcurrency == 0 {
+		spec.Data.LoadConcurrency = 16
+	}
+	if problems := spec.check(); len(problems) > 0 {
+		return nil, problems
+	}
+	return spec, nil
+}
+
+func (s *Stream) fillDefaults() {
+	s.Arrivals = orText(s.Arrivals, Constant)
+	s.Retries = orText(s.Retries, driver.RetriesNone)
+	s.DeadlineS = orNumber(s.DeadlineS, 1)
+	s.Keys.Distribution = orText(s.Keys.Distribution, Uniform)
+	s.Keys.Theta = orNumber(s.Keys.Theta, 0.99)
+	s.Keys.Sigma = orNumber(s.Keys.Sigma, 0.07)
+	s.Keys.HotShare = orNumber(s.Keys.HotShare, 0.9)
+	s.Keys.HotKeys = orNumber(s.Keys.HotKeys, 0.1)
+}
+
+func orText(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+func orNumber(value, otherwise float64) float64 {
+	if value == 0 {
+		return otherwise
+	}
+	return value
+}
+
+// Open tells whether the stream's arrivals follow a schedule.
+func (s *Stream) Open() bool { return s.Concurrency == 0 }
+
+// Kinds lists the operations of the stream's mix in the fixed order of the files.
+func (s *Stream) Kinds() []driver.Kind {
+	var kinds []driver.Kind
+	for _, kind := range driver.Kinds() {
+		if s.Mix[kind.String()] > 0 {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// Loop is "open", "closed" or "mixed".
+func (s *Spec) Loop() string {
+	open := 0
+	for i := range s.Streams {
+		if s.Streams[i].Open() {
+			open++
+		}
+	}
+	switch open {
+	case len(s.Streams):
+		return "open"
+	case 0:
+		return "closed"
+	}
+	return "mixed"
+}
+
+// LedgerSets lists the key spaces of the verified streams: one of registers for
+// reads and updates, one of counters for increments.
+func (s *Spec) LedgerSets() []driver.LedgerSet {
+	var sets []driver.LedgerSet
+	for i, stream := range s.Streams {
+		if !stream.Verified {
+			continue
+		}
+		set := driver.LedgerSet{Stream: i, Name: stream.Name, Keys: stream.LedgerKeys}
+		if stream.Mix["read"] > 0 || stream.Mix["update"] > 0 {
+			sets = append(sets, set)
+		}
+		if stream.Mix["increment"] > 0 {
+			set.Counter = true
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// DriverConfig is the part that the driver sees.
+func (s *Spec) DriverConfig() driver.Config {
+	config := driver.Config{
+		URI: s.Connection.URI, Username: s.Connection.Username, Password: s.Connection.Password,
+		TLS: s.Connection.TLS, Options: s.Options, Namespace: s.Namespace, Writer: s.Writer,
+		LaneCap: max(s.LaneCap, s.GlobalCap), Reuse: !s.Data.Load,
+	}
+	for _, stream := range s.Streams {
+		config.Streams = append(config.Streams, driver.StreamConfig{
+			Name: stream.Name, DeadlineS: stream.DeadlineS,
+			Retries: stream.Retries, Verified: stream.Verified,
+		})
+	}
+	return config
+}

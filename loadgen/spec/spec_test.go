@@ -1,0 +1,103 @@
+package spec
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"brownout/loadgen/driver"
+)
+
+func init() { driver.Register("fake", func() driver.Driver { return nil }) }
+
+const good = `{"schema":1,"dir":"runs/x","seed":4711,"writer":"run","driver":"fake",
+ "connection":{"uri":"u","password":"p","tls":{"enabled":true}},"namespace":"n",
+ "data":{"keys":10,"value_bytes":8,"load":true},
+ "streams":[
+  {"name":"app","mix":{"read":0.7,"update":0.3},"rate":600},
+  {"name":"money","mix":{"update":1,"increment":1},"rate":50,"verified":true,"ledger_keys":5}]}`
+
+func changed(t *testing.T, change func(map[string]any)) []byte {
+	t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal([]byte(good), &object); err != nil {
+		t.Fatal(err)
+	}
+	change(object)
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestDefaultsAreFilledIn(t *testing.T) {
+	s, err := Parse([]byte(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := s.Streams[0]
+	if app.DeadlineS != 1 || app.Arrivals != Constant || app.Retries != "none" ||
+		app.Keys.Distribution != Uniform || s.LingerS != 60 || s.Data.LoadConcurrency != 16 {
+		t.Errorf("defaults: %+v", s)
+	}
+	if s.Loop() != "open" {
+		t.Errorf("Loop() = %q", s.Loop())
+	}
+}
+
+func TestAVerifiedStreamHasItsOwnRegistersAndCounters(t *testing.T) {
+	s, err := Parse([]byte(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := s.LedgerSets()
+	if len(sets) != 2 || sets[0].Counter || !sets[1].Counter || sets[0].Stream != 1 || sets[0].Keys != 5 {
+		t.Errorf("LedgerSets() = %+v", sets)
+	}
+}
+
+func TestBadInputIsRefusedWithItsReason(t *testing.T) {
+	stream := func(object map[string]any, i int) map[string]any {
+		return object["streams"].([]any)[i].(map[string]any)
+	}
+	cases := map[string]struct {
+		change func(map[string]any)
+		wanted string
+	}{
+		"unknown field":     {func(o map[string]any) { o["lanecap"] = 3 }, `unknown field "lanecap"`},
+		"other schema":      {func(o map[string]any) { o["schema"] = 2 }, "`schema` is 2 (wanted 1)"},
+		"unknown driver":    {func(o map[string]any) { o["driver"] = "dbase" }, "wanted one of: fake"},
+		"two loops":         {func(o map[string]any) { stream(o, 0)["concurrency"] = 4 }, "wanted exactly one of them"},
+		"no loop":           {func(o map[string]any) { stream(o, 0)["rate"] = 0 }, "wanted exactly one of them"},
+		"reserved name":     {func(o map[string]any) { stream(o, 0)["name"] = "total" }, `called "total"`},
+		"same name":         {func(o map[string]any) { stream(o, 0)["name"] = "money" }, "there twice"},
+		"unknown operation": {func(o map[string]any) { stream(o, 0)["mix"] = map[string]any{"scan": 1} }, `"scan"`},
+		"empty mix":         {func(o map[string]any) { stream(o, 0)["mix"] = map[string]any{} }, "no operation with a share"},
+		"verified insert":   {func(o map[string]any) { stream(o, 1)["mix"] = map[string]any{"insert": 1} }, "cannot insert"},
+		"no ledger keys":    {func(o map[string]any) { stream(o, 1)["ledger_keys"] = 0 }, "wanted 1 to"},
+		"ledger not loaded": {func(o map[string]any) { o["data"].(map[string]any)["load"] = false }, "`data.load`"},
+		"bad theta": {func(o map[string]any) {
+			stream(o, 0)["keys"] = map[string]any{"distribution": "zipf", "theta": -1}
+		}, "`keys.theta` is -1"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse(changed(t, test.change))
+			if err == nil || !strings.Contains(err.Error(), test.wanted) {
+				t.Errorf("got %v, wanted %q", err, test.wanted)
+			}
+		})
+	}
+}
+
+func TestAllProblemsAreReportedAtOnce(t *testing.T) {
+	_, err := Parse(changed(t, func(o map[string]any) {
+		o["dir"], o["writer"], o["namespace"] = "", "", ""
+	}))
+	var problems Problems
+	if !errors.As(err, &problems) || len(problems) != 3 {
+		t.Errorf("got %v, wanted three problems", err)
+	}
+}

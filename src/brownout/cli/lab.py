@@ -1,0 +1,80 @@
+"""`brownout lab`: a real cluster on this machine, to learn, to test, to demonstrate."""
+
+from typing import Annotated
+
+import typer
+
+from brownout.cli.arguments import complete_cluster
+
+__all__ = ["app"]
+
+app = typer.Typer(help="A real cluster on this machine, without Docker.", no_args_is_help=True)
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="The lab's cluster, as in infra/clusters.", autocompletion=complete_cluster
+    ),
+]
+
+
+@app.command()
+def up(
+    name: Name = "lab-mongodb",
+    members: Annotated[
+        int | None, typer.Option(min=1, max=7, help="How many members; 3 unless it says otherwise.")
+    ] = None,
+    election_timeout_ms: Annotated[
+        int | None, typer.Option(min=500, help="When members call a silent primary dead (2000).")
+    ] = None,
+) -> None:
+    """Start the lab and wait until it is whole; does nothing where it is up."""
+    from brownout.cluster import inventory
+    from brownout.infra import lab
+
+    declared = inventory.declared(name)
+    if declared.lab is not None and election_timeout_ms is not None:
+        spec = declared.lab.model_copy(update={"election_timeout_ms": election_timeout_ms})
+        declared = declared.model_copy(update={"lab": spec})
+    cluster = lab.up(declared, members, progress=_progress)
+    for node in cluster.nodes:
+        typer.echo(f"{node.name}  {node.address}")
+
+
+@app.command()
+def down(name: Name = "lab-mongodb") -> None:
+    """Stop the lab and remove all it made; does nothing where it is down."""
+    from brownout.infra import lab
+
+    lab.down(name, progress=_progress)
+    typer.echo(f"{name} is down")
+
+
+@app.command()
+def status(name: Name = "lab-mongodb") -> None:
+    """Say whether the lab is up and what each of its nodes does. Exit code 1 where it is down."""
+    from brownout.infra import lab
+
+    found = lab.status(name)
+    typer.echo(f"{found.name} is {found.condition}  ({found.directory})")
+    for member in found.members:
+        typer.echo(f"{member.name}  {member.address}  {member.process}  {member.state}")
+    raise typer.Exit(0 if found.condition == "up" else 1)
+
+
+@app.command()
+def logs(
+    name: Name = "lab-mongodb",
+    node: Annotated[str, typer.Option(help="One node only.")] = "",
+    lines: Annotated[int, typer.Option(min=1, help="The last so many lines of each.")] = 20,
+) -> None:
+    """Print the end of each node's own log."""
+    from brownout.infra import lab
+
+    for member, tail in lab.logs(name, node, lines).items():
+        typer.echo(f"==> {member}")
+        typer.echo("\n".join(tail))
+
+
+def _progress(words: str) -> None:
+    typer.echo(words, err=True)

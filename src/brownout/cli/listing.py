@@ -1,0 +1,84 @@
+"""`brownout list`: what there is to run, to run it with and on, and to build from."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import typer
+
+from brownout.cli.arguments import Json
+
+__all__ = ["list_"]
+
+KINDS = ("experiments", "workloads", "clusters", "actions", "probes")
+Kind = Literal["all", "experiments", "workloads", "clusters", "actions", "probes"]
+Row = tuple[str, str]
+
+
+def list_(
+    kind: Annotated[Kind, typer.Argument(help="Only these.")] = "all", as_json: Json = False
+) -> None:
+    """List experiments, workloads, clusters, actions and probes, each with one line."""
+    wanted = KINDS if kind == "all" else (kind,)
+    found = {name: list(_rows(name)) for name in wanted}
+    if as_json:
+        named = {key: [{"name": n, "about": a} for n, a in rows] for key, rows in found.items()}
+        typer.echo(json.dumps(named, indent=2, ensure_ascii=False))
+        return
+    blocks = [_block(name, rows, titled=kind == "all") for name, rows in found.items()]
+    typer.echo("\n\n".join(blocks))
+
+
+def _block(title: str, rows: list[Row], titled: bool) -> str:
+    width = max((len(name) for name, _ in rows), default=0)
+    lines = [f"  {name.ljust(width)}  {about}".rstrip() for name, about in rows]
+    return "\n".join([title, *lines] if titled else [line[2:] for line in lines])
+
+
+def _rows(kind: str) -> Iterator[Row]:
+    from brownout import catalog
+
+    if kind == "experiments":
+        for name in catalog.names(kind):
+            yield name, str(json.loads(catalog.read(kind, name))["title"])
+    elif kind == "workloads":
+        yield from _workloads()
+    elif kind == "clusters":
+        yield from _clusters()
+    else:
+        yield from _activities(kind)
+
+
+def _workloads() -> Iterator[Row]:
+    from brownout.load import workload
+
+    for name in workload.names():
+        found = workload.load(name)
+        yield name, f"{found.title} ({found.summary().removeprefix(name).strip()})"
+
+
+def _clusters() -> Iterator[Row]:
+    """Every inventory that can be named; one that cannot be read says why in short."""
+    from brownout.cluster import inventory
+    from brownout.errors import ConfigurationError
+
+    for name in inventory.names():
+        try:
+            cluster = inventory.declared(name)
+        except ConfigurationError as error:
+            yield name, f"cannot be used: {error.problems[0]} (`brownout check` says more)"
+            continue
+        members = cluster.lab.members if cluster.lab else len(cluster.nodes)
+        kind = "a lab on this machine" if cluster.lab else cluster.environment
+        yield name, f"{cluster.database}, {members} members, {kind}"
+
+
+def _activities(kind: str) -> Iterator[Row]:
+    """Our activities as an experiment names them: `module.function`."""
+    from brownout.discovery import activities
+
+    for found in activities():
+        module = str(found["mod"])
+        if module.startswith(f"brownout.{kind}."):
+            name = f"{module.removeprefix(f'brownout.{kind}.')}.{found['name']}"
+            yield name, str(found["doc"]).strip().split("\n")[0]

@@ -1,0 +1,193 @@
+"""`brownout load` and `brownout clean`: a workload by itself, and removing what it wrote."""
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from brownout.cli.arguments import Cluster, complete_workload
+from brownout.errors import ConfigurationError, Refused
+
+if TYPE_CHECKING:
+    from brownout.cluster import model
+    from brownout.cluster.adapter import Adapter
+    from brownout.load.session import LoadResult
+    from brownout.session.status import Status
+
+__all__ = ["clean", "load", "seconds", "words_of"]
+
+#: Fewer ok than this, and the load is more than can be carried.
+CARRIED = 0.99
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+
+WorkloadName = Annotated[
+    str,
+    typer.Argument(
+        help="A workload file, or the name of a shipped one.", autocompletion=complete_workload
+    ),
+]
+Changes = Annotated[str, typer.Option("--set", help="Change settings: streams.0.rate=400,…")]
+
+
+def load(
+    workload: WorkloadName,
+    cluster: Cluster = "lab-mongodb",
+    duration: Annotated[str, typer.Option("--for", help="How long: 30s, 5m, 1h.")] = "30s",
+    change: Changes = "",
+    seed: Annotated[int, typer.Option(min=1, help="Of keys and arrivals.")] = 1,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove the data set from the database afterwards.")
+    ] = False,
+) -> None:
+    """Put WORKLOAD on a cluster for a time and say what came of it; the raw files are kept.
+
+    A lab that is down is brought up, and taken down again.
+    """
+    from brownout.infra import lab
+    from brownout.load import workload as workloads
+    from brownout.load.left import left_by
+    from brownout.load.session import run_load
+    from brownout.run.directory import RunDirectory
+    from brownout.session.status import Status
+
+    wanted, length = workloads.load(workload, change), seconds(duration)
+    target, brought_up = lab.ensure(cluster, progress=_progress)
+    status = Status(title=f"{target.name} · {wanted.summary()}")
+    try:
+        with _adapter(target) as adapter:
+            adapter.ready()
+            directory = RunDirectory.create("load", seed)
+            status.start()
+            status.phase = "preparing"
+            result = run_load(
+                wanted,
+                adapter.load_spec(),
+                directory.path,
+                length,
+                seed=seed,
+                on_live=_feed(status, length),
+                progress=status.progress,
+                clean=clean,
+            )
+    finally:
+        status.stop()
+        if brought_up:
+            lab.down(target)
+    typer.echo(words_of(result, directory.path))
+    if not clean and not brought_up:
+        typer.echo(str(left_by(wanted, cluster)))
+
+
+def clean(
+    cluster: Cluster = "lab-mongodb",
+    workload: Annotated[
+        str,
+        typer.Option(
+            help="Whose namespace: a workload's file or name; `brownout` unless it says otherwise.",
+            autocompletion=complete_workload,
+        ),
+    ] = "key-value",
+    change: Changes = "",
+) -> None:
+    """Remove what the load has written to a cluster, and nothing else.
+
+    Only what carries our mark goes; a database that brownout did not make is refused.
+    """
+    from brownout.cluster import inventory
+    from brownout.load import workload as workloads
+    from brownout.load.generator import Generator
+    from brownout.load.where import place_for
+    from brownout.session import open_runs
+
+    wanted, target = workloads.load(workload, change), inventory.load(cluster)
+    for claim in open_runs.claims():
+        if claim.cluster == target.name and claim.is_alive():
+            raise Refused(
+                f"the run {claim.run} is using `{target.name}`", "wait for it, or `brownout abort`"
+            )
+    with (
+        tempfile.TemporaryDirectory(prefix="brownout-clean-") as place,
+        _adapter(target) as adapter,
+    ):
+        adapter.ready()
+        directory = Path(place)
+        spec = wanted.to_spec(directory=directory, seed=1, writer="clean", **adapter.load_spec())
+        # A data set that is not complete is removed as well.
+        spec["data"]["load"] = True
+        with Generator(directory, place=place_for(target, directory)) as generator:
+            generator.open(spec)
+            generator.clean()
+    typer.echo(f"{target.name}: nothing of ours is left in `{wanted.namespace}`")
+
+
+def seconds(text: str) -> float:
+    """Read `30s`, `5m`, `1h` or `90`; raises `ConfigurationError` for anything else."""
+    form = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
+    length = float(form[1]) * _UNITS[form[2] or "s"] if form else 0.0
+    if length <= 0:
+        raise ConfigurationError(f"--for: found {text!r}, wanted a time as 30s, 5m or 1h")
+    return length
+
+
+@contextmanager
+def _adapter(cluster: "model.Cluster") -> "Iterator[Adapter]":
+    from brownout.cluster.adapter import adapter_for
+
+    adapter = adapter_for(cluster)
+    try:
+        yield adapter
+    finally:
+        adapter.close()
+
+
+def _feed(status: "Status", length: float) -> Callable[[Mapping[str, Any]], None]:
+    """Hand live events on; with the first one the load itself has begun."""
+
+    def feed(event: Mapping[str, Any]) -> None:
+        if status.phase == "preparing":
+            status.phase = "load"
+            status.until(length)
+        status.feed(event)
+
+    return feed
+
+
+def _progress(words: str) -> None:
+    typer.echo(words, err=True)
+
+
+def words_of(result: "LoadResult", path: Path) -> str:
+    """Return what a load came to, in a few lines; its raw files are in `path`."""
+    told = result.stopped
+    ends = ("ok", "late", "failed", "in_doubt", "shed", "missed")
+    lines = [
+        f"offered {told['offered']:,} in {told['end_t']:.1f} s: "
+        + ", ".join(f"{told[end]:,} {end.replace('_', ' ')}" for end in ends),
+        f"{_response(path)}scheduling lag p99 {told['lag_p99_ms']:.1f} ms",
+    ]
+    if told["offered"] and told["ok"] < CARRIED * told["offered"]:
+        lines.append(
+            f"only {told['ok'] / told['offered']:.1%} were ok: this is more than the cluster or "
+            "this machine carries; a test near the limit measures the limit, so lower the rate"
+        )
+    if result.verified is not None:
+        verified = result.verified
+        lines.append(f"ledger: {verified['read']:,} of {verified['keys']:,} keys read back")
+    return "\n".join([*lines, str(path)])
+
+
+def _response(path: Path) -> str:
+    """Response time of all that was ok; nothing where nothing was."""
+    from brownout.run.latency import read_hlog
+
+    log = read_hlog(path / "latency.hlog")
+    total = log.between(log.tags, 0.0, float("inf"))
+    if total is None or not total.n:
+        return ""
+    shown = (f"p{name} {(total.percentile_us(ratio) or 0) / 1000:,.1f} ms"
+             for name, ratio in ((50, 0.5), (99, 0.99)))  # fmt: skip
+    return f"response {', '.join(shown)}; "

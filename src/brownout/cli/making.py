@@ -1,0 +1,78 @@
+"""`brownout new`, `check` and `schema`: make experiments of your own, and check them."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from brownout.cli.arguments import complete_cluster, complete_experiment, complete_workload
+from brownout.errors import ConfigurationError
+
+__all__ = ["check", "new", "schema"]
+
+
+def new(
+    scenario: Annotated[
+        str,
+        typer.Argument(help="The experiment to start from.", autocompletion=complete_experiment),
+    ],
+    to: Annotated[Path | None, typer.Option(help="The folder to make; SCENARIO if none.")] = None,
+    name: Annotated[str, typer.Option(help="What the copy is called; SCENARIO if none.")] = "",
+    workload: Annotated[
+        str,
+        typer.Option(
+            help="The workload to copy; the one that the cluster would get if none.",
+            autocompletion=complete_workload,
+        ),
+    ] = "",
+    cluster: Annotated[
+        str, typer.Option(help="The inventory to copy.", autocompletion=complete_cluster)
+    ] = "lab-mongodb",
+) -> None:
+    """Copy an experiment out, with its workload, limits and inventory, and say what is what.
+
+    Whatever is there already is never written over.
+    """
+    from brownout.cli.scaffold import make
+
+    made = make(scenario, to or Path(name or scenario), name or scenario, workload, cluster)
+    for path in made:
+        typer.echo(str(path))
+    typer.echo(f"next: read {made[0]}", err=True)
+
+
+def check(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Experiments, workloads, inventories, limits; JSON or YAML."),
+    ],
+) -> None:
+    """Check files of any kind and name all that is wrong in all of them at once.
+
+    Nothing is touched. Exit code 64 where anything is wrong.
+    """
+    from brownout.cli.checking import check_file
+
+    problems: list[str] = []
+    for path in files:
+        kind, found = check_file(path)
+        problems += found
+        if not found:
+            typer.echo(f"ok  {path}  ({kind})")
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def schema(
+    kind: Annotated[
+        Literal["workload", "inventory", "limits"], typer.Argument(help="Which kind of file.")
+    ],
+) -> None:
+    """Print the JSON schema of a kind of YAML file, for editors.
+
+    Put `# yaml-language-server: $schema=FILE` on the first line of a file that it is for.
+    """
+    from brownout.cli.schemas import schema as make
+
+    typer.echo(json.dumps(make(kind), indent=2, ensure_ascii=False))

@@ -1,0 +1,139 @@
+"""`brownout show`, `analyze`, `report` and `runs`: look at runs again, and let old ones go."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from brownout.cli.arguments import Json, Run
+from brownout.errors import ConfigurationError, ExitCode, Unsupported
+
+__all__ = ["analyze", "app", "report", "show"]
+
+EXIT = {
+    "pass": ExitCode.PASS,
+    "fail": ExitCode.FAIL,
+    "inconclusive": ExitCode.INCONCLUSIVE,
+    "aborted": ExitCode.ABORTED,
+}
+
+app = typer.Typer(help="The runs that are kept: list them, let old ones go.", no_args_is_help=True)
+
+
+def show(run: Run = Path("latest"), as_json: Json = False) -> None:
+    """Show what a run found: the table, or impact.json. The exit code is its verdict's.
+
+    0 pass, 1 fail, 2 inconclusive, 3 aborted.
+    """
+    from brownout.run.directory import RunDirectory
+
+    directory = RunDirectory.find(run)
+    _say(directory.read_impact(), directory.path, as_json)
+
+
+def analyze(run: Run = Path("latest"), as_json: Json = False) -> None:
+    """Make ledger.json and impact.json again from a run's raw files; exit code as `show`."""
+    from brownout import run as runs
+    from brownout.run.directory import RunDirectory
+
+    directory = RunDirectory.find(run)
+    _say(runs.analyze(directory.path), directory.path, as_json)
+
+
+def report(
+    run: Run = Path("latest"),
+    png: Annotated[
+        Path | None, typer.Option(help="Draw the report's top as a picture, for a chat.")
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print it as Markdown, for a pull request.")
+    ] = False,
+) -> None:
+    """Make a run's report.html, one file that needs nothing else, and print its path.
+
+    With --png or --markdown, that instead.
+    """
+    from brownout.run.directory import RunDirectory
+
+    if png is not None and markdown:
+        raise ConfigurationError("found --png and --markdown, wanted one of them")
+    path = RunDirectory.find(run).path
+    try:
+        typer.echo(_drawn(path, png, markdown))
+    except ModuleNotFoundError as error:
+        raise Unsupported(
+            f"a report needs the package `{error.name}`, which is not installed",
+            "pip install 'brownout[report]'",
+        ) from error
+
+
+@app.command("list")
+def list_(as_json: Json = False) -> None:
+    """List the runs, the latest last: name, verdict, size."""
+    from brownout.cli.housekeeping import list_runs, verdict_of
+
+    rows = [(run.name, verdict_of(run), run.bytes()) for run in list_runs()]
+    if as_json:
+        keys = ("run", "verdict", "bytes")
+        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
+        return
+    for name, verdict, size in rows:
+        typer.echo(f"{name}  {verdict}  {size / 1e6:,.1f} MB")
+    typer.echo(f"{len(rows)} runs, {sum(size for *_, size in rows) / 1e6:,.1f} MB", err=True)
+
+
+@app.command()
+def prune(
+    keep: Annotated[int | None, typer.Option(min=0, help="Keep so many of the latest.")] = None,
+    older_than: Annotated[str, typer.Option(help="Only those older than 12h, 30d, 8w.")] = "",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do it; without this it is only said.")
+    ] = False,
+) -> None:
+    """Say which old runs would go, and remove them with --yes. A run that goes on always stays."""
+    import shutil
+
+    from brownout.cli.housekeeping import age, list_runs, to_remove
+    from brownout.session import open_runs
+
+    if keep is None and not older_than:
+        raise ConfigurationError("found neither --keep nor --older-than, wanted one of them")
+    held = {Path(claim.run).resolve() for claim in open_runs.claims()}
+    limit = age(older_than) if older_than else None
+    chosen = to_remove(list_runs(), datetime.now(UTC), keep, limit)
+    freed = 0
+    for run in chosen:
+        if run.path.resolve() in held:
+            typer.echo(f"stays    {run.name}: a run that goes on, or that `brownout heal` needs")
+            continue
+        freed += run.bytes()
+        typer.echo(f"{'removed ' if yes else 'would go'} {run.name}")
+        if yes:
+            shutil.rmtree(run.path)
+    told = "freed" if yes else "would be freed; --yes does it"
+    typer.echo(f"{freed / 1e6:,.1f} MB {told}")
+
+
+def _drawn(path: Path, png: Path | None, markdown: bool) -> str:
+    """Make what is wanted of the run in `path`; return it, or where it is."""
+    if markdown:
+        from brownout.report.markdown import write_markdown
+
+        return write_markdown(path)
+    if png is not None:
+        from brownout.report.picture import write_png
+
+        return str(write_png(path, png))
+    from brownout.report.html import write
+
+    return str(write(path))
+
+
+def _say(impact: dict[str, Any], path: Path, as_json: bool) -> None:
+    """Print a result and end with its verdict's exit code."""
+    from brownout.report.table import render
+
+    typer.echo(json.dumps(impact, indent=2) if as_json else render(impact, str(path)))
+    raise typer.Exit(EXIT[impact["verdict"]])

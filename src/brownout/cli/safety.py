@@ -1,0 +1,156 @@
+"""`brownout plan`, `abort` and `heal`: see before, stop during, put back after."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from brownout.cli.arguments import complete_cluster, complete_experiment, complete_run
+from brownout.errors import ConfigurationError, ExitCode, Refused
+
+if TYPE_CHECKING:
+    from brownout.session.open_runs import Claim
+
+__all__ = ["abort", "heal", "plan"]
+
+
+def plan(
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            help="An experiment's file, or the name of a shipped one.",
+            autocompletion=complete_experiment,
+        ),
+    ],
+    var: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE, as `chaos run --var` takes it.")
+    ] = None,
+) -> None:
+    """Say what EXPERIMENT would do, command by command, and what stands against it.
+
+    Nothing is touched. Exit code 64 where a guard says no.
+    """
+    from chaoslib.configuration import load_configuration
+    from chaoslib.secret import load_secrets
+
+    from brownout.cluster.secret import offer_secrets
+    from brownout.session.plan import make_plan
+    from brownout.session.preview import preview
+
+    document = _document(experiment)
+    variables = dict(_pair(text) for text in var or [])
+    configuration = load_configuration(document.get("configuration", {}), dict(variables))
+    offer_secrets(load_secrets(document.get("secrets", {}), configuration))
+    words, ok = preview(make_plan(document, configuration, variables), document, configuration)
+    typer.echo(words)
+    raise typer.Exit(0 if ok else ExitCode.BAD_INPUT)
+
+
+def abort(
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A run directory or cluster; the only one if none.", autocompletion=complete_run
+        ),
+    ] = "",
+    reason: Annotated[str, typer.Option(help="For the run's record.")] = "asked for by a person",
+) -> None:
+    """Stop a run that goes on: its load ends and everything is put back within seconds."""
+    from brownout.session import open_runs
+    from brownout.session.stopping import ABORT_FILE
+
+    held = [claim for claim in open_runs.claims() if claim.is_alive() and _names(claim, run)]
+    if len(held) != 1:
+        found = ", ".join(claim.run for claim in held) or "none"
+        raise Refused(f"runs that go on and that {run or 'this'!r} may mean: {found}",
+                      "name exactly one")  # fmt: skip
+    (Path(held[0].run) / ABORT_FILE).write_text(reason + "\n", encoding="utf-8")
+    typer.echo(f"told {held[0].run} to stop; `brownout show {held[0].run}` when it has")
+
+
+def heal(
+    cluster: Annotated[
+        str,
+        typer.Argument(
+            help="One cluster only; all where none is named.", autocompletion=complete_cluster
+        ),
+    ] = "",
+    limit_s: Annotated[float, typer.Option(min=1, help="Wait so long until it is whole.")] = 300,
+) -> None:
+    """Put back what runs that died had broken. Safe to repeat; does nothing where nothing is."""
+    from brownout.session import open_runs
+
+    claims = [claim for claim in open_runs.claims() if cluster in ("", claim.cluster)]
+    if not claims:
+        typer.echo("nothing to heal: no run has a cluster in its hands")
+    problems = [problem for claim in claims if (problem := _heal(claim, limit_s)) is not None]
+    if problems:
+        raise typer.Exit(int(getattr(problems[0], "exit_code", ExitCode.UNDO_FAILED)))
+
+
+def _heal(claim: "Claim", limit_s: float) -> Exception | None:
+    """Heal one cluster and say what came of it; whatever fails, the next one is tried."""
+    from brownout.session.heal import heal as heal_claim
+
+    try:
+        done = heal_claim(claim, limit_s, _once())
+    except Exception as error:
+        typer.echo(f"{claim.cluster}: {error}", err=True)
+        return error
+    mended = ", ".join(f"{mend} {node}" for node, mend in done.mended.items()) or "nothing"
+    typer.echo(f"{claim.cluster}: put back {mended}" + ("; whole" if done.whole else ""))
+    return None
+
+
+def _once() -> Callable[[str], None]:
+    """Say each thing once, however often it is found to be so while something is awaited."""
+    said = [""]
+
+    def say(words: str) -> None:
+        if words != said[-1]:
+            said.append(words)
+            typer.echo(words, err=True)
+
+    return say
+
+
+def _names(claim: "Claim", text: str) -> bool:
+    return text in ("", claim.cluster, claim.run, Path(claim.run).name) or (
+        Path(text).is_dir() and Path(text).resolve() == Path(claim.run)
+    )
+
+
+def _document(text: str) -> dict[str, Any]:
+    """The experiment, as Chaos Toolkit reads and checks it."""
+    from chaoslib.exceptions import ChaosException
+    from chaoslib.experiment import ensure_experiment_is_valid
+    from chaoslib.loader import parse_experiment_from_file
+
+    from brownout import catalog
+
+    path = catalog.find_experiment(text)
+    try:
+        document: dict[str, Any] = parse_experiment_from_file(str(path))
+        ensure_experiment_is_valid(document)
+    except ChaosException as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+    return document
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    """`name=value`, or `name:type=value` with a type of Chaos Toolkit's."""
+    key, sign, value = text.partition("=")
+    name, _, kind = key.partition(":")
+    if not sign or not name:
+        raise ConfigurationError(f"--var: found {text!r}, wanted NAME=VALUE")
+    readers: Mapping[str, Any] = {"int": int, "float": float, "json": json.loads, "bool": _truth}
+    try:
+        return name, readers.get(kind, str)(value)
+    except ValueError as error:
+        raise ConfigurationError(f"--var {name}: {value!r} is not of type {kind}") from error
+
+
+def _truth(text: str) -> bool:
+    return text.strip().lower() in ("1", "true", "yes", "on")

@@ -1,0 +1,208 @@
+"""Copy an experiment out, to be changed: the work of `brownout new`.
+
+    DIR/README.md                          what each file is, and what to do next
+    DIR/experiments/NAME.json              what is broken, when, and what must hold
+    DIR/steady-state/workloads/WORKLOAD.yaml   what is normal
+    DIR/infra/clusters/CLUSTER.yaml        where it happens
+    DIR/schemas/….json                     for editors; the YAML files name them
+
+The folders are those that brownout looks into by itself from DIR, so nothing else is to be set.
+The limits stand in the experiment: there they win over the shipped ones.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from brownout import catalog
+from brownout.cli.schemas import schema
+from brownout.errors import ConfigurationError
+
+__all__ = ["VARIABLES", "make"]
+
+#: What each variable of an experiment is for, in a line; docs/experiments.md says more.
+VARIABLES: Mapping[str, str] = {
+    "cluster": "the inventory's name or path",
+    "workload": "a workload's name or path; empty: `lab` on a lab, else `key-value`",
+    "load": "changes single settings of the workload, as `streams.app.rate=400`",
+    "target": "the node to break: `primary`, `secondary`, `random` or a node's name",
+    "seed": "of keys, arrivals and random choices; 0 draws one, which the run records",
+    "limits": "what must hold: a mapping, or `recovery_time=10,write.blackout=3`",
+    "confirm": "the cluster's own name, wanted for `environment: production`",
+    "abort_if": "stop conditions, watched all the time; docs/safety.md",
+    "baseline_s": "length of the baseline in seconds; 0 takes the measures' own",
+    "warmup_max_s": "give up after so many seconds without a stable baseline",
+    "milestone_limit_s": "wait so many seconds for a milestone at most",
+    "mode": "how the node is stopped: `kill` or `clean`",
+    "downtime_s": "seconds that the node stays down",
+    "hang_s": "seconds that the node hangs",
+}
+
+
+def make(scenario: str, folder: Path, name: str, workload: str, cluster: str) -> list[Path]:
+    """Write a copy of `scenario`, called `name`, into `folder`; return its files, README first.
+
+    Raises `ConfigurationError` where anything is there already; then nothing is written.
+    """
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+        raise ConfigurationError(f"--name: found {name!r}, wanted lower-case letters, digits and -")
+    experiment = json.loads(catalog.read("experiments", scenario))
+    inventory = catalog.read("clusters", cluster)
+    load = workload or _default_workload(inventory)
+    limits = _limits(scenario, inventory)
+    files = {
+        Path("experiments", f"{name}.json"): _experiment(experiment, name, load, cluster, limits),
+        Path("steady-state/workloads", f"{load}.yaml"): _annotated(
+            catalog.read("workloads", load), "../../schemas/workload.json"
+        ),
+        Path("infra/clusters", f"{cluster}.yaml"): _annotated(
+            inventory, "../../schemas/inventory.json"
+        ),
+        Path("schemas/workload.json"): _json(schema("workload")),
+        Path("schemas/inventory.json"): _json(schema("inventory")),
+    }
+    readme = _readme(experiment, scenario, name, load, cluster, limits)
+    return _write(folder, {Path("README.md"): readme, **files})
+
+
+def _default_workload(inventory: str) -> str:
+    import yaml
+
+    from brownout.session.plan import DEFAULT_WORKLOAD, DEFAULT_WORKLOADS
+
+    return DEFAULT_WORKLOADS.get(str(yaml.safe_load(inventory)["environment"]), DEFAULT_WORKLOAD)
+
+
+def _limits(scenario: str, inventory: str) -> list[Any]:
+    """The shipped limits of this scenario on this database."""
+    import yaml
+
+    from brownout import slo
+
+    return slo.file_limits(scenario, str(yaml.safe_load(inventory)["database"]))
+
+
+def _experiment(
+    experiment: Mapping[str, Any], name: str, workload: str, cluster: str, limits: list[Any]
+) -> str:
+    """The experiment with this name, cluster and workload as defaults, and its limits inside."""
+    copy = json.loads(json.dumps(experiment))
+    for extension in copy.get("extensions", []):
+        if extension.get("name") == "brownout":
+            extension["scenario"] = name
+    configuration = copy["configuration"]
+    configuration["cluster"]["default"] = cluster
+    configuration["workload"]["default"] = f"steady-state/workloads/{workload}.yaml"
+    configuration["limits"] = {_name(limit): limit.limit for limit in limits}
+    return _json(copy)
+
+
+def _name(limit: Any) -> str:
+    return str(limit.measure if limit.scope == "total" else f"{limit.scope}.{limit.measure}")
+
+
+def _annotated(text: str, schema_path: str) -> str:
+    """A YAML file that tells editors its schema."""
+    return f"# yaml-language-server: $schema={schema_path}\n{text}"
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write(folder: Path, files: Mapping[Path, str]) -> list[Path]:
+    """Write all files or none: what is there already may be somebody's work."""
+    there = [str(folder / path) for path in files if (folder / path).exists()]
+    if there:
+        raise ConfigurationError(
+            [f"{path}: is there already and is not written over" for path in there],
+            "give another folder with --to",
+        )
+    for path, text in files.items():
+        target = folder / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise ConfigurationError(f"{target}: cannot be written: {error.strerror}") from error
+    return [folder / path for path in files]
+
+
+def _readme(
+    experiment: Mapping[str, Any],
+    scenario: str,
+    name: str,
+    workload: str,
+    cluster: str,
+    limits: list[Any],
+) -> str:
+    """What the copy is and what to do with it."""
+    return README.format(
+        name=name,
+        scenario=scenario,
+        title=experiment["title"],
+        description=experiment["description"],
+        workload=workload,
+        cluster=cluster,
+        variables="\n".join(_variables(experiment["configuration"])),
+        limits="\n".join(_limit_rows(limits)) or "| none | | |",
+    )
+
+
+def _variables(configuration: Mapping[str, Any]) -> list[str]:
+    rows = []
+    for key, value in configuration.items():
+        variable = f"`{value['key']}`" if isinstance(value, dict) and "key" in value else ""
+        rows.append(f"| `{key}` | {variable} | {VARIABLES.get(key, 'of this experiment alone')} |")
+    return rows
+
+
+def _limit_rows(limits: list[Any]) -> list[str]:
+    return [f"| `{_name(limit)}` | {limit.limit:g} | {limit.why} |" for limit in limits]
+
+
+README = """\
+# {name}: {title}
+
+{description}
+
+Copied from brownout's `{scenario}` by `brownout new`; everything here is yours to change. Commands
+are run in this folder, so that these files are found:
+
+| file | what it says |
+|---|---|
+| `experiments/{name}.json` | what is broken and mended, in which order, and what must hold |
+| `steady-state/workloads/{workload}.yaml` | what is normal: the data and the load |
+| `infra/clusters/{cluster}.yaml` | the cluster: its nodes, how to reach them, its guards |
+| `schemas/` | lets your editor complete and check the YAML files; made by `brownout schema` |
+
+```sh
+brownout check experiments/*.json steady-state/workloads/*.yaml infra/clusters/*.yaml
+brownout plan experiments/{name}.json      # says what would be done; touches nothing
+chaos run experiments/{name}.json          # does it
+brownout show                                 # the result again; `brownout report` draws it
+```
+
+Runs are kept in `runs/`. What Chaos Toolkit itself writes, `journal.json` and `chaostoolkit.log`,
+is beside them and not needed: the run has its own journal.
+
+## Variables
+
+Each can be changed in the experiment's `configuration`, for one run by
+`chaos run --var NAME=VALUE`, and those with an environment variable by that.
+
+| variable | environment | what it is |
+|---|---|---|
+{variables}
+
+## Limits
+
+They stand in `configuration.limits` of the experiment. A limit given by `--var limits=…` or by
+`BROWNOUT_LIMIT_<MEASURE>` wins over it.
+
+| measure | limit | shipped with this reason |
+|---|---|---|
+{limits}
+"""

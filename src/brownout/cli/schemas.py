@@ -1,0 +1,93 @@
+"""JSON schemas of the YAML files, for editors that complete and check while one types.
+
+Made from the very models that read the files. Only what two settings mean for each other is not
+in them; `brownout check` says that.
+"""
+
+from typing import Any
+
+__all__ = ["KINDS", "schema"]
+
+KINDS = ("workload", "inventory", "limits")
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+#: How a secret stands in a file: where it is, never what it is.
+_REFERENCE = {
+    "description": "where the secret is, never the secret itself",
+    "oneOf": [
+        {
+            "type": "object",
+            "properties": {kind: {"type": "string"}},
+            "required": [kind],
+            "additionalProperties": False,
+        }
+        for kind in ("env", "file", "secret")
+    ],
+}
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """Return the JSON schema of `kind`, one of `KINDS`."""
+    made = {"workload": _workload, "inventory": _inventory, "limits": _limits}[kind]()
+    return {"$schema": _DIALECT, "title": f"brownout {kind}", **made}
+
+
+def _workload() -> dict[str, Any]:
+    from brownout.load.workload import Workload
+
+    return Workload.model_json_schema()
+
+
+def _inventory() -> dict[str, Any]:
+    """The cluster's schema, with the settings of every kind of host that is installed."""
+    from brownout.cluster import plugins
+    from brownout.cluster.host import GROUP, host_class
+    from brownout.cluster.model import Cluster
+
+    made = Cluster.model_json_schema()
+    parts = made["$defs"]
+    hosts = []
+    for kind in plugins.known(GROUP):
+        own = host_class(kind).Spec.model_json_schema(ref_template="#/$defs/{model}")
+        parts.update(own.pop("$defs", {}))
+        parts[f"host_{kind}"] = own
+        hosts.append({"$ref": f"#/$defs/host_{kind}"})
+    parts["HostSpec"] = {"oneOf": hosts}
+    # The name may be left out: it is then that of the file.
+    made["required"] = [name for name in made.get("required", []) if name != "name"]
+    found: dict[str, Any] = _with_references(made)
+    return found
+
+
+def _with_references(part: Any, name: str = "") -> Any:
+    """Put a reference wherever the models have a secret; a URI may also stand there plainly."""
+    if isinstance(part, dict):
+        if part.get("format") == "password":
+            return {"anyOf": [{"type": "string"}, _REFERENCE]} if name == "uri" else _REFERENCE
+        return {key: _with_references(value, key if key != "anyOf" else name)
+                for key, value in part.items()}  # fmt: skip
+    return [_with_references(item, name) for item in part] if isinstance(part, list) else part
+
+
+def _limits() -> dict[str, Any]:
+    from brownout.impact.names import UNITS, known
+    from brownout.slo_checks import FIELDS
+
+    plain = [name for name in known() if "<" not in name]
+    families = [
+        r"^latency(_all)?\.(before|during|after)\.(p50|p99|p999|max)_us$",
+        r"^time_above\.(p50|p99|p999|max)_[1-9]\d*(us|ms|s)$",
+    ]
+    fields = {
+        "measure": {"anyOf": [{"enum": plain}, *({"pattern": each} for each in families)]},
+        "scope": {"type": "string", "description": "total, read, write or a stream; total if none"},
+        "limit": {"type": "number", "minimum": 0},
+        "unit": {"enum": sorted({unit for units in UNITS.values() for unit in units})},
+        "why": {"type": "string", "minLength": 1, "description": "the reason of the limit"},
+    }
+    item = {
+        "type": "object",
+        "properties": {name: fields[name] for name in FIELDS},
+        "required": ["measure", "limit", "why"],
+        "additionalProperties": False,
+    }
+    return {"type": "array", "items": item}

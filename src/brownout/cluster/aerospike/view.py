@@ -1,0 +1,96 @@
+"""What one node says of itself at one moment, and what follows from all. Pure but for `look`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from brownout.cluster.adapter import Member, MilestoneState
+from brownout.cluster.aerospike.info import ask, is_error, pairs
+from brownout.cluster.model import Node
+from brownout.errors import ClusterError
+
+__all__ = ["View", "judge", "look", "member_of", "signature_of", "stable_command"]
+
+_TOLD = (
+    *("cluster_size", "cluster_key", "cluster_principal", "cluster_integrity"),
+    *("cluster_is_member", "migrate_partitions_remaining", "objects", "client_connections"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A node's answers by command; `error` instead if it gave none."""
+
+    node: str
+    address: str
+    answers: Mapping[str, str] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def statistics(self) -> dict[str, str]:
+        """The numbers of the whole node."""
+        return pairs(self.answers.get("statistics", ""))
+
+    @property
+    def key(self) -> str:
+        """The key of the cluster that the node believes to be in; empty for an orphan."""
+        key = self.statistics.get("cluster_key", "0")
+        return "" if key == "0" else key
+
+    @property
+    def state(self) -> str:
+        """`in cluster`, `orphan` or `silent`."""
+        if self.error:
+            return "silent"
+        return "in cluster" if self.key else "orphan"
+
+    def evidence(self) -> dict[str, Any]:
+        """Return what is worth keeping of it, for JSON."""
+        if self.error:
+            return {"state": self.state, "error": self.error}
+        told = {name: self.statistics[name] for name in _TOLD if name in self.statistics}
+        return {"state": self.state, **told}
+
+
+def look(node: Node, commands: Sequence[str], timeout_s: float) -> View:
+    """Ask one node; one that does not answer gives a view that says so."""
+    try:
+        return View(node.name, node.address, ask(node.address, commands, timeout_s))
+    except ClusterError as error:
+        return View(node.name, node.address, error=error.message)
+
+
+def member_of(view: View) -> Member:
+    """Return the node as a member: the principal of a cluster is its primary."""
+    healthy = bool(view.key) and view.statistics.get("cluster_is_member") == "true"
+    role = "unknown"
+    if healthy:
+        principal = view.statistics.get("cluster_principal") == view.answers.get("node")
+        role = "primary" if principal else "secondary"
+    return Member(view.node, view.address, role, view.state, healthy, 0.0, view.evidence())
+
+
+def stable_command(size: int, migrations: bool) -> str:
+    """Return the command that is answered with a key where the cluster is stable."""
+    return f"cluster-stable:size={size};ignore-migrations={'false' if migrations else 'true'}"
+
+
+def judge(views: Sequence[View], command: str) -> MilestoneState:
+    """Return whether every node answers `command` with one and the same key."""
+    missing = [f"{v.node}: {v.error or said}" for v in views if is_error(said := _said(v, command))]
+    keys = sorted({_said(view, command) for view in views}) if not missing else []
+    if len(keys) > 1:
+        missing = [f"{view.node} is in cluster {_said(view, command)}" for view in views]
+    return MilestoneState(not missing, {"missing": missing, "cluster_keys": keys})
+
+
+def signature_of(views: Sequence[View]) -> str:
+    """Return the keys of the clusters that the nodes are in: a change is a change they have seen.
+
+    A node that is silent or an orphan says nothing of what the others have noticed.
+    """
+    return " ".join(sorted({view.key for view in views if view.key}))
+
+
+def _said(view: View, command: str) -> str:
+    return view.answers.get(command) or "ERROR: no answer"

@@ -1,0 +1,297 @@
+"""What an inventory says: a cluster, its nodes, and how to reach both.
+
+    name: orders
+    database: mongodb
+    environment: test
+    nodes:
+      - name: n1
+        address: db1.example.com:27017
+    connection:
+      replica_set: orders
+
+`docs/clusters.md` explains every setting. Models are frozen; `inventory` makes them.
+"""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from brownout.cluster.hours import parse_window
+from brownout.cluster.pem import pem_problem
+from brownout.cluster.secret import Secret, SecretUri
+from brownout.errors import ConfigurationError
+
+__all__ = ["Address", "Auth", "Cluster", "Connection", "Environment", "Guards", "HostSpec"]
+__all__ += ["LabSpec", "Name", "Node", "ProcessSpec", "Settings", "Tls"]
+
+Environment = Literal["lab", "test", "staging", "production"]
+
+
+class Settings(BaseModel):
+    """Base of every part: an unknown setting is an error, and nothing changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _is_address(value: str) -> str:
+    host, colon, port = value.rpartition(":")
+    if not colon or not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ValueError("wanted host:port, as in db1.example.com:27017")
+    return value
+
+
+def _is_absolute(path: Path) -> Path:
+    if not path.is_absolute() or ".." in path.parts:
+        raise ValueError("wanted an absolute path without `..`")
+    return path
+
+
+def _from_inventory(path: Path, info: ValidationInfo) -> Path:
+    """Resolve a local path against the inventory's directory, and want it to be a file."""
+    base = Path((info.context or {}).get("base", "."))
+    full = base / path.expanduser()
+    if not full.is_file():
+        raise ValueError(f"wanted a file that exists (looked for {full})")
+    return full
+
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+Address = Annotated[str, AfterValidator(_is_address)]
+AbsolutePath = Annotated[Path, AfterValidator(_is_absolute)]
+LocalFile = Annotated[Path, AfterValidator(_from_inventory)]
+
+
+class HostSpec(Settings):
+    """How to reach what a node runs on. Each kind of host adds its own settings."""
+
+    kind: str
+    command: Annotated[tuple[str, ...], Field(description="starts the node's process")] = ()
+    config_file: Annotated[
+        AbsolutePath | None, Field(description="the node's own configuration file, on its machine")
+    ] = None
+
+
+class ProcessSpec(HostSpec):
+    """A process on this machine."""
+
+    kind: Literal["process"] = "process"
+    pid_file: Annotated[AbsolutePath, Field(description="where the process writes its id")]
+    command: Annotated[tuple[str, ...], Field(min_length=1)]
+    working_directory: AbsolutePath | None = None
+    log_file: Annotated[
+        AbsolutePath | None, Field(description="gets what a process started by us prints")
+    ] = None
+    stop_timeout_s: Annotated[
+        float, Field(gt=0, le=3600, description="for a clean stop to end by itself")
+    ] = 60.0
+
+    @field_validator("command")
+    @classmethod
+    def _has_program(cls, command: tuple[str, ...]) -> tuple[str, ...]:
+        if not command[0].strip():
+            raise ValueError("wanted a program as its first word")
+        return command
+
+
+class Node(Settings):
+    """One member of the cluster."""
+
+    name: Name
+    address: Annotated[Address, Field(description="where the database listens, host:port")]
+    host: Annotated[
+        SerializeAsAny[HostSpec] | None,
+        Field(description="what it runs on; without one it cannot be stopped, only asked"),
+    ] = None
+    rack: str = ""
+
+
+class Auth(Settings):
+    """Who we are to the database."""
+
+    mechanism: Literal["scram", "x509"] = "scram"
+    username: str = ""
+    password: Secret | None = None
+    source: Annotated[str, Field(description="database that holds the user; scram only")] = "admin"
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> "Auth":
+        if self.mechanism == "x509":
+            if self.password is not None:
+                raise ValueError("found a password with x509; the certificate is the proof")
+            return self
+        missing = [n for n in ("username", "password") if not getattr(self, n)]
+        if missing:
+            raise ValueError(f"{self.mechanism} lacks {' and '.join(missing)}")
+        return self
+
+
+class Tls(Settings):
+    """How the connection is encrypted."""
+
+    enabled: bool = True
+    ca_file: LocalFile | None = None
+    certificate_file: Annotated[
+        LocalFile | None, Field(description="our certificate and its key in one PEM file")
+    ] = None
+    key_passphrase: Annotated[
+        Secret | None, Field(description="of the key in certificate_file, if that is encrypted")
+    ] = None
+    insecure: Annotated[bool, Field(description="accept any certificate and name")] = False
+
+    @model_validator(mode="after")
+    def _can_be_used(self) -> "Tls":
+        """A driver would say only `PEM lib`, and ask the terminal for a passphrase."""
+        problem = pem_problem(self.ca_file, self.certificate_file, self.key_passphrase)
+        if problem:
+            raise ValueError(problem)
+        return self
+
+
+class Connection(Settings):
+    """How clients connect: a URI, or hosts (by default the nodes' addresses) and the rest."""
+
+    uri: Annotated[SecretUri | None, Field(description="instead of hosts")] = None
+    hosts: tuple[Address, ...] = ()
+    replica_set: str = ""
+    auth: Auth | None = None
+    tls: Tls | None = None
+    options: Annotated[
+        dict[str, str | int | float | bool],
+        Field(description="for the load's driver, as write_concern; a workload's win"),
+    ] = {}
+    timeout_s: Annotated[
+        float, Field(gt=0, le=60, description="for one question to one member")
+    ] = 2.0
+
+    @model_validator(mode="after")
+    def _says_it_once(self) -> "Connection":
+        if self.uri is not None and self.hosts:
+            raise ValueError("found uri and hosts, wanted one of them")
+        if self.auth and self.auth.mechanism == "x509" and not self._certificate():
+            raise ValueError("x509 lacks tls.certificate_file")
+        return self
+
+    def _certificate(self) -> bool:
+        return bool(self.uri is not None or (self.tls and self.tls.certificate_file))
+
+
+class LabSpec(Settings):
+    """An embedded cluster that `brownout lab up` makes on this machine."""
+
+    engine: Literal["aerospike", "mongodb"]
+    members: Annotated[int, Field(ge=1, le=7)] = 3
+    election_timeout_ms: Annotated[
+        int, Field(ge=500, le=60_000, description="without a heartbeat until an election")
+    ] = 2000
+    heartbeat_ms: Annotated[int, Field(ge=100, le=10_000)] = 500
+    heartbeat_timeout: Annotated[
+        int, Field(ge=3, le=60, description="heartbeats missed until a node is gone; Aerospike")
+    ] = 10
+    device_mb: Annotated[int, Field(ge=32, le=65_536, description="Aerospike's file, a member")] = (
+        1024
+    )
+    edition: Annotated[
+        Literal["enterprise", "community"],
+        Field(description="whose commands the Aerospike stand-in has"),
+    ] = "enterprise"
+    stand_in: Annotated[
+        bool, Field(description="written by `lab up`: not the database runs, but our stand-in")
+    ] = False
+    cache_mb: Annotated[int, Field(ge=256, le=65_536, description="WiredTiger's, a member")] = 256
+    oplog_mb: Annotated[int, Field(ge=16, le=65_536)] = 128
+    secure: Annotated[bool, Field(description="TLS only, and a login by certificate")] = False
+
+
+def _is_window(text: str) -> str:
+    parse_window(text)
+    return text
+
+
+class Guards(Settings):
+    """What this cluster's owners do not want to happen, whatever an experiment asks for."""
+
+    max_nodes_down: Annotated[int, Field(ge=1, description="broken at the same time")] = 1
+    allowed_hours: Annotated[
+        tuple[Annotated[str, AfterValidator(_is_window)], ...],
+        Field(description="as `Mon-Fri 09:00-16:30 Europe/Berlin`; none means any time"),
+    ] = ()
+    deny_nodes: Annotated[tuple[str, ...], Field(description="never to be broken")] = ()
+    deny_acts: Annotated[
+        tuple[Literal["stop", "kill", "pause", "wipe", "stepdown"], ...],
+        Field(description="never to be done"),
+    ] = ()
+
+
+class Cluster(Settings):
+    """A cluster to test. `nodes` is empty only for a lab that is down."""
+
+    name: Name
+    database: Annotated[str, Field(description="which adapter asks it: mongodb")]
+    environment: Environment
+    allow_data_loss: Annotated[bool, Field(description="whether a node's data may be wiped")] = (
+        False
+    )
+    guards: Guards = Guards()
+    nodes: tuple[Node, ...] = ()
+    connection: Connection = Connection()
+    load: Annotated[
+        SerializeAsAny[Settings] | None,
+        Field(description="where the load comes from; by default this machine (docs/ssh.md)"),
+    ] = None
+    lab: LabSpec | None = None
+    labels: dict[str, str] = {}
+
+    @field_validator("nodes")
+    @classmethod
+    def _are_distinct(cls, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+        problems = [*_twice("name", [n.name for n in nodes])]
+        problems += _twice("address", [n.address for n in nodes])
+        pid_files = [str(n.host.pid_file) for n in nodes if isinstance(n.host, ProcessSpec)]
+        problems += _twice("host.pid_file", pid_files)
+        if problems:
+            raise ValueError("; ".join(problems))
+        return nodes
+
+    @model_validator(mode="after")
+    def _has_nodes(self) -> "Cluster":
+        if not self.nodes and self.lab is None:
+            raise ValueError("found neither nodes nor lab, wanted one of them")
+        unknown = sorted(set(self.guards.deny_nodes) - {node.name for node in self.nodes})
+        if self.nodes and unknown:
+            raise ValueError(f"guards.deny_nodes: found {', '.join(unknown)}, no node of this file")
+        return self
+
+    def node(self, name: str) -> Node:
+        """Return the node called `name`; raises `ConfigurationError` with the known ones."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        known = ", ".join(n.name for n in self.nodes) or "none"
+        raise ConfigurationError(f"cluster `{self.name}` has no node `{name}`; it has {known}")
+
+    def public(self) -> dict[str, Any]:
+        """Return what a run may record: who and how many, nothing of how to log in."""
+        return {
+            "name": self.name,
+            "database": self.database,
+            "environment": self.environment,
+            "allow_data_loss": self.allow_data_loss,
+            "members": len(self.nodes),
+            "nodes": [{"name": n.name, "address": n.address, "rack": n.rack} for n in self.nodes],
+            "labels": dict(self.labels),
+        }
+
+
+def _twice(what: str, values: list[str]) -> list[str]:
+    return [f"{what} {value!r} is there {n} times" for value, n in Counter(values).items() if n > 1]

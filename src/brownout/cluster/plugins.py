@@ -1,0 +1,30 @@
+"""Finding adapters and hosts by entry points, so that another database is another package."""
+
+from importlib.metadata import entry_points
+from typing import Any
+
+from brownout.errors import ConfigurationError
+
+__all__ = ["known", "load"]
+
+
+def known(group: str) -> list[str]:
+    """Return the names that are registered under `group`, e.g. `["mongodb"]`."""
+    return sorted({entry.name for entry in entry_points(group=group)})
+
+
+def load(group: str, name: str, what: str) -> Any:
+    """Return what is registered as `name` under `group`; `what` says what that is in messages.
+
+    Raises `ConfigurationError` if there is none, or if a package that it needs is missing.
+    """
+    for entry in entry_points(group=group, name=name):
+        try:
+            return entry.load()
+        except ModuleNotFoundError as error:
+            raise ConfigurationError(
+                f"{what} `{name}` needs the package `{error.name}`, which is not installed",
+                f"pip install 'brownout[{name}]'",
+            ) from error
+    wanted = ", ".join(known(group)) or "none is installed"
+    raise ConfigurationError(f"unknown {what} `{name}`, wanted one of: {wanted}")

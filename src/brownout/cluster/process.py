@@ -1,0 +1,217 @@
+"""A node that is a process on this machine: the host of labs and of a single-machine set-up."""
+
+import shlex
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from brownout.cluster import deadman, procfs, wipe
+from brownout.cluster.commands import LocalRunner
+from brownout.cluster.host import ProcessState, Proof, StopMode
+from brownout.cluster.launch import launch
+from brownout.cluster.model import HostSpec, Node, ProcessSpec
+from brownout.cluster.procfs import Handle, Identity
+from brownout.cluster.recorded import describe, recorded_process
+from brownout.errors import ConfigurationError, HostError, Refused
+
+__all__ = ["ProcessHost"]
+
+#: A kill needs no consent; this long only if the kernel is stuck.
+_KILL_TIMEOUT_S = 20.0
+_STATE_TIMEOUT_S = 5.0
+_STOPPED = frozenset("TtZX")
+
+
+class ProcessHost:
+    """Acts on one process, found by its pid file and proven by its start time and command.
+
+    Holds no state, so that another run can take over at any moment.
+    """
+
+    Spec: ClassVar[type[HostSpec]] = ProcessSpec
+
+    def __init__(self, node: Node) -> None:
+        if not isinstance(node.host, ProcessSpec):
+            raise ConfigurationError(f"node `{node.name}` is not a process of this machine")
+        self._name, self._address, self._spec = node.name, node.address, node.host
+
+    @property
+    def machine(self) -> str:
+        """Which machine: this one."""
+        return "localhost"
+
+    def running(self) -> ProcessState:
+        """Return whether the process exists, and whether it is paused."""
+        identity = recorded_process(self._name, self._spec)
+        if identity is None:
+            return ProcessState(False, evidence={"state": "gone"})
+        paused = _is_paused(identity)
+        state = "paused" if paused else "running"
+        return ProcessState(True, paused, identity.pid, describe(identity, state=state))
+
+    def stop(self, mode: StopMode) -> Proof:
+        """End the process by SIGTERM (`clean`) or SIGKILL (`kill`)."""
+        number, timeout_s = self._how_to_stop(mode)
+        identity = recorded_process(self._name, self._spec)
+        if identity is None:
+            return _already({"state": "gone"})
+        if mode == "clean" and _is_paused(identity):
+            raise Refused(
+                f"node `{self._name}` is not stopped: it is paused and would not hear SIGTERM",
+                "resume it first, or kill it",
+            )
+        sent = time.monotonic()
+        with Handle(identity) as handle:
+            handle.send(number)
+            times = handle.wait_gone(timeout_s)
+        if times is None:
+            raise HostError(
+                f"node `{self._name}` still runs {timeout_s:g} s after {number.name} "
+                f"(pid {identity.pid})",
+                "look at its log, or kill it",
+            )
+        return self._stopped(identity, number, sent, times)
+
+    def pause(self, undo_after_s: float | None = None) -> Proof:
+        """Freeze every thread by SIGSTOP; a switch of its own process undoes it after the limit."""
+        identity = self._wanted_alive("paused")
+        if _is_paused(identity):
+            return _already(describe(identity, state="paused"))
+        limit_s = undo_after_s or deadman.DEFAULT_UNDO_AFTER_S
+        switch = deadman.arm(LocalRunner(), identity.pid, identity.started, limit_s)
+        proof = self._switch(identity, signal.SIGSTOP, paused=True)
+        undo = {"undo_after_s": limit_s, "undo_pid": switch}
+        return replace(proof, evidence={**proof.evidence, **undo})
+
+    def resume(self) -> Proof:
+        """Let it go on by SIGCONT."""
+        identity = self._wanted_alive("resumed")
+        if not _is_paused(identity):
+            return _already(describe(identity, state="running"))
+        proof = self._switch(identity, signal.SIGCONT, paused=False)
+        deadman.cancel(LocalRunner(), identity.pid, identity.started)
+        return proof
+
+    def start(self) -> Proof:
+        """Start it detached, in a session of its own, as the inventory's `command` says."""
+        identity = recorded_process(self._name, self._spec)
+        if identity is not None:
+            paused = _is_paused(identity)
+            return _already(describe(identity, state="paused" if paused else "running"))
+        return launch(self._name, self._address, self._spec)
+
+    def reboot(self) -> Proof:
+        """Do nothing: a process has no machine of its own to restart."""
+        reason = "a process of this machine has no reboot of its own"
+        return Proof(time.monotonic(), 0.0, {"reason": reason}, skipped=True)
+
+    def wipe(self, directories: Sequence[Path]) -> Proof:
+        """Empty `directories`, all of them checked before the first is touched."""
+        state = self.running()
+        if state.running:
+            raise Refused(
+                f"node `{self._name}` is not wiped: it is {state.describe()}", "stop it first"
+            )
+        if not directories:
+            raise Refused(f"node `{self._name}` is not wiped: no directory was named")
+        real = [wipe.check(directory, self._keep()) for directory in directories]
+        emptied = [wipe.empty(directory) for directory in real]
+        last = max(emptied, key=lambda one: one.first_empty)
+        return Proof(
+            last.first_empty,
+            last.first_empty - last.last_not_empty,
+            {"state": "empty", "directories": [one.evidence() for one in emptied]},
+            already=not any(one.files for one in emptied),
+        )
+
+    def would(self, act: str, directories: Sequence[Path] = ()) -> str:
+        """Return the signal, command or removal that `act` would be."""
+        process = f"process {self.running().pid or 'none yet'} ({shlex.join(self._spec.command)})"
+        return {
+            "stop": f"SIGTERM to {process}",
+            "kill": f"SIGKILL to {process}",
+            "pause": f"SIGSTOP to {process}",
+            "resume": f"SIGCONT to {process}",
+            "start": shlex.join(self._spec.command),
+            "wipe": "remove all in " + ", ".join(str(directory) for directory in directories),
+            "reboot": "skipped: a process of this machine has no reboot of its own",
+        }[act]
+
+    def read_text(self, path: Path) -> str:
+        """Return the text of a file of this machine."""
+        try:
+            return path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise HostError(f"node `{self._name}`: `{path}` cannot be read: {error}") from error
+
+    def entries(self, path: Path) -> list[str]:
+        """Return the names in a directory of this machine."""
+        try:
+            return sorted(entry.name for entry in path.iterdir())
+        except OSError as error:
+            raise HostError(f"node `{self._name}`: `{path}` cannot be listed: {error}") from error
+
+    def _how_to_stop(self, mode: StopMode) -> tuple[signal.Signals, float]:
+        if mode == "clean":
+            return signal.SIGTERM, self._spec.stop_timeout_s
+        if mode == "kill":
+            return signal.SIGKILL, _KILL_TIMEOUT_S
+        raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
+
+    def _stopped(
+        self, identity: Identity, number: signal.Signals, sent: float, times: tuple[float, float]
+    ) -> Proof:
+        last_there, gone = times
+        evidence = describe(
+            identity, signal=number.name, state="gone", took_s=round(gone - sent, 4)
+        )
+        successor = recorded_process(self._name, self._spec)
+        if successor is not None:  # a supervisor was faster than we are
+            evidence["restarted_as_pid"] = successor.pid
+        return Proof(gone, gone - last_there, evidence)
+
+    def _wanted_alive(self, act: str) -> Identity:
+        identity = recorded_process(self._name, self._spec)
+        if identity is None:
+            raise HostError(f"node `{self._name}` is not {act}: it is not running", "start it")
+        return identity
+
+    def _switch(self, identity: Identity, number: signal.Signals, *, paused: bool) -> Proof:
+        """Send a signal and wait until the kernel shows all threads stopped, or one going on."""
+        sent = last_no = time.monotonic()
+        with Handle(identity) as handle:
+            handle.send(number)
+            while _is_paused(identity) is not paused:
+                last_no = time.monotonic()
+                if not procfs.is_alive(identity):
+                    raise HostError(f"node `{self._name}` ended on {number.name}")
+                if last_no - sent > _STATE_TIMEOUT_S:
+                    raise HostError(
+                        f"node `{self._name}` shows no effect of {number.name} after "
+                        f"{_STATE_TIMEOUT_S:g} s (pid {identity.pid})"
+                    )
+                time.sleep(procfs.POLL_S)
+        seen = time.monotonic()
+        state = "paused" if paused else "running"
+        return Proof(seen, seen - last_no, describe(identity, signal=number.name, state=state))
+
+    def _keep(self) -> list[Path]:
+        """Return what a wipe of this node must not take with it."""
+        spec = self._spec
+        paths = [spec.config_file, spec.log_file, spec.working_directory, Path(spec.command[0])]
+        return [path for path in paths if path is not None and path.is_absolute()]
+
+
+def _is_paused(identity: Identity) -> bool:
+    try:
+        states = procfs.thread_states(identity.pid)
+    except OSError:
+        return False  # it ended in between
+    return bool(states) and states <= _STOPPED and not states <= {"Z", "X"}
+
+
+def _already(evidence: dict[str, Any]) -> Proof:
+    return Proof(time.monotonic(), 0.0, evidence, already=True)

@@ -1,0 +1,52 @@
+"""Wiping a stopped node's storage on its machine: directories, block devices, or both."""
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from brownout.cluster import devices
+from brownout.cluster.commands import Runner, answer, script
+from brownout.cluster.host import Proof
+from brownout.cluster.ssh import directories
+from brownout.cluster.ssh.spec import SshSpec
+
+__all__ = ["wipe"]
+
+_IS_DEVICE = '[ -b "$1" ] && echo "device yes"; return 0'
+
+
+def wipe(runner: Runner, spec: SshSpec, targets: Sequence[PurePosixPath]) -> Proof:
+    """Empty `targets` one after the other, all of them checked before the first is touched.
+
+    Raises `Refused` with what is against one of them; then nothing was touched.
+    """
+    keep = [PurePosixPath(path) for path in (spec.config_file, _log(spec)) if path]
+    listed = [PurePosixPath(path) for path in spec.devices]
+    plain, block = [], []
+    for target in targets:
+        if target in listed or _is_device(runner, target):
+            block.append(devices.check(runner, target, listed))
+        else:
+            plain.append(directories.check(runner, target, keep))
+    emptied = [directories.empty(runner, facts, spec.wipe_timeout_s) for facts in plain]
+    discarded = [devices.empty(runner, facts, spec.wipe_timeout_s) for facts in block]
+    effects = [(one.effective, one.uncertainty_s) for one in emptied]
+    effects += [(one.effective, one.uncertainty_s) for one in discarded]
+    effective, uncertainty_s = max(effects)
+    evidence = {
+        "state": "empty",
+        "directories": [one.evidence() for one in emptied],
+        "devices": [one.evidence() for one in discarded],
+    }
+    untouched = not discarded and not any(one.files or one.attempts > 1 for one in emptied)
+    return Proof(effective, uncertainty_s, evidence, already=untouched)
+
+
+def _is_device(runner: Runner, target: PurePosixPath) -> bool:
+    done = runner.run(script(_IS_DEVICE, target))
+    said = answer(done, f"looking at `{target}`", runner.where)
+    return said.get("device") == "yes" or target.is_relative_to("/dev")
+
+
+def _log(spec: SshSpec) -> PurePosixPath | None:
+    file = spec.commands.log_file if spec.commands else None
+    return PurePosixPath(file) if file else None

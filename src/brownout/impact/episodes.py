@@ -1,0 +1,94 @@
+"""From events to episodes: the events of one fault, from its first break to its mending."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from brownout.run.events import Event
+
+__all__ = ["Episode", "Milestone", "episodes", "has_landed", "milestone"]
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One fault: its breaks and mends in order, and the milestones that followed.
+
+    `start` is from when on what happens to the load is put down to it: the first request. A
+    clean stop hurts before its process is gone, and a dip at the stop belongs to the fault; but
+    a managed service may act minutes after it was asked, so there `start` is the first effect.
+    Times are measured from `effective`, None where nothing is proven to have happened. Nothing
+    from `until` on belongs to it: another fault begins, or the load ends.
+    """
+
+    name: str
+    events: tuple[Event, ...]
+    milestones: tuple[Event, ...]
+    requested: float
+    effective: float | None
+    start: float
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Milestone:
+    """Between which two looks at the cluster it was reached, in seconds since the schedule's start.
+
+    `first_yes` is None where it was never reached.
+    """
+
+    last_no: float | None
+    first_yes: float | None
+
+
+def episodes(events: Sequence[Event], end: float, managed: bool = False) -> list[Episode]:
+    """Group a run's events into episodes; `end` is when the load ended.
+
+    A break after redundancy was back begins another episode; one before belongs to the same.
+    """
+    groups: list[list[Event]] = []
+    over = True
+    for event in events:
+        if event.requested is None:
+            continue
+        if event.type == "break" and over:
+            groups.append([])
+            over = False
+        if groups and event.type in ("break", "mend", "milestone"):
+            groups[-1].append(event)
+            reached = event.fields.get("first_yes") is not None
+            over = over or (event.name == "redundant" and reached)
+    made = [_episode(group, end, managed) for group in groups]
+    nexts = [*(episode.requested for episode in made[1:]), end]
+    # Without an episode `end` is left over.
+    return [replace(e, until=min(end, n)) for e, n in zip(made, nexts, strict=False)]
+
+
+def has_landed(event: Event) -> bool:
+    """Say whether there is proof that a break had an effect that was not there before."""
+    known = event.effective is not None and event.error is None
+    return known and not event.evidence.get("skipped") and not event.evidence.get("already")
+
+
+def milestone(episode: Episode, name: str) -> Milestone | None:
+    """Return when milestone `name` was reached, at last; None if nobody looked for it."""
+    found = [event for event in episode.milestones if event.name == name]
+    if not found:
+        return None
+    reached = [event for event in found if event.fields.get("first_yes") is not None]
+    last = (reached or found)[-1]
+    return Milestone(last.fields.get("last_no"), last.fields.get("first_yes"))
+
+
+def _episode(group: list[Event], end: float, managed: bool) -> Episode:
+    breaks = [event for event in group if event.type == "break"]
+    requested = [event.requested for event in breaks if event.requested is not None]
+    effects = [event.effective for event in breaks if has_landed(event)]
+    effective = min((t for t in effects if t is not None), default=None)
+    return Episode(
+        name=breaks[0].name,
+        events=tuple(event for event in group if event.type != "milestone"),
+        milestones=tuple(event for event in group if event.type == "milestone"),
+        requested=min(requested),
+        effective=effective,
+        start=effective if managed and effective is not None else min(requested),
+        until=end,
+    )

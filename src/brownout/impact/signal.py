@@ -1,0 +1,108 @@
+"""One scope of a load as plain arrays, a value a bucket of 0.1 s: what the measures work on."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from brownout.run.table import BUCKETS_PER_S, Series
+
+__all__ = [
+    "Counts",
+    "Floats",
+    "Signal",
+    "bucket_range",
+    "runs",
+    "signal_of",
+    "sum_of",
+    "trailing_rate",
+]
+
+#: Whole numbers, but for somebody else's coarse series, whose rows are spread over buckets.
+Counts = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Signal:
+    """What one scope did, bucket by bucket since the schedule's start.
+
+    By completion: `offered`, `ok`, `errors` (late, failed, in doubt, shed), `shed`, `missed` and
+    `pending`. By intended start: `born` operations, `served` of them ok; these end earlier, since
+    what has not ended has no outcome yet. Without a schedule (`open_loop` false) a success ratio
+    means nothing, and only throughput is judged.
+    """
+
+    scope: str
+    open_loop: bool
+    offered: Counts
+    ok: Counts
+    errors: Counts
+    shed: Counts
+    missed: Counts
+    pending: Counts
+    born: Counts
+    served: Counts
+
+    @property
+    def end(self) -> float:
+        """Seconds until which all is known that a dip is judged by."""
+        judged = self.served if self.open_loop else self.ok
+        return min(len(judged), len(self.ok)) / BUCKETS_PER_S
+
+
+def signal_of(series: Series, scope: str) -> Signal:
+    """Return the arrays of `scope`: total, read, write or a stream."""
+    done, born = series.completion, series.outcomes
+    return Signal(
+        scope=scope,
+        open_loop=series.is_open(scope),
+        offered=done.total(scope, "offered"),
+        ok=done.total(scope, "ok"),
+        errors=done.total(scope, "late", "failed", "in_doubt", "shed"),
+        shed=done.total(scope, "shed"),
+        missed=done.total(scope, "missed"),
+        pending=done.total(scope, "pending"),
+        born=born.total(scope, "offered"),
+        served=born.total(scope, "ok"),
+    )
+
+
+def bucket_range(start: float, end: float, buckets: int) -> slice:
+    """Return the buckets that overlap [start, end) seconds, of `buckets` that there are."""
+    first = max(0, int(np.floor(start * BUCKETS_PER_S + 1e-6)))
+    last = min(buckets, int(np.ceil(end * BUCKETS_PER_S - 1e-6)))
+    return slice(min(first, buckets), max(first, last))
+
+
+def sum_of(counts: Counts) -> float:
+    """Return the sum of counts, a whole number where they are."""
+    total = round(float(counts.sum()), 6)
+    return int(total) if total.is_integer() else total
+
+
+def trailing_rate(ok: Counts) -> Floats:
+    """Return T: ok per second as the mean of the last second, one value a bucket's end.
+
+    The first 0.9 s have no whole second behind them and are NaN.
+    """
+    rate = np.full(len(ok), np.nan)
+    if len(ok) >= BUCKETS_PER_S:
+        sums = np.cumsum(ok, dtype=np.float64)
+        rate[BUCKETS_PER_S - 1] = sums[BUCKETS_PER_S - 1]
+        rate[BUCKETS_PER_S:] = sums[BUCKETS_PER_S:] - sums[:-BUCKETS_PER_S]
+    return rate
+
+
+def runs(mask: npt.NDArray[np.bool_], gap: int = 0) -> list[tuple[int, int]]:
+    """Return the stretches of true buckets as [first, end); gaps of up to `gap` are closed."""
+    edges = np.diff(np.concatenate(([0], mask.astype(np.int8), [0])))
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    joined: list[tuple[int, int]] = []
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        if joined and start - joined[-1][1] <= gap:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined

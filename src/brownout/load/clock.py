@@ -1,0 +1,52 @@
+"""The generator's clock as seen from here: its `t` for a moment of our monotonic clock.
+
+A ping that took `rtt` from send to answer bounds the offset to ± rtt / 2, so the quickest of
+several is the best; it is replaced as it grows old, because two machines' clocks drift apart.
+"""
+
+import threading
+from dataclasses import dataclass
+
+__all__ = ["GeneratorClock", "Sample"]
+
+#: Uncertainty that an old sample gains: two quartz clocks differ by some 50 parts in a million.
+_DRIFT = 50e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One answered ping: `offset` is t minus our monotonic clock, both in seconds."""
+
+    offset: float
+    rtt: float
+    taken: float
+
+    def uncertainty(self, now: float) -> float:
+        """Return by how many seconds the offset may be off at monotonic time `now`."""
+        return self.rtt / 2 + _DRIFT * max(0.0, now - self.taken)
+
+
+class GeneratorClock:
+    """Keeps the best sample; safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._best: Sample | None = None
+
+    def add(self, sent: float, received: float, t: float) -> None:
+        """Take the answer to a ping: `t` was read between `sent` and `received`."""
+        sample = Sample(t - (sent + received) / 2, received - sent, received)
+        with self._lock:
+            best = self._best
+            if best is None or sample.uncertainty(received) <= best.uncertainty(received):
+                self._best = sample
+
+    def to_t(self, monotonic: float) -> float | None:
+        """Return the generator's `t` at a moment of `time.monotonic()`; None before its start."""
+        with self._lock:
+            return None if self._best is None else monotonic + self._best.offset
+
+    def uncertainty(self, now: float) -> float | None:
+        """Return by how many seconds `to_t` may be off at monotonic time `now`."""
+        with self._lock:
+            return None if self._best is None else self._best.uncertainty(now)

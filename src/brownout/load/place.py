@@ -1,0 +1,112 @@
+"""Where a load generator runs: what `Generator` needs of a place, and the one that is here."""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from brownout.errors import GeneratorError
+from brownout.load.binary import find_loadgen
+from brownout.load.environment import generator_environment
+
+__all__ = ["Here", "Place", "Process", "start"]
+
+
+class Process(Protocol):
+    """A running process in the manner of `subprocess.Popen`."""
+
+    @property
+    def pid(self) -> int:
+        """Its id, on its machine."""
+        ...
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """What it reads."""
+        ...
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """What it writes."""
+        ...
+
+    def poll(self) -> int | None:
+        """Return its exit status; None while it runs."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; raises `subprocess.TimeoutExpired`."""
+        ...
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+        ...
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+        ...
+
+
+class Place(Protocol):
+    """One machine that a generator runs on. Every method raises `GeneratorError`."""
+
+    def command(self) -> list[str]:
+        """Return what starts the generator there."""
+        ...
+
+    def start(self, command: list[str], log: Path) -> Process:
+        """Start it, its stderr appended to `log` here."""
+        ...
+
+    def settle(self, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the specification as it has to read there: its directory, its files."""
+        ...
+
+    def collect(self, clock_uncertainty_s: float | None) -> None:
+        """Have every file of the generator complete in the run directory here."""
+        ...
+
+    def leave(self) -> None:
+        """Remove what was put there. The process has ended."""
+        ...
+
+
+class Here:
+    """This machine: the generator writes the run directory itself."""
+
+    def command(self) -> list[str]:
+        """Return the package's own binary."""
+        return [str(find_loadgen()), "run"]
+
+    def start(self, command: list[str], log: Path) -> Process:
+        """Start it in a session of its own."""
+        return start(command, log)
+
+    def settle(self, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the specification as it is."""
+        return spec
+
+    def collect(self, clock_uncertainty_s: float | None) -> None:
+        """Do nothing: the files are here."""
+
+    def leave(self) -> None:
+        """Do nothing: all that is here belongs to the run."""
+
+
+def start(command: list[str], log: Path) -> Process:
+    """Start `command` on this machine in a session of its own.
+
+    A Ctrl-C in the terminal then reaches only us: we decide how the load ends.
+    """
+    try:
+        with log.open("ab") as stderr:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                env=generator_environment(),
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise GeneratorError(f"cannot start `{command[0]}`: {error}") from error

@@ -1,0 +1,189 @@
+"""A load host as the place of a generator: prepared, settled in, collected from, left.
+
+What is there and who runs there is written to `load-host.json` of the run directory before
+anything is started, so that a run that died can be collected later:
+
+    {"host": "load1.example.com", "system": "Linux x86_64", "version": "0.1.0", "copied": false,
+     "binary_sha256": "9f2c…", "directory": "/home/ann/.cache/brownout/run-Ab3dE6gH",
+     "clock": {"wall_offset_s": 0.0031, "wall_uncertainty_s": 0.0008, "t_uncertainty_s": 0.0005},
+     "pid": 4711, "started": 8812345, "files": {"series.csv": "c81e…"}, "removed": true}
+"""
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from brownout.cluster.ssh.pool import connection_for
+from brownout.cluster.ssh.stream import Stream
+from brownout.errors import BrownoutError, GeneratorError
+from brownout.load.binary import find_loadgen
+from brownout.load.place import Process
+from brownout.load.remote import files
+from brownout.load.remote.fit import check_fit
+from brownout.load.remote.machine import LoadMachine, Prepared
+from brownout.load.remote.spec import LoadHost
+
+__all__ = ["RECORD", "RemotePlace", "recover"]
+
+RECORD = "load-host.json"
+_FREE_BYTES = 256 << 20
+_TLS_FILES = ("ca_file", "cert_file", "key_file")
+
+
+class RemotePlace:
+    """One load host and one run on it; `directory` is the run directory here.
+
+    Methods raise `GeneratorError`.
+    """
+
+    def __init__(
+        self, host: LoadHost, directory: Path, record: Mapping[str, Any] | None = None
+    ) -> None:
+        self._host, self._directory = host, directory
+        self._connection = connection_for(host.login())
+        self._machine = LoadMachine(self._connection)
+        self._record: dict[str, Any] = dict(record or {})
+        self._run = PurePosixPath(self._record["directory"]) if self._record else None
+        self._process: Stream | None = None
+
+    def command(self) -> list[str]:
+        """Prepare the load host, with the binary on it, and return what starts it there."""
+        with _as_generator_error():
+            local = find_loadgen()
+            checksum = files.hash_of(local)
+            ready = self._machine.prepare(self._host.directory, checksum)
+            self._run = ready.run
+            try:
+                binary = self._install(local, ready, checksum)
+            except BaseException:
+                self.leave()
+                raise
+        return [str(binary), "run"]
+
+    def start(self, command: list[str], log: Path) -> Process:
+        """Start the generator there; when the connection breaks it goes on for its linger."""
+        pipe = subprocess.PIPE
+        with _as_generator_error():
+            process = Stream(self._connection, command, stdin=pipe, stdout=pipe, stderr=str(log))
+            self._process = process
+            self._write(pid=process.pid, started=process.started)
+        return process
+
+    def settle(self, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the specification with the directory there, its TLS files copied there."""
+        connection = dict(spec["connection"])
+        tls = dict(connection.get("tls") or {})
+        with _as_generator_error():
+            for name in _TLS_FILES:
+                if tls.get(name):
+                    there = self._there() / "tls" / name
+                    files.put(self._connection, Path(tls[name]), there, "0600")
+                    tls[name] = str(there)
+        if tls:
+            connection["tls"] = tls
+        return {**spec, "dir": str(self._there() / "run"), "connection": connection}
+
+    def collect(self, clock_uncertainty_s: float | None) -> None:
+        """Fetch what the generator has written so far, checked by hash.
+
+        Where the connection to it broke, it is ended first: nobody can tell it anything any more.
+        """
+        with _as_generator_error():
+            if self._process is None or self._process.poll() is not None:
+                self._end()
+            found = files.fetch_all(self._connection, self._there() / "run", self._directory)
+            clock = {**self._record.get("clock", {}), "t_uncertainty_s": clock_uncertainty_s}
+            self._write(files=found, clock=clock)
+
+    def leave(self) -> None:
+        """Remove the run's directory there. Safe to repeat."""
+        if self._run is None:
+            return
+        with _as_generator_error():
+            self._end()
+            self._machine.remove(self._run)
+        self._run = None
+        if self._record:
+            self._write(removed=True)
+
+    def take_over(self) -> None:
+        """End and collect what an earlier process of ours left there, and leave."""
+        with _as_generator_error():
+            self._end()
+            if self._machine.exists(self._there()):
+                self.collect(self._record.get("clock", {}).get("t_uncertainty_s"))
+        self.leave()
+
+    def _install(self, local: Path, ready: Prepared, checksum: str) -> PurePosixPath:
+        """Have the binary there, and show that it runs; write down what is where."""
+        where = self._connection.where
+        check_fit(local, ready.system, ready.machine, where)
+        if ready.free_bytes < _FREE_BYTES:
+            raise GeneratorError(
+                f"the load host {where} has {ready.free_bytes >> 20} MiB left in `{ready.base}`, "
+                f"wanted {_FREE_BYTES >> 20}",
+                "make room, or set load.host.directory in the inventory",
+            )
+        binary = ready.base / f"loadgen-{checksum}"
+        if not ready.cached:
+            files.put(self._connection, local, binary, "0700")
+        self._write(
+            host=where,
+            system=f"{ready.system} {ready.machine}",
+            version=self._machine.version(binary),
+            copied=not ready.cached,
+            binary_sha256=checksum,
+            directory=str(ready.run),
+            clock=self._machine.wall_clock(),
+        )
+        return binary
+
+    def _end(self) -> None:
+        if self._record.get("pid"):
+            self._machine.end(self._record["pid"], self._record["started"])
+
+    def _there(self) -> PurePosixPath:
+        if self._run is None:
+            raise GeneratorError(f"the load host {self._connection.where} was left already")
+        return self._run
+
+    def _write(self, **facts: Any) -> None:
+        self._record |= facts
+        path = self._directory / RECORD
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(".part")
+        draft.write_text(json.dumps(self._record, indent=2) + "\n", encoding="utf-8")
+        draft.replace(path)
+
+
+def recover(host: LoadHost, directory: Path) -> bool:
+    """Collect what a run that died left on its load host; return whether there was anything.
+
+    The generator there is ended, its files are fetched to the run `directory`, and its own
+    directory there is removed. Raises `GeneratorError` if one of these fails; repeat it then.
+    """
+    path = directory / RECORD
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        raise GeneratorError(f"`{path}` cannot be read: {error}") from error
+    if record.get("removed"):
+        return False
+    RemotePlace(host, directory, record).take_over()
+    return True
+
+
+@contextlib.contextmanager
+def _as_generator_error() -> Iterator[None]:
+    """Say of a failed machine that it was the load host's."""
+    try:
+        yield
+    except GeneratorError:
+        raise
+    except BrownoutError as error:
+        raise GeneratorError(f"load host: {error.message}", error.hint) from error

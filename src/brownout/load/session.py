@@ -1,0 +1,74 @@
+"""A load by itself: no fault, no verdict; for trying a workload and for headroom."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brownout.errors import GeneratorError
+from brownout.load.generator import Generator, Progress
+from brownout.load.workload import Workload
+
+__all__ = ["LoadResult", "run_load"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResult:
+    """What a load came to.
+
+    `stopped` is what `generator.json` says; `verified` is `{"keys", "read", "unread"}`, or None
+    if no stream is verified; `interrupted` tells that a person ended the load early.
+    """
+
+    stopped: Mapping[str, Any]
+    verified: Mapping[str, Any] | None
+    interrupted: bool
+
+
+def run_load(
+    workload: Workload,
+    target: Mapping[str, Any],
+    directory: Path,
+    seconds: float,
+    *,
+    seed: int,
+    on_live: Callable[[Mapping[str, Any]], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+    clean: bool = False,
+) -> LoadResult:
+    """Put `workload` on a database for `seconds` and read the ledger back; files in `directory`.
+
+    `target` is an adapter's `load_spec()`: driver, connection, options. `progress` gets what is
+    being done (`loading`, `verifying`), how much is done, how much there is. A Ctrl-C ends the
+    load early and still stops, flushes and verifies. Raises `GeneratorError`.
+    """
+
+    def step(what: str) -> Progress | None:
+        return None if progress is None else lambda done, total: progress(what, done, total)
+
+    spec = workload.to_spec(directory=directory, seed=seed, writer=directory.name, **target)
+    with Generator(directory, on_live) as generator:
+        generator.open(spec)
+        generator.load(step("loading"))
+        generator.start()
+        interrupted = _wait(generator, seconds)
+        stopped = generator.stop()
+        verified = None
+        if any(stream.verified for stream in workload.streams):
+            verified = generator.verify(step("verifying"))
+        if clean:
+            generator.clean()
+    return LoadResult(stopped, verified, interrupted)
+
+
+def _wait(generator: Generator, seconds: float) -> bool:
+    """Wait until the generator's clock has reached `seconds`; say whether a person cut it short."""
+    try:
+        while (generator.now() or 0.0) < seconds:
+            if not generator.alive:
+                raise GeneratorError("the load generator died under the load")
+            time.sleep(0.05)
+    except KeyboardInterrupt:
+        return True
+    return False

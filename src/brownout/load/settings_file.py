@@ -1,0 +1,127 @@
+"""Reading a settings file: YAML with the place of every syntax error, and dotted overrides."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from brownout.errors import ConfigurationError
+
+__all__ = ["apply_overrides", "parse_overrides", "parse_yaml", "read_text"]
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML in which a setting written twice is an error instead of a silent choice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            key = (key_node.tag, str(key_node.value))
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"setting {key[1]!r} is there twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read_text(path: Path, what: str) -> str:
+    """Return the text of a file, or say which file of which kind could not be read and why."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise ConfigurationError(f"{what} `{path}`: {reason}") from error
+
+
+def parse_yaml(text: str, source: str) -> dict[str, Any]:
+    """Parse `text` to a mapping; a syntax error names `source`, line and column."""
+    try:
+        data = yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise ConfigurationError(f"{source}{at}: not valid YAML: {error.problem}") from error
+    except yaml.YAMLError as error:
+        raise ConfigurationError(f"{source}: not valid YAML: {error}") from error
+    if not isinstance(data, dict):
+        found = "an empty file" if data is None else f"a {type(data).__name__}"
+        raise ConfigurationError(f"{source}: found {found}; wanted a mapping of settings")
+    return {str(key): value for key, value in data.items()}
+
+
+def parse_overrides(text: str) -> dict[str, Any]:
+    """Read `streams.0.rate=400,options.mongodb.write_concern=1`; values are YAML.
+
+    Raises `ConfigurationError` with every part that is not `path=value`.
+    """
+    overrides, problems = {}, []
+    for part in re.split(r",(?=\s*[\w-]+(?:\.[\w-]+)*=)", text.strip()) if text.strip() else []:
+        path, equals, value = part.partition("=")
+        if not equals or not path.strip():
+            problems.append(f"override `{part}`: wanted path=value, as in streams.0.rate=400")
+            continue
+        try:
+            overrides[path.strip()] = yaml.load(value, _Loader)
+        except yaml.YAMLError:
+            problems.append(f"override `{part}`: the value is not valid YAML")
+    if problems:
+        raise ConfigurationError(problems)
+    return overrides
+
+
+def apply_overrides(data: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of `data` with each dotted path set.
+
+    A list item goes by its index or its `name`: `streams.0.rate`, `streams.app.rate`. Missing
+    mappings are made; whether the setting exists is for the validation to say. Raises
+    `ConfigurationError` with every path that leads nowhere.
+    """
+    result: dict[str, Any] = _copy(data)
+    problems = []
+    for path, value in overrides.items():
+        try:
+            _set(result, path.split("."), value)
+        except LookupError as error:
+            problems.append(f"override `{path}`: {error.args[0]}")
+    if problems:
+        raise ConfigurationError(problems)
+    return result
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+def _set(here: Any, parts: list[str], value: Any) -> None:
+    head, rest = parts[0], parts[1:]
+    if isinstance(here, list):
+        index = _index(here, head)
+        if rest:
+            _set(here[index], rest, value)
+        else:
+            here[index] = value
+    elif isinstance(here, dict):
+        if rest:
+            if here.get(head) is None:
+                here[head] = {}
+            _set(here[head], rest, value)
+        else:
+            here[head] = value
+    else:
+        raise LookupError(f"`{head}` has no place: what stands there is a single value")
+
+
+def _index(items: list[Any], head: str) -> int:
+    if head.isdigit() and int(head) < len(items):
+        return int(head)
+    names = [str(item.get("name", "")) for item in items if isinstance(item, dict)]
+    if head in names:
+        return names.index(head)
+    raise LookupError(
+        f"no item `{head}`; wanted an index below {len(items)} or one of {', '.join(names)}"
+    )

@@ -1,0 +1,162 @@
+"""A workload: what is normal for a test, read from YAML and checked before anything starts.
+
+    title: a read stream and a verified write stream
+    data: {keys: 20000, value_bytes: 256}
+    streams:
+      - {name: lookups, mix: {read: 100}, rate: 500}
+      - {name: orders, mix: {update: 100}, rate: 300, verified: true, ledger_keys: 4000}
+
+`docs/workloads.md` explains every setting. A workload holds no secret and names no cluster.
+"""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PrivateAttr, ValidationError
+
+from brownout.errors import ConfigurationError
+from brownout.load.checks import cross_problems
+from brownout.load.options import DriverOptions
+from brownout.load.problems import from_validation
+from brownout.load.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
+from brownout.load.spec import build
+from brownout.load.workload_fields import Data, Lanes, Settings, Stream
+
+__all__ = ["Workload", "json_schema", "load", "names", "parse"]
+
+_SHIPPED = files("brownout") / "steady-state" / "workloads"
+
+
+class Workload(Settings):
+    """A validated workload. Make one with `load` or `parse`, which also check across settings."""
+
+    title: Annotated[str, Field(description="one line for reports")] = ""
+    seed: Annotated[
+        int | None, Field(ge=0, lt=2**63, description="of keys and arrivals; unset: the run's")
+    ] = None
+    namespace: Annotated[
+        str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,37}$", description="database or key prefix")
+    ] = "brownout"
+    data: Data = Data()
+    streams: Annotated[tuple[Stream, ...], Field(strict=False)]
+    lanes: Lanes = Lanes()
+    options: DriverOptions = DriverOptions()
+    _name: str = PrivateAttr("")
+
+    @property
+    def name(self) -> str:
+        """What the workload goes by: the name of its file. It is not a setting."""
+        return self._name
+
+    @property
+    def loop(self) -> Literal["open", "closed", "mixed"]:
+        """Who sets the pace: the schedule, the database, or both, in different streams."""
+        loops = {stream.loop for stream in self.streams}
+        return loops.pop() if len(loops) == 1 else "mixed"
+
+    @property
+    def rate(self) -> float:
+        """Operations per second that all open-loop streams offer together."""
+        return sum(stream.rate for stream in self.streams)
+
+    @property
+    def deadlines_s(self) -> tuple[float, ...]:
+        """The deadlines in use, shortest first."""
+        return tuple(sorted({stream.deadline_s for stream in self.streams}))
+
+    def summary(self) -> str:
+        """Return the header's words, e.g. `lab 800/s open loop, deadline 1 s`."""
+        pace = []
+        if self.rate:
+            pace.append(f"{self.rate:g}/s open loop")
+        workers = sum(stream.concurrency for stream in self.streams)
+        if workers:
+            pace.append(f"{workers} workers closed loop")
+        deadlines = " and ".join(f"{deadline:g} s" for deadline in self.deadlines_s)
+        return f"{self.name} {', '.join(pace)}, deadline {deadlines}".strip()
+
+    def to_spec(
+        self,
+        *,
+        directory: Path,
+        seed: int,
+        writer: str,
+        driver: str,
+        connection: Mapping[str, Any],
+        options: Mapping[str, Any],
+        metrics: str = "",
+    ) -> dict[str, Any]:
+        """Return the generator's specification, as `spec.build` says."""
+        return build(
+            self,
+            directory=directory,
+            seed=seed,
+            writer=writer,
+            driver=driver,
+            connection=connection,
+            options=options,
+            metrics=metrics,
+        )
+
+    def public(self) -> dict[str, Any]:
+        """Return the resolved workload for `run.json`; there is no secret in it."""
+        return {"name": self.name, **self.model_dump(mode="json", exclude_none=True)}
+
+
+def names() -> list[str]:
+    """Return the names of the workloads that come with brownout."""
+    return sorted(
+        item.name.removesuffix(".yaml")
+        for item in _SHIPPED.iterdir()
+        if item.name.endswith(".yaml")
+    )
+
+
+def load(name_or_path: str | Path, overrides: Mapping[str, Any] | str = "") -> Workload:
+    """Read a workload by shipped name (`lab`) or by path, with `overrides` set on top.
+
+    `overrides` is a mapping of dotted paths, `{"streams.0.rate": 400}`, or text,
+    `"streams.0.rate=400,options.mongodb.write_concern=1"`. Raises `ConfigurationError` with
+    every problem of the file at once, before anything is started.
+    """
+    source, text = _read(name_or_path)
+    wanted = parse_overrides(overrides) if isinstance(overrides, str) else dict(overrides)
+    data = apply_overrides(parse_yaml(text, source), wanted)
+    return parse(data, source)
+
+
+def parse(data: Mapping[str, Any], source: str = "workload") -> Workload:
+    """Check a workload's settings and return it; `source` is named in every problem.
+
+    Raises `ConfigurationError` with all problems.
+    """
+    problems = cross_problems(data)
+    try:
+        workload = Workload.model_validate(dict(data))
+        workload._name = Path(source).stem
+    except ValidationError as error:
+        problems += from_validation(error, Workload)
+    if problems:
+        ordered = sorted(problems, key=lambda problem: tuple(map(str, problem.place)))
+        raise ConfigurationError([f"{source}: {problem}" for problem in ordered])
+    return workload
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of a workload file, for editors that complete and check YAML."""
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": dialect, **Workload.model_json_schema()}
+
+
+def _read(name_or_path: str | Path) -> tuple[str, str]:
+    """Return what to call the file in messages, and its text."""
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or "/" in text or text.endswith((".yaml", ".yml")):
+        return text, read_text(Path(text), "workload")
+    if text not in names():
+        raise ConfigurationError(
+            f"workload `{text}`: unknown; wanted one of {', '.join(names())} or the path of a file"
+        )
+    return f"steady-state/workloads/{text}.yaml", (_SHIPPED / f"{text}.yaml").read_text("utf-8")

@@ -1,0 +1,123 @@
+"""The table in the terminal at the end of a run: what was broken, what it cost, the verdict."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from brownout.report.words import duration, number, quantity
+
+__all__ = ["render"]
+
+Impact = Mapping[str, Any]
+
+#: Rows of the table: the measure in impact.json, its name for people. Others follow if limited.
+ROWS = {
+    "tps_drop": "throughput drop",
+    "blackout": "blackout",
+    "recovery_time": "service recovered",
+    "settled_time": "last dip over",
+    "rejoin_time": "rejoined",
+    "redundancy_time": "redundancy restored",
+    "availability": "availability",
+    "lost_operations": "operations lost",
+    "lost_writes": "acked writes lost",
+}
+
+
+def render(impact: Impact, path: str) -> str:
+    """Render `impact` (see docs/run-directory.md) as the text that ends a run."""
+    lines = [_title(impact), *_circumstances(impact), ""]
+    for fault in impact["faults"]:
+        lines += [*_table(impact, fault), ""]
+    lines += [f"{reason}" for reason in impact["reasons"]]
+    lines.append(f"{impact['verdict'].upper()}   {path}")
+    return "\n".join(lines)
+
+
+def _title(impact: Impact) -> str:
+    """`node-wipe (kill) · lab-mongodb (3 × mongod 6.0.5) · lab 800/s open loop, deadline 1 s …`."""
+    cluster, experiment, load = impact["cluster"], impact["experiment"], impact["load"]
+    mode = f" ({experiment['mode']})" if experiment.get("mode") else ""
+    stand_in = " · STAND-IN" if impact["stand_in"] else ""
+    loop = f"{load['loop']} loop"
+    return " · ".join(
+        [
+            f"{experiment['name']}{mode}",
+            f"{cluster['name']} ({cluster['members']} × {cluster['engine']}){stand_in}",
+            f"{impact['workload']['name']} {number(load['rate'])}/s {loop}, "
+            f"deadline {duration(impact['deadline_s'])}",
+            f"seed {impact['seed']}",
+        ]
+    )
+
+
+def _circumstances(impact: Impact) -> list[str]:
+    """The baseline and each event of the faults, one line each."""
+    lines = []
+    base = impact["baseline"]
+    if base and base["tps"] is not None:
+        stable = "stable" if base["stable"] else "NOT STABLE"
+        known = base["low"] is not None
+        interval = f" [{number(base['low'])}, {number(base['high'])}]" if known else ""
+        lines.append(f"baseline {number(base['tps'])}/s{interval}, {stable}")
+    for fault in impact["faults"]:
+        for event in fault["events"]:
+            lines.append(_event(event))
+    return lines
+
+
+def _event(event: Mapping[str, Any]) -> str:
+    """`20.4 s  kill_node n1`, with how far off that may be."""
+    when = event["effective"] if event["effective"] is not None else event["requested"]
+    node = f" {event['node']}" if event["node"] else ""
+    at = "   ?    " if when is None else f"{when:7.1f} s"
+    failed = "  FAILED" if event.get("error") else ""
+    return f"{at}  {event['name']}{node}{failed}"
+
+
+def _table(impact: Impact, fault: Mapping[str, Any]) -> list[str]:
+    """The rows of one fault, aligned, with a header."""
+    limits = {(slo["name"], slo["scope"]): slo for slo in impact["slos"]}
+    rows = [("measure", "value", "limit", "met")]
+    for name, words in ROWS.items():
+        slo = limits.pop((name, "total"), None)
+        if name == "lost_operations" and slo is None:  # its row shows the seconds as well
+            slo = limits.pop(("lost_seconds", "total"), None)
+        rows.append((words, _value(impact, fault, name), *_limit(slo)))
+    for (name, scope), slo in limits.items():
+        words = f"{name} ({scope})" if scope != "total" else name
+        rows.append((words, quantity(name, slo["value"]), *_limit(slo)))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _value(impact: Impact, fault: Mapping[str, Any], name: str) -> str:
+    """One measure in words."""
+    if name == "lost_writes":
+        return _lost_writes(impact["ledger"])
+    value = fault[name]
+    words = quantity(name, value)
+    if name == "tps_drop" and fault["tps_drop_sham"] is not None:
+        words += f"  (noise {quantity(name, fault['tps_drop_sham'])})"
+    if name == "lost_operations" and fault["lost_seconds"] is not None:
+        words += f"  ({duration(fault['lost_seconds'])})"
+    return words
+
+
+def _lost_writes(ledger: Mapping[str, Any]) -> str:
+    """`0 of 41,220`, or that it is not known."""
+    if ledger["state"] == "unknown":
+        return "unknown"
+    return f"{number(ledger['lost'])} of {number(ledger['acknowledged'])}"
+
+
+def _limit(slo: Mapping[str, Any] | None) -> tuple[str, str]:
+    """The limit and whether it was met; a dash where there is none."""
+    if slo is None:
+        return "–", ""
+    sign = "≥ " if slo["direction"] == "at_least" else "≤ "
+    met = {True: "yes", False: "NO", None: "not evaluated"}[slo["met"]]
+    none = slo["limit"] == 0 and slo["direction"] == "at_most"
+    return f"{'' if none else sign}{quantity(slo['name'], slo['limit'])}", met

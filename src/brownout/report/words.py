@@ -1,0 +1,48 @@
+"""Numbers as people read them: thousands apart, units beside, three figures at most."""
+
+from brownout.slo import Limit
+
+__all__ = ["duration", "limit_words", "number", "quantity"]
+
+#: Measures that are ratios, shown as percentages.
+RATIOS = {"tps_drop", "mean_drop", "worst_second", "availability", "decay"}
+#: Measures that are counts.
+COUNTS = {"lost_operations", "lost_writes", "errors", "errors_after_retry"}
+
+
+def number(value: float) -> str:
+    """`41,220`."""
+    return f"{value:,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """`0.35 s`, `2.9 s`, `15.2 s`, `3 min 20 s`."""
+    if seconds >= 120:
+        return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+    digits = 1 if seconds >= 1 or seconds == 0 else 2
+    return f"{seconds:.{digits}f}".rstrip("0").rstrip(".") + " s"
+
+
+def quantity(measure: str, value: float | list[float] | None) -> str:
+    """Word a value by its measure: a ratio as a percentage, a time in seconds, a count plain.
+
+    A milestone is a pair, the last poll that said no and the first that said yes.
+    """
+    if isinstance(value, list):
+        value = value[-1]
+    if value is None:
+        return "never" if measure.endswith("_time") else "no data"
+    if measure in RATIOS:
+        return f"{100 * value:.3g} %"
+    if measure in COUNTS:
+        return number(value)
+    if measure.endswith("_us"):
+        return f"{value / 1000:,.1f} ms"
+    return duration(value)
+
+
+def limit_words(limit: Limit) -> str:
+    """`recovery_time ≤ 10 s`, with the scope where it is not the whole load."""
+    scope = "" if limit.scope == "total" else f" ({limit.scope})"
+    sign = "≥" if limit.direction == "at_least" else "≤"
+    return f"{limit.measure}{scope} {sign} {quantity(limit.measure, limit.limit)}"

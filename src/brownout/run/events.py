@@ -1,0 +1,242 @@
+"""What was done and seen when: `events.ndjson`, one line a stage, each forced to the disk.
+
+    intent ──▶ effective ──▶ ended      a break or a mend; `failed` in place of the last two
+    point                               a milestone, a phase, a check, an abort, a note
+
+An intent is written before it is acted on, so after a crash the file tells what may be broken.
+Nothing is broken on purpose that cannot be written down; everything else, mending above all, goes
+on where the disk is full, and what could not be written is written as soon as it can be.
+"""
+
+import contextlib
+import errno
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from brownout.errors import RunDirectoryError
+from brownout.run.metadata import redact
+
+__all__ = ["Event", "EventLog", "read_events", "wall_clock"]
+
+logger = logging.getLogger("chaostoolkit")
+
+_COMMON = ("id", "stage", "type", "name", "node", "t", "wall")
+Data = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """All stages of one event. Times are seconds since the schedule's start; None = not (known).
+
+    `requested` is when a break or mend was asked for, and when anything else was noted;
+    `effective` when its cause was proven, `uncertainty` seconds late at most. `fields` holds
+    what a point says besides, e.g. `{"last_no": 24.1, "first_yes": 24.3}` of a milestone.
+    """
+
+    id: int
+    type: str
+    name: str
+    node: str | None = None
+    wall: str = ""
+    requested: float | None = None
+    effective: float | None = None
+    uncertainty: float | None = None
+    ended: float | None = None
+    evidence: Data = field(default_factory=dict)
+    arguments: Data = field(default_factory=dict)
+    undo: Data | None = None
+    error: str | None = None
+    fields: Data = field(default_factory=dict)
+
+
+class EventLog:
+    """Appends events; safe to use from several threads, and to open again after a crash.
+
+    `clock` gives the seconds since the schedule's start, or None before it began.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float | None] = lambda: None) -> None:
+        self._path, self._clock = path, clock
+        self._lock = threading.Lock()
+        self._known: dict[int, Data] = {}
+        self._unwritten: list[str] = []
+        events = read_events(path) if path.exists() else []
+        self._next = max((event.id for event in events), default=0) + 1
+        self._mend_torn_end()
+
+    def intent(
+        self,
+        type: str,
+        name: str,
+        *,
+        node: str | None = None,
+        undo: Data | None = None,
+        arguments: Data | None = None,
+    ) -> int:
+        """Write that `name` is about to be done, and how it is undone; return the event's id.
+
+        Raises `RunDirectoryError` where a break cannot be written down.
+        """
+        return self._begin("intent", type, name, node, {"undo": undo, "arguments": arguments or {}})
+
+    def effective(
+        self,
+        id: int,
+        t: float | None,
+        uncertainty: float | None = None,
+        evidence: Data | None = None,
+    ) -> None:
+        """Write that event `id` took effect at `t` at the latest, and what proves it."""
+        self._follow(id, "effective", t, {"uncertainty": uncertainty, "evidence": evidence or {}})
+
+    def ended(self, id: int, t: float | None = None, evidence: Data | None = None) -> None:
+        """Write that event `id` is over; at `t`, or now."""
+        self._follow(id, "ended", t, {"evidence": evidence} if evidence else {})
+
+    def failed(self, id: int, error: str) -> None:
+        """Write that event `id` could not be done, and why."""
+        self._follow(id, "failed", None, {"error": error})
+
+    def point(
+        self,
+        type: str,
+        name: str,
+        *,
+        node: str | None = None,
+        t: float | None = None,
+        **fields: Any,
+    ) -> int:
+        """Write an event of one line: a milestone, phase, check, abort or note; return its id."""
+        return self._begin("point", type, name, node, fields, t)
+
+    def _begin(
+        self,
+        stage: str,
+        type: str,
+        name: str,
+        node: str | None,
+        fields: Data,
+        t: float | None = None,
+    ) -> int:
+        with self._lock:
+            id, self._next = self._next, self._next + 1
+            self._known[id] = {"type": type, "name": name, "node": node}
+            self._append(id, stage, t, fields)
+            return id
+
+    def _follow(self, id: int, stage: str, t: float | None, fields: Data) -> None:
+        with self._lock:
+            self._append(id, stage, t, fields)
+
+    def _append(self, id: int, stage: str, t: float | None, fields: Data) -> None:
+        at = self._clock() if t is None else t
+        line = {
+            "id": id,
+            "stage": stage,
+            **self._known[id],
+            "t": None if at is None else round(at, 6),
+            "wall": wall_clock(),
+            **{key: value for key, value in fields.items() if key not in _COMMON},
+        }
+        text = json.dumps(redact(line), ensure_ascii=False) + "\n"
+        self._write(text, must=stage == "intent" and line["type"] == "break")
+
+    def _write(self, text: str, must: bool) -> None:
+        """Write a line after those that could not be written; keep it where it cannot be either.
+
+        Raises `RunDirectoryError` instead where it `must` be written.
+        """
+        try:
+            _append("".join([*self._unwritten, text]).encode(), self._path)
+            self._unwritten.clear()
+        except OSError as error:
+            problem = f"{self._path}: cannot be written: {error.strerror}"
+            if must:
+                raise RunDirectoryError(
+                    problem, "nothing is broken on purpose that cannot be written down"
+                ) from error
+            if not self._unwritten:
+                logger.error(problem)
+            self._unwritten.append(text)
+
+    def _mend_torn_end(self) -> None:
+        """Close a line that a crash left open, so that the next one stands by itself."""
+        if self._path.exists() and (text := self._path.read_bytes()) and not text.endswith(b"\n"):
+            self._write("\n", must=False)
+
+
+def _append(data: bytes, path: Path) -> None:
+    """Add `data` to a file and force it to the disk; on an error, leave none of it there."""
+    with path.open("ab", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            if file.write(data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(file.fileno())
+        except OSError:
+            with contextlib.suppress(OSError):  # the first error is the one that matters
+                os.ftruncate(file.fileno(), size)
+            raise
+
+
+def wall_clock() -> str:
+    """Return the time of day, RFC 3339 in UTC with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def read_events(path: Path) -> list[Event]:
+    """Read `events.ndjson`, all stages of an id as one event, in the order they began.
+
+    A line that is not whole, as a crash leaves it, is passed over. Raises `RunDirectoryError`
+    where the file cannot be read.
+    """
+    events: dict[int, Event] = {}
+    for line in _lines(path):
+        id = line["id"]
+        events[id] = _merge(events.get(id), line)
+    return list(events.values())
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise RunDirectoryError(f"{path}: cannot be read: {error.strerror}") from error
+    for raw in text.split("\n"):
+        try:
+            line = json.loads(raw)
+        except ValueError:
+            continue
+        if isinstance(line, dict) and isinstance(line.get("id"), int) and "stage" in line:
+            yield line
+
+
+def _merge(event: Event | None, line: Data) -> Event:
+    if event is None:
+        event = Event(
+            id=line["id"],
+            type=str(line.get("type", "")),
+            name=str(line.get("name", "")),
+            node=line.get("node"),
+            wall=str(line.get("wall", "")),
+        )
+    stage, t = line["stage"], line.get("t")
+    evidence = {**event.evidence, **(line.get("evidence") or {})}
+    if stage == "intent":
+        arguments = line.get("arguments") or {}
+        return replace(event, requested=t, undo=line.get("undo"), arguments=arguments)
+    if stage == "effective":
+        return replace(event, effective=t, uncertainty=line.get("uncertainty"), evidence=evidence)
+    if stage == "ended":
+        return replace(event, ended=t, evidence=evidence)
+    if stage == "failed":
+        return replace(event, error=str(line.get("error")))
+    fields = {key: line[key] for key in line if key not in (*_COMMON, "evidence")}
+    return replace(event, requested=t, evidence=evidence, fields=fields)

@@ -1,0 +1,252 @@
+"""Response times: read `latency.hlog`, add histograms, ask them for percentiles.
+
+The file is an HdrHistogram interval log (format 1.3, payload V2, µs), a line a second and tag:
+
+    Tag=app/read,12.000,1.000,4.351,HISTFAAAA…
+
+The lines are taken apart here: `hdrhistogram`'s own reader has no way to choose a tag, adds the
+base time to each start, and ends at a torn last line with an exception. `hdr` decodes them.
+"""
+
+import math
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from brownout.errors import RunDirectoryError
+from brownout.run.hdr import Cells, Shape, check_shapes, decode, highest_values
+
+__all__ = ["Histogram", "LatencyLog", "is_response", "read_hlog"]
+
+Ints = npt.NDArray[Any]
+#: So many intervals of a tag are decoded at once, and their cells kept.
+_BLOCK = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histogram:
+    """Counts of response times. Add histograms; never average what they say."""
+
+    shape: Shape
+    counts: Ints
+
+    @property
+    def n(self) -> int:
+        """How many operations are in it."""
+        return int(self.counts.sum())
+
+    @property
+    def max_us(self) -> int | None:
+        """The longest time in µs; None without an operation."""
+        return self.at_rank(self.n)
+
+    def percentile_us(self, ratio: float, beyond: int = 0) -> int | None:
+        """Return the time in µs that the share `ratio` of the operations did not exceed.
+
+        `beyond` operations more, which are not in the histogram, took longer than any that is.
+        None where the percentile is one of those, or where there are no operations.
+        """
+        rank = max(1, int(np.ceil(ratio * (self.n + beyond) - 1e-9)))
+        return self.at_rank(rank)
+
+    def at_rank(self, rank: int) -> int | None:
+        """Return the highest time that counts the same as the operation of this rank, in µs."""
+        if not 1 <= rank <= self.n:
+            return None
+        index = int(np.searchsorted(np.cumsum(self.counts), rank))
+        return int(highest_values(self.shape)[index])
+
+    def plus(self, other: "Histogram") -> "Histogram":
+        """Return both together."""
+        check_shapes(self.shape, other.shape)
+        return Histogram(self.shape, self.counts + other.counts)
+
+
+class Interval(NamedTuple):
+    """One line of the log: what one tag did in `length` seconds from `start`."""
+
+    tag: str
+    start: float
+    length: float
+    payload: str
+
+
+class LatencyLog:
+    """The intervals of a run, decoded when they are asked for."""
+
+    def __init__(self, intervals: Iterable[Interval]) -> None:
+        self._tracks: dict[str, _Track] = {}
+        for interval in intervals:
+            self._tracks.setdefault(interval.tag, _Track()).add(interval)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Every tag that is in the log."""
+        return tuple(self._tracks)
+
+    def between(self, tags: Iterable[str], start: float, end: float) -> Histogram | None:
+        """Return all intervals of `tags` whose middle lies in [start, end), added up.
+
+        None where there is none.
+        """
+        total: Histogram | None = None
+        for cells, _ in self._cells(tags, start, end):
+            if total is None:
+                total = _histogram(cells)
+            else:
+                check_shapes(total.shape, cells.shape)
+                total.counts[:] += _histogram(cells).counts
+        return total
+
+    def seconds(self, tags: Iterable[str], start: float, end: float) -> dict[int, Histogram]:
+        """Return the histogram of each second in [start, end) in which anything was ok."""
+        found: dict[int, Histogram] = {}
+        for cells, seconds in self._cells(tags, start, end):
+            for second in np.unique(seconds).tolist():
+                histogram = _histogram(cells, seconds == second)
+                known = found.get(second)
+                found[second] = histogram.plus(known) if known else histogram
+        return dict(sorted(found.items()))
+
+    def percentiles(
+        self, tags: Sequence[str], end: float, ratios: Sequence[float]
+    ) -> npt.NDArray[np.float64]:
+        """Return a row for each whole second before `end`: the time in µs of each of `ratios`.
+
+        A second in which nothing was ok is NaN. Equal to asking the histogram of each second, but
+        without making it.
+        """
+        rows = np.full((max(0, math.ceil(end)), len(ratios)), np.nan)
+        for start in range(0, len(rows), _BLOCK):
+            parts = list(self._cells(tags, start, start + _BLOCK))
+            if parts:
+                chunk = _percentiles(parts, start, ratios)[: len(rows) - start]
+                rows[start : start + len(chunk)] = chunk
+        return rows
+
+    def _cells(self, tags: Iterable[str], start: float, end: float) -> Iterator[tuple[Cells, Ints]]:
+        """Yield the cells of the intervals in [start, end), and the second that each belongs to."""
+        for tag in tags:
+            if tag in self._tracks:
+                yield from self._tracks[tag].cells(start, end)
+
+
+class _Track:
+    """The intervals of one tag, decoded block by block and kept as cells, as small as they go."""
+
+    def __init__(self) -> None:
+        self._starts, self._middles = array("d"), array("d")
+        self._payloads: list[str] = []
+        self._blocks: dict[int, Cells] = {}
+
+    def add(self, interval: Interval) -> None:
+        """Take one more interval; all come before anything is asked."""
+        self._starts.append(interval.start)
+        self._middles.append(interval.start + interval.length / 2)
+        self._payloads.append(interval.payload)
+
+    def cells(self, start: float, end: float) -> Iterator[tuple[Cells, Ints]]:
+        """Yield the cells of the intervals whose middle lies in [start, end), by block."""
+        middles, starts = np.frombuffer(self._middles), np.frombuffer(self._starts)
+        wanted = (start <= middles) & (middles < end)
+        for block in np.unique(np.flatnonzero(wanted) // _BLOCK).tolist():
+            here = slice(block * _BLOCK, (block + 1) * _BLOCK)
+            cells = self._block(block, here)
+            kept = wanted[here][cells.owner]
+            owner = cells.owner[kept]
+            seconds = starts[here].astype(np.int64)[owner]
+            yield Cells(cells.shape, owner, cells.index[kept], cells.count[kept]), seconds
+
+    def _block(self, block: int, here: slice) -> Cells:
+        if block not in self._blocks:
+            found = decode(self._payloads[here])
+            self._blocks[block] = Cells(
+                found.shape, *(_small(a) for a in (found.owner, found.index, found.count))
+            )
+            self._payloads[here] = [""] * len(self._payloads[here])  # not needed any more
+        return self._blocks[block]
+
+
+def _small(numbers: Ints) -> Ints:
+    """Return numbers in the smallest type that holds them: there are millions of cells.
+
+    It is a signed one, since numpy makes floats of unsigned and signed ones together.
+    """
+    return numbers.astype(np.min_scalar_type(-1 - int(numbers.max(initial=0))))
+
+
+def is_response(tag: str) -> bool:
+    """Say whether a tag holds response times of ok operations: `stream/op` and nothing more."""
+    return tag.count("/") == 1
+
+
+def read_hlog(path: Path, wanted: Callable[[str], bool] = is_response) -> LatencyLog:
+    """Read the intervals of the tags that are `wanted`; a torn last line is left out.
+
+    A run without the file has no response times. Raises `RunDirectoryError` for a line in the
+    middle that is none of the format.
+    """
+    if not path.exists():
+        return LatencyLog(())
+    return LatencyLog(_intervals(path, wanted))
+
+
+def _intervals(path: Path, wanted: Callable[[str], bool]) -> Iterator[Interval]:
+    known: dict[str, bool] = {}
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith("\n"):
+                return
+            if line.startswith(("#", '"')) or not line.strip():
+                continue
+            tag, _, rest = line[4:].partition(",") if line.startswith("Tag=") else ("", "", line)
+            if tag not in known:
+                known[tag] = wanted(tag)
+            if not known[tag]:
+                continue
+            fields = rest.rstrip().split(",", 3)
+            try:
+                yield Interval(tag, float(fields[0]), float(fields[1]), fields[3])
+            except (ValueError, IndexError) as error:
+                raise RunDirectoryError(
+                    f"latency.hlog: line {number} is no interval: `{line[:60].rstrip()}`"
+                ) from error
+
+
+def _histogram(cells: Cells, chosen: npt.NDArray[np.bool_] | None = None) -> Histogram:
+    """Add up cells, or the chosen of them."""
+    index = cells.index if chosen is None else cells.index[chosen]
+    count = cells.count if chosen is None else cells.count[chosen]
+    # Sums of float64 are exact up to 2**53, and many times faster than adding one by one.
+    counts = np.bincount(index, count, minlength=len(highest_values(cells.shape))).astype(np.int64)
+    return Histogram(cells.shape, counts)
+
+
+def _percentiles(
+    parts: Sequence[tuple[Cells, Ints]], start: int, ratios: Sequence[float]
+) -> npt.NDArray[np.float64]:
+    """Return the percentiles of each second from `start` on, one row a second."""
+    shape = parts[0][0].shape
+    for cells, _ in parts:
+        check_shapes(shape, cells.shape)
+    values = highest_values(shape)
+    row = np.maximum(0, np.concatenate([seconds for _, seconds in parts]) - start)
+    place = row * len(values) + np.concatenate([cells.index for cells, _ in parts])
+    order = np.argsort(place, kind="stable")
+    place = place[order]
+    reached = np.cumsum(np.concatenate([cells.count for cells, _ in parts])[order])
+    edges = np.searchsorted(place, np.arange(_BLOCK + 1) * len(values))
+    totals = np.concatenate(([0], reached))[edges]
+    n = np.diff(totals)
+    found = np.full((_BLOCK, len(ratios)), np.nan)
+    filled = np.flatnonzero(n)
+    for column, ratio in enumerate(ratios):
+        rank = np.maximum(1, np.ceil(ratio * n[filled] - 1e-9)).astype(np.int64)
+        at = np.searchsorted(reached, totals[filled] + rank)
+        found[filled, column] = values[place[at] % len(values)]
+    return found

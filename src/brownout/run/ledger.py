@@ -1,0 +1,251 @@
+"""The ledger of acknowledged writes: what was promised against what was read back.
+
+Each key ends in exactly one class. `ok`: the last acknowledged write was read. `recovered`: a
+newer one that was in doubt. `lost`: an acknowledged write is gone, split into `rolled_back` (an
+older state came back) and `overwritten_by_late` (an older write in doubt won). `unexpected`: a
+write that failed, was never tried, or is another writer's. `corrupt`: its checksum is wrong.
+`unread`: nobody could say.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Ledger", "classify", "read_ledger_lines"]
+
+Line = Mapping[str, Any]
+#: So many keys that are not ok are listed by name.
+_EXAMPLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The sums. Keys: all that end in `_keys`, `keys`, `read`, `ok`, `recovered`, `unexpected`,
+    `corrupt`, `unread`. Writes: `acknowledged`, `in_doubt`, `failed`, `lost`, `rolled_back`,
+    `overwritten_by_late`.
+
+    `state` is `clean`, `lost` (an acknowledged write is gone or cannot be read intact), `unknown`
+    (no word on some keys, and nothing known to be lost) or `none` (no verified stream).
+    """
+
+    state: str
+    detail: str
+    keys: int = 0
+    read: int = 0
+    acknowledged: int = 0
+    in_doubt: int = 0
+    failed: int = 0
+    ok: int = 0
+    recovered: int = 0
+    lost: int = 0
+    lost_keys: int = 0
+    rolled_back: int = 0
+    rolled_back_keys: int = 0
+    overwritten_by_late: int = 0
+    overwritten_by_late_keys: int = 0
+    unexpected: int = 0
+    corrupt: int = 0
+    unread: int = 0
+    sampled: bool = False
+    examples: tuple[Mapping[str, Any], ...] = field(default=())
+
+    @property
+    def lost_writes(self) -> int | None:
+        """Acknowledged writes that are gone; None where it is not known."""
+        return self.lost if self.state in ("clean", "lost") else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the ledger as JSON data."""
+        return {**asdict(self), "examples": [dict(example) for example in self.examples]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one key turned out to be; `writes` is how many acknowledged ones are gone."""
+
+    kind: str
+    writes: int = 0
+
+
+def read_ledger_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of `ledger.ndjson`; what is torn or no object is passed over."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for text in file:
+            try:
+                line = json.loads(text)
+            except ValueError:
+                continue
+            if isinstance(line, dict):
+                yield line
+
+
+def classify(lines: Iterable[Line], *, verified: bool = True, finished: bool = True) -> Ledger:
+    """Classify every key of a ledger.
+
+    `verified` says whether any stream kept one, `finished` whether the generator lived to write
+    down how its last operations ended.
+    """
+    if not verified:
+        return Ledger("none", "no stream is verified")
+    keys: dict[tuple[str, str], Line] = {}
+    reads: dict[tuple[str, str], Line] = {}
+    end: Line | None = None
+    for line in lines:
+        stream = str(line.get("stream", ""))
+        if "key" in line:
+            keys[stream, str(line["key"])] = line
+        elif "read" in line and "stream" in line:
+            reads[stream, str(line["read"])] = line
+        elif line.get("end"):
+            end = line
+    sampled = bool(end and end.get("sampled"))
+    found = {at: _judge(key, reads.get(at), sampled) for at, key in keys.items()}
+    return _sum(keys, reads, found, end, finished)
+
+
+def _judge(key: Line, read: Line | None, sampled: bool) -> _Found:
+    """Return the class of one key."""
+    if read is None:
+        return _Found("unsampled" if sampled else "unread")
+    if "error" in read:
+        return _Found("unread")
+    if key.get("kind") == "counter":
+        return _judge_counter(key, read)
+    return _judge_register(key, read)
+
+
+def _judge_counter(key: Line, read: Line) -> _Found:
+    """Acknowledged <= value <= acknowledged + in doubt; an increment is 1."""
+    acked, value = int(key["acked"]), 0 if read.get("missing") else int(read["value"])
+    if value < acked:
+        return _Found("rolled_back", acked - value)
+    if value > acked + int(key.get("in_doubt_n", 0)):
+        return _Found("unexpected")
+    return _Found("ok" if value == acked else "recovered")
+
+
+def _judge_register(key: Line, read: Line) -> _Found:
+    """Compare the sequence that was read with the last acknowledged one."""
+    acked = int(key["acked"])
+    if read.get("missing"):
+        return _Found("rolled_back", int(key["acked_n"])) if acked else _Found("ok")
+    if not read.get("checksum_ok", True):
+        return _Found("corrupt")
+    if read.get("writer") != key.get("writer"):
+        return _Found("unexpected")
+    seq = int(read["seq"])
+    if seq == acked:
+        return _Found("ok")
+    in_doubt = _holds(key.get("in_doubt", ()), seq)
+    if seq > acked:
+        return _Found("recovered" if in_doubt else "unexpected")
+    if seq < 1:
+        return _Found("unexpected")
+    late = in_doubt or _holds(key.get("failed", ()), seq)
+    return _Found("overwritten_by_late" if late else "rolled_back", _acked_after(key, seq))
+
+
+def _holds(ranges: Iterable[Iterable[int]], seq: int) -> bool:
+    return any(first <= seq <= last for first, last in ranges)
+
+
+def _acked_after(key: Line, seq: int) -> int:
+    """Count the acknowledged writes newer than `seq`.
+
+    All sequences up to the last acknowledged one were tried, so those that neither failed nor
+    are in doubt were acknowledged. Coarse ranges cover too much; one at least is gone.
+    """
+    acked = int(key["acked"])
+    others = sum(
+        max(0, min(last, acked) - max(first, seq + 1) + 1)
+        for name in ("in_doubt", "failed")
+        for first, last in key.get(name, ())
+    )
+    return int(max(1, min(acked - seq - others, int(key["acked_n"]))))
+
+
+def _sum(
+    keys: Mapping[tuple[str, str], Line],
+    reads: Mapping[tuple[str, str], Line],
+    found: Mapping[tuple[str, str], _Found],
+    end: Line | None,
+    finished: bool,
+) -> Ledger:
+    kinds = Counter(each.kind for each in found.values())
+    writes: Counter[str] = Counter()
+    for each in found.values():
+        writes[each.kind] += each.writes
+    sums = Ledger(
+        state="",
+        detail="",
+        keys=len(keys),
+        read=len(keys) - kinds["unsampled"] - kinds["unread"],
+        acknowledged=sum(int(key.get("acked_n", 0)) for key in keys.values()),
+        in_doubt=sum(_count(key, "in_doubt") for key in keys.values()),
+        failed=sum(_count(key, "failed") for key in keys.values()),
+        lost=writes["rolled_back"] + writes["overwritten_by_late"],
+        lost_keys=kinds["rolled_back"] + kinds["overwritten_by_late"],
+        rolled_back=writes["rolled_back"],
+        rolled_back_keys=kinds["rolled_back"],
+        overwritten_by_late=writes["overwritten_by_late"],
+        overwritten_by_late_keys=kinds["overwritten_by_late"],
+        **{kind: kinds[kind] for kind in ("ok", "recovered", "unexpected", "corrupt", "unread")},
+        sampled=bool(end and end.get("sampled")),
+        examples=_examples(keys, reads, found),
+    )
+    state, detail = _state(sums, ended=end is not None, finished=finished)
+    return replace(sums, state=state, detail=detail)
+
+
+def _state(sums: Ledger, *, ended: bool, finished: bool) -> tuple[str, str]:
+    """Return the state and the sentence that explains it; what is lost is lost, whatever else."""
+    of = f"of {sums.acknowledged:,} acknowledged writes"
+    if sums.lost:
+        return "lost", f"{sums.lost:,} {of} are gone, in {sums.lost_keys:,} keys"
+    if sums.corrupt:
+        return "lost", f"{sums.corrupt:,} of {sums.keys:,} keys cannot be read intact"
+    if not finished:
+        return "unknown", "the generator died before it had written down what it was promised"
+    if not sums.keys:
+        return "unknown", "no key was written down"
+    if not ended:
+        return "unknown", f"{sums.read:,} of {sums.keys:,} keys were read back: it was not finished"
+    if sums.unread:
+        return "unknown", f"{sums.unread:,} of {sums.keys:,} keys could not be read back"
+    if sums.unexpected:
+        return "unknown", f"{sums.unexpected:,} of {sums.keys:,} keys hold what nobody wrote there"
+    if not sums.read:
+        return "unknown", "no key was read back"
+    return "clean", f"all {of} are there, by {sums.read:,} of {sums.keys:,} keys read"
+
+
+def _count(key: Line, fate: str) -> int:
+    """Return how many writes of a key had this fate: as counted, or else by its ranges."""
+    counted = key.get(f"{fate}_n")
+    ranges = key.get(fate, ())
+    return int(counted if counted is not None else sum(b - a + 1 for a, b in ranges))
+
+
+def _examples(
+    keys: Mapping[tuple[str, str], Line],
+    reads: Mapping[tuple[str, str], Line],
+    found: Mapping[tuple[str, str], _Found],
+) -> tuple[Mapping[str, Any], ...]:
+    """Return the first keys that are neither ok nor recovered, with what was found there."""
+    bad = [at for at, each in found.items() if each.kind not in ("ok", "recovered", "unsampled")]
+    return tuple(
+        {
+            "stream": at[0],
+            "key": at[1],
+            "class": found[at].kind,
+            "writes": found[at].writes,
+            "acked": keys[at].get("acked"),
+            "read": {k: v for k, v in reads.get(at, {}).items() if k not in ("read", "stream")},
+        }
+        for at in bad[:_EXAMPLES]
+    )

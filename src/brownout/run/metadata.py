@@ -1,0 +1,131 @@
+"""`run.json`, JSON files in general, and keeping secrets out of them.
+
+Every JSON file is written beside its final name and then renamed, so a reader sees the old one or
+the new one and never half of one.
+"""
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from brownout.errors import RunDirectoryError
+
+__all__ = ["MASK", "read_json", "redact", "write_json"]
+
+#: What stands where a secret stood.
+MASK = "***"
+
+#: A key that has one of these in its name, whatever the case and the separators, holds a secret.
+_SECRET_WORDS = (
+    "password", "passwd", "passphrase", "pwd", "secret", "token", "credential",
+    "apikey", "privatekey", "accesskey", "authorization", "cookie",
+)  # fmt: skip
+#: `scheme://user:password@host`: all between the slashes and the last @ of the word, since a
+#: password may hold anything.
+_USERINFO = re.compile(r"(?<=://)\S*@")
+_NAME = (
+    r"[\w.-]*(?:password|passwd|passphrase|pwd|secret|token|credentials?|api[_-]?key|"
+    r"private[_-]?key|access[_-]?key)[\w.-]*"
+)
+#: `password=…` and the like in a query, `--password …` in a command line, `"password": "…"` in
+#: JSON, be that a text within JSON. Up to what ends a value there.
+_ASSIGNMENT = re.compile(
+    rf"(?i)((?:--?{_NAME}\s+|{_NAME}\\*[\"']?\s*[=:]\s*)\\*[\"']?)[^\s&,;\"'}}\\]+"
+)
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
+_COOKIE = re.compile(r"(?i)\b(cookie\s*:\s*)[^\r\n]+")
+
+
+def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
+    """Return `value` as plain JSON data without secrets; `value` itself is not changed.
+
+    Whatever stands under a key that names a secret becomes `***`; so do the credentials in a URI,
+    assignments such as `password=…` within a text, and each of `secrets` wherever it occurs, be it
+    quoted or percent-encoded. A number that JSON does not know becomes null, any other object its
+    text.
+    """
+    forms = {form for secret in secrets if secret for form in _forms(secret)}
+    return _redact(value, sorted(forms, key=len, reverse=True))
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Return a secret in every form in which a message may repeat it."""
+    yield secret
+    yield quote(secret, safe="")
+    yield quote_plus(secret)
+    yield repr(secret)[1:-1]
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+
+
+def _redact(value: Any, known: list[str]) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return MASK if str(value) in known else value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {
+            _clean(str(key), known): MASK if _is_secret(key, item) else _redact(item, known)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple | set | frozenset):
+        items = sorted(value, key=str) if isinstance(value, set | frozenset) else value
+        return [_redact(item, known) for item in items]
+    return _clean(str(value), known)
+
+
+def _is_secret(key: Any, item: Any) -> bool:
+    """Whether `key` names a secret; where nothing is set, there is nothing to hide."""
+    if item is None or item == "":
+        return False
+    name = re.sub(r"[^a-z0-9]", "", str(key).lower())
+    return any(word in name for word in _SECRET_WORDS)
+
+
+def _clean(text: str, known: list[str]) -> str:
+    for secret in known:
+        text = text.replace(secret, MASK)
+    text = _USERINFO.sub(f"{MASK}@", text)
+    text = _ASSIGNMENT.sub(rf"\g<1>{MASK}", text)
+    text = _COOKIE.sub(rf"\g<1>{MASK}", text)
+    return _BEARER.sub(rf"\g<1> {MASK}", text)
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write `data` to `path` in one step; the same data gives the same bytes.
+
+    Raises `RunDirectoryError` where the file cannot be written, e.g. on a full disk.
+    """
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise RunDirectoryError(
+            f"{path}: cannot be written: {error.strerror}", "free some space or check permissions"
+        ) from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read an object from a JSON file; raises `RunDirectoryError` where there is none."""
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise RunDirectoryError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise RunDirectoryError(f"{path}: is not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise RunDirectoryError(f"{path}: found {type(data).__name__}, wanted an object")
+    return data

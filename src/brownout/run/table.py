@@ -1,0 +1,135 @@
+"""Counts in buckets of 0.1 s: what the generator's files hold, as numpy arrays.
+
+A `Table` is one view (by completion or by intended start); a `Series` is both views of one run.
+Reading files is elsewhere (`csvfile`), and so is every judgement (`brownout.impact`).
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "BUCKETS_PER_S",
+    "OUTCOME_COLUMNS",
+    "SERIES_COLUMNS",
+    "WIDTH_S",
+    "CountArray",
+    "Key",
+    "Series",
+    "Table",
+    "bucket_of",
+    "frozen",
+    "identity_violations",
+    "in_scope",
+]
+
+CountArray = npt.NDArray[np.number[Any]]
+#: A stream and an operation, e.g. `("app", "read")`.
+Key = tuple[str, str]
+
+BUCKETS_PER_S = 10
+WIDTH_S = 1 / BUCKETS_PER_S
+_ENDS = ("ok", "late", "failed", "in_doubt", "shed", "missed")
+OUTCOME_COLUMNS = ("offered", *_ENDS)
+SERIES_COLUMNS = (*OUTCOME_COLUMNS, "retried", "pending", "max_us")
+
+
+def bucket_of(t: float) -> int:
+    """Return the number of the bucket that `t` seconds lies in, forgiving float noise."""
+    return math.floor(t * BUCKETS_PER_S + 1e-6)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """One view of a load: `columns["ok"][i, j]` counts bucket `i` of `keys[j]`.
+
+    Bucket `i` begins at `i / 10` seconds; there are no gaps. The arrays are read-only.
+    """
+
+    keys: tuple[Key, ...]
+    columns: Mapping[str, CountArray]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()))) if self.columns else 0
+
+    @property
+    def end(self) -> float:
+        """Seconds from the schedule's start to the end of the last bucket."""
+        return len(self) / BUCKETS_PER_S
+
+    def total(self, scope: str, *names: str) -> npt.NDArray[Any]:
+        """Return the sum of the columns `names` over a scope, one number a bucket."""
+        chosen = [j for j, key in enumerate(self.keys) if in_scope(scope, key)]
+        sums = [self.columns[name][:, chosen].sum(axis=1) for name in names]
+        return np.asarray(sum(sums, np.zeros(len(self), np.int64)))
+
+
+def in_scope(scope: str, key: Key) -> bool:
+    """Say whether a stream's operation counts in `scope`: total, read, write or a stream."""
+    stream, operation = key
+    if scope == "total":
+        return True
+    if scope in ("read", "write"):
+        return (operation == "read") == (scope == "read")
+    return stream == scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """Both views of one load.
+
+    `closed` names the streams in closed loop; all others follow a schedule. The outcomes lag:
+    a bucket is in them once everything that was to start in it has ended.
+    """
+
+    completion: Table
+    outcomes: Table
+    closed: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """Every stream and operation, in the files' order."""
+        return self.completion.keys
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Every scope this load has: total, read and write where there are any, each stream."""
+        kinds = [s for s in ("read", "write") if any(in_scope(s, key) for key in self.keys)]
+        return ("total", *kinds, *dict.fromkeys(stream for stream, _ in self.keys))
+
+    def is_open(self, scope: str) -> bool:
+        """Say whether every stream of `scope` follows a schedule."""
+        return not any(in_scope(scope, key) and key[0] in self.closed for key in self.keys)
+
+
+def identity_violations(series: Series) -> int:
+    """Count the rows whose sums do not agree; 0 unless the generator has a bug.
+
+    By completion, offered = the six ends + what is pending more than a bucket before; by
+    intended start, offered = the six ends.
+    """
+    done, born = series.completion, series.outcomes
+    broken = 0
+    if len(done):
+        ends = sum(done.columns[end] for end in _ENDS)
+        pending = done.columns["pending"].astype(np.int64)
+        change = np.diff(pending, axis=0, prepend=np.zeros((1, len(done.keys)), np.int64))
+        broken += int(np.count_nonzero(done.columns["offered"] != ends + change))
+        broken += int(np.count_nonzero(pending < 0))
+    if len(born):
+        ends = sum(born.columns[end] for end in _ENDS)
+        broken += int(np.count_nonzero(born.columns["offered"] != ends))
+    return broken
+
+
+def frozen(columns: Mapping[str, CountArray]) -> Mapping[str, CountArray]:
+    """Return read-only views of `columns`."""
+    views = {name: array.view() for name, array in columns.items()}
+    for view in views.values():
+        view.flags.writeable = False
+    return MappingProxyType(views)

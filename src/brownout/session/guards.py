@@ -1,0 +1,152 @@
+"""The guards: each says yes or no to a fault, and why. Pure: what they judge is handed to them.
+
+The same guards are shown by `brownout plan` and asked by `faults` before every act.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from brownout.cluster.hours import parse_window
+from brownout.cluster.model import Cluster
+from brownout.errors import Refused
+
+__all__ = ["Guard", "of_break", "of_cluster", "of_wipe", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One guard's answer: `Guard("environment", False, "…", "what to do about it")`."""
+
+    name: str
+    ok: bool
+    detail: str
+    hint: str = ""
+
+
+def refuse(guards: Iterable[Guard]) -> None:
+    """Raise `Refused` with every guard that said no."""
+    said_no = [guard for guard in guards if not guard.ok]
+    if said_no:
+        raise Refused(
+            "nothing is touched: " + "; ".join(f"{g.name}: {g.detail}" for g in said_no),
+            "; ".join(g.hint for g in said_no if g.hint),
+        )
+
+
+def of_cluster(
+    cluster: Cluster, needs: Iterable[str], confirmation: str, now: datetime
+) -> list[Guard]:
+    """Judge a scenario that does `needs` to `cluster`, confirmed by the token `confirmation`."""
+    return [
+        _environment(cluster, confirmation),
+        _hours(cluster, now),
+        _denied_acts(cluster, needs),
+        _data_loss(cluster, needs),
+    ]
+
+
+def of_break(
+    cluster: Cluster, node: str, act: str, broken: Mapping[str, str], redundant: bool
+) -> list[Guard]:
+    """Judge one break of `node`, while `broken` nodes wait for their mend.
+
+    `redundant` says whether the cluster is so at this moment. It is not asked of a node that is
+    broken already: its second break (a wipe after a kill) belongs to the same fault.
+    """
+    guards = [_denied_node(cluster, node), _denied_acts(cluster, [act])]
+    if node not in broken:
+        guards += [_nodes_down(cluster, node, broken), _redundancy(redundant)]
+    return guards
+
+
+def of_wipe(cluster: Cluster, node: str, state: str, running: bool) -> list[Guard]:
+    """Judge a wipe of `node`, whose process is in `state`."""
+    stopped = Guard(
+        "node is stopped",
+        not running,
+        f"node `{node}` is {state}",
+        "stop it first, by `stop_node` or `kill_node`",
+    )
+    return [_data_loss(cluster, ["wipe"]), stopped]
+
+
+def _environment(cluster: Cluster, confirmation: str) -> Guard:
+    """A production cluster wants its own name as a token, typed or by variable."""
+    if cluster.environment != "production":
+        return Guard("environment", True, f"`{cluster.name}` is a {cluster.environment} cluster")
+    if confirmation == cluster.name:
+        return Guard("environment", True, f"production, confirmed by the token `{confirmation}`")
+    found = f"the token `{confirmation}`" if confirmation else "no confirmation"
+    return Guard(
+        "environment",
+        False,
+        f"`{cluster.name}` is a production cluster; found {found}, wanted its name",
+        f"give `--var confirm={cluster.name}` or BROWNOUT_CONFIRM={cluster.name} if you mean it",
+    )
+
+
+def _hours(cluster: Cluster, now: datetime) -> Guard:
+    windows = cluster.guards.allowed_hours
+    if not windows:
+        return Guard("allowed hours", True, "any")
+    listed = ", ".join(windows)
+    inside = any(parse_window(window).holds(now) for window in windows)
+    return Guard(
+        "allowed hours",
+        inside,
+        f"it is {now.astimezone():%a %H:%M %Z}, allowed is {listed}",
+        "wait, or change `guards.allowed_hours` in the inventory",
+    )
+
+
+def _denied_acts(cluster: Cluster, acts: Iterable[str]) -> Guard:
+    denied = sorted(set(acts) & set(cluster.guards.deny_acts))
+    return Guard(
+        "deny list",
+        not denied,
+        f"the inventory denies {', '.join(denied)}" if denied else "nothing here is denied",
+        "`guards.deny_acts` of the inventory says so" if denied else "",
+    )
+
+
+def _denied_node(cluster: Cluster, node: str) -> Guard:
+    denied = node in cluster.guards.deny_nodes
+    return Guard(
+        "denied nodes",
+        not denied,
+        f"the inventory denies node `{node}`" if denied else f"node `{node}` is not denied",
+        "`guards.deny_nodes` of the inventory says so" if denied else "",
+    )
+
+
+def _data_loss(cluster: Cluster, needs: Iterable[str]) -> Guard:
+    if "wipe" not in needs:
+        return Guard("data loss", True, "nothing is wiped")
+    return Guard(
+        "data loss",
+        cluster.allow_data_loss,
+        f"the inventory of `{cluster.name}` "
+        + ("allows it" if cluster.allow_data_loss else "does not say `allow_data_loss: true`"),
+        "set it there if losing a node's data is acceptable",
+    )
+
+
+def _nodes_down(cluster: Cluster, node: str, broken: Mapping[str, str]) -> Guard:
+    limit = cluster.guards.max_nodes_down
+    down = ", ".join(sorted(broken)) or "none"
+    return Guard(
+        "nodes down",
+        len(broken) < limit,
+        f"broken now: {down}; at most {limit} may be, and `{node}` would be one more",
+        "mend what is broken first",
+    )
+
+
+def _redundancy(redundant: bool) -> Guard:
+    return Guard(
+        "redundancy",
+        redundant,
+        "every member is in step" if redundant else "the cluster is not redundant now",
+        "wait until it is",
+    )

@@ -1,0 +1,171 @@
+"""Put back what a run that died had broken, from what it wrote down before it acted.
+
+    claim (open_runs) ──▶ events.ndjson of its run ──▶ still_broken ──▶ Faults.put_back ──▶ whole?
+
+Healing is idempotent: healing a whole cluster does nothing, and a heal that died is healed by the
+next one. Every node is tried even if one fails.
+"""
+
+import signal
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from brownout.cluster import inventory, procfs
+from brownout.cluster.adapter import adapter_for
+from brownout.cluster.model import Cluster
+from brownout.errors import BrownoutError, ClusterError, Refused, UndoFailed
+from brownout.infra import lab
+from brownout.load.where import collect_left
+from brownout.run.directory import RunDirectory
+from brownout.run.events import Event, EventLog, read_events
+from brownout.session import open_runs
+from brownout.session.faults import Faults
+from brownout.session.open_runs import Claim
+
+__all__ = ["Healed", "half_wiped", "heal", "still_broken"]
+
+Say = Callable[[str], None]
+
+#: A generator whose run died goes on for a minute and then stops by itself.
+GENERATOR_GONE_WITHIN_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Healed:
+    """What was put back on one cluster: `mended` is `{"n1": "start_node"}`."""
+
+    cluster: str
+    run: str
+    mended: dict[str, str]
+    whole: bool
+
+
+def still_broken(events: Iterable[Event]) -> dict[str, str]:
+    """Return each node that a run's events leave broken, with the mend it waits for.
+
+    A break counts from its intent on, since the run may have died between intent and proof; a
+    mend counts only with its proof.
+    """
+    broken: dict[str, str] = {}
+    for event in events:
+        if event.node is None:
+            continue
+        if event.type == "break" and event.undo:
+            broken[event.node] = str(event.undo["action"])
+        elif event.evidence and event.name == broken.get(event.node):
+            broken.pop(event.node)
+    return broken
+
+
+def half_wiped(events: Iterable[Event]) -> dict[str, list[Path]]:
+    """Return each node whose wipe was begun and not proven to be done, with its directories."""
+    begun: dict[str, list[Path]] = {}
+    for event in events:
+        if event.node is None or event.name not in ("wipe_node", "finish_wipe"):
+            continue
+        if event.evidence:
+            begun.pop(event.node, None)
+        elif event.name == "wipe_node":
+            named = event.arguments.get("directories", [])
+            begun[event.node] = [Path(directory) for directory in named]
+    return begun
+
+
+def heal(claim: Claim, limit_s: float, say: Say) -> Healed:
+    """Put back what `claim`'s dead run had broken and wait until the cluster is whole.
+
+    Raises `Refused` while the run lives, and `UndoFailed` with every node that could not be put
+    back; the claim then stays, and the next heal tries again.
+    """
+    if claim.is_alive():
+        raise Refused(
+            f"the run {claim.run} (process {claim.pid}) still goes on",
+            f"`brownout abort {claim.run}` ends it and puts everything back",
+        )
+    run = Path(claim.run)
+    _stop_generator(run, say)
+    if claim.brought_up:
+        say(f"taking down {claim.cluster}, which the run had brought up")
+        lab.down(claim.cluster)
+        open_runs.release(claim.cluster)
+        return Healed(claim.cluster, claim.run, {}, whole=False)
+    cluster = inventory.load(claim.inventory)
+    if collect_left(cluster, run):
+        say("fetched what the load host still had of the run")
+    mended = _mend(cluster, run, say)
+    whole = _await_whole(cluster, limit_s, say)
+    open_runs.release(claim.cluster)
+    return Healed(claim.cluster, claim.run, mended, whole)
+
+
+def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
+    """Undo what the run's events leave broken, and write that down behind them."""
+    log = RunDirectory(run).events
+    if not log.exists():
+        return {}
+    events = read_events(log)
+    broken = still_broken(events)
+    adapter = adapter_for(cluster)
+    try:
+        log_again = EventLog(log)
+        faults = Faults(cluster, adapter, log_again, lambda _: None, broken, half_wiped(events))
+        for node, mend in broken.items():
+            say(f"{mend} {node}")
+        failures = faults.put_back()
+    finally:
+        adapter.close()
+    if failures:
+        raise UndoFailed("; ".join(failures), "mend these by hand, then heal again")
+    return broken
+
+
+def _await_whole(cluster: Cluster, limit_s: float, say: Say) -> bool:
+    """Wait until every member is there and in step."""
+    adapter = adapter_for(cluster)
+    deadline = time.monotonic() + limit_s
+    try:
+        while True:
+            missing = _missing(lambda: adapter.stable("whole").detail.get("missing", []))
+            if not missing:
+                return True
+            if time.monotonic() > deadline:
+                raise UndoFailed(
+                    f"cluster `{cluster.name}` is not whole after {limit_s:.0f} s: {missing}",
+                    "look at the nodes' own logs, then heal again",
+                )
+            say(f"not whole yet: {missing}")
+            time.sleep(0.5)
+    finally:
+        adapter.close()
+
+
+def _missing(ask: Callable[[], object]) -> object:
+    """What is still wanted, in the adapter's words; a cluster that cannot say wants an answer."""
+    try:
+        return ask()
+    except ClusterError as error:
+        return str(error)
+
+
+def _stop_generator(run: Path, say: Say) -> None:
+    """End the load of the dead run now instead of when its minute is over."""
+    for identity in procfs.users_of(run):
+        found = procfs.identify(identity)
+        if found is None or Path(found.command[0]).name != "loadgen":
+            continue
+        say(f"stopping the load generator (process {found.pid})")
+        _end(found)
+
+
+def _end(generator: procfs.Identity) -> None:
+    """Ask it to stop and flush; make it where it does not."""
+    try:
+        with procfs.Handle(generator) as handle:
+            handle.send(signal.SIGTERM)
+            if handle.wait_gone(GENERATOR_GONE_WITHIN_S) is None:
+                handle.send(signal.SIGKILL)
+                handle.wait_gone(GENERATOR_GONE_WITHIN_S)
+    except BrownoutError:
+        return  # it ended by itself meanwhile

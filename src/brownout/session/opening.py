@@ -1,0 +1,91 @@
+"""Open a run: from nothing to a steady load with an accepted baseline. Nothing is broken here."""
+
+import contextlib
+import time
+from collections.abc import Callable
+
+from brownout.cluster.adapter import Adapter
+from brownout.cluster.model import Cluster
+from brownout.errors import ClusterError, GeneratorError, Inconclusive, Refused, Unsupported
+from brownout.impact import baseline as baselines
+from brownout.impact.baseline import Baseline
+from brownout.impact.settings import MeasureSettings
+from brownout.infra import lab
+from brownout.load.generator import Generator
+from brownout.session.plan import Plan
+
+__all__ = ["await_baseline", "bring_up", "check_support", "check_whole"]
+
+Say = Callable[[str], None]
+WHOLE_WITHIN_S = 60.0
+
+
+def bring_up(cluster: Cluster, say: Say) -> tuple[Cluster, bool]:
+    """Return the cluster to test and whether this run brought it up: a lab that is down is."""
+    if cluster.lab is None:
+        return cluster, False
+    return lab.ensure(cluster, progress=say)
+
+
+def check_support(plan: Plan, adapter: Adapter) -> None:
+    """Refuse a scenario that the database cannot do; never do a milder one instead."""
+    answers = [(need, adapter.supports(need)) for need in plan.needs]
+    problems = [f"{need}: {answer.reason}" for need, answer in answers if not answer.ok]
+    if problems:
+        raise Unsupported(
+            f"scenario `{plan.scenario}` is unsupported on `{plan.cluster.name}` "
+            f"({plan.cluster.database}): {'; '.join(problems)}"
+        )
+    if "wipe" in plan.needs and not plan.cluster.allow_data_loss:
+        raise Refused(
+            f"scenario `{plan.scenario}` wipes a node, and the inventory of "
+            f"`{plan.cluster.name}` does not say `allow_data_loss: true`",
+            "set it there if losing a node's data is acceptable",
+        )
+
+
+def check_whole(adapter: Adapter, within_s: float = WHOLE_WITHIN_S) -> dict[str, object]:
+    """Wait until the cluster is whole and redundant; return what it said of itself.
+
+    Raises `ClusterError` where it is not after `within_s` seconds.
+    """
+    adapter.ready()
+    deadline = time.monotonic() + within_s
+    while True:
+        state = adapter.stable("whole")
+        if state.reached:
+            return dict(state.detail)
+        if time.monotonic() > deadline:
+            raise ClusterError(
+                f"the cluster is not whole and redundant after {within_s:.0f} s: {state.detail}",
+                "mend it before anything is broken on purpose",
+            )
+        time.sleep(0.2)
+
+
+def await_baseline(
+    generator: Generator, settings: MeasureSettings, tick: Callable[[Baseline | None], None]
+) -> Baseline:
+    """Wait until the load is steady; `tick` gets each check while it is not.
+
+    Raises `Inconclusive`, naming the tests that failed, after `warmup_max_s` seconds.
+    """
+    found: Baseline | None = None
+    deadline = time.monotonic() + settings.warmup_max_s
+    while time.monotonic() < deadline:
+        if not generator.alive:
+            raise GeneratorError("the load generator died while the baseline was awaited")
+        now = generator.now()
+        if now is not None and now > settings.baseline_s:
+            with contextlib.suppress(ValueError):
+                found = baselines.check(generator.live.snapshot(), now - 1.0, settings)
+            if found is not None and found.ok:
+                return found
+        tick(found)
+        time.sleep(0.25)
+    failed = [] if found is None else [f"{t.name}: {t.detail}" for t in found.tests if not t.ok]
+    raise Inconclusive(
+        f"no stable baseline within {settings.warmup_max_s:.0f} s"
+        + (f": {'; '.join(failed)}" if failed else ": too little load was measured"),
+        "lower the rate, quieten the machine, or raise `warmup_max_s`",
+    )

@@ -1,0 +1,146 @@
+"""What an experiment's configuration block says about a run, checked and typed."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from brownout.errors import ConfigurationError
+from brownout.session.stopping import Condition, parse_conditions
+
+__all__ = ["KEYS", "Options", "read_options"]
+
+#: Every configuration key that the control reads, with its default.
+KEYS: dict[str, Any] = {
+    "cluster": "lab-mongodb",
+    "workload": "",
+    "load": "",
+    "target": "primary",
+    "seed": 0,
+    "limits": "",
+    "confirm": "",
+    "abort_if": [],
+    "baseline_s": 0.0,
+    "milestone_limit_s": 300.0,
+    "warmup_max_s": 120.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How one run is to be made.
+
+    `baseline_s` of 0 takes the measures' own; a shorter baseline is quicker and noisier.
+    `load` changes single settings of the workload (`streams.0.rate=400`); `limits` holds the
+    limits given by variable or in the experiment, and `limits_from_variable` says which.
+    """
+
+    cluster: str
+    workload: str
+    load: str
+    target: str
+    seed: int
+    confirm: str
+    abort_if: tuple[Condition, ...]
+    baseline_s: float
+    milestone_limit_s: float
+    warmup_max_s: float
+    experiment_limits: Mapping[str, float] = field(default_factory=dict)
+    variable_limits: Mapping[str, float] = field(default_factory=dict)
+
+
+def read_options(
+    declared: Mapping[str, Any], resolved: Mapping[str, Any], problems: list[str]
+) -> Options:
+    """Type the `resolved` configuration of an experiment whose block as written is `declared`.
+
+    Whatever is wrong is appended to `problems`, one sentence each.
+    """
+    values = {key: resolved.get(key, default) for key, default in KEYS.items()}
+    written = _limits("limits", declared.get("limits", ""), problems)
+    given = written
+    if values["limits"] != declared.get("limits", ""):
+        given = _limits("--var limits", values["limits"], problems)
+    return Options(
+        cluster=str(values["cluster"]),
+        workload=str(values["workload"] or ""),
+        load=str(values["load"] or ""),
+        target=str(values["target"]),
+        seed=_seed(values["seed"], problems),
+        confirm=str(values["confirm"] or ""),
+        abort_if=_conditions(values["abort_if"], problems),
+        baseline_s=_seconds("baseline_s", values, problems),
+        milestone_limit_s=_positive("milestone_limit_s", values, problems),
+        warmup_max_s=_positive("warmup_max_s", values, problems),
+        experiment_limits=written,
+        variable_limits=given if given is not written else {},
+    )
+
+
+def unknown_variables(given: Mapping[str, Any], declared: Mapping[str, Any]) -> list[str]:
+    """Name every `--var` that the experiment does not have: Chaos Toolkit drops them in silence."""
+    known = ", ".join(sorted(declared)) or "none"
+    return [
+        f"--var {name}: this experiment has no such variable; wanted one of {known}"
+        for name in given
+        if name not in declared
+    ]
+
+
+def _conditions(value: Any, problems: list[str]) -> tuple[Condition, ...]:
+    try:
+        return tuple(parse_conditions(value))
+    except ConfigurationError as error:
+        problems.extend(error.problems)
+        return ()
+
+
+def _seed(value: Any, problems: list[str]) -> int:
+    """The seed as an integer; 0 or nothing draws one, which the run records."""
+    try:
+        number = int(value or 0)
+    except (TypeError, ValueError):
+        problems.append(f"configuration.seed: found {value!r}, wanted a whole number")
+        return 0
+    return number or secrets.randbelow(9_999) + 1
+
+
+def _seconds(key: str, values: Mapping[str, Any], problems: list[str]) -> float:
+    """A number of seconds, 0 or more."""
+    try:
+        number = float(values[key])
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        problems.append(f"configuration.{key}: found {values[key]!r}, wanted seconds, 0 or more")
+    return number
+
+
+def _positive(key: str, values: Mapping[str, Any], problems: list[str]) -> float:
+    """A number of seconds above 0."""
+    number = _seconds(key, values, problems)
+    if number == 0:
+        problems.append(f"configuration.{key}: found {values[key]!r}, wanted seconds above 0")
+    return number
+
+
+def _limits(where: str, value: Any, problems: list[str]) -> dict[str, float]:
+    """Limits from a mapping or from `measure=value,scope.measure=value`."""
+    if isinstance(value, Mapping):
+        pairs = [(str(name), limit) for name, limit in value.items()]
+    else:
+        parts = [part for part in str(value or "").split(",") if part.strip()]
+        pairs = [(name.strip(), limit) for name, _, limit in (p.partition("=") for p in parts)]
+    limits = {}
+    for name, limit in pairs:
+        try:
+            limits[name] = float(limit)
+        except (TypeError, ValueError):
+            problems.append(f"{where}: {name}: found {limit!r}, wanted a number")
+    return limits
+
+
+def environment_limits() -> dict[str, str]:
+    """The environment's variables that start with BROWNOUT_LIMIT_."""
+    return {key: value for key, value in os.environ.items() if key.startswith("BROWNOUT_LIMIT_")}

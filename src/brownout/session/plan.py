@@ -1,0 +1,130 @@
+"""What a run is going to do, worked out from the experiment before anything is touched."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from chaoslib import experiment_hash
+
+from brownout import slo
+from brownout.cluster import inventory
+from brownout.cluster.model import Cluster
+from brownout.errors import ConfigurationError
+from brownout.impact.settings import MeasureSettings
+from brownout.load import workload as workloads
+from brownout.load.workload import Workload
+from brownout.session.options import Options, environment_limits, read_options, unknown_variables
+
+__all__ = ["Plan", "make_plan"]
+
+T = TypeVar("T")
+
+#: The workload that runs where none is named, by the cluster's environment.
+DEFAULT_WORKLOADS = {"lab": "lab"}
+DEFAULT_WORKLOAD = "key-value"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run, resolved: nothing in it is looked up again later.
+
+    `needs` names what the scenario does to a node (`kill`, `wipe`, …): an adapter says whether
+    its database supports each.
+    """
+
+    scenario: str
+    title: str
+    ref: str
+    needs: tuple[str, ...]
+    options: Options
+    cluster: Cluster
+    workload: Workload
+    limits: tuple[slo.Limit, ...]
+    settings: MeasureSettings
+
+    @property
+    def mode(self) -> str:
+        """How the node is hurt, for titles: `kill`, `pause`, …"""
+        return self.needs[0] if self.needs else ""
+
+
+def make_plan(
+    experiment: Mapping[str, Any], configuration: Mapping[str, Any], variables: Mapping[str, Any]
+) -> Plan:
+    """Resolve an experiment with its `configuration` and the `--var` options that were given.
+
+    Raises `ConfigurationError` with every problem at once; nothing was touched.
+    """
+    problems: list[str] = []
+    declared = experiment.get("configuration", {})
+    problems += unknown_variables(variables, declared)
+    options = read_options(declared, configuration, problems)
+    extension = _extension(experiment)
+    cluster = _collect(problems, lambda: inventory.declared(options.cluster))
+    workload = _collect(problems, lambda: _workload(options, cluster))
+    scenario = str(extension.get("scenario") or "experiment")
+    limits = _collect(problems, lambda: _limits(scenario, cluster, workload, options))
+    if problems or cluster is None or workload is None or limits is None:
+        raise ConfigurationError(problems)
+    return Plan(
+        scenario=scenario,
+        title=str(experiment["title"]),
+        ref=experiment_hash(experiment),
+        needs=tuple(extension.get("needs", ())),
+        options=options,
+        cluster=cluster,
+        workload=workload,
+        limits=tuple(limits),
+        settings=_settings(cluster, options),
+    )
+
+
+def _extension(experiment: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Our entry in the experiment's `extensions`: `{"name": "brownout", "scenario": …}`."""
+    for extension in experiment.get("extensions", []):
+        if extension.get("name") == "brownout":
+            return dict(extension)
+    return {}
+
+
+def _collect(problems: list[str], step: Callable[[], T]) -> T | None:
+    """Do one step; its configuration errors join `problems`."""
+    try:
+        return step()
+    except ConfigurationError as error:
+        hint = f"; {error.hint}" if error.hint else ""
+        problems.extend(problem + hint for problem in error.problems)
+        return None
+
+
+def _workload(options: Options, cluster: Cluster | None) -> Workload:
+    """The workload that is named, or the default one of the cluster's environment."""
+    environment = cluster.environment if cluster else ""
+    name = options.workload or DEFAULT_WORKLOADS.get(environment, DEFAULT_WORKLOAD)
+    return workloads.load(name, options.load)
+
+
+def _limits(
+    scenario: str, cluster: Cluster | None, workload: Workload | None, options: Options
+) -> list[slo.Limit]:
+    """Every limit of this run with where it came from."""
+    if cluster is None or workload is None:
+        return []
+    return slo.resolve(
+        scenario=scenario,
+        database=cluster.database,
+        streams=[stream.name for stream in workload.streams],
+        experiment=options.experiment_limits,
+        environment=environment_limits(),
+        variables=options.variable_limits,
+    )
+
+
+def _settings(cluster: Cluster, options: Options) -> MeasureSettings:
+    """The measures' settings: a lab is small and noisy and gets its own."""
+    base = MeasureSettings.lab() if cluster.environment == "lab" else MeasureSettings.default()
+    return replace(
+        base,
+        warmup_max_s=options.warmup_max_s,
+        baseline_s=options.baseline_s or base.baseline_s,
+    )

@@ -1,0 +1,184 @@
+"""Say what a run would do, and what stands against it; nothing is touched.
+
+`brownout plan EXPERIMENT` and `chaos run --dry` print it. The acts are read off the experiment's
+method and rollbacks, the guards are the very ones that the run asks.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from brownout.cluster import inventory
+from brownout.cluster.adapter import Adapter, adapter_for
+from brownout.cluster.host import host_for
+from brownout.cluster.model import Cluster, Node
+from brownout.errors import BrownoutError
+from brownout.report.words import limit_words
+from brownout.run.metadata import redact
+from brownout.session import guards, open_runs
+from brownout.session.guards import Guard
+from brownout.session.plan import Plan
+
+__all__ = ["preview"]
+
+Activity = Mapping[str, Any]
+
+#: What each action of ours does to a node, as hosts call it.
+ACTS = {
+    "kill_node": "kill",
+    "pause_node": "pause",
+    "resume_node": "resume",
+    "wipe_node": "wipe",
+    "start_node": "start",
+    "reboot_node": "reboot",
+}
+
+
+def preview(
+    plan: Plan, experiment: Mapping[str, Any], configuration: Mapping[str, Any]
+) -> tuple[str, bool]:
+    """Return the plan in words, and whether nothing stands against it."""
+    cluster, adapter = _reach(plan.cluster)
+    try:
+        blocks = [_head(plan, cluster)]
+        told, ok = _cluster_guards(plan, cluster, adapter)
+        blocks.append("guards\n" + "\n".join(told))
+        node = _target(plan, adapter)
+        steps = list(_steps(experiment.get("method", []), configuration, cluster, adapter, node))
+        blocks.append("method\n" + "\n".join(steps))
+        undo = list(_steps(experiment.get("rollbacks", []), configuration, cluster, adapter, node))
+        blocks.append("rollbacks\n" + "\n".join(undo))
+    finally:
+        if adapter is not None:
+            adapter.close()
+    return "\n\n".join([*blocks, "nothing was touched"]), ok
+
+
+def _reach(declared: Cluster) -> tuple[Cluster, Adapter | None]:
+    """The cluster as it runs now; a lab that is down has no adapter."""
+    try:
+        cluster = inventory.load(declared.name) if declared.lab else declared
+        return cluster, adapter_for(cluster)
+    except BrownoutError:
+        return declared, None
+
+
+def _head(plan: Plan, cluster: Cluster) -> str:
+    """What, where, with which load and limits."""
+    lines = [
+        f"experiment   {plan.scenario}: {plan.title}",
+        f"cluster      {cluster.name} ({cluster.database}, {cluster.environment}"
+        + (", a lab that this run would bring up and take down)" if not cluster.nodes else ")"),
+        f"load         {plan.workload.summary()}, writes to `{plan.workload.namespace}` only",
+        f"seed         {plan.options.seed}",
+    ]
+    for limit in plan.limits:
+        lines.append(f"limit        {limit_words(limit)}  ({limit.limit_from})")
+    return "\n".join(lines)
+
+
+def _cluster_guards(
+    plan: Plan, cluster: Cluster, adapter: Adapter | None
+) -> tuple[list[str], bool]:
+    """Every guard of the run with its state now."""
+    found = guards.of_cluster(cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
+    found.append(_free(cluster))
+    if adapter is not None:
+        for need in plan.needs:
+            support = adapter.supports(need)
+            found.append(Guard(f"supports {need}", support.ok, support.reason or "yes"))
+        found.append(_whole(adapter))
+    lines = [f"  {'yes' if guard.ok else 'NO '}  {guard.name}: {guard.detail}" for guard in found]
+    return lines, all(guard.ok for guard in found)
+
+
+def _free(cluster: Cluster) -> Guard:
+    held = [claim for claim in open_runs.claims() if claim.cluster == cluster.name]
+    detail = f"the run {held[0].run} has it" if held else "no other run has it"
+    return Guard("cluster is free", not held, detail)
+
+
+def _whole(adapter: Adapter) -> Guard:
+    """Whether the cluster is whole now; one that does not answer is not."""
+    try:
+        state = adapter.stable("whole")
+    except BrownoutError as error:
+        return Guard("cluster is whole", False, str(error))
+    missing = state.detail.get("missing") or "every member is there and in step"
+    return Guard("cluster is whole", state.reached, str(missing))
+
+
+def _target(plan: Plan, adapter: Adapter | None) -> Node | None:
+    if adapter is None:
+        return None
+    return adapter.targets(plan.options.target, plan.options.seed)[0]
+
+
+def _steps(
+    activities: list[Activity],
+    configuration: Mapping[str, Any],
+    cluster: Cluster,
+    adapter: Adapter | None,
+    target: Node | None,
+) -> Iterator[str]:
+    """Each activity in order, with the command or call it would make."""
+    for number, activity in enumerate(activities, 1):
+        provider = activity["provider"]
+        arguments = {
+            key: _resolved(value, configuration)
+            for key, value in provider.get("arguments", {}).items()
+        }
+        yield f"  {number}. {activity['name']}" + _pauses(activity, configuration)
+        for line in _calls(provider, arguments, cluster, adapter, target):
+            yield f"       {line}"
+
+
+def _calls(
+    provider: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    cluster: Cluster,
+    adapter: Adapter | None,
+    target: Node | None,
+) -> Iterator[str]:
+    """The commands and calls of one activity."""
+    if provider["type"] == "process":
+        yield redact(f"{provider['path']} {provider.get('arguments', '')}".strip())
+        return
+    if provider["type"] == "http":
+        yield redact(f"{provider.get('method', 'GET')} {provider['url']}")
+        return
+    function = provider["func"]
+    act = arguments.get("mode") if function == "stop_node" else ACTS.get(function)
+    if act is None:
+        shown = ", ".join(f"{key}={value!r}" for key, value in redact(arguments).items())
+        yield f"{provider['module']}.{function}({shown})"
+        return
+    name = str(arguments.get("node", "target"))
+    node = target if name == "target" else cluster.node(name)
+    if node is None or adapter is None:
+        yield f"{act} the target (the lab is down, so it is not chosen yet)"
+        return
+    yield f"{node.name} ({node.address}): " + _would(str(act), node, adapter)
+
+
+def _would(act: str, node: Node, adapter: Adapter) -> str:
+    """The command of a node's act; what its own configuration does not allow says so."""
+    wanted = {"clean": "stop"}.get(act, act)
+    try:
+        directories = adapter.data_directories(node) if wanted == "wipe" else []
+        return host_for(node).would(wanted, directories)
+    except BrownoutError as error:
+        return f"NOT POSSIBLE: {error}"
+
+
+def _resolved(value: Any, configuration: Mapping[str, Any]) -> Any:
+    """A `${variable}` by its value."""
+    if isinstance(value, str) and value.startswith("${") and value.endswith("}"):
+        return configuration.get(value[2:-1], value)
+    return value
+
+
+def _pauses(activity: Activity, configuration: Mapping[str, Any]) -> str:
+    pauses = activity.get("pauses", {})
+    shown = [f"{_resolved(pauses[side], configuration)} s {side}" for side in pauses]
+    return f"  (pause: {', '.join(shown)})" if shown else ""

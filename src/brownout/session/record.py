@@ -1,0 +1,79 @@
+"""Write run.json: what was run, on what, with which versions, settings and limits."""
+
+import os
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from brownout.cluster.adapter import Adapter
+from brownout.cluster.model import Cluster, Node
+from brownout.load.binary import loadgen_version
+from brownout.run.directory import RunDirectory
+from brownout.session.plan import Plan
+
+__all__ = ["write"]
+
+
+def write(
+    directory: RunDirectory, plan: Plan, cluster: Cluster, adapter: Adapter, target: Node
+) -> None:
+    """Write the record of a run that is about to begin; it holds no secret."""
+    directory.write_metadata(
+        {
+            "versions": _versions(adapter),
+            "host": _host(),
+            "seed": plan.options.seed,
+            "experiment": _experiment(plan, target),
+            "cluster": _cluster(cluster, adapter),
+            "workload": plan.workload.public(),
+            "settings": asdict(plan.settings),
+            "limits": [limit.as_dict() for limit in plan.limits],
+        }
+    )
+
+
+def _versions(adapter: Adapter) -> dict[str, str]:
+    return {
+        "brownout": version("brownout"),
+        "python": platform.python_version(),
+        "chaostoolkit": version("chaostoolkit"),
+        "chaostoolkit-lib": version("chaostoolkit-lib"),
+        "generator": loadgen_version(),
+        "server": adapter.engine(),
+    }
+
+
+def _host() -> dict[str, Any]:
+    """The machine the load is driven from."""
+    return {
+        "name": platform.node(),
+        "system": platform.platform(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _experiment(plan: Plan, target: Node) -> dict[str, Any]:
+    return {
+        "name": plan.scenario,
+        "title": plan.title,
+        "ref": plan.ref,
+        "needs": list(plan.needs),
+        "mode": plan.mode,
+        "target": target.name,
+        "select": plan.options.target,
+    }
+
+
+def _cluster(cluster: Cluster, adapter: Adapter) -> dict[str, Any]:
+    return {
+        "name": cluster.name,
+        "database": cluster.database,
+        "engine": adapter.engine(),
+        "members": len(cluster.nodes),
+        "nodes": [{"name": node.name, "address": node.address} for node in cluster.nodes],
+        "environment": cluster.environment,
+        "lab": cluster.lab is not None,
+        "stand_in": cluster.lab is not None and cluster.lab.stand_in,
+    }

@@ -1,0 +1,311 @@
+"""The run that is open in this process: what the control and the activities talk to.
+
+open ──▶ begin_method ──▶ (faults) ──▶ finish ──▶ begin_undo ──▶ close
+  │ plan checked, load steady            │ redundancy, hold, ledger  │ verdict
+"""
+
+import logging
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from brownout.cluster.adapter import Adapter, adapter_for
+from brownout.cluster.model import Node
+from brownout.errors import BrownoutError, ConfigurationError
+from brownout.impact.baseline import Baseline
+from brownout.infra import lab
+from brownout.load.generator import Generator
+from brownout.load.left import left_by
+from brownout.load.where import place_for
+from brownout.run import analyze
+from brownout.run.directory import RunDirectory
+from brownout.run.events import EventLog
+from brownout.run.series import Series
+from brownout.session import ending, guards, open_runs, opening, record
+from brownout.session.conclusion import conclude
+from brownout.session.faults import Faults
+from brownout.session.interruption import Interruption
+from brownout.session.measures import answer
+from brownout.session.milestones import Crossing, MilestoneWatcher
+from brownout.session.plan import Plan
+from brownout.session.status import Status
+from brownout.session.trail import Trail
+
+__all__ = ["Session"]
+
+logger = logging.getLogger("chaostoolkit")
+
+
+class Session:
+    """One run on one cluster; called from Chaos Toolkit's main thread only."""
+
+    adapter: Adapter
+    faults: Faults
+    directory: RunDirectory
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.cluster = plan.cluster
+        self.baseline: Baseline | None = None
+        self._trail: Trail | None = None
+        self._generator: Generator | None = None
+        self._watcher: MilestoneWatcher | None = None
+        self._target: Node | None = None
+        self.interruption = Interruption(plan.options.abort_if)
+        self._brought_up = self._claimed = self._wrote = False
+        self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
+        self._finished = self._load_ended = False
+        self._impact: dict[str, Any] | None = None
+        self.status = Status(title=f"{plan.scenario} on {plan.cluster.name}")
+
+    # -- opening ------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Check everything, start the load, and wait until its baseline is accepted."""
+        self.status.start()
+        self._find_cluster()
+        whole = self._check_cluster()
+        self._make_records(whole)
+        self.interruption.watch(
+            self.directory.path, self._log(), lambda: self._load().live.snapshot()
+        )
+        self._start_load()
+        self.status.phase = "waiting for a stable baseline"
+        self.status.until(self.plan.settings.warmup_max_s)
+        self.baseline = opening.await_baseline(
+            self._load(), self.plan.settings, lambda found: self.status.waiting_for(found)
+        )
+        self._log().point("phase", "baseline_accepted", evidence={"tps": self.baseline.tps})
+        self.status.phase = "baseline accepted"
+
+    def _find_cluster(self) -> None:
+        plan = self.plan
+        open_runs.check_free(plan.cluster.name)
+        guards.refuse(
+            guards.of_cluster(plan.cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
+        )
+        self.status.phase = f"bringing up {self.cluster.name}"
+        self.cluster, self._brought_up = opening.bring_up(self.cluster, self.status.say)
+        self.adapter = adapter_for(self.cluster)
+
+    def _check_cluster(self) -> dict[str, object]:
+        self.status.phase = "checking the cluster"
+        opening.check_support(self.plan, self.adapter)
+        whole = opening.check_whole(self.adapter)
+        options = self.plan.options
+        self._target = self.adapter.targets(options.target, options.seed)[0]
+        return whole
+
+    def _make_records(self, whole: dict[str, object]) -> None:
+        self.directory = RunDirectory.create(self.plan.scenario, self.plan.options.seed)
+        inventory = self.plan.options.cluster
+        open_runs.claim(self.cluster.name, self.directory.path, inventory, self._brought_up)
+        self._claimed = True
+        self.status.directory = self.directory.path
+        self._trail = Trail(EventLog(self.directory.events, clock=self._now), self._to_t)
+        record.write(self.directory, self.plan, self.cluster, self.adapter, self._node())
+        self._log().point("check", "cluster_whole", ok=True, detail=whole)
+        self.faults = Faults(self.cluster, self.adapter, self._log(), self._to_t)
+        self.status.broken = lambda: self.faults.broken
+        self._watcher = MilestoneWatcher(
+            self.adapter, lambda: not self.faults.broken, self._trail.crossed
+        )
+        self.faults.before_break = self._watch
+
+    def _start_load(self) -> None:
+        plan = self.plan
+        place = place_for(self.cluster, self.directory.path)
+        self._generator = Generator(self.directory.path, self.status.feed, place)
+        spec = plan.workload.to_spec(
+            directory=self.directory.path,
+            seed=plan.options.seed,
+            writer=self.directory.path.name,
+            **self.adapter.load_spec(),
+        )
+        self._generator.open(spec)
+        self._generator.load(self._loading)
+        self._wrote = True
+        self._generator.start()
+        self._log().point("phase", "load_started")
+
+    @property
+    def may_have_broken(self) -> bool:
+        """Whether the run came far enough to break anything."""
+        return hasattr(self, "faults")
+
+    def _loading(self, done: int, total: int) -> None:
+        self._wrote = True
+        self.status.progress("loading", done, total)
+
+    # -- the method ---------------------------------------------------------------------------
+
+    def begin_method(self) -> None:
+        """Chaos Toolkit begins the method."""
+        self._method = "begun"
+        self.status.phase = "method"
+        self._log().point("phase", "method_started")
+
+    def end_method(self) -> None:
+        """Chaos Toolkit has ended the method, whole or not."""
+        self._method = "ended"
+        self._log().point("phase", "method_ended")
+
+    def node(self, name: str) -> Node:
+        """Return the node that an activity means: `target` or a name of the inventory."""
+        return self._node() if name == "target" else self.cluster.node(name)
+
+    def await_milestone(self, name: str, timeout_s: float) -> dict[str, Any] | None:
+        """Wait until the cluster reaches milestone `name`; None where it did not in time."""
+        if self._watcher is None or not self.faults.broke_something:
+            raise ConfigurationError(f"wait_until {name}: nothing was broken yet in this run")
+        self.status.phase = f"waiting until {name}"
+        self.status.until(timeout_s)
+        crossing = self._watcher.wait(name, timeout_s)
+        if crossing.first_yes is None and not self._watcher.passed(name):
+            self._miss(crossing, timeout_s)
+            return None
+        return {"state": name, **self._written().bracket(crossing)}
+
+    def measure(self, name: str, scope: str) -> dict[str, Any]:
+        """Answer a probe: the measure of the whole run, or that there is none yet."""
+        return answer(self._impact, self._finished, name, scope)
+
+    def baseline_test(self, name: str) -> bool:
+        """Whether the baseline passed its test `name`, or all of them."""
+        tests = self.baseline.tests if self.baseline else ()
+        chosen = [test for test in tests if not name or test.name == name]
+        return bool(chosen) and all(test.ok for test in chosen)
+
+    # -- ending -------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """After the method, once: wait for redundancy and hold, stop the load, read back."""
+        if self._finished or self._method != "ended":
+            return
+        self._finished = True
+        stopped = self.interruption.aborted
+        limit_s = self.plan.options.milestone_limit_s
+        if self._watcher and self.faults.broke_something and not self.faults.broken:
+            self.status.phase = "waiting for redundancy"
+            self.status.until(limit_s)
+            if not ending.await_redundancy(self._watcher, limit_s, stopped):
+                self._miss(self._watcher.crossings["redundant"], limit_s)
+        if self.baseline is not None:
+            self.status.phase = "waiting for the load to hold"
+            self.status.until(limit_s)
+            ending.await_hold(self._load(), self.baseline, self.plan.settings, limit_s, stopped)
+        self._end_load(read_back=not stopped())
+        self._impact = analyze(self.directory.path)
+
+    def close(self, journal: dict[str, Any]) -> dict[str, Any]:
+        """End whatever still runs, put back what is broken, judge, and say it."""
+        self.begin_undo()
+        failures = ["the run was cut short while it put things back"]
+        try:
+            failures = self._put_back()
+            if self._generator is not None:
+                self._end_load(read_back=False)
+        finally:
+            self._release(keep_claim=bool(failures))
+        if self._trail is None:
+            return {"verdict": "inconclusive", "reasons": [self.interruption.reason]}
+        impact = conclude(self.directory, journal)
+        for failure in failures:
+            logger.error(failure)
+        return {"run": str(self.directory.path), "verdict": impact["verdict"],
+                "reasons": impact["reasons"], "undo_failed": failures}  # fmt: skip
+
+    def begin_undo(self) -> None:
+        """From here on all is put back, whatever happens."""
+        self.interruption.no_more()
+        self.status.phase = "putting back"
+
+    def _put_back(self) -> list[str]:
+        if not self.may_have_broken:
+            return []
+        failures = self.faults.put_back()
+        for failure in failures:
+            self._log().point("note", "undo_failed", reason=failure)
+        return failures
+
+    def _end_load(self, read_back: bool) -> None:
+        """Stop the load, once; its clock goes on serving the events that follow."""
+        if self._load_ended:
+            return
+        self._load_ended = True
+        generator = self._load()
+        try:
+            self.status.phase = "stopping the load"
+            self._log().point("phase", "load_stopped")
+            generator.stop()
+            if read_back:
+                problem = ending.read_ledger_back(generator, self.adapter, self.status.say)
+                if problem:
+                    logger.warning(problem)
+        except BrownoutError as error:
+            logger.error(str(error))
+        finally:
+            generator.close()
+            self._say_what_is_left()
+
+    def _say_what_is_left(self) -> None:
+        """Tell what the load leaves in a database that is there after the run."""
+        if self._brought_up or not self._wrote:
+            return
+        left = left_by(self.plan.workload, self.plan.options.cluster)
+        self._log().point("note", "left", **asdict(left))
+        logger.info(str(left))
+
+    def _release(self, keep_claim: bool) -> None:
+        self.status.phase = "cleaning up"
+        if self._watcher is not None:
+            self._watcher.stop()
+        if hasattr(self, "adapter"):
+            self.adapter.close()
+        if self._brought_up:
+            lab.down(self.cluster.name)
+        if self._claimed and not keep_claim:
+            open_runs.release(self.cluster.name)
+        self.status.stop()
+        self.interruption.end()
+
+    # -- small helpers ------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        """Watch the cluster from before the first break on."""
+        if self._watcher is not None and not self._watcher.watching:
+            self._watcher.arm()
+            self._watcher.start()
+
+    def _miss(self, crossing: Crossing, limit_s: float) -> None:
+        if not self.interruption.aborted():
+            self._written().missed(crossing, limit_s)
+
+    def _series(self) -> Series:
+        return self._load().live.snapshot()
+
+    def _to_t(self, monotonic: float | None) -> float | None:
+        if monotonic is None or self._generator is None:
+            return None
+        return self._generator.to_t(monotonic)
+
+    def _now(self) -> float | None:
+        return self._generator.now() if self._generator is not None else None
+
+    def _node(self) -> Node:
+        if self._target is None:
+            raise ConfigurationError("no target was chosen: the run did not open")
+        return self._target
+
+    def _load(self) -> Generator:
+        if self._generator is None:
+            raise ConfigurationError("the load does not run")
+        return self._generator
+
+    def _written(self) -> Trail:
+        if self._trail is None:
+            raise ConfigurationError("the run has no directory yet")
+        return self._trail
+
+    def _log(self) -> EventLog:
+        return self._written().events

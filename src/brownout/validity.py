@@ -1,0 +1,168 @@
+"""May a run be judged at all? Each condition by name, with what was found."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from brownout.impact.baseline import Baseline
+from brownout.impact.episodes import has_landed
+from brownout.impact.settings import MeasureSettings
+from brownout.run.events import Event
+from brownout.run.ledger import Ledger
+
+__all__ = ["Condition", "Facts", "conditions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition; `ok` is None where the run was aborted before it could be told."""
+
+    name: str
+    ok: bool | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a run besides its impact.
+
+    `lag_p99_ms` is how late the generator sent, None where it never said; `violations` counts
+    rows of its files whose sums do not agree.
+    """
+
+    events: Sequence[Event]
+    baseline: Baseline
+    ledger: Ledger
+    settings: MeasureSettings
+    generator_ended: bool
+    lag_p99_ms: float | None
+    offered: int
+    missed: int
+    violations: int
+
+    @property
+    def abort(self) -> str | None:
+        """Why the run was aborted; None if it was not."""
+        aborts = [event for event in self.events if event.type == "abort"]
+        return str(aborts[0].fields.get("reason") or "no reason given") if aborts else None
+
+
+def conditions(facts: Facts) -> list[Condition]:
+    """Return every condition of validity but that of the limits, which `verdict` knows."""
+    return [check(facts) for check in _CHECKS]
+
+
+def _fault_landed(facts: Facts) -> Condition:
+    """Every break has proof of its cause, and one at least did something new."""
+    breaks = [event for event in facts.events if event.type == "break"]
+    if not breaks:
+        return _untold(facts, "fault_landed", "nothing was broken")
+    for event in breaks:
+        what = f"{event.name} {event.node or ''}".strip()
+        if event.error is not None:
+            return Condition("fault_landed", False, f"{what} failed: {event.error}")
+        if event.effective is None:
+            return _untold(facts, "fault_landed", f"{what}: there is no evidence that it happened")
+    landed = [event for event in breaks if has_landed(event)]
+    if not landed:
+        return Condition("fault_landed", False, "what was to be broken was broken already")
+    what = ", ".join(
+        f"{e.name} {e.node or ''}".strip() + f" at {e.effective:.3f} s" for e in landed
+    )
+    return Condition("fault_landed", True, f"proven: {what}")
+
+
+def _load_delivered(facts: Facts) -> Condition:
+    test = facts.baseline.test("delivered")
+    if not test.ok:
+        return _untold_before_fault(facts, "load_delivered", test.detail)
+    return Condition("load_delivered", True, test.detail)
+
+
+def _baseline_stable(facts: Facts) -> Condition:
+    tests = [test for test in facts.baseline.tests if test.name != "delivered"]
+    failed = [f"{test.name}: {test.detail}" for test in tests if not test.ok]
+    if failed:
+        return _untold_before_fault(facts, "baseline_stable", "; ".join(failed))
+    names = ", ".join(test.name for test in tests)
+    return Condition("baseline_stable", True, f"passed: {names}")
+
+
+def _generator_finished(facts: Facts) -> Condition:
+    if facts.generator_ended:
+        return Condition("generator_finished", True, "the load generator ended as it should")
+    return Condition(
+        "generator_finished", False, "the load generator died: what it had in flight is not known"
+    )
+
+
+def _generator_not_starved(facts: Facts) -> Condition:
+    name, lag = "generator_not_starved", facts.lag_p99_ms
+    most_lag, most_missed = facts.settings.lag_p99_max_ms, facts.settings.missed_ratio_max
+    if lag is None or not facts.offered:
+        return _untold(facts, name, "the load generator said nothing of how late it sent")
+    missed = facts.missed / facts.offered
+    detail = (
+        f"scheduling lag p99 {lag:.1f} ms, at most {most_lag:g} ms; "
+        f"missed {missed:.2%} of the schedule, at most {most_missed:.2%}"
+    )
+    return Condition(name, lag <= most_lag and missed <= most_missed, detail)
+
+
+def _identities_exact(facts: Facts) -> Condition:
+    found = facts.violations
+    detail = (
+        f"{found} rows of the raw files whose sums do not agree" if found else "every sum agrees"
+    )
+    return Condition("identities_exact", not found, detail)
+
+
+def _ledger_known(facts: Facts) -> Condition:
+    ledger = facts.ledger
+    if ledger.state == "unknown":
+        return _untold(facts, "ledger_known", ledger.detail)
+    return Condition("ledger_known", True, ledger.detail)
+
+
+def _cluster_whole(facts: Facts) -> Condition:
+    name = "cluster_whole_at_start"
+    for event in facts.events:
+        if event.type == "break":
+            break
+        if event.type == "check" and event.name == "cluster_whole":
+            ok = event.fields.get("ok") is True
+            said = "whole and redundant" if ok else f"not whole: {event.fields.get('detail')}"
+            return Condition(name, ok, f"the cluster was {said} before anything was broken")
+    return _untold(facts, name, "nobody checked that the cluster was whole at the start")
+
+
+def _method_completed(facts: Facts) -> Condition:
+    """Nothing of the method failed, and all that was broken was put back."""
+    notes = [e for e in facts.events if e.type == "note" and e.name in ("failure", "undo_failed")]
+    if notes:
+        reasons = "; ".join(str(note.fields.get("reason")) for note in notes)
+        return Condition("method_completed", False, reasons)
+    return Condition("method_completed", True, "no activity failed")
+
+
+def _untold(facts: Facts, name: str, detail: str) -> Condition:
+    """A condition that nothing is known of: not met, unless the run was cut short."""
+    return Condition(name, None if facts.abort else False, detail)
+
+
+def _untold_before_fault(facts: Facts, name: str, detail: str) -> Condition:
+    """A baseline that was still awaited when the run was aborted tells nothing."""
+    broken = any(event.type == "break" for event in facts.events)
+    return Condition(name, False, detail) if broken else _untold(facts, name, detail)
+
+
+_CHECKS: tuple[Callable[[Facts], Condition], ...] = (
+    _cluster_whole,
+    _load_delivered,
+    _baseline_stable,
+    _fault_landed,
+    _method_completed,
+    _generator_finished,
+    _generator_not_starved,
+    _identities_exact,
+    _ledger_known,
+)

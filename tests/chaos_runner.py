@@ -1,0 +1,83 @@
+"""Run `chaos run` for real, in a process of its own, and read what it left."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+EXPERIMENTS = Path(__file__).parents[1] / "experiments"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One finished `chaos run`: exit code, what it printed, its journal and its run directory."""
+
+    code: int
+    output: str
+    journal: dict[str, Any]
+    directory: Path | None
+
+    @property
+    def impact(self) -> dict[str, Any]:
+        assert self.directory is not None, self.output
+        loaded: dict[str, Any] = json.loads((self.directory / "impact.json").read_text())
+        return loaded
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        assert self.directory is not None, self.output
+        text = (self.directory / "events.ndjson").read_text()
+        return [json.loads(line) for line in text.splitlines()]
+
+
+def load(name: str) -> dict[str, Any]:
+    """Return a shipped experiment, to change it."""
+    loaded: dict[str, Any] = json.loads((EXPERIMENTS / f"{name}.json").read_text())
+    return loaded
+
+
+def quick(experiment: dict[str, Any]) -> dict[str, Any]:
+    """Shorten the baseline: for tests of what happens, not of what it measures."""
+    experiment["configuration"]["baseline_s"] = 3
+    return experiment
+
+
+def start(
+    experiment: Mapping[str, Any], where: Path, *options: str, env: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
+    """Start `chaos run` of `experiment` in the folder `where`."""
+    source = where / "experiment.json"
+    source.write_text(json.dumps(experiment))
+    command = [sys.executable, "-m", "chaostoolkit", "--no-version-check", "run", *options]
+    return subprocess.Popen(
+        [*command, str(source)],
+        cwd=where,
+        env={**os.environ, "BROWNOUT_RUNS": str(where / "runs"), **(env or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str], where: Path, timeout_s: float = 240.0) -> Ran:
+    """Wait for a started run and read what it left."""
+    output, _ = process.communicate(timeout=timeout_s)
+    journal = where / "journal.json"
+    runs = sorted((where / "runs").glob("*")) if (where / "runs").is_dir() else []
+    return Ran(
+        process.returncode,
+        output,
+        json.loads(journal.read_text()) if journal.exists() else {},
+        runs[-1] if runs else None,
+    )
+
+
+def run(
+    experiment: Mapping[str, Any], where: Path, *options: str, env: Mapping[str, str] | None = None
+) -> Ran:
+    """Run `experiment` to its end."""
+    return finish(start(experiment, where, *options, env=env), where)

@@ -1,0 +1,44 @@
+"""Run commands in this process, with what they print and their exit code."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from brownout import cli
+
+
+@dataclass(frozen=True)
+class Said:
+    """A finished command: its exit code, what it printed, what it said on stderr."""
+
+    code: int
+    out: str
+    err: str
+
+
+Brownout = Callable[..., Said]
+
+
+@pytest.fixture
+def brownout(capsys: pytest.CaptureFixture[str]) -> Brownout:
+    """Run `brownout` with arguments, with its own handling of errors."""
+
+    def run(*arguments: str | Path) -> Said:
+        capsys.readouterr()
+        code = cli.run([str(argument) for argument in arguments])
+        return Said(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with its own runs and state."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BROWNOUT_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("BROWNOUT_STATE", str(tmp_path / "state"))
+    for variable in ("BROWNOUT_CLUSTER", "BROWNOUT_CLUSTERS"):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path

@@ -1,0 +1,125 @@
+"""The command line as a whole: help, exit codes, and how quickly it is there."""
+
+import subprocess
+import sys
+
+import pytest
+import typer
+from tests.cli.conftest import Brownout
+
+from brownout import cli
+from brownout.errors import ExitCode
+
+#: Importing one of these takes longer than printing a help text.
+HEAVY = ("numpy", "scipy", "pydantic", "pymongo", "jinja2", "matplotlib", "asyncssh", "rich.live")
+
+
+def _commands() -> list[tuple[str, ...]]:
+    """Every command with the groups that it is in."""
+    root = typer.main.get_command(cli.app)
+    found: list[tuple[str, ...]] = []
+
+    def walk(command: object, path: tuple[str, ...]) -> None:
+        below = getattr(command, "commands", None)
+        if path:
+            found.append(path)
+        for name, child in (below or {}).items():
+            walk(child, (*path, name))
+
+    walk(root, ())
+    return found
+
+
+COMMANDS = _commands()
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_explains_itself(path: tuple[str, ...], brownout: Brownout) -> None:
+    said = brownout(*path, "--help")
+    assert said.code == 0
+    assert "Usage" in said.out
+    command = typer.main.get_command(cli.app)
+    for name in path:
+        command = command.commands[name]  # type: ignore[attr-defined]
+    assert command.help
+    undocumented = [
+        parameter.name
+        for parameter in command.params
+        if parameter.param_type_name == "option" and not getattr(parameter, "help", "")
+    ]
+    assert undocumented == []
+
+
+def test_help_and_completion_do_not_wait_for_what_does_the_work() -> None:
+    program = f"import sys, brownout.cli; print([n for n in {HEAVY!r} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_the_installed_command_says_its_version() -> None:
+    from importlib.metadata import version
+
+    done = subprocess.run(
+        [sys.executable, "-m", "brownout", "--version"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, version("brownout"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("no-such-command",),
+        ("show", "--no-such-option"),
+        ("lab", "up", "--members", "99"),
+        ("list", "no-such-kind"),
+        ("impact",),
+    ],
+    ids=" ".join,
+)
+def test_bad_usage_is_bad_input_and_says_what_is_wrong(
+    arguments: tuple[str, ...], brownout: Brownout
+) -> None:
+    said = brownout(*arguments)
+    assert said.code == ExitCode.BAD_INPUT
+    assert said.err.strip()
+    assert "Traceback" not in said.err
+
+
+def test_a_crash_of_ours_is_inconclusive_and_never_a_fail(
+    brownout: Brownout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash() -> list[object]:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("brownout.cli.machine.examine", crash)
+    said = brownout("doctor")
+    assert said.code == ExitCode.INCONCLUSIVE
+    assert "a bug" in said.err
+
+
+def test_a_person_who_ends_a_command_is_told_so(
+    brownout: Brownout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> list[object]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("brownout.cli.machine.examine", interrupted)
+    said = brownout("doctor")
+    assert (said.code, said.err.strip()) == (ExitCode.ABORTED, "brownout: stopped")
+
+
+def test_a_reader_that_has_had_enough_is_no_error() -> None:
+    command = f"{sys.executable} -m brownout list | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_shell_can_learn_to_complete(brownout: Brownout) -> None:
+    script = (
+        "import os, sys; sys.argv = ['brownout']\n"
+        "os.environ |= {'_BROWNOUT_COMPLETE': 'complete_bash', 'COMP_WORDS': 'brownout new node-',"
+        " 'COMP_CWORD': '2'}\n"
+        "from brownout.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert {"node-kill", "node-wipe", "node-pause"} <= set(done.stdout.split())

@@ -1,0 +1,56 @@
+"""`brownout doctor`: what this machine can do, and the mend for what it cannot."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Brownout
+
+from brownout.cli import machine
+from brownout.session import open_runs
+
+
+def test_this_machine_can_make_every_run(brownout: Brownout, home: Path) -> None:
+    said = brownout("doctor")
+    assert said.code == 0, said.out
+    found = json.loads(brownout("doctor", "--json").out)
+    assert len(found) == len(machine.CHECKS)
+    assert all(row["name"] in said.out for row in found)
+
+
+def test_every_finding_says_who_needs_it_and_how_to_mend_it() -> None:
+    for found in machine.examine():
+        assert found.found
+        assert found.purpose
+        assert found.mend
+
+
+def test_a_load_generator_that_is_not_there_makes_it_not_ready(
+    brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_LOADGEN", "/nowhere/loadgen")
+    said = brownout("doctor")
+    assert said.code == 1
+    assert "/nowhere/loadgen" in said.out
+    assert "make setup" in said.out
+    assert said.out.rstrip().endswith("NOT READY: load generator")
+
+
+def test_a_mongod_that_does_not_start_is_said_and_stops_no_other_run(
+    brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_MONGOD", "/nowhere/mongod")
+    said = brownout("doctor")
+    assert said.code == 0
+    (line,) = [x for x in said.out.splitlines() if "mongod " in x and "/nowhere" in x]
+    assert line.startswith("-")
+
+
+def test_a_run_that_died_is_found(
+    brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_runs.claim("lab-mongodb", home, "lab-mongodb", brought_up=False)
+    monkeypatch.setattr(open_runs.Claim, "is_alive", lambda self: False)
+    said = brownout("doctor")
+    assert said.code == 1
+    assert "brownout heal" in said.out

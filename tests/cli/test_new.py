@@ -1,0 +1,71 @@
+"""`brownout new`: a copy of everything an experiment is made of, that works as it is."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.cli.conftest import Brownout
+
+from brownout import catalog
+
+
+@pytest.mark.parametrize("scenario", catalog.names("experiments"))
+def test_a_copy_is_right_and_can_be_planned(
+    scenario: str, brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "lab"))
+    said = brownout("new", scenario, "--to", "mine", "--workload", "key-value")
+    assert said.code == 0, said.err
+    monkeypatch.chdir(home / "mine")
+    files = [p for p in Path().rglob("*") if p.suffix in (".json", ".yaml")]
+    checked = brownout("check", *[p for p in files if p.parts[0] != "schemas"])
+    assert checked.code == 0, checked.err
+    planned = brownout("plan", f"experiments/{scenario}.json")
+    assert planned.code == 0, planned.out + planned.err
+    assert "key-value 2000/s" in planned.out
+
+
+def test_a_copy_has_the_shipped_limits_and_they_win(
+    brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "lab"))
+    brownout("new", "node-kill", "--to", "mine", "--name", "my-kill")
+    path = home / "mine" / "experiments" / "my-kill.json"
+    copy = json.loads(path.read_text())
+    shipped = yaml.safe_load(catalog.read("limits", "node-kill.mongodb"))
+    assert set(copy["configuration"]["limits"]) == {limit["measure"] for limit in shipped}
+    copy["configuration"]["limits"] = {"blackout": 1.25}
+    path.write_text(json.dumps(copy))
+    monkeypatch.chdir(home / "mine")
+    planned = brownout("plan", "experiments/my-kill.json")
+    limits = [line for line in planned.out.splitlines() if line.startswith("limit")]
+    assert len(limits) == 1
+    assert "1.2" in limits[0]
+    assert "experiment" in limits[0]
+
+
+def test_the_readme_explains_every_variable_and_limit(brownout: Brownout, home: Path) -> None:
+    brownout("new", "node-wipe")
+    readme = (home / "node-wipe" / "README.md").read_text()
+    copy = json.loads((home / "node-wipe" / "experiments" / "node-wipe.json").read_text())
+    for name in (*copy["configuration"], *copy["configuration"]["limits"]):
+        assert f"| `{name}` |" in readme
+    assert "of this experiment alone" not in readme
+
+
+def test_nothing_is_written_over(brownout: Brownout, home: Path) -> None:
+    (home / "mine" / "experiments").mkdir(parents=True)
+    kept = home / "mine" / "experiments" / "node-kill.json"
+    kept.write_text("precious")
+    said = brownout("new", "node-kill", "--to", "mine")
+    assert said.code == 64
+    assert str(kept.relative_to(home)) in said.err
+    assert [p for p in (home / "mine").rglob("*") if p.is_file()] == [kept]
+    assert kept.read_text() == "precious"
+
+
+def test_a_name_that_is_no_name_is_refused(brownout: Brownout, home: Path) -> None:
+    said = brownout("new", "node-kill", "--name", "../up", "--to", "mine")
+    assert (said.code, "../up" in said.err) == (64, True)
+    assert not (home / "mine").exists()

@@ -1,0 +1,149 @@
+"""`brownout show`, `analyze`, `report` and `runs`: looking at runs again, and letting them go."""
+
+import json
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Brownout
+from tests.run_builder import RunScript, build_run
+
+from brownout.cli.housekeeping import KeptRun, age, to_remove
+from brownout.errors import ConfigurationError
+from brownout.session import open_runs
+
+RUN = "20261122T101500Z-node-kill-4711"
+TIGHT = ({"measure": "blackout", "limit": 0.5, "scope": "total"},)
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "word"),
+    [
+        (RunScript(duration_s=45), 0, "PASS"),
+        (RunScript(duration_s=45, limits=TIGHT), 1, "FAIL"),
+        (RunScript(duration_s=45, lag_p99_ms=400), 2, "INCONCLUSIVE"),
+        (RunScript(duration_s=45, abort="a person"), 3, "ABORTED"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+def test_the_exit_code_is_the_verdict(
+    script: RunScript, code: int, word: str, brownout: Brownout, home: Path
+) -> None:
+    build_run(home / "runs", script)
+    shown = brownout("show")
+    assert shown.code == code
+    assert shown.out.splitlines()[-1].startswith(word)
+    impact = json.loads(brownout("show", RUN, "--json").out)
+    assert impact["verdict"].upper() == word
+
+
+def test_results_are_made_again_from_the_raw_files(brownout: Brownout, home: Path) -> None:
+    run = build_run(home / "runs", RunScript(duration_s=45))
+    before = (run / "impact.json").read_bytes()
+    (run / "impact.json").unlink()
+    missing = brownout("show", run)
+    assert (missing.code, "brownout analyze" in missing.err) == (64, True)
+    assert brownout("analyze", run).code == 0
+    assert (run / "impact.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["show", "analyze", "report", "watch"])
+def test_a_run_that_is_not_there_is_bad_input(command: str, brownout: Brownout, home: Path) -> None:
+    for name in ("latest", "no-such-run"):
+        said = brownout(command, name)
+        assert (said.code, "no" in said.err) == (64, True)
+
+
+def test_a_report_is_made_as_a_file_a_picture_and_markdown(brownout: Brownout, home: Path) -> None:
+    run = build_run(home / "runs", RunScript(duration_s=45))
+    assert brownout("report").out.strip() == str(run / "report.html")
+    assert (run / "report.html").stat().st_size > 10_000
+    assert brownout("report", run, "--png", home / "run.png").code == 0
+    assert (home / "run.png").read_bytes().startswith(b"\x89PNG")
+    assert "PASS" in brownout("report", run, "--markdown").out
+    both = brownout("report", run, "--markdown", "--png", "a.png")
+    assert (both.code, "wanted one" in both.err) == (64, True)
+
+
+def test_a_report_without_its_packages_says_what_to_install(
+    brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_run(home / "runs", RunScript(duration_s=45))
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.delitem(sys.modules, "brownout.report.html", raising=False)
+    said = brownout("report")
+    assert (said.code, "brownout[report]" in said.err) == (64, True)
+
+
+def _kept(days_ago: int) -> KeptRun:
+    began = datetime(2026, 11, 22, tzinfo=UTC) - timedelta(days=days_ago)
+    return KeptRun(Path(f"{began:%Y%m%dT%H%M%SZ}-node-kill-1"), began)
+
+
+@pytest.mark.parametrize(
+    ("keep", "older", "gone"),
+    [
+        (2, None, [40, 30]),
+        (0, None, [40, 30, 20, 10]),
+        (9, None, []),
+        (None, "25d", [40, 30]),
+        (3, "25d", [40]),
+        (1, "8w", []),
+    ],
+)
+def test_only_what_is_too_old_or_too_many_may_go(
+    keep: int | None, older: str | None, gone: list[int]
+) -> None:
+    runs = [_kept(days) for days in (40, 30, 20, 10)]
+    limit = age(older) if older else None
+    found = to_remove(runs, datetime(2026, 11, 22, tzinfo=UTC), keep, limit)
+    assert [run.name for run in found] == [_kept(days).name for days in gone]
+
+
+@pytest.mark.parametrize("text", ["", "30", "d", "-3d", "3y"])
+def test_an_age_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="--older-than"):
+        age(text)
+
+
+def test_runs_go_only_when_that_is_confirmed(brownout: Brownout, home: Path) -> None:
+    names = [f"2026010{n}T000000Z-node-kill-{n}" for n in (1, 2, 3)]
+    for name in names:
+        (home / "runs" / name).mkdir(parents=True)
+    (home / "runs" / "notes").mkdir()
+    dry = brownout("runs", "prune", "--keep", "1")
+    assert [line.split()[-1] for line in dry.out.splitlines()[:-1]] == names[:2]
+    assert "--yes" in dry.out
+    assert all((home / "runs" / name).is_dir() for name in names)
+    brownout("runs", "prune", "--keep", "1", "--yes")
+    assert sorted(path.name for path in (home / "runs").iterdir()) == [names[2], "notes"]
+
+
+def test_a_run_that_may_still_have_to_be_healed_stays(brownout: Brownout, home: Path) -> None:
+    run = home / "runs" / "20260101T000000Z-node-kill-1"
+    run.mkdir(parents=True)
+    open_runs.claim("lab-mongodb", run, "lab-mongodb", brought_up=False)
+    try:
+        said = brownout("runs", "prune", "--keep", "0", "--yes")
+    finally:
+        open_runs.release("lab-mongodb")
+    assert said.out.startswith("stays")
+    assert run.is_dir()
+
+
+def test_pruning_wants_to_know_what(brownout: Brownout, home: Path) -> None:
+    said = brownout("runs", "prune")
+    assert (said.code, "--keep" in said.err) == (64, True)
+
+
+def test_runs_are_listed_with_verdict_and_size(brownout: Brownout, home: Path) -> None:
+    build_run(home / "runs", RunScript(duration_s=45))
+    (home / "runs" / "20260101T000000Z-load-1").mkdir()
+    listed = json.loads(brownout("runs", "list", "--json").out)
+    assert [(row["run"], row["verdict"]) for row in listed] == [
+        ("20260101T000000Z-load-1", "load only"),
+        (RUN, "pass"),
+    ]
+    assert listed[1]["bytes"] > 1000
+    assert RUN in brownout("runs", "list").out

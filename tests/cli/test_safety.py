@@ -1,0 +1,75 @@
+"""`brownout plan`, `abort` and `heal` as commands: what they say and their exit codes."""
+
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Brownout
+
+from brownout.session import open_runs
+
+
+@pytest.fixture(autouse=True)
+def _no_lab(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "lab"))
+
+
+def test_a_plan_names_every_step_and_touches_nothing(brownout: Brownout, home: Path) -> None:
+    said = brownout("plan", "node-wipe", "--var", "seed:int=7", "--var", "mode=clean")
+    assert said.code == 0, said.err
+    for words in ("seed         7", "wipe-the-node", "wait-until-redundant", "put-back"):
+        assert words in said.out
+    assert said.out.rstrip().endswith("nothing was touched")
+    assert list(home.iterdir()) == []
+
+
+def test_a_plan_that_a_guard_forbids_says_so(
+    brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inventory = (
+        "database: mongodb\nenvironment: production\n"
+        "lab: {engine: mongodb}\nguards: {deny_acts: [wipe]}\n"
+    )
+    (home / "prod.yaml").write_text(inventory)
+    said = brownout("plan", "node-wipe", "--var", f"cluster={home / 'prod.yaml'}")
+    assert said.code == 64
+    for guard in ("NO   environment", "NO   deny list", "NO   data loss"):
+        assert guard in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("no-such",), "node-kill"),
+        (("experiments/none.json",), "no such experiment"),
+        (("node-kill", "--var", "seed"), "NAME=VALUE"),
+        (("node-kill", "--var", "seed:int=x"), "not of type int"),
+        (("node-kill", "--var", "sead=1"), "sead"),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
+)
+def test_a_plan_of_bad_input_says_what_is_wrong(
+    arguments: tuple[str, ...], words: str, brownout: Brownout
+) -> None:
+    said = brownout("plan", *arguments)
+    assert said.code == 64
+    assert words in said.err
+
+
+def test_with_no_run_there_is_nothing_to_stop_or_to_heal(brownout: Brownout) -> None:
+    stopped = brownout("abort")
+    assert (stopped.code, "none" in stopped.err) == (64, True)
+    healed = brownout("heal")
+    assert (healed.code, "nothing to heal" in healed.out) == (0, True)
+
+
+def test_a_run_that_goes_on_is_told_to_stop_and_not_healed(brownout: Brownout, home: Path) -> None:
+    run = home / "runs" / "20260101T000000Z-node-kill-1"
+    run.mkdir(parents=True)
+    open_runs.claim("mine", run, "lab-mongodb", brought_up=False)
+    try:
+        assert brownout("heal").code == 64
+        stopped = brownout("abort", "mine", "--reason", "lunch")
+    finally:
+        open_runs.release("mine")
+    assert stopped.code == 0, stopped.err
+    assert (run / "abort").read_text() == "lunch\n"

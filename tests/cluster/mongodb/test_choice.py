@@ -1,0 +1,53 @@
+"""Choosing targets: by name, by role, at random with a seed."""
+
+import pytest
+
+from brownout.cluster.adapter import Member
+from brownout.cluster.mongodb.choice import choose
+from brownout.errors import ClusterError, ConfigurationError
+
+MEMBERS = [
+    Member("n1", "db1:1", "secondary", "SECONDARY", True),
+    Member("n2", "db2:1", "primary", "PRIMARY", True),
+    Member("n3", "db3:1", "secondary", "SECONDARY", True),
+    Member("n4", "db4:1", "other", "STARTUP2", False),
+]
+
+
+@pytest.mark.parametrize(
+    ("select", "wanted"),
+    [
+        ("n4", ["n4"]),
+        ("primary", ["n2"]),
+        ("role=primary", ["n2"]),
+        ("role=secondary", ["n1", "n3"]),
+    ],
+)
+def test_a_name_and_a_role_mean_what_they_say(select: str, wanted: list[str]) -> None:
+    assert choose(select, MEMBERS, seed=1) == wanted
+
+
+@pytest.mark.parametrize(
+    ("select", "among"), [("secondary", {"n1", "n3"}), ("random", {"n1", "n2", "n3"})]
+)
+def test_a_seed_decides_among_the_members_that_serve(select: str, among: set[str]) -> None:
+    chosen = [tuple(choose(select, MEMBERS, seed)) for seed in range(40)]
+
+    assert chosen == [tuple(choose(select, MEMBERS, seed)) for seed in range(40)]
+    assert {name for (name,) in chosen} == among
+
+
+def test_an_unknown_target_names_the_choices() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        choose("master", MEMBERS, 1)
+
+    assert str(caught.value) == (
+        "target: found 'master', wanted a node (n1, n2, n3, n4), primary, secondary, random, "
+        "role=primary or role=secondary"
+    )
+
+
+@pytest.mark.parametrize("select", ["primary", "role=primary"])
+def test_a_role_that_nobody_has_now_says_what_they_are(select: str) -> None:
+    with pytest.raises(ClusterError, match="no member is primary now: n1 is SECONDARY"):
+        choose(select, MEMBERS[:1], 1)

@@ -1,0 +1,66 @@
+"""What a replica set can be put through, and why not."""
+
+from pathlib import Path
+
+import pytest
+
+from brownout.cluster.model import Cluster, Node, ProcessSpec
+from brownout.cluster.mongodb.scenarios import support, topology
+from brownout.cluster.mongodb.view import View
+
+
+def node(number: int, hosted: bool) -> Node:
+    host = ProcessSpec(pid_file=Path(f"/run/n{number}.pid"), command=("mongod",))
+    return Node(name=f"n{number}", address=f"db{number}:27017", host=host if hosted else None)
+
+
+def cluster(count: int, hosted: bool = True) -> Cluster:
+    nodes = [node(number, hosted) for number in range(count)]
+    return Cluster(name="c", database="mongodb", environment="test", nodes=tuple(nodes))
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        *("kill", "stop", "pause", "wipe", "start", "resume", "reboot", "drain", "stepdown"),
+        *("node-kill", "kill_node", "step_down_primary", "step-down"),
+    ],
+)
+def test_a_set_of_three_with_hosts_can_do_everything(scenario: str) -> None:
+    assert support(scenario, cluster(3)).ok
+
+
+def test_an_unknown_scenario_is_unsupported_and_the_known_ones_are_named() -> None:
+    answer = support("rebalance", cluster(3))
+
+    assert not answer.ok
+    assert "no scenario `rebalance`; it has drain, kill" in answer.reason
+
+
+@pytest.mark.parametrize(("scenario", "ok"), [("kill", False), ("stepdown", True)])
+def test_without_a_host_only_the_database_can_be_told_something(scenario: str, ok: bool) -> None:
+    answer = support(scenario, cluster(3, hosted=False))
+
+    assert answer.ok is ok
+    assert ok or answer.reason == "the inventory does not say what n0, n1, n2 runs on (`host`)"
+
+
+@pytest.mark.parametrize("scenario", ["wipe", "stepdown"])
+def test_one_member_alone_has_nobody_to_take_over(scenario: str) -> None:
+    assert "so no other one could take over" in support(scenario, cluster(1)).reason
+
+
+@pytest.mark.parametrize(
+    ("hello", "reason"),
+    [
+        ({"msg": "isdbgrid"}, "n1 is a mongos; sharded clusters are unsupported"),
+        ({"isWritablePrimary": True}, "n1 is a standalone mongod, not of a replica set"),
+        ({"setName": "rs"}, ""),
+        ({"isreplicaset": True}, ""),
+        ({}, ""),
+    ],
+)
+def test_only_a_replica_set_will_do(hello: dict[str, object], reason: str) -> None:
+    answer = topology([View("n1", "db1:27017", hello)])
+
+    assert (answer.ok, answer.reason) == (not reason, reason)

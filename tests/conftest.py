@@ -1,0 +1,54 @@
+"""Fixtures for everyone: real labs of their own, gone after the test whatever happened in it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from brownout.cluster.model import Cluster
+from brownout.infra import lab
+
+LAB = "lab-mongodb"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the claims of runs apart from those of the person whose machine this is."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("BROWNOUT_STATE", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+def _lab_in(directory: Path) -> Iterator[Cluster]:
+    """Bring a lab up below `directory`, where child processes find it too, and take it down."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("BROWNOUT_LAB_DIR", str(directory))
+        environment.delenv("BROWNOUT_CLUSTERS", raising=False)
+        try:
+            yield lab.up(LAB)
+        finally:
+            environment.setenv("BROWNOUT_LAB_DIR", str(directory))
+            lab.down(LAB)
+
+
+@pytest.fixture(scope="session")
+def _session_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    yield from _lab_in(tmp_path_factory.mktemp("lab"))
+
+
+@pytest.fixture
+def lab_mongodb(_session_lab: Cluster) -> Cluster:
+    """A replica set of three that all tests share: leave it whole. It is whole at the start.
+
+    Its name is `lab-mongodb`, and BROWNOUT_LAB_DIR points to it.
+    """
+    return lab.up(LAB)  # mends what a failed test left broken
+
+
+@pytest.fixture
+def fresh_lab(tmp_path: Path) -> Iterator[Cluster]:
+    """A replica set of three for one test, which may leave it in any condition.
+
+    While it is there, BROWNOUT_LAB_DIR points to it instead of to the shared one.
+    """
+    yield from _lab_in(tmp_path / "lab")

@@ -1,0 +1,173 @@
+"""The Aerospike lab: real processes that the official client takes for a database."""
+
+from pathlib import Path
+
+import aerospike
+import pytest
+from aerospike import exception
+from aerospike_helpers.operations import operations
+from tests.infra.lab.aerospike.waiting import await_state
+
+from brownout.cluster.aerospike import AerospikeAdapter
+from brownout.cluster.aerospike.info import ask, pairs
+from brownout.cluster.host import host_for
+from brownout.cluster.model import Cluster, Node
+from brownout.errors import ClusterError
+
+RECORDS = 400
+
+
+def connect(cluster: Cluster) -> aerospike.Client:
+    hosts = []
+    for node in cluster.nodes:
+        host, _, port = node.address.rpartition(":")
+        hosts.append((host, int(port)))
+    return aerospike.client({"hosts": hosts}).connect()
+
+
+def fill(client: aerospike.Client, value: int) -> None:
+    for number in range(RECORDS):
+        client.put(("test", "lab", number), {"v": value, "n": number})
+
+
+def wrong(client: aerospike.Client, value: int) -> int:
+    """Return how many records are not as they were written."""
+    keys = [("test", "lab", number) for number in range(RECORDS)]
+    found = client.batch_read(keys).batch_records
+    expected = [{"v": value, "n": number} for number in range(RECORDS)]
+    return sum(one.record[2] != want for one, want in zip(found, expected, strict=True))
+
+
+def told(node: Node, command: str) -> str:
+    return ask(node.address, [command], 2.0)[command]
+
+
+def number(node: Node, name: str) -> str:
+    return pairs(told(node, "namespace/test"))[name]
+
+
+def test_the_inventory_says_that_it_is_the_stand_in(cluster: Cluster) -> None:
+    assert cluster.lab is not None
+    assert cluster.lab.stand_in
+    assert len(cluster.nodes) == 5
+
+
+def test_every_answer_about_itself_says_what_it_is(adapter: AerospikeAdapter) -> None:
+    node = adapter.targets("n1", 1)[0]
+
+    assert adapter.engine().startswith("brownout stand-in 8.1")
+    assert "stand-in" in told(node, "edition")
+    assert "Aerospike" not in told(node, "edition") + told(node, "version") + told(node, "release")
+
+
+def test_the_official_client_writes_reads_and_counts(cluster: Cluster) -> None:
+    client = connect(cluster)
+    try:
+        key = ("test", "lab", "official")
+        client.put(key, {"n": 1, "text": "x", "part": 0.5})
+        steps = [operations.increment("n", 4), operations.read("n")]
+        _, meta, bins = client.operate(key, steps)
+        with pytest.raises(exception.RecordExistsError):
+            client.put(key, {"n": 9}, policy={"exists": aerospike.POLICY_EXISTS_CREATE})
+        client.remove(key)
+
+        assert (bins["n"], meta["gen"]) == (5, 2)
+        with pytest.raises(exception.RecordNotFound):
+            client.get(key)
+    finally:
+        client.close()
+
+
+def test_a_login_is_refused_as_by_the_community_edition(cluster: Cluster) -> None:
+    host, _, port = cluster.nodes[0].address.rpartition(":")
+
+    with pytest.raises(exception.AerospikeError):
+        aerospike.client({"hosts": [(host, int(port))], "user": "u", "password": "p"}).connect()
+
+
+def test_a_killed_node_is_healthy_for_a_while_and_comes_back_empty_after_a_wipe(
+    cluster: Cluster, adapter: AerospikeAdapter
+) -> None:
+    client = connect(cluster)
+    node = cluster.node("n3")
+    host = host_for(node)
+    try:
+        fill(client, 1)
+        before = adapter.signature()
+        host.stop("kill")
+        assert told(cluster.nodes[0], "cluster-stable:size=5") == before, "health lies at first"
+        await_state("a new key", lambda: adapter.signature() not in (before, ""))
+        host.wipe(adapter.data_directories(node))
+        host.start()
+        await_state("redundancy", lambda: adapter.stable("redundant").reached)
+
+        assert wrong(client, 1) == 0
+        log = Path(node.host.log_file).read_text(encoding="utf-8")  # type: ignore[union-attr]
+        assert log.count("found all 1 devices fresh") == 2
+    finally:
+        client.close()
+
+
+def test_a_quiesced_node_serves_nobody_and_its_stop_is_not_felt(
+    cluster: Cluster, adapter: AerospikeAdapter
+) -> None:
+    client = connect(cluster)
+    node = cluster.node("n2")
+    host = host_for(node)
+    try:
+        fill(client, 2)
+        proof = adapter.drain(node)
+        await_state("nothing left to migrate", lambda: adapter.stable("redundant").reached)
+        assert number(node, "master_objects") == "0"
+        await_state("clients gone elsewhere", lambda: served(client, node) == 0)
+        host.stop("clean")
+        fill(client, 3)  # any error would end the test
+        host.start()
+        await_state("a whole cluster", lambda: adapter.stable("whole").reached)
+
+        assert proof.evidence["quiesced"]
+        assert wrong(client, 3) == 0
+    finally:
+        client.close()
+
+
+def served(client: aerospike.Client, node: Node) -> int:
+    """Return how many of a set's reads the node answered."""
+    before = reads(node)
+    for number_ in range(100):
+        client.get(("test", "lab", number_))
+    return reads(node) - before
+
+
+def reads(node: Node) -> int:
+    return int(number(node, "client_read_success")) + int(number(node, "client_proxy_complete"))
+
+
+def test_quiesce_can_be_undone(cluster: Cluster, adapter: AerospikeAdapter) -> None:
+    node = cluster.node("n4")
+    adapter.drain(node)
+
+    proof = adapter.undrain(node)
+
+    assert not proof.evidence["quiesced"]
+    assert number(node, "effective_is_quiesced") == "false"
+
+
+def test_the_adapter_knows_the_nodes_by_their_roles(adapter: AerospikeAdapter) -> None:
+    members = adapter.members()
+
+    assert [m.role for m in members] == ["secondary"] * 4 + ["primary"]
+    assert all(m.healthy and m.state == "in cluster" for m in members)
+    assert adapter.targets("primary", 1)[0].name == "n5"
+    assert adapter.targets("random", 7) == adapter.targets("random", 7)
+    assert adapter.supports("wipe").ok
+    assert adapter.supports("drain").ok
+    assert not adapter.supports("stepdown").ok
+
+
+def test_a_node_that_does_not_answer_is_named(cluster: Cluster) -> None:
+    gone = Node(name="n9", address="127.0.0.1:1")
+    with AerospikeAdapter(cluster.model_copy(update={"nodes": (gone,)})) as adapter:
+        assert adapter.members()[0].state == "silent"
+        with pytest.raises(ClusterError, match=r"n9: .* does not answer"):
+            adapter.ready()

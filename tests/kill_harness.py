@@ -1,0 +1,152 @@
+"""Kill a run and all its processes at a moment, heal, and see that nothing of it is left."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests import chaos_runner as chaos
+
+from brownout.cluster import procfs
+from brownout.cluster.adapter import adapter_for
+from brownout.cluster.model import Cluster
+
+#: What a run writes down in this order; a moment is one of these and up to `WITHIN_S` after it.
+#: Marks rather than seconds, so that a busy machine is killed in every phase as an idle one is.
+MARKS = (
+    "cluster_whole",
+    "load_started",
+    "baseline_accepted",
+    "kill_node",
+    "changed",
+    "wipe_node",
+    "start_node",
+    "rejoined",
+    "redundant",
+    "load_stopped",
+)
+WITHIN_S = 2.5
+
+
+@dataclass(frozen=True)
+class Healed:
+    """What was going on when the run was killed, and what healing took."""
+
+    phase: str
+    heal_s: float
+    mended: str
+
+
+def kill_and_heal(cluster: Cluster, where: Path, mark: str, after_s: float = 0.0) -> Healed:
+    """Start a node-wipe, `kill -9` its whole tree, heal, and check everything.
+
+    The kill comes `after_s` seconds after the run has written `mark` down.
+    """
+    process = _start(where)
+    deadline = time.monotonic() + 120
+    while f'"{mark}"' not in _written(where) and time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.01)
+    time.sleep(after_s)  # the moment is what is tested: there is no state to wait for
+    return _kill_and_heal(process, cluster, where)
+
+
+def _start(where: Path) -> subprocess.Popen[str]:
+    where.mkdir()
+    experiment = chaos.quick(chaos.load("node-wipe"))
+    return chaos.start(experiment, where, env=_environment(where))
+
+
+def _environment(where: Path) -> dict[str, str]:
+    return {"BROWNOUT_STATE": str(where / "state")}
+
+
+def _kill_and_heal(process: subprocess.Popen[str], cluster: Cluster, where: Path) -> Healed:
+    _kill_tree(process.pid)
+    process.communicate()
+    phase = _phase(where)
+    began = time.monotonic()
+    told = subprocess.run(
+        [sys.executable, "-m", "brownout", "heal"],
+        env={**os.environ, **_environment(where)},
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    heal_s = time.monotonic() - began
+    assert told.returncode == 0, told.stdout + told.stderr
+    _check_whole(cluster)
+    assert _processes_of(where) == []
+    _check_readable(where)
+    found = re.search(r"put back (.*?)(; whole)?$", told.stdout, re.MULTILINE)
+    return Healed(phase, heal_s, found[1] if found else "")
+
+
+def _kill_tree(root: int) -> None:
+    """SIGKILL a process and every descendant that is no database server."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            children.setdefault(int(fields[1]), []).append(int(entry.name))
+    tree, front = [root], [root]
+    while front:
+        front = [child for parent in front for child in children.get(parent, [])]
+        tree += front
+    for pid in tree:
+        identity = procfs.identify(pid)
+        if identity is not None and "mongod" not in Path(identity.command[0]).name:
+            os.kill(pid, signal.SIGKILL)
+
+
+def _processes_of(where: Path) -> list[int]:
+    """Processes that still work in the run's folder; killed ones may need a moment to be gone."""
+    deadline = time.monotonic() + 10
+    while (found := procfs.users_of(where)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return found
+
+
+def _written(where: Path) -> str:
+    """All that the run has written down of its events."""
+    return "".join(events.read_text() for events in where.glob("runs/*/events.ndjson"))
+
+
+def _phase(where: Path) -> str:
+    """The last thing the run had written down."""
+    lines = [line for line in _written(where).splitlines() if line.endswith("}")]
+    if not lines:
+        return "opening"
+    last = json.loads(lines[-1])
+    return f"{last['name']} {last['stage']}"
+
+
+def _check_whole(cluster: Cluster) -> None:
+    adapter = adapter_for(cluster)
+    try:
+        assert adapter.stable("whole").reached
+    finally:
+        adapter.close()
+
+
+def _check_readable(where: Path) -> None:
+    """Whatever is there can be analysed: a verdict, never a crash, never a pass."""
+    for directory in where.glob("runs/*"):
+        if not (directory / "run.json").exists():
+            continue
+        told = subprocess.run(
+            [sys.executable, "-m", "brownout", "analyze", str(directory)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert told.returncode in (1, 2, 3), told.stdout + told.stderr
+        assert "Traceback" not in told.stderr

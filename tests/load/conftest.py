@@ -1,0 +1,142 @@
+"""A real generator on a real replica set, and what its files say."""
+
+import csv
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brownout.cluster.adapter import Adapter, adapter_for
+from brownout.cluster.host import Host, host_for
+from brownout.cluster.model import Cluster, Node
+from brownout.load import workload as workloads
+from brownout.load.generator import Generator
+
+
+class Running:
+    """A load on a cluster. `lives` are its live events so far."""
+
+    def __init__(self, cluster: Cluster, directory: Path, changes: str = "") -> None:
+        self.cluster = cluster
+        self.adapter: Adapter = adapter_for(cluster)
+        self.directory = directory
+        self.workload = workloads.load("lab", changes)
+        self.lives: list[Mapping[str, Any]] = []
+        self._came = threading.Condition()
+        self.generator = Generator(directory, on_live=self._take)
+
+    def start(self) -> None:
+        """Load the data and begin; returns when operations succeed."""
+        spec = self.workload.to_spec(
+            directory=self.directory,
+            seed=4711,
+            writer=self.directory.name,
+            **self.adapter.load_spec(),
+        )
+        self.generator.open(spec)
+        self.generator.load()
+        self.generator.start()
+        self.until("the load is well", self.well)
+
+    def until(self, what: str, reached: Callable[[], bool], within_s: float = 120) -> None:
+        """Wait for a state that live events or the cluster show."""
+        deadline = time.monotonic() + within_s
+        while not reached():
+            assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
+            assert self.generator.alive, f"the generator died before: {what}"
+            with self._came:
+                self._came.wait(0.1)
+
+    def well(self, *streams: str) -> bool:
+        """Whether all that ended in the last live event was ok, in all or in these streams."""
+        rows = self.lives[-1]["series"] if self.lives else []
+        rows = [row for row in rows if not streams or row[1] in streams]
+        ok, bad = sum(row[4] for row in rows), sum(sum(row[5:10]) for row in rows)
+        return ok > 0 and bad == 0 and all(row[4] > 0 for row in rows)
+
+    def primary(self) -> tuple[Node, Host]:
+        """The primary and its host."""
+        node = self.adapter.targets("primary", 1)[0]
+        return node, host_for(node)
+
+    def finish(self) -> Mapping[str, Any]:
+        """Stop after a few seconds, read the ledger back; what the generator says."""
+        self.until("there are whole seconds to look at", lambda: self.lives[-1]["t"] > 3)
+        stopped = self.generator.stop()
+        self.generator.verify()
+        self.generator.close()
+        return stopped
+
+    def close(self) -> None:
+        """End it all."""
+        self.generator.close()
+        self.adapter.close()
+
+    def rows(self, name: str) -> list[dict[str, str]]:
+        """The rows of one of the run's CSV files."""
+        with (self.directory / name).open(newline="") as file:
+            return list(csv.DictReader(file))
+
+    def causes(self, stream: str) -> Counter[str]:
+        """What was not ok in a stream, by cause."""
+        found: Counter[str] = Counter()
+        for row in self.rows("errors.csv"):
+            if row["stream"] == stream:
+                found[row["cause"]] += int(row["n"])
+        return found
+
+    def lanes(self) -> list[str]:
+        """The lanes that had operations, in the order of their first."""
+        return list(dict.fromkeys(r["lane"] for r in self.rows("lanes.csv") if int(r["offered"])))
+
+    def ledger(self) -> Counter[str]:
+        """How many verified keys are `ok`, `recovered`, and anything else."""
+        lines = [json.loads(x) for x in (self.directory / "ledger.ndjson").read_text().splitlines()]
+        written = {line["key"]: line for line in lines if "key" in line}
+        found = {line["read"]: line for line in lines if "read" in line}
+        return Counter(_verdict(written[key], found.get(key, {})) for key in written)
+
+    def offered_each_second(self, stream: str) -> list[int]:
+        """How many operations were offered in each whole second."""
+        seconds: Counter[int] = Counter()
+        rows = [row for row in self.rows("series.csv") if row["stream"] == stream]
+        for row in rows:
+            seconds[int(float(row["t"]))] += int(row["offered"])
+        return [seconds[s] for s in range(len(seconds) - 1)]
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        with self._came:
+            self.lives.append(event)
+            self._came.notify_all()
+
+
+def _verdict(written: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    if "value" in found:
+        most = written["acked"] + written.get("in_doubt_n", 0)
+        return "ok" if written["acked"] <= found["value"] <= most else "wrong"
+    if not found.get("checksum_ok") or found.get("writer") != written["writer"]:
+        return "wrong"
+    if found["seq"] == written["acked"]:
+        return "ok"
+    doubtful = any(first <= found["seq"] <= last for first, last in written["in_doubt"])
+    return "recovered" if found["seq"] > written["acked"] and doubtful else "lost"
+
+
+@pytest.fixture
+def running(lab_mongodb: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Put the lab workload, with changes, on the shared lab; ended after the test."""
+    made: list[Running] = []
+
+    def run(changes: str = "") -> Running:
+        made.append(Running(lab_mongodb, tmp_path / f"run-{len(made)}", changes))
+        made[-1].start()
+        return made[-1]
+
+    yield run
+    for one in made:
+        one.close()

@@ -1,0 +1,41 @@
+"""A load host: a real sshd on loopback, whose directory for us is a test's own."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.sshd import WHY_NOT, Sshd
+
+from brownout.cluster.ssh import pool
+from brownout.load.binary import find_loadgen
+from brownout.load.remote import LoadHost
+from brownout.load.remote.files import hash_of
+
+
+@pytest.fixture
+def sshd(tmp_path: Path) -> Iterator[Sshd]:
+    """A server that this test alone uses."""
+    if WHY_NOT:
+        pytest.skip(WHY_NOT)
+    server = Sshd(tmp_path / "sshd").start()
+    try:
+        yield server
+    finally:
+        pool.close_all()
+        server.stop()
+
+
+@pytest.fixture
+def used_host(bare_host: LoadHost, tmp_path: Path) -> LoadHost:
+    """A load host that has the binary from an earlier run, which saves a second."""
+    binary = tmp_path / "there" / f"loadgen-{hash_of(find_loadgen())}"
+    binary.parent.mkdir()
+    shutil.copy(find_loadgen(), binary)
+    return bare_host
+
+
+@pytest.fixture
+def bare_host(sshd: Sshd, tmp_path: Path) -> LoadHost:
+    """A load host that was never used; what it keeps lies in `tmp_path / "there"`."""
+    return LoadHost.model_validate(sshd.login(directory=str(tmp_path / "there")))

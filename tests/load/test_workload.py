@@ -1,0 +1,234 @@
+"""Workload files: what is read, what is refused, and with which words."""
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brownout.errors import ConfigurationError
+from brownout.load import workload as workloads
+from brownout.load.workload import Workload
+from brownout.load.workload_fields import OPERATIONS
+
+MINIMAL = {"streams": [{"name": "app", "mix": {"read": 70, "update": 30}, "rate": 100}]}
+
+
+def problems(settings: Any) -> list[str]:
+    """What is wrong with `settings`, without the file's name."""
+    with pytest.raises(ConfigurationError) as caught:
+        workloads.parse(settings, "x.yaml")
+    return [problem.removeprefix("x.yaml: ") for problem in caught.value.problems]
+
+
+def stream(**changes: object) -> dict[str, object]:
+    """The minimal workload with a changed stream; None removes a setting."""
+    changed = {**MINIMAL["streams"][0], **changes}
+    return {"streams": [{k: v for k, v in changed.items() if v is not None}]}
+
+
+@pytest.mark.parametrize("name", workloads.names())
+def test_every_shipped_workload_is_valid_and_says_what_it_is(name: str) -> None:
+    workload = workloads.load(name)
+    assert workload.name == name
+    assert workload.title
+    assert any(s.verified for s in workload.streams), "nothing would be known of lost writes"
+
+
+def test_the_lab_workload_leaves_the_lab_headroom() -> None:
+    workload = workloads.load("lab")
+    assert workload.rate == 800
+    assert workload.summary() == "lab 800/s open loop, deadline 1 s"
+    for verified in (s for s in workload.streams if s.verified):
+        # A write in doubt locks its key for about two deadlines.
+        assert verified.ledger_keys > 5 * verified.rate * 2 * verified.deadline_s
+
+
+def test_settings_that_are_left_out_have_their_defaults() -> None:
+    workload = workloads.parse(MINIMAL)
+    only = workload.streams[0]
+    assert (only.deadline_s, only.retries, only.arrivals) == (1.0, "none", "constant")
+    assert only.keys.distribution == "uniform"
+    assert only.shares() == {"read": 0.7, "update": 0.3}
+    assert workload.namespace == "brownout"
+
+
+def test_three_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        """
+        data: {keys: 0}
+        streams:
+          - {name: app, mix: {reed: 70, update: 30}, rate: 100}
+          - {name: bulk, mix: {insert: 1}}
+        """
+    )
+    with pytest.raises(ConfigurationError) as caught:
+        workloads.load(path)
+    assert caught.value.problems == [
+        f"{path}: data.keys: found 0; wanted at least 1",
+        f"{path}: streams[0].mix.reed: unknown operation; "
+        "wanted one of read, update, insert, increment",
+        f"{path}: streams[1]: no pace; wanted one of rate (open loop), concurrency (closed loop)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        ({}, "streams: missing; wanted a value"),
+        ({"streams": []}, "streams: found 0; wanted 1 to 64"),
+        ({"streams": 3}, "streams: found 3; wanted a list"),
+        ({"streams": [3]}, "streams[0]: found 3; wanted a mapping"),
+        (stream(rate=0), "streams[0].rate: found 0; wanted more than 0"),
+        (stream(rate="fast"), "streams[0].rate: found 'fast'; wanted a number"),
+        (stream(rate=2_000_000), "streams[0].rate: found 2000000; wanted at most 1,000,000"),
+        (
+            stream(concurrency=4),
+            "streams[0].concurrency: found beside rate; wanted one of rate, concurrency",
+        ),
+        (
+            stream(rate=None, concurrency=4, arrivals="poisson"),
+            "streams[0].arrivals: found without rate; a closed loop has no schedule",
+        ),
+        (
+            stream(arrivals="bursts"),
+            "streams[0].arrivals: found 'bursts'; wanted constant or poisson",
+        ),
+        (
+            stream(retries="twice"),
+            "streams[0].retries: found 'twice'; wanted none, once or driver-default",
+        ),
+        (stream(name="total"), "streams[0].name: found 'total'; total, read, write are the"),
+        (stream(name="My App"), "streams[0].name: found 'My App'; wanted a name that matches"),
+        (stream(mix={}), "streams[0].mix: empty; wanted at least one"),
+        (stream(mix={"read": -1}), "streams[0].mix.read: found -1; wanted more than 0"),
+        (
+            stream(keys={"distribution": "zip"}),
+            "streams[0].keys: found 'zip'; wanted distribution: uniform, zipf, gaussian, hot-set",
+        ),
+        (
+            stream(keys={"distribution": "zipf", "sigma": 1}),
+            "streams[0].keys.sigma: unknown setting; wanted one of distribution, theta",
+        ),
+        (
+            stream(ledger_keys=3),
+            "streams[0].ledger_keys: found without verified: true; remove it or verify",
+        ),
+        (
+            stream(verified=True),
+            "streams[0].ledger_keys: missing; a verified stream says how many keys it has",
+        ),
+        (
+            stream(verified=True, ledger_keys=9, mix={"insert": 1, "update": 1}),
+            "streams[0].mix.insert: a verified stream has fixed keys; wanted update",
+        ),
+        (
+            stream(verified=True, ledger_keys=9, mix={"read": 1}),
+            "streams[0].mix: a verified stream without writes; wanted update or increment",
+        ),
+        (
+            {**stream(verified=True, ledger_keys=9), "data": {"load": False}},
+            "data.load: found false; a verified stream's keys have to be loaded",
+        ),
+        (
+            {**MINIMAL, "options": {"mongodb": {"write_concern": 0}}},
+            "options.mongodb.write_concern: found 0; wanted majority or a number of members from 1",
+        ),
+        (
+            {**MINIMAL, "options": {"mongodb": {"journal": "yes"}}},
+            "options.mongodb.journal: found 'yes'; wanted true or false",
+        ),
+        (
+            {**MINIMAL, "options": {"mongo": {}}},
+            "options.mongo: unknown setting; wanted one of mongodb",
+        ),
+        ({**MINIMAL, "name": "x"}, "name: unknown setting; wanted one of title, seed"),
+        ({**MINIMAL, "namespace": "a/b"}, "namespace: found 'a/b'; wanted a name that matches"),
+    ],
+)
+def test_each_wrong_setting_is_named_with_what_is_wanted(settings: object, wanted: str) -> None:
+    found = problems(settings)
+    assert len(found) == 1
+    assert found[0].startswith(wanted)
+
+
+def test_the_second_stream_of_a_name_is_refused() -> None:
+    twice = {"streams": [MINIMAL["streams"][0]] * 2}
+    assert problems(twice) == ["streams[1].name: found 'app' again; wanted a name of its own"]
+
+
+def test_an_unknown_workload_is_told_the_known_ones() -> None:
+    with pytest.raises(ConfigurationError, match="wanted one of key-value, lab or the path"):
+        workloads.load("labb")
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"workload `no/such.yaml`: No such file"):
+        workloads.load("no/such.yaml")
+
+
+def test_overrides_are_checked_like_the_file() -> None:
+    changed = workloads.load("lab", "streams.orders.rate=50,options.mongodb.write_concern=1")
+    assert changed.streams[1].rate == 50
+    assert changed.options.mongodb.write_concern == 1
+    with pytest.raises(ConfigurationError, match=r"streams\[0\].rat: unknown setting"):
+        workloads.load("lab", {"streams.0.rat": 400})
+
+
+def test_an_open_and_a_closed_stream_make_a_mixed_loop() -> None:
+    closed = {"name": "batch", "mix": {"read": 1}, "concurrency": 8, "deadline_s": 2.5}
+    workload = workloads.parse({"streams": [*MINIMAL["streams"], closed]}, "both.yaml")
+    assert workload.loop == "mixed"
+    assert (
+        workload.summary() == "both 100/s open loop, 8 workers closed loop, deadline 1 s and 2.5 s"
+    )
+
+
+def test_what_is_recorded_is_the_workload_again() -> None:
+    recorded = workloads.load("key-value").public()
+    assert recorded.pop("name") == "key-value"
+    again = yaml.safe_load(yaml.safe_dump(recorded))
+    for one in again["streams"]:  # the defaults of what a stream does not use
+        if not one["verified"]:
+            one.pop("ledger_keys")
+        one.pop("concurrency")
+    assert workloads.parse(again, "key-value.yaml").streams == workloads.load("key-value").streams
+
+
+@given(st.dictionaries(st.sampled_from(OPERATIONS), st.floats(0.01, 1e6), min_size=1))
+def test_shares_add_up_to_one_whatever_the_weights(mix: dict[str, float]) -> None:
+    shares = workloads.parse(stream(mix=mix)).streams[0].shares()
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["streams", "name", "mix", "rate", "keys", "read", "data"]),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_nonsense_is_refused_and_never_crashes(nonsense: object) -> None:
+    settings = nonsense if isinstance(nonsense, dict) else {"streams": nonsense}
+    with contextlib.suppress(ConfigurationError):
+        assert isinstance(workloads.parse(settings), Workload)
+
+
+def test_the_schema_for_editors_knows_every_setting() -> None:
+    schema = workloads.json_schema()
+    assert set(schema["properties"]) == {
+        "title", "seed", "namespace", "data", "streams", "lanes", "options",
+    }  # fmt: skip
+    assert schema["additionalProperties"] is False
+    assert "deadline_s" in schema["$defs"]["Stream"]["properties"]

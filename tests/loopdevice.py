@@ -1,0 +1,65 @@
+"""Real block devices for tests: loop devices over files, with a stable name as udev gives them."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SIZE = 8 << 20
+_BY_ID = Path("/dev/disk/by-id")
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One loop device: `/dev/loop3`, its stable name below /dev/disk/by-id, and its file."""
+
+    device: Path
+    stable: Path
+    file: Path
+
+    def filled(self) -> "Loop":
+        """Fill it with what is not zero, to the last byte."""
+        self.device.write_bytes(b"\xa5" * SIZE)
+        return self
+
+    def reads_zero(self) -> bool:
+        """Whether every byte of it is zero, read past the cache."""
+        subprocess.run(["blockdev", "--flushbufs", str(self.device)], check=True)
+        data = self.device.read_bytes()
+        return len(data) == SIZE and not any(data)
+
+    def untouched(self) -> bool:
+        """Whether it holds what `filled` wrote."""
+        return self.device.read_bytes() == b"\xa5" * SIZE
+
+
+@contextlib.contextmanager
+def loop_device(directory: Path, contents: bytes = b"", *options: str) -> Iterator[Loop]:
+    """Make a loop device that begins with `contents`; skip the test where there are none."""
+    if os.geteuid() or not shutil.which("losetup"):
+        pytest.skip("loop devices need root and losetup (apt-get install -y mount)")
+    file = directory / "disk.img"
+    file.write_bytes(contents + bytes(SIZE - len(contents)))
+    made = subprocess.run(
+        ["losetup", "--show", "--find", *options, str(file)], capture_output=True, text=True
+    )
+    if made.returncode:
+        pytest.skip(f"this machine gives no loop device: {made.stderr.strip()}")
+    device = Path(made.stdout.strip())
+    stable = _BY_ID / f"brownout-test-{os.getpid()}-{device.name}"
+    missing = [parent for parent in (_BY_ID, _BY_ID.parent) if not parent.exists()]
+    try:
+        _BY_ID.mkdir(parents=True, exist_ok=True)
+        stable.symlink_to(device)
+        yield Loop(device, stable, file)
+    finally:
+        stable.unlink(missing_ok=True)
+        for parent in missing:
+            with contextlib.suppress(OSError):
+                parent.rmdir()
+        subprocess.run(["losetup", "--detach", str(device)], check=True)

@@ -1,0 +1,115 @@
+"""The generator's files: read whole, cut where they are torn, refused where they are wrong."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brownout.errors import RunDirectoryError
+from brownout.run.csvfile import read_rows, read_table
+from brownout.run.table import OUTCOME_COLUMNS
+
+HEADER = "t,stream,op," + ",".join(OUTCOME_COLUMNS) + "\n"
+KEYS = (("app", "read"), ("app", "update"), ("orders-2", "increment"))
+
+
+def text_of(buckets: int, keys: tuple[tuple[str, str], ...] = KEYS) -> str:
+    lines = [HEADER]
+    for i in range(buckets):
+        for j, (stream, op) in enumerate(keys):
+            offered = 10 * i + j
+            lines.append(f"{i // 10}.{i % 10},{stream},{op},{offered},{i},0,{j},0,0,0\n")
+    return "".join(lines)
+
+
+def write(path: Path, text: str) -> Path:
+    file = path / "outcomes.csv"
+    file.write_bytes(text.encode())
+    return file
+
+
+def test_every_count_is_where_it_belongs(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path, text_of(25)), OUTCOME_COLUMNS)
+    assert table.keys == KEYS
+    assert len(table) == 25
+    assert table.end == 2.5
+    assert table.columns["offered"][12].tolist() == [120, 121, 122]
+    assert table.columns["failed"][12].tolist() == [0, 1, 2]
+    assert table.total("write", "ok").tolist() == [2 * i for i in range(25)]
+    assert table.total("orders-2", "ok", "failed").tolist() == [i + 2 for i in range(25)]
+
+
+def test_the_counts_cannot_be_changed(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path, text_of(3)), OUTCOME_COLUMNS)
+    with pytest.raises(ValueError, match="read-only"):
+        table.columns["ok"][0, 0] = 1
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cut=st.integers(0, len(text_of(12))))
+def test_a_torn_file_keeps_its_whole_buckets(tmp_path: Path, cut: int) -> None:
+    torn = text_of(12)[:cut]
+    table = read_table(write(tmp_path, torn), OUTCOME_COLUMNS)
+    whole = torn.count("\n", len(HEADER)) // len(KEYS)
+    # Whether the first bucket is whole is known only once another begins.
+    assert len(table) in ((0, whole) if whole < 2 else (whole,))
+    if len(table):
+        full = read_table(write(tmp_path, text_of(12)), OUTCOME_COLUMNS)
+        for name in OUTCOME_COLUMNS:
+            np.testing.assert_array_equal(table.columns[name], full.columns[name][: len(table)])
+
+
+def test_a_file_longer_than_a_chunk_is_read_whole(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path, text_of(120_000)), OUTCOME_COLUMNS)
+    assert len(table) == 120_000
+    assert table.columns["offered"][119_999].tolist() == [1_199_990, 1_199_991, 1_199_992]
+
+
+def test_a_missing_or_empty_file_has_no_buckets(tmp_path: Path) -> None:
+    for table in (
+        read_table(tmp_path / "none.csv", OUTCOME_COLUMNS),
+        read_table(write(tmp_path, ""), OUTCOME_COLUMNS),
+        read_table(write(tmp_path, HEADER), OUTCOME_COLUMNS),
+    ):
+        assert len(table) == 0
+        assert table.total("total", "ok").tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "wanted"),
+    [
+        ("t,stream", "time,stream", "found the header"),
+        ("0.2,app,read", "0.4,app,read", "line 8 is out of order"),
+        ("0.2,app,read", "0.1,app,read", "line 8 is out of order"),
+        ("0.2,app,read,20", "0.2,app,read,many", "not of whole numbers"),
+        ("0.2,app,update", "0.2,app,delete", "not of whole numbers"),
+        ("0.2,app,update,", "0.2,app,update,7,", "not of whole numbers"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused_by_name(
+    tmp_path: Path, was: str, becomes: str, wanted: str
+) -> None:
+    text = text_of(5)
+    assert was in text
+    with pytest.raises(RunDirectoryError, match=wanted) as error:
+        read_table(write(tmp_path, text.replace(was, becomes)), OUTCOME_COLUMNS)
+    assert "outcomes.csv" in str(error.value)
+
+
+def test_small_files_are_read_row_by_row(tmp_path: Path) -> None:
+    file = tmp_path / "errors.csv"
+    file.write_text('t,cause,n\n0.1,late,3\n0.2,"a, b",4\n0.3,ot')
+    assert list(read_rows(file, ("t", "cause", "n"))) == [
+        ["0.1", "late", "3"],
+        ["0.2", "a, b", "4"],
+    ]
+    assert list(read_rows(tmp_path / "none.csv", ("t",))) == []
+
+
+def test_a_row_with_too_few_fields_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "errors.csv"
+    file.write_text("t,cause,n\n0.1,late\n0.2,late,4\n")
+    with pytest.raises(RunDirectoryError, match=r"errors\.csv: line 2 has 2 fields"):
+        list(read_rows(file, ("t", "cause", "n")))

@@ -1,0 +1,97 @@
+"""Payloads decoded by the thousand are what HdrHistogram itself reads from each."""
+
+import base64
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from hdrh.histogram import HdrHistogram
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brownout.errors import RunDirectoryError
+from brownout.run.hdr import decode, highest_values
+from brownout.run.latency import Interval, LatencyLog
+
+HIGHEST = 3_600_000_000
+records = st.lists(
+    st.tuples(st.integers(0, HIGHEST), st.integers(1, 1 << 40)), min_size=0, max_size=20
+)
+
+
+def histogram_of(values: list[tuple[int, int]]) -> HdrHistogram:
+    histogram = HdrHistogram(1, HIGHEST, 3)
+    for value, n in values:
+        histogram.record_value(value, n)
+    return histogram
+
+
+@settings(deadline=None)
+@given(st.lists(records, min_size=1, max_size=6))
+def test_cells_are_those_of_each_histogram(many: list[list[tuple[int, int]]]) -> None:
+    histograms = [histogram_of(values) for values in many]
+    cells = decode([histogram.encode().decode() for histogram in histograms])
+    for number, histogram in enumerate(histograms):
+        found = np.zeros(histogram.counts_len, np.int64)
+        mine = cells.owner == number
+        found[cells.index[mine]] = cells.count[mine]
+        assert found.tolist() == np.frombuffer(histogram.counts, np.int64).tolist()
+
+
+@pytest.mark.parametrize("shape", [(1, HIGHEST, 3), (1, 1_000_000, 2), (1000, 10**10, 3)])
+def test_an_index_stands_for_what_hdrhistogram_says(shape: tuple[int, int, int]) -> None:
+    scale = HdrHistogram(*shape)
+    wanted = [
+        scale.get_highest_equivalent_value(scale.get_value_from_index(index))
+        for index in range(scale.counts_len)
+    ]
+    assert highest_values(shape).tolist() == wanted
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(records, min_size=1, max_size=4), st.sampled_from([0.0, 0.5, 0.99, 1.0]))
+def test_percentiles_by_the_second_are_those_of_the_histograms(
+    many: list[list[tuple[int, int]]], ratio: float
+) -> None:
+    payloads = [histogram_of(values).encode().decode() for values in many]
+    log = LatencyLog(
+        Interval(tag, float(second), 1.0, payload)
+        for second, payload in enumerate(payloads)
+        for tag in ("app/read", "app/update")
+    )
+    rows = log.percentiles(["app/read", "app/update"], len(many), [ratio])
+    for second in range(len(many)):
+        histogram = log.between(["app/read", "app/update"], second, second + 1)
+        wanted = None if histogram is None else histogram.percentile_us(ratio)
+        assert (None if np.isnan(rows[second, 0]) else rows[second, 0]) == wanted
+
+
+def test_many_intervals_are_decoded_in_blocks() -> None:
+    payload = histogram_of([(1000, 3)]).encode().decode()
+    log = LatencyLog(Interval("app/read", float(s), 1.0, payload) for s in range(1000))
+    assert log.percentiles(["app/read"], 1000, [0.5]).tolist() == [[1000.0]] * 1000
+    found = log.between(["app/read"], 200, 900)
+    assert found is not None
+    assert found.n == 3 * 700
+
+
+def rewritten(**fields: int) -> str:
+    """A payload with changed fields of its inner header."""
+    outer = base64.b64decode(histogram_of([(10**9, 1)]).encode())
+    inner = zlib.decompress(outer[8:])
+    names = ("cookie", "length", "normalizing", "digits", "lowest", "highest", "ratio")
+    values = dict(zip(names, struct.unpack(">iiiiqqd", inner[:40]), strict=True)) | fields
+    body = zlib.compress(struct.pack(">iiiiqqd", *values.values()) + inner[40:])
+    return base64.b64encode(struct.pack(">ii", 0x1C849314, len(body)) + body).decode()
+
+
+@pytest.mark.parametrize("field", ["cookie", "length", "normalizing"])
+def test_a_header_that_is_not_ours_is_refused(field: str) -> None:
+    with pytest.raises(RunDirectoryError, match="cannot be decoded"):
+        decode([rewritten(**{field: 7})])
+
+
+def test_counts_beyond_the_last_index_are_refused() -> None:
+    with pytest.raises(RunDirectoryError, match="cannot be decoded"):
+        decode([rewritten(highest=2)])

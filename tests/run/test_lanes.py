@@ -1,0 +1,66 @@
+"""Lanes are read whole, whatever they are called, up to a torn end."""
+
+from pathlib import Path
+
+import pytest
+
+from brownout.errors import RunDirectoryError
+from brownout.run import lanes
+from brownout.run.lanes import read_lanes
+
+HEADER = "t,lane,offered,ok,bad,pending\n"
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "lanes.csv"
+    file.write_text(text)
+    return file
+
+
+def test_each_lane_has_its_columns_from_the_start_on(tmp_path: Path) -> None:
+    rows = "0.0,a:1,5,4,0,1\n0.1,a:1,5,6,0,0\n0.1,b:2,7,0,7,0\n"
+    found = read_lanes(write(tmp_path, HEADER + rows))
+    assert list(found) == ["a:1", "b:2"]
+    assert found["a:1"]["ok"].tolist() == [4, 6]
+    assert found["a:1"]["pending"].tolist() == [1, 0]
+    assert found["b:2"]["bad"].tolist() == [0, 7]
+
+
+def test_a_lane_may_be_called_by_a_number(tmp_path: Path) -> None:
+    found = read_lanes(write(tmp_path, HEADER + "10.0,5,5,5,5,5\n10.0,12,1,2,3,4\n"))
+    assert [found["5"]["offered"][100], found["12"]["ok"][100]] == [5, 2]
+
+
+@pytest.mark.parametrize("torn", ["0.1", "0.1,a:1", "0.1,a:1,5,6,0,"])
+def test_a_torn_last_line_is_left_out(tmp_path: Path, torn: str) -> None:
+    found = read_lanes(write(tmp_path, HEADER + "0.0,a:1,5,4,0,1\n" + torn))
+    assert found["a:1"]["ok"].tolist() == [4]
+
+
+@pytest.mark.parametrize("text", ["", "t,la", HEADER])
+def test_nothing_written_yet_is_no_lanes(tmp_path: Path, text: str) -> None:
+    assert read_lanes(write(tmp_path, text)) == {}
+
+
+def test_without_a_file_there_are_no_lanes(tmp_path: Path) -> None:
+    assert read_lanes(tmp_path / "lanes.csv") == {}
+
+
+def test_a_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "_CHUNK", 64)
+    rows = "".join(f"{b / 10:.1f},lane-{b % 3},3,2,1,0\n" for b in range(100))
+    found = read_lanes(write(tmp_path, HEADER + rows))
+    assert sum(int(one["ok"].sum()) for one in found.values()) == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("t,lane,ok\n", "header"),
+        (HEADER + "0.0,a,1,2,3\n", "not `t,lane"),
+        (HEADER + "0.0,a,1,2,3,x\n", "whole numbers"),
+    ],
+)
+def test_what_is_not_of_this_shape_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(RunDirectoryError, match=words):
+        read_lanes(write(tmp_path, text))

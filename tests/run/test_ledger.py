@@ -1,0 +1,178 @@
+"""Every key ends in one class; what nobody could say is neither clean nor lost."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brownout.run.ledger import Ledger, classify, read_ledger_lines
+
+END = {"end": True, "keys": 1, "read": 1, "sampled": False}
+
+
+def register(
+    acked: int = 9, in_doubt: Any = (), failed: Any = (), name: str = "k1", **more: Any
+) -> dict[str, Any]:
+    others = sum(b - a + 1 for a, b in [*in_doubt, *failed] if b <= acked)
+    ranges = {"in_doubt": list(in_doubt), "failed": list(failed)}
+    key = {"key": name, "stream": "orders", "kind": "register", "writer": "run-1"}
+    return {**key, "acked": acked, "acked_n": acked - others, **ranges, **more}
+
+
+def counter(acked: int, in_doubt_n: int = 0) -> dict[str, Any]:
+    return {"key": "k1", "stream": "orders", "kind": "counter", "writer": "run-1", "acked": acked,
+            "acked_n": acked, "in_doubt": [], "failed": [], "in_doubt_n": in_doubt_n}  # fmt: skip
+
+
+def read(seq: int = 9, name: str = "k1", **more: Any) -> dict[str, Any]:
+    return {
+        "read": name,
+        "stream": "orders",
+        "seq": seq,
+        "writer": "run-1",
+        "checksum_ok": True,
+        **more,
+    }
+
+
+def value(n: int) -> dict[str, Any]:
+    return {"read": "k1", "stream": "orders", "value": n}
+
+
+MISSING = {"read": "k1", "stream": "orders", "missing": True}
+ERROR = {"read": "k1", "stream": "orders", "error": "no primary"}
+
+
+def only(found: Ledger) -> str:
+    """Return the one class that the one key is in."""
+    classes = ("ok", "recovered", "rolled_back_keys", "overwritten_by_late_keys", "unexpected",
+               "corrupt", "unread")  # fmt: skip
+    (name,) = (name for name in classes if getattr(found, name))
+    return name.removesuffix("_keys")
+
+
+@pytest.mark.parametrize(
+    ("key", "line", "kind", "lost", "state"),
+    [
+        (register(), read(9), "ok", 0, "clean"),
+        (register(in_doubt=[[10, 11]]), read(11), "recovered", 0, "clean"),
+        (register(in_doubt=[[10, 11]]), read(9), "ok", 0, "clean"),
+        (register(), read(6), "rolled_back", 3, "lost"),
+        (register(in_doubt=[[7, 7]], failed=[[8, 8]]), read(6), "rolled_back", 1, "lost"),
+        (register(in_doubt=[[6, 6]]), read(6), "overwritten_by_late", 3, "lost"),
+        (register(failed=[[6, 6]]), read(6), "overwritten_by_late", 3, "lost"),
+        (register(), MISSING, "rolled_back", 9, "lost"),
+        (register(0, in_doubt=[[1, 2]]), MISSING, "ok", 0, "clean"),
+        (register(0, in_doubt=[[1, 2]]), read(2), "recovered", 0, "clean"),
+        (register(failed=[[10, 10]]), read(10), "unexpected", 0, "unknown"),
+        (register(), read(12), "unexpected", 0, "unknown"),
+        (register(), read(0), "unexpected", 0, "unknown"),
+        (register(), read(9, writer="other"), "unexpected", 0, "unknown"),
+        (register(), read(9, checksum_ok=False), "corrupt", 0, "lost"),
+        (register(), ERROR, "unread", 0, "unknown"),
+        (counter(7), value(7), "ok", 0, "clean"),
+        (counter(7, 2), value(9), "recovered", 0, "clean"),
+        (counter(7, 2), value(10), "unexpected", 0, "unknown"),
+        (counter(7, 2), value(4), "rolled_back", 3, "lost"),
+        (counter(7), MISSING, "rolled_back", 7, "lost"),
+        (counter(0), MISSING, "ok", 0, "clean"),
+        # Coarse ranges also cover what was acknowledged; one write at least is gone.
+        (register(in_doubt=[[2, 9]], acked_n=5, coarse=True), read(1), "rolled_back", 1, "lost"),
+    ],
+)  # fmt: skip
+def test_a_key_is_in_the_class_that_what_was_read_puts_it_in(
+    key: dict[str, Any], line: dict[str, Any], kind: str, lost: int, state: str
+) -> None:
+    found = classify([key, line, END])
+    assert only(found) == kind
+    assert (found.lost, found.state, found.keys) == (lost, state, 1)
+    assert found.lost_writes == (None if state == "unknown" else lost)
+    assert found.detail
+
+
+def test_what_is_lost_is_lost_whatever_else_is_not_known() -> None:
+    lines = [register(), register(name="k2"), read(3), {**ERROR, "read": "k2"}]
+    found = classify(lines, finished=False)
+    assert (found.state, found.lost, found.lost_keys, found.unread) == ("lost", 6, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "finished", "wanted"),
+    [
+        ([], True, "no key was written down"),
+        ([], False, "generator died"),
+        ([register()], True, "not finished"),
+        ([register(), read(9)], True, "not finished"),
+        ([register(), read(9), END], False, "generator died"),
+        ([register(), END], True, "could not be read back"),
+        ([register(), {**END, "sampled": True}], True, "no key was read back"),
+    ],
+)
+def test_a_ledger_that_was_not_read_back_is_unknown(
+    lines: list[dict[str, Any]], finished: bool, wanted: str
+) -> None:
+    found = classify(lines, finished=finished)
+    assert found.state == "unknown"
+    assert found.lost_writes is None
+    assert wanted in found.detail
+
+
+def test_a_sample_speaks_for_what_it_read() -> None:
+    keys = [register(name=f"k{i}") for i in range(10)]
+    reads = [read(9, f"k{i}") for i in range(4)]
+    found = classify([*keys, *reads, {"end": True, "keys": 10, "read": 4, "sampled": True}])
+    assert (found.state, found.read, found.unread, found.sampled) == ("clean", 4, 0, True)
+
+
+def test_without_a_verified_stream_there_is_nothing_to_know() -> None:
+    found = classify([], verified=False)
+    assert (found.state, found.lost_writes) == ("none", None)
+
+
+def test_keys_of_two_streams_may_have_the_same_name() -> None:
+    other = {"stream": "other"}
+    found = classify([register(), register() | other, read(9), read(9) | other, END])
+    assert (found.keys, found.ok) == (2, 2)
+
+
+def test_examples_name_what_is_wrong() -> None:
+    found = classify([register(), register(name="k2"), read(6), read(9, "k2"), END])
+    (example,) = found.examples
+    assert (example["key"], example["class"], example["writes"]) == ("k1", "rolled_back", 3)
+    assert example["read"]["seq"] == 6
+    json.dumps(found.as_dict())
+
+
+ranges = st.sets(st.integers(2, 30), max_size=8)
+
+
+@given(st.integers(1, 30), ranges, ranges, st.integers(0, 35))
+def test_a_key_is_always_in_exactly_one_class(
+    acked: int, in_doubt: set[int], failed: set[int], seq: int
+) -> None:
+    in_doubt -= {acked}
+    failed -= {acked} | in_doubt
+    key = register(acked, [[s, s] for s in sorted(in_doubt)], [[s, s] for s in sorted(failed)])
+    found = classify([key, read(seq), END])
+    kind = only(found)
+    tried = set(range(1, acked + 1)) | in_doubt | failed
+    if seq == acked:
+        assert kind == "ok"
+    elif seq not in tried or (seq in failed and seq > acked):
+        assert kind == "unexpected"
+    elif seq > acked:
+        assert kind == "recovered"
+    else:
+        acknowledged = set(range(1, acked + 1)) - in_doubt - failed
+        assert kind in ("rolled_back", "overwritten_by_late")
+        assert found.lost == len({s for s in acknowledged if s > seq})
+
+
+def test_torn_lines_are_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.ndjson"
+    file.write_text(json.dumps(register()) + "\n" + json.dumps(read(9)) + "\n12\n" + '{"end": tr')
+    assert list(read_ledger_lines(file)) == [register(), read(9)]
+    assert list(read_ledger_lines(tmp_path / "none")) == []

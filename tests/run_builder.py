@@ -1,0 +1,383 @@
+"""Write whole run directories with a scripted fault, for tests of whatever reads one.
+
+Every file is there and they all agree with each other, since they are made from the same
+operations: each has an intended start, a completion, an end and a cause. The same script gives
+the same bytes, but for nothing that looks at the clock.
+
+    path = build_run(tmp_path, RunScript(outage_s=2.9))
+"""
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from hdrh.histogram import HdrHistogram
+
+from brownout.impact.settings import MeasureSettings
+from brownout.run import analyze
+from brownout.run.table import BUCKETS_PER_S, OUTCOME_COLUMNS, SERIES_COLUMNS
+
+__all__ = ["RunScript", "build_run"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+ENDS = ("ok", "late", "failed", "in_doubt", "shed", "missed")
+OK, LATE, FAILED, IN_DOUBT = range(4)
+LANES = ("127.0.0.1:27101", "127.0.0.1:27102", "127.0.0.1:27103")
+WALL = "2026-11-22T10:15:00.000Z"
+
+
+@dataclass(frozen=True)
+class RunScript:
+    """What happens in a run. Times in seconds since the schedule's start.
+
+    For `outage_s` from `fault_at` on, the share `depth` of the operations meets a database that
+    does not answer (`freeze`: they wait until it is back, or for their deadline) or that refuses
+    them at once (`refuse`). `again` holds further outages, as (start, length).
+    """
+
+    name: str = "20261122T101500Z-node-kill-4711"
+    seed: int = 4711
+    rate: float = 400.0
+    concurrency: int = 0
+    duration_s: float = 60.0
+    deadline_s: float = 1.0
+    fault_at: float | None = 25.352
+    outage_s: float = 2.9
+    depth: float = 1.0
+    mode: Literal["freeze", "refuse"] = "freeze"
+    again: tuple[tuple[float, float], ...] = ()
+    start_at: float = 29.1
+    rejoined_at: float | None = 33.4
+    redundant_at: float | None = 34.2
+    milestone_limit_s: float = 60.0
+    lost_keys: int = 0
+    unread_keys: int = 0
+    verified: bool = True
+    retries: str = "none"
+    ended: bool = True
+    lag_p99_ms: float = 1.2
+    abort: str = ""
+    whole: bool = True
+    limits: tuple[Mapping[str, Any], ...] = ()
+    settings: MeasureSettings = field(default_factory=MeasureSettings.lab)
+    run: Mapping[str, Any] = field(default_factory=dict)
+    analyzed: bool = True
+
+    @property
+    def outages(self) -> tuple[tuple[float, float], ...]:
+        """Every outage as (start, length)."""
+        first = () if self.fault_at is None else ((self.fault_at, self.outage_s),)
+        return first + self.again
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Every operation of a load as arrays: its key, intended start, completion, end."""
+
+    keys: tuple[tuple[str, str], ...]
+    key: Ints
+    start: Floats
+    done: Floats
+    end: Ints
+
+
+def build_run(root: Path, script: RunScript | None = None) -> Path:
+    """Write the run directory of `script` below `root` and return its path."""
+    script = script or RunScript()
+    path = root / script.name
+    path.mkdir(parents=True)
+    operations = _operations(script)
+    _write_counts(path, script, operations)
+    _write_errors(path, script, operations)
+    _write_lanes(path, script, operations)
+    _write_latency(path, script, operations)
+    _write_generator(path, script, operations)
+    _write_ledger(path, script)
+    _write_events(path, script)
+    _write_json(path / "run.json", _record(script))
+    _write_json(path / "journal.json", {"status": "completed", "deviated": False})
+    if script.analyzed:
+        analyze(path)
+    return path
+
+
+def _operations(script: RunScript) -> Operations:
+    """Make the load: a constant rate, half of it reads, response times around 2 ms."""
+    random = np.random.default_rng(script.seed)
+    keys = (("app", "read"), ("app", "update"), ("orders", "update"))
+    start = np.arange(round(script.duration_s * script.rate)) / script.rate
+    key = random.choice(3, len(start), p=[0.5, 0.25, 0.25])
+    took = random.lognormal(np.log(0.002), 0.35, len(start))
+    end = np.zeros(len(start), np.int64)
+    for outage, length in script.outages:
+        hit = (
+            (start >= outage)
+            & (start < outage + length)
+            & (random.random(len(start)) < script.depth)
+        )
+        waited = outage + length - start + took
+        if script.mode == "refuse":
+            end[hit] = FAILED
+        else:
+            gone = hit & (waited > script.deadline_s)
+            took = np.where(hit, np.where(gone, script.deadline_s, waited), took)
+            end[gone] = np.where(key[gone] == 0, FAILED, IN_DOUBT)
+    if script.concurrency:  # a closed loop starts nothing while all its workers wait
+        kept = np.ones(len(start), np.bool_)
+        for outage, length in script.outages:
+            kept &= ~((start >= outage + 0.01) & (start < outage + length))
+        start, key, took, end = start[kept], key[kept], took[kept], end[kept]
+    return Operations(keys, key, start, start + took, end)
+
+
+def _write_counts(path: Path, script: RunScript, operations: Operations) -> None:
+    """Write series.csv and outcomes.csv; what ends after the last bucket stays pending."""
+    buckets = round(script.duration_s * BUCKETS_PER_S)
+    shape = (len(operations.keys), buckets)
+
+    def count(times: Floats, chosen: npt.NDArray[np.bool_]) -> Ints:
+        table = np.zeros(shape, np.int64)
+        bucket = np.floor(times[chosen] * BUCKETS_PER_S + 1e-6).astype(np.int64)
+        inside = bucket < buckets
+        np.add.at(table, (operations.key[chosen][inside], bucket[inside]), 1)
+        return table
+
+    everything = np.ones(len(operations.start), np.bool_)
+    nothing = np.zeros(shape, np.int64)
+    offered = count(operations.start, everything)
+    done, born = {"offered": offered}, {"offered": offered}
+    for number, name in enumerate(ENDS):
+        done[name] = count(operations.done, operations.end == number)
+        born[name] = count(operations.start, operations.end == number)
+    ended = sum((done[name] for name in ENDS), nothing)
+    done |= {"retried": nothing, "pending": np.cumsum(offered - ended, axis=1)}
+    done["max_us"] = nothing + 4000
+    for name, columns, table in (
+        ("series.csv", SERIES_COLUMNS, done),
+        ("outcomes.csv", OUTCOME_COLUMNS, born),
+    ):
+        with (path / name).open("w", newline="") as file:
+            rows = csv.writer(file, lineterminator="\n")
+            rows.writerow(("t", "stream", "op", *columns))
+            for bucket in range(buckets):
+                for index, (stream, op) in enumerate(operations.keys):
+                    counts = (table[column][index, bucket] for column in columns)
+                    rows.writerow((f"{bucket / 10:.1f}", stream, op, *counts))
+
+
+def _bad(operations: Operations) -> list[tuple[str, int, str]]:
+    """Return each operation that was not ok as (bucket's start, key, cause), in order."""
+    causes = {LATE: "late", FAILED: "client-timeout-total", IN_DOUBT: "client-timeout-total"}
+    bad = np.flatnonzero(operations.end != OK)
+    bad = bad[np.lexsort((operations.key[bad], operations.done[bad]))]
+    refused = operations.done - operations.start < 0.1
+    return [
+        (
+            f"{np.floor(operations.done[i] * 10 + 1e-6) / 10:.1f}",
+            int(operations.key[i]),
+            "connect-refused" if refused[i] else causes[int(operations.end[i])],
+        )
+        for i in bad
+    ]
+
+
+def _write_errors(path: Path, script: RunScript, operations: Operations) -> None:
+    counts: dict[tuple[str, int, str], int] = {}
+    for row in _bad(operations):
+        counts[row] = counts.get(row, 0) + 1
+    with (path / "errors.csv").open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(("t", "stream", "op", "cause", "code", "n"))
+        for (t, key, cause), n in counts.items():
+            if float(t) < script.duration_s:
+                rows.writerow((t, *operations.keys[key], cause, "", n))
+
+
+def _write_lanes(path: Path, script: RunScript, operations: Operations) -> None:
+    """Write lanes.csv: the primary's lane until the fault, then the next member's."""
+    buckets = round(script.duration_s * BUCKETS_PER_S)
+    fault = script.fault_at
+    lane = np.zeros(len(operations.start), np.int64)
+    if fault is not None:
+        lane[operations.start >= fault + script.outage_s] = 1
+    started = np.floor(operations.start * BUCKETS_PER_S + 1e-6).astype(np.int64)
+    ended = np.floor(operations.done * BUCKETS_PER_S + 1e-6).astype(np.int64)
+    ok = operations.end == OK
+    table = {
+        name: np.stack([np.bincount(when[chosen & (lane == i)], minlength=buckets)[:buckets]
+                        for i in (0, 1)])
+        for name, when, chosen in (
+            ("offered", started, ok | ~ok), ("ok", ended, ok), ("bad", ended, ~ok),
+        )
+    }  # fmt: skip
+    pending = np.cumsum(table["offered"] - table["ok"] - table["bad"], axis=1)
+    seen = np.cumsum(table["offered"], axis=1) > 0
+    with (path / "lanes.csv").open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(("t", "lane", "offered", "ok", "bad", "pending"))
+        for bucket in range(buckets):
+            for i in (0, 1):
+                if seen[i, bucket]:
+                    counts = (table[name][i, bucket] for name in ("offered", "ok", "bad"))
+                    rows.writerow((f"{bucket / 10:.1f}", LANES[i], *counts, pending[i, bucket]))
+
+
+def _write_latency(path: Path, script: RunScript, operations: Operations) -> None:
+    """Write latency.hlog: response and service times of ok, response times of the others."""
+    second = np.floor(operations.done + 1e-9).astype(np.int64)
+    micros = np.maximum(1, np.round((operations.done - operations.start) * 1e6)).astype(np.int64)
+    lines = [
+        "#[Histogram log format version 1.3]",
+        "#[StartTime: 1795342500.000 (seconds since epoch), 2026-11-22T10:15:00Z]",
+        "#[BaseTime: 1795342500.000 (seconds since epoch)]",
+        '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
+    ]
+    for at in range(int(script.duration_s)):
+        for index, (stream, op) in enumerate(operations.keys):
+            here = (second == at) & (operations.key == index)
+            ok = operations.end == OK
+            for suffix, chosen in (
+                ("", here & ok),
+                ("/service", here & ok),
+                ("/failed", here & ~ok),
+            ):
+                if chosen.any():
+                    lines.append(_interval(f"{stream}/{op}{suffix}", at, micros[chosen]))
+    (path / "latency.hlog").write_text("\n".join(lines) + "\n")
+
+
+def _interval(tag: str, second: int, micros: Ints) -> str:
+    histogram = HdrHistogram(1, 3_600_000_000, 3)
+    for value, n in zip(*np.unique(micros, return_counts=True), strict=True):
+        histogram.record_value(int(value), int(n))
+    payload = histogram.encode().decode()
+    return f"Tag={tag},{second}.000,1.000,{micros.max() / 1e6:.3f},{payload}"
+
+
+def _write_generator(path: Path, script: RunScript, operations: Operations) -> None:
+    counts = {name: int((operations.end == i).sum()) for i, name in enumerate(ENDS)}
+    _write_json(
+        path / "generator.json",
+        {
+            "version": "0.1.0", "go": "go1.26.0", "pid": 4242, "host": "bench", "driver": "mongodb",
+            "driver_settings": {"write_concern": "majority"},
+            "loop": "closed" if script.concurrency else "open", "t0_wall": WALL,
+            "t0_unix_ns": 1795342500000000000, "ended": script.ended, "end_t": script.duration_s,
+            "offered": len(operations.start), **counts, "lag_p99_ms": script.lag_p99_ms,
+            "identity_violations": 0, "stop_reason": "stop" if script.ended else "",
+        },
+    )  # fmt: skip
+    with (path / "generator.csv").open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(
+            ("t", "lag_p99_ms", "lag_max_ms", "gc_pause_ms", "cpu_s", "rss_mb", "goroutines")
+        )
+        for second in range(int(script.duration_s)):
+            lag = script.lag_p99_ms
+            rows.writerow((second, lag, 2 * lag, 0.1, round(0.05 * second, 2), 42.0, 130))
+
+
+def _write_ledger(path: Path, script: RunScript) -> None:
+    """Write ledger.ndjson of 200 keys with 4 acknowledged writes each, one of them in doubt."""
+    if not script.verified or not script.ended:
+        return
+    keys = [f"brownout:orders:{i:04d}" for i in range(200)]
+    bad = script.lost_keys + script.unread_keys
+    lines: list[dict[str, Any]] = []
+    for i, key in enumerate(keys):
+        in_doubt = [[6, 6]] if i == bad else []
+        lines.append({"key": key, "stream": "orders", "kind": "register", "writer": script.name,
+                      "acked": 5, "acked_n": 4, "in_doubt": in_doubt, "failed": [[3, 3]],
+                      "in_doubt_n": len(in_doubt), "failed_n": 1})  # fmt: skip
+    for i, key in enumerate(keys):
+        read: dict[str, Any] = {"read": key, "stream": "orders"}
+        if i < script.lost_keys:
+            read |= {"seq": 4, "writer": script.name, "checksum_ok": True}
+        elif i < bad:
+            read |= {"error": "no primary"}
+        else:
+            read |= {"seq": 6 if i == bad else 5, "writer": script.name, "checksum_ok": True}
+        lines.append(read)
+    lines.append({"end": True, "keys": len(keys), "read": len(keys), "sampled": False})
+    (path / "ledger.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _write_events(path: Path, script: RunScript) -> None:
+    lines: list[dict[str, Any]] = []
+
+    def write(id: int, stage: str, type: str, name: str, t: float | None, **more: Any) -> None:
+        lines.append({"id": id, "stage": stage, "type": type, "name": name,
+                      "node": more.pop("node", None), "t": t, "wall": WALL, **more})  # fmt: skip
+
+    write(1, "point", "check", "cluster_whole", None, ok=script.whole, detail={"members": 3})
+    write(2, "point", "phase", "load_started", 0.0)
+    fault = script.fault_at
+    if fault is not None:
+        write(3, "point", "phase", "baseline_accepted", fault - 0.6, evidence={"tps": script.rate})
+        write(4, "point", "phase", "method_started", fault - 0.1)
+        write(5, "intent", "break", "kill_node", round(fault - 0.012, 6), node="n1",
+              undo={"action": "start_node"}, arguments={})  # fmt: skip
+        write(5, "effective", "break", "kill_node", fault, node="n1", uncertainty=0.002,
+              evidence={"pid": 4711, "gone": True, "skipped": False, "already": False})  # fmt: skip
+        write(5, "ended", "break", "kill_node", fault + 0.01, node="n1")
+        _write_mending(write, script)
+    if script.abort:
+        write(90, "point", "abort", "abort", script.duration_s - 0.2, reason=script.abort)
+    write(91, "point", "phase", "load_stopped", script.duration_s)
+    (path / "events.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _write_mending(write: Any, script: RunScript) -> None:
+    """Write the start of the node and the milestones that followed, or did not."""
+    start = script.start_at
+    write(6, "intent", "mend", "start_node", start, node="n1", undo=None, arguments={})
+    write(6, "effective", "mend", "start_node", start + 0.3, node="n1", uncertainty=0.05,
+          evidence={"pid": 4799, "skipped": False, "already": False})  # fmt: skip
+    write(6, "ended", "mend", "start_node", start + 0.31, node="n1")
+    for id, name, at in (
+        (7, "rejoined", script.rejoined_at),
+        (8, "redundant", script.redundant_at),
+    ):
+        if at is not None:
+            write(id, "point", "milestone", name, at, last_no=round(at - 0.1, 6), first_yes=at,
+                  evidence={"members": 3})  # fmt: skip
+        else:
+            last = script.duration_s - 0.5
+            write(id, "point", "milestone", name, last, last_no=last, first_yes=None,
+                  limit_s=script.milestone_limit_s)  # fmt: skip
+
+
+def _record(script: RunScript) -> dict[str, Any]:
+    pace = {"concurrency": script.concurrency} if script.concurrency else {"rate": script.rate / 4}
+    app = pace if script.concurrency else {"rate": 3 * script.rate / 4}
+    common = {"deadline_s": script.deadline_s, "retries": script.retries}
+    streams = [
+        {"name": "app", "mix": {"read": 67, "update": 33}, **app, **common},
+        {"name": "orders", "mix": {"update": 100}, **pace, **common, "verified": script.verified},
+    ]
+    return {
+        "schema_version": 1, "run_id": script.name, "created": WALL,
+        "versions": {"brownout": "0.1.0", "python": "3.11.2", "chaostoolkit": "1.19.0",
+                     "chaostoolkit-lib": "1.44.0", "generator": "0.1.0", "server": "mongod 6.0.5"},
+        "host": {"name": "bench", "system": "Linux", "machine": "x86_64", "cores": 2},
+        "seed": script.seed,
+        "experiment": {"name": "node-kill", "title": "A node dies", "ref": "0" * 16,
+                       "mode": "kill", "target": "n1", "select": "primary"},
+        "cluster": {"name": "lab-mongodb", "database": "mongodb", "engine": "mongod 6.0.5",
+                    "members": 3, "environment": "lab", "lab": True, "stand_in": False,
+                    "nodes": [{"name": f"n{i + 1}", "address": a} for i, a in enumerate(LANES)]},
+        "workload": {"name": "lab", "streams": streams},
+        "settings": script.settings.as_dict(),
+        "limits": [dict(limit) for limit in script.limits],
+        **script.run,
+    }  # fmt: skip
+
+
+def _write_json(path: Path, data: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(data, indent=2) + "\n")

@@ -1,0 +1,124 @@
+"""A run that is stopped in mid-fault ends its load and puts everything back within seconds."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tests import chaos_runner as chaos
+
+from brownout.cluster.adapter import adapter_for
+from brownout.cluster.model import Cluster
+
+
+def _hanging() -> dict[str, Any]:
+    """An experiment that would leave the primary frozen for ten minutes."""
+    experiment = chaos.quick(chaos.load("node-pause"))
+    experiment["configuration"]["hang_s"] = 600
+    return experiment
+
+
+def _await(where: Path, words: str) -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if any(words in path.read_text() for path in where.glob("runs/*/events.ndjson")):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{words!r} never happened")
+
+
+def _whole_after(cluster: Cluster) -> float:
+    """Seconds from now until the cluster is whole."""
+    adapter = adapter_for(cluster)
+    began = time.monotonic()
+    try:
+        while not adapter.stable("whole").reached:
+            assert time.monotonic() - began < 60
+            time.sleep(0.05)
+        return time.monotonic() - began
+    finally:
+        adapter.close()
+
+
+def _check_put_back(ran: chaos.Ran, reason: str) -> list[dict[str, Any]]:
+    assert ran.code != 0
+    (abort,) = [event for event in ran.events if event["type"] == "abort"]
+    assert reason in abort["reason"]
+    assert any(reason in text for text in ran.impact["reasons"])
+    assert ran.impact["verdict"] in ("aborted", "inconclusive", "fail")
+    mends = [event for event in ran.events if event["name"] == "resume_node"]
+    assert {"intent", "effective", "ended"} <= {event["stage"] for event in mends}
+    return [abort, mends[-1]]
+
+
+def test_availability_under_its_bound_ends_a_hang_that_nobody_else_would_end(
+    lab_mongodb: Cluster, tmp_path: Path
+) -> None:
+    experiment = _hanging()
+    experiment["configuration"]["abort_if"] = [{"availability_below": 0.1, "for_s": 1.5}]
+    ran = chaos.run(experiment, tmp_path)
+    breach, mended = _check_put_back(ran, "availability")
+    seconds = [datetime.fromisoformat(event["wall"]).timestamp() for event in (breach, mended)]
+    assert seconds[1] - seconds[0] < 30  # it is about one; the machine may be busy
+    _whole_after(lab_mongodb)
+
+
+def test_brownout_abort_from_another_shell_ends_the_run(
+    lab_mongodb: Cluster, tmp_path: Path
+) -> None:
+    environment = {"BROWNOUT_STATE": str(tmp_path / "state")}
+    process = chaos.start(_hanging(), tmp_path, env=environment)
+    _await(tmp_path, '"effective"')
+    told = subprocess.run(
+        [sys.executable, "-m", "brownout", "abort", "--reason", "the pager rang"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "told" in told.stdout
+    ran = chaos.finish(process, tmp_path, timeout_s=90)
+    _check_put_back(ran, "the pager rang")
+    _whole_after(lab_mongodb)
+
+
+def test_a_safeguard_of_chaostoolkit_addons_aborts_the_run_too(
+    lab_mongodb: Cluster, tmp_path: Path
+) -> None:
+    experiment = _hanging()
+    (tmp_path / "trip").write_text("")
+    experiment["controls"].append(
+        {
+            "name": "safeguards",
+            "provider": {
+                "type": "python",
+                "module": "chaosaddons.controls.safeguards",
+                "arguments": {
+                    "probes": [
+                        {
+                            "type": "probe",
+                            "name": "nobody-tripped",
+                            "frequency": 1,
+                            "tolerance": {"type": "regex", "pattern": "^$", "target": "stdout"},
+                            "provider": {
+                                "type": "process",
+                                "path": "cat",
+                                "arguments": str(tmp_path / "trip"),
+                            },
+                        }
+                    ]
+                },
+            },
+        }
+    )
+    process = chaos.start(experiment, tmp_path)
+    _await(tmp_path, '"pause_node"')
+    (tmp_path / "trip").write_text("tripped")
+    ran = chaos.finish(process, tmp_path, timeout_s=90)
+    assert ran.code != 0
+    assert json.dumps(ran.impact["reasons"]).count("aborted")
+    _whole_after(lab_mongodb)

@@ -1,0 +1,172 @@
+"""`chaos run` under our control: exit 0 means a computed pass and nothing else.
+
+Each test is a way in which a bare `chaos run` would leave exit 0, or lose what happened.
+"""
+
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import chaos_runner as chaos
+
+from brownout.cluster.adapter import adapter_for
+from brownout.cluster.model import Cluster
+
+pytestmark = pytest.mark.usefixtures("lab_mongodb")
+
+
+def _whole(cluster: Cluster) -> bool:
+    adapter = adapter_for(cluster)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if adapter.stable("whole").reached:
+                return True
+            time.sleep(0.2)
+        return False
+    finally:
+        adapter.close()
+
+
+def test_a_failing_action_stops_the_method_and_is_never_a_pass(tmp_path: Path) -> None:
+    experiment = chaos.quick(chaos.load("node-kill"))
+    experiment["method"][0]["provider"]["arguments"] = {"node": "n99"}
+    ran = chaos.run(experiment, tmp_path)
+    assert ran.code == 1
+    assert "n99" in ran.output
+    assert ran.impact["verdict"] == "inconclusive"
+    assert [event for event in ran.events if event["type"] == "break"] == []
+
+
+def test_a_process_action_that_exits_1_is_never_a_pass(tmp_path: Path) -> None:
+    experiment = chaos.quick(chaos.load("stepdown"))
+    step = {"type": "action", "name": "no", "provider": {"type": "process", "path": "false"}}
+    experiment["method"].insert(0, step)
+    ran = chaos.run(experiment, tmp_path)
+    assert ran.code == 1
+    assert ran.impact["verdict"] == "inconclusive"
+
+
+def test_an_unmet_baseline_is_never_a_pass(tmp_path: Path) -> None:
+    experiment = chaos.quick(chaos.load("stepdown"))
+    probe = {
+        "type": "probe",
+        "name": "never-so",
+        "tolerance": False,
+        "provider": {
+            "type": "python",
+            "module": "brownout.probes.cluster",
+            "func": "cluster_is_whole",
+        },
+    }
+    experiment["steady-state-hypothesis"]["probes"].append(probe)
+    ran = chaos.run(experiment, tmp_path)
+    assert ran.code == 1
+    assert ran.impact["verdict"] == "inconclusive"
+    assert [event for event in ran.events if event["type"] == "break"] == []
+
+
+def test_every_unmet_limit_is_reported_not_only_the_first(tmp_path: Path) -> None:
+    experiment = chaos.quick(chaos.load("node-kill"))
+    ran = chaos.run(
+        experiment, tmp_path, "--var", "limits=recovery_time=0.1,blackout=0.1,lost_operations=1"
+    )
+    assert ran.code == 1
+    assert ran.impact["verdict"] == "fail"
+    unmet = {slo["name"] for slo in ran.impact["slos"] if slo["met"] is False}
+    assert {"recovery_time", "blackout", "lost_operations"} <= unmet
+    assert all(
+        slo["limit_from"].startswith("--var")
+        for slo in ran.impact["slos"]
+        if slo["name"] in ("recovery_time", "blackout")
+    )
+
+
+def test_an_error_in_the_control_itself_ends_the_experiment_before_anything_is_touched(
+    tmp_path: Path,
+) -> None:
+    experiment = chaos.load("node-kill")
+    ran = chaos.run(experiment, tmp_path, env={"BROWNOUT_CLUSTER": "no-such-cluster"})
+    assert ran.code == 1
+    assert "no-such-cluster" in ran.output
+    assert "lab-mongodb" in ran.output
+    assert ran.journal["status"] == "interrupted"
+    assert ran.journal["run"] == []
+    assert ran.directory is None
+
+
+def test_a_misspelt_variable_is_refused_instead_of_dropped(tmp_path: Path) -> None:
+    ran = chaos.run(chaos.load("stepdown"), tmp_path, "--var", "limts=blackout=1")
+    assert ran.code == 1
+    assert "limts" in ran.output
+    assert ran.directory is None
+
+
+def test_limits_may_stand_in_a_tolerance_as_variables(tmp_path: Path) -> None:
+    experiment = chaos.quick(chaos.load("stepdown"))
+    experiment["configuration"]["my_limit"] = 0.0001
+    tolerance = experiment["steady-state-hypothesis"]["probes"][-1]["tolerance"]
+    tolerance["provider"]["func"] = "at_most"
+    tolerance["provider"]["arguments"]["limit"] = "${my_limit}"
+    probe = dict(experiment["steady-state-hypothesis"]["probes"][-1], name="mine")
+    probe["provider"] = dict(probe["provider"], func="redundancy_time")
+    experiment["steady-state-hypothesis"]["probes"] = [
+        experiment["steady-state-hypothesis"]["probes"][0],
+        probe,
+    ]
+    ran = chaos.run(experiment, tmp_path)
+    assert ran.journal["steady_states"]["before"]["steady_state_met"] is True
+    assert ran.journal["steady_states"]["after"]["steady_state_met"] is False
+    assert ran.code == 1
+
+
+def test_a_secret_of_a_dynamic_configuration_does_not_reach_the_journal(tmp_path: Path) -> None:
+    experiment = chaos.quick(chaos.load("stepdown"))
+    experiment["secrets"] = {"mine": {"password": {"type": "env", "key": "MY_PASSWORD"}}}
+    experiment["configuration"]["dynamic"] = {
+        "type": "probe",
+        "name": "asked-first",
+        "provider": {
+            "type": "python",
+            "module": "platform",
+            "func": "node",
+            "secrets": ["mine"],
+        },
+    }
+    ran = chaos.run(experiment, tmp_path, env={"MY_PASSWORD": "hunter2-in-clear"})
+    assert ran.directory is not None
+    left = [path for path in tmp_path.rglob("*") if path.is_file()]
+    found = [str(path) for path in left if b"hunter2-in-clear" in path.read_bytes()]
+    assert found == []
+
+
+def _await_event(where: Path, words: str, timeout_s: float = 120.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        for path in where.glob("runs/*/events.ndjson"):
+            if words in path.read_text():
+                return
+        time.sleep(0.1)
+    raise AssertionError(f"{words!r} never happened")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=lambda sent: sent.name)
+def test_a_signal_in_mid_fault_aborts_and_puts_everything_back(
+    sent: signal.Signals, tmp_path: Path, lab_mongodb: Cluster
+) -> None:
+    experiment = chaos.quick(chaos.load("node-kill"))
+    wait: dict[str, Any] = experiment["method"][1]
+    wait["provider"]["arguments"]["state"] = "redundant"  # it never is: the node stays down
+    process = chaos.start(experiment, tmp_path)
+    _await_event(tmp_path, '"changed"')
+    process.send_signal(sent)
+    ran = chaos.finish(process, tmp_path, timeout_s=60)
+    assert ran.code != 0
+    # On a busy machine the load may not be judged at all; that it was aborted is said either way.
+    assert ran.impact["verdict"] in ("aborted", "inconclusive")
+    assert any(reason.startswith("aborted: ") for reason in ran.impact["reasons"])
+    assert any("put" in line for line in ran.output.splitlines())
+    assert [event["name"] for event in ran.events if event["type"] == "mend"][:1] == ["start_node"]
+    assert _whole(lab_mongodb)

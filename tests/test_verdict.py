@@ -1,0 +1,279 @@
+"""The verdict: one table of what is wrong with a run, in the order that it is decided in."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.impact.signals import flat_level
+
+from brownout.impact.baseline import Baseline, Check
+from brownout.impact.settings import MeasureSettings
+from brownout.run.events import Event
+from brownout.run.ledger import Ledger
+from brownout.slo import Limit
+from brownout.validity import Facts
+from brownout.verdict import Verdict, judge
+
+WHOLE = Event(1, "check", "cluster_whole", fields={"ok": True, "detail": {}})
+NOT_WHOLE = Event(1, "check", "cluster_whole", fields={"ok": False, "detail": "n2 is down"})
+KILL = Event(2, "break", "kill_node", "n1", requested=20.0, effective=20.3)
+ABORT = Event(3, "abort", "abort", requested=25.0, fields={"reason": "Ctrl-C"})
+CLEAN = Ledger("clean", "all there", keys=9, read=9, acknowledged=9, ok=9)
+LOST = Ledger("lost", "3 of 9 acknowledged writes are gone", keys=9, lost=3)
+UNKNOWN = Ledger("unknown", "2 of 9 keys could not be read back", keys=9, unread=2)
+NONE = Ledger("none", "no stream is verified")
+
+
+def baseline_of(**failing: bool) -> Baseline:
+    names = ("length", "drift", "delivered")
+    tests = [Check(n, failing.get(n, True), 0.5, 0.1, f"{n} found 0.5") for n in names]
+    return Baseline(flat_level(800.0), 798.0, 802.0, tuple(tests))
+
+
+GOOD = Facts(
+    events=(WHOLE, KILL), baseline=baseline_of(), ledger=CLEAN, settings=MeasureSettings.lab(),
+    generator_ended=True, lag_p99_ms=1.0, offered=10_000, missed=0, violations=0,
+)  # fmt: skip
+
+
+def fault(**measures: Any) -> dict[str, Any]:
+    known = {
+        "name": "kill_node", "effective": 20.3, "until": 60.0, "theta": 0.05, "tps_drop": 1.0,
+        "recovery_time": 3.0, "availability": 0.9, "errors": {"late": 3, "no-node": 4},
+        "redundancy_time": [9.0, 9.1], "milestones": [reached("redundant", 29.4)],
+        "latency": {"during": {"n": 9, "p99_us": 5000}}, "lost_operations": 700,
+        "latency_all": {"during": {"n": 9, "p99_us": None}, "after": {"n": 0, "p99_us": None}},
+        "time_above": {"p99_10ms": 3.0}, "errors_after_retry": None,
+        "scopes": {"write": {"recovery_time": 4.0, "theta": 0.2, "tps_drop": 1.0}},
+    }  # fmt: skip
+    return {**known, **measures}
+
+
+def reached(name: str, first_yes: float | None, limit_s: float | None = None) -> dict[str, Any]:
+    return {"name": name, "last_no": 1.0, "first_yes": first_yes, "limit_s": limit_s}
+
+
+def limit(measure: str, value: float, scope: str = "total") -> Limit:
+    return Limit(measure, value, scope, "test")
+
+
+def verdict(
+    facts: Facts = GOOD, *limits: Limit, faults: tuple[dict[str, Any], ...] | None = None
+) -> Verdict:
+    return judge([fault()] if faults is None else faults, limits, facts)
+
+
+def unmet(found: Verdict) -> list[str]:
+    return [condition.name for condition in found.validity if condition.ok is False]
+
+
+def test_a_run_with_nothing_wrong_passes() -> None:
+    found = verdict(GOOD, limit("recovery_time", 10))
+    assert (found.word, found.reasons, unmet(found)) == ("pass", (), [])
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "met"),
+    [
+        ("recovery_time", 3.0, True),
+        ("recovery_time", 2.9, False),
+        ("availability", 0.9, True),
+        ("availability", 0.91, False),
+        ("errors", 7, True),
+        ("errors", 6, False),
+        ("redundancy_time", 9.1, True),
+        ("redundancy_time", 9.05, False),  # the later bound: it may have taken as long
+        ("latency.during.p99_us", 5000, True),
+        ("latency.during.p99_us", 4999, False),
+        ("latency_all.during.p99_us", 10**9, False),  # longer than the deadline
+        ("latency_all.after.p99_us", 10**9, None),
+        ("latency.after.p99_us", 10**9, None),
+        ("time_above.p99_10ms", 3, True),
+        ("errors_after_retry", 9, None),
+        ("rejoin_time", 100, None),  # nobody looked for it
+        ("lost_writes", 0, True),
+        ("tps_drop", 0.05, False),
+        ("tps_drop", 0.04, None),  # below the noise, whatever was measured
+    ],
+)
+def test_a_limit_is_met_or_not_or_was_not_judged(
+    measure: str, value: float, met: bool | None
+) -> None:
+    found = verdict(GOOD, limit(measure, value))
+    assert found.slos[0].met is met
+    assert found.word == {True: "pass", False: "fail", None: "inconclusive"}[met]
+
+
+def test_the_noise_is_that_of_the_limits_scope() -> None:
+    found = verdict(GOOD, limit("tps_drop", 0.1, "write"), limit("recovery_time", 4, "write"))
+    assert [each.met for each in found.slos] == [None, True]
+    assert "10.0% is below the noise of 20.0%" in found.slos[0].detail
+
+
+@pytest.mark.parametrize("name", ["recovery_time", "settled_time"])
+def test_what_never_came_is_beyond_every_limit(name: str) -> None:
+    found = verdict(GOOD, limit(name, 1e9), faults=(fault(**{name: None}),))
+    assert found.word == "fail"
+    assert found.slos[0].value is None
+    assert "not within the 39.7 s that were observed" in found.reasons[0]
+
+
+def test_with_several_faults_the_worst_counts() -> None:
+    faults = (fault(), fault(recovery_time=8.0, availability=0.99), fault(recovery_time=5.0))
+    found = verdict(GOOD, limit("recovery_time", 6), limit("availability", 0.95), faults=faults)
+    assert [each.value for each in found.slos] == [8.0, 0.9]
+    never = verdict(GOOD, limit("recovery_time", 6), faults=(fault(), fault(recovery_time=None)))
+    assert never.slos[0].met is False
+
+
+@pytest.mark.parametrize("name", ["rejoined", "redundant"])
+def test_a_milestone_that_is_missed_within_its_limit_fails(name: str) -> None:
+    found = verdict(faults=(fault(milestones=[reached(name, None, 60.0)]),))
+    assert found.word == "fail"
+    assert "within 60 s" in found.reasons[0]
+
+
+def test_that_the_cluster_never_noticed_is_no_promise_broken() -> None:
+    assert verdict(faults=(fault(milestones=[reached("changed", None, 6.0)]),)).word == "pass"
+
+
+@pytest.mark.parametrize(
+    ("facts", "name"),
+    [
+        (replace(GOOD, events=(KILL,)), "cluster_whole_at_start"),
+        (replace(GOOD, events=(KILL, WHOLE)), "cluster_whole_at_start"),
+        (replace(GOOD, events=(NOT_WHOLE, KILL)), "cluster_whole_at_start"),
+        (replace(GOOD, baseline=baseline_of(delivered=False)), "load_delivered"),
+        (replace(GOOD, baseline=baseline_of(drift=False)), "baseline_stable"),
+        (replace(GOOD, events=(WHOLE,)), "fault_landed"),
+        (replace(GOOD, events=(WHOLE, replace(KILL, effective=None))), "fault_landed"),
+        (replace(GOOD, events=(WHOLE, replace(KILL, error="denied"))), "fault_landed"),
+        (replace(GOOD, events=(WHOLE, replace(KILL, evidence={"already": True}))), "fault_landed"),
+        (replace(GOOD, events=(WHOLE, KILL, Event(9, "note", "failure", fields={"reason": "x"}))),
+         "method_completed"),
+        (replace(GOOD, generator_ended=False), "generator_finished"),
+        (replace(GOOD, lag_p99_ms=50.1), "generator_not_starved"),
+        (replace(GOOD, lag_p99_ms=None), "generator_not_starved"),
+        (replace(GOOD, missed=11), "generator_not_starved"),
+        (replace(GOOD, offered=0), "generator_not_starved"),
+        (replace(GOOD, violations=1), "identities_exact"),
+        (replace(GOOD, ledger=UNKNOWN), "ledger_known"),
+    ],
+)  # fmt: skip
+def test_a_run_that_cannot_be_judged_is_inconclusive_and_says_why(facts: Facts, name: str) -> None:
+    found = verdict(facts, limit("recovery_time", 10))
+    assert (found.word, unmet(found)) == ("inconclusive", [name])
+    assert found.reasons[0].startswith(f"{name}: ")
+
+
+def test_a_limit_of_lag_and_missed_is_just_met() -> None:
+    assert verdict(replace(GOOD, lag_p99_ms=50.0, missed=10)).word == "pass"
+
+
+def test_without_a_verified_stream_lost_writes_cannot_be_judged() -> None:
+    facts = replace(GOOD, ledger=NONE)
+    assert verdict(facts).word == "pass"
+    assert verdict(facts, limit("lost_writes", 0)).word == "inconclusive"
+
+
+def test_without_a_fault_no_limit_can_be_judged() -> None:
+    found = verdict(replace(GOOD, events=(WHOLE,)), limit("recovery_time", 10), faults=())
+    assert unmet(found) == ["fault_landed", "slos_evaluated"]
+
+
+def test_lost_writes_fail_whatever_else_is_wrong() -> None:
+    worst = replace(
+        GOOD, events=(ABORT,), baseline=baseline_of(drift=False, delivered=False), ledger=LOST,
+        generator_ended=False, lag_p99_ms=None, violations=7,
+    )  # fmt: skip
+    found = verdict(worst, limit("tps_drop", 0.01), faults=())
+    assert (found.word, found.reasons) == ("fail", ("lost_writes: " + LOST.detail,))
+
+
+def test_corrupt_keys_fail_too() -> None:
+    corrupt = Ledger("lost", "2 of 9 keys cannot be read intact", keys=9, corrupt=2)
+    assert verdict(replace(GOOD, ledger=corrupt)).word == "fail"
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        replace(GOOD, events=(WHOLE, KILL, ABORT)),
+        replace(GOOD, events=(WHOLE, ABORT)),
+        replace(GOOD, events=(WHOLE, ABORT), baseline=baseline_of(length=False, delivered=False)),
+        replace(GOOD, events=(WHOLE, KILL, ABORT), ledger=UNKNOWN),
+    ],
+    ids=["after the fault", "before the fault", "before the baseline", "before the read-back"],
+)
+def test_what_an_abort_cut_short_is_not_held_against_the_run(facts: Facts) -> None:
+    faults = (fault(),) if KILL in facts.events else ()
+    found = verdict(facts, limit("recovery_time", 10), faults=faults)
+    assert (found.word, found.reasons) == ("aborted", ("aborted: Ctrl-C",))
+
+
+@pytest.mark.parametrize(
+    ("facts", "word"),
+    [
+        (replace(GOOD, violations=1), "inconclusive"),
+        (replace(GOOD, generator_ended=False), "inconclusive"),
+        (replace(GOOD, baseline=baseline_of(drift=False)), "inconclusive"),
+        (replace(GOOD, ledger=LOST), "fail"),
+    ],
+)
+def test_an_abort_comes_after_all_else_that_is_wrong(facts: Facts, word: str) -> None:
+    assert verdict(replace(facts, events=(WHOLE, KILL, ABORT))).word == word
+
+
+@pytest.mark.parametrize(("until", "word"), [(25.0, "aborted"), (34.0, "aborted"), (36.0, "fail")])
+def test_an_abort_before_the_limit_does_not_break_it(until: float, word: str) -> None:
+    facts = replace(GOOD, events=(WHOLE, KILL, ABORT))
+    cut = fault(recovery_time=None, until=until)
+    assert verdict(facts, limit("recovery_time", 10), faults=(cut,)).word == word
+
+
+def test_reasons_are_sentences_with_value_and_limit() -> None:
+    found = verdict(
+        GOOD, limit("recovery_time", 2), limit("availability", 0.999), limit("errors", 1),
+        limit("latency.during.p99_us", 1500), limit("recovery_time", 3.5, "write"),
+    )  # fmt: skip
+    assert found.reasons == (
+        "recovery_time: 3 s; at most 2 s wanted (test)",
+        "availability: 90 %; at least 99.9 % wanted (test)",
+        "errors: 7 operations; at most 1 operations wanted (test)",
+        "latency.during.p99_us: 5 ms; at most 1.5 ms wanted (test)",
+        "recovery_time (write): 4 s; at most 3.5 s wanted (test)",
+    )
+
+
+@given(
+    st.sampled_from([CLEAN, LOST, UNKNOWN, NONE]),
+    st.booleans(), st.booleans(), st.booleans(), st.booleans(), st.booleans(),
+    st.none() | st.floats(0, 20),
+)  # fmt: skip
+def test_the_order_holds_for_every_combination(
+    ledger: Ledger, ended: bool, steady: bool, landed: bool, aborted: bool, missed: bool,
+    recovery: float | None,
+) -> None:  # fmt: skip
+    events = (WHOLE, *((KILL,) if landed else ()), *((ABORT,) if aborted else ()))
+    facts = replace(
+        GOOD,
+        events=events,
+        ledger=ledger,
+        generator_ended=ended,
+        baseline=baseline_of(drift=steady),
+    )
+    milestones = [reached("redundant", None, 60.0)] if missed else []
+    faults = (fault(recovery_time=recovery, milestones=milestones),) if landed else ()
+    found = verdict(facts, limit("recovery_time", 10), faults=faults)
+    late = landed and (recovery is None or recovery > 10)
+    if ledger.state == "lost" or (landed and missed) or late:
+        assert found.word == "fail"
+    elif not ended or (not aborted and (not landed or ledger is UNKNOWN or not steady)):
+        assert found.word == "inconclusive"
+    elif aborted:
+        assert found.word in ("aborted", "inconclusive")
+    else:
+        assert found.word == "pass"
+    assert bool(found.reasons) == (found.word != "pass")
