@@ -50,15 +50,24 @@ def compile_binary(package: str, target: Path, version: str) -> None:
     subprocess.run([go, "build", *flags, "-o", str(target), package], cwd=ROOT, env=env, check=True)
 
 
+def mend_links() -> None:
+    """Make the links to the root folders anew where a copy turned them into files.
+
+    A .zip and a git with `core.symlinks=false` leave a small file that holds the target.
+    """
+    for entry in PACKAGE.iterdir():
+        if entry.is_symlink() or not entry.is_file() or entry.stat().st_size > 64:
+            continue
+        target = entry.read_text().strip()
+        if target == f"../../{entry.name}" and (ROOT / entry.name).is_dir():
+            entry.unlink()
+            entry.symlink_to(target, target_is_directory=True)
+
+
 class BuildPy(build_py):
     """Copy the modules, then compile the Go binaries beside them."""
 
     def run(self) -> None:
-        if not (PACKAGE / "actions").is_dir():
-            raise SystemExit(
-                "error: src/brownout/actions is not a folder: this copy lost its symbolic links; "
-                "take a git clone or the .tar.gz instead of a .zip"
-            )
         super().run()
         package = PACKAGE if self.editable_mode else Path(self.build_lib).resolve() / "brownout"
         for binary, source in BINARIES.items():
@@ -83,6 +92,7 @@ class PlatformDistribution(Distribution):
         return True
 
 
+mend_links()
 setup(
     distclass=PlatformDistribution,
     cmdclass={"build_py": BuildPy, "bdist_wheel": BdistWheel},

@@ -161,8 +161,18 @@ func (l *link) wait(ctx context.Context, c *call) bool {
 	return false
 }
 
-// ask does a request of control, and waits for its answer.
+// ask does a request of control, and waits for its answer. All of them can be
+// repeated without harm, so one that meets a connection which has just broken
+// is sent once more on a new one.
 func (l *link) ask(ctx context.Context, r *wire.Request) (*call, error) {
+	c, err := l.askOnce(ctx, r)
+	if errors.Is(err, errBroken) {
+		c, err = l.askOnce(ctx, r)
+	}
+	return c, err
+}
+
+func (l *link) askOnce(ctx context.Context, r *wire.Request) (*call, error) {
 	if err := l.connected(ctx); err != nil {
 		return nil, err
 	}
