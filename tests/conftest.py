@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.sshd import WHY_NOT, Sshd
 
 from brownout.cluster.model import Cluster
+from brownout.cluster.ssh import pool
 from brownout.infra import lab
 
 LAB = "lab-mongodb"
@@ -52,3 +54,16 @@ def fresh_lab(tmp_path: Path) -> Iterator[Cluster]:
     While it is there, BROWNOUT_LAB_DIR points to it instead of to the shared one.
     """
     yield from _lab_in(tmp_path / "lab")
+
+
+@pytest.fixture
+def sshd(tmp_path: Path) -> Iterator[Sshd]:
+    """A real sshd on loopback that this test alone uses; no connection to it is left."""
+    if WHY_NOT:
+        pytest.skip(WHY_NOT)
+    server = Sshd(tmp_path / "sshd").start()
+    try:
+        yield server
+    finally:
+        pool.close_all()
+        server.stop()

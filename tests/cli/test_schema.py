@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 from tests.cli.conftest import Brownout
-
-jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the extra `dev`")
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = {

@@ -127,7 +127,7 @@ def test_two_nodes_may_not_share_a_name_an_address_or_a_pid_file() -> None:
 
     assert "name 'n1' is there 2 times" in problem
     assert "address 'db1:27017' is there 2 times" in problem
-    assert "host.pid_file '/run/n.pid' is there 2 times" in problem
+    assert "host 'pid_file /run/n.pid' is there 2 times" in problem
 
 
 def test_a_cluster_needs_nodes_or_a_lab() -> None:

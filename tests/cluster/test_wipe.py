@@ -184,3 +184,10 @@ def test_directories_that_are_the_same_or_lie_in_each_other_are_told(
     other: str, together: bool
 ) -> None:
     assert wipe.same_or_nested([Path("/x/n1")], Path(other)) is together
+
+
+def test_a_link_of_this_machine_hides_no_nesting_on_another(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "n1").mkdir()
+    (tmp_path / "n1" / "db").symlink_to(tmp_path / "elsewhere")
+    assert wipe.same_or_nested([tmp_path / "n1"], tmp_path / "n1" / "db")

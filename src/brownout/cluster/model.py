@@ -81,6 +81,13 @@ class HostSpec(Settings):
         AbsolutePath | None, Field(description="the node's own configuration file, on its machine")
     ] = None
 
+    def process(self, node_address: str) -> str:
+        """Say which process this is, as far as an inventory tells: no two nodes may be the same.
+
+        Empty where it cannot be told. `node_address` is where the node's database listens.
+        """
+        return ""
+
 
 class ProcessSpec(HostSpec):
     """A process on this machine."""
@@ -102,6 +109,10 @@ class ProcessSpec(HostSpec):
         if not command[0].strip():
             raise ValueError("wanted a program as its first word")
         return command
+
+    def process(self, node_address: str) -> str:
+        """Return the file of its id, which is this machine's."""
+        return f"pid_file {self.pid_file}"
 
 
 class Node(Settings):
@@ -257,8 +268,8 @@ class Cluster(Settings):
     def _are_distinct(cls, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         problems = [*_twice("name", [n.name for n in nodes])]
         problems += _twice("address", [n.address for n in nodes])
-        pid_files = [str(n.host.pid_file) for n in nodes if isinstance(n.host, ProcessSpec)]
-        problems += _twice("host.pid_file", pid_files)
+        told = [n.host.process(n.address) for n in nodes if n.host]
+        problems += _twice("host", [process for process in told if process])
         if problems:
             raise ValueError("; ".join(problems))
         return nodes

@@ -166,5 +166,12 @@ def _refused(directory: Path, reason: str, hint: str = "") -> Refused:
 
 
 def same_or_nested(directories: Sequence[Path], other: Path) -> bool:
-    """Whether `other` is one of `directories`, lies in one, or holds one."""
-    return any(holds(own, other) or holds(other, own) for own in directories)
+    """Whether `other` is one of `directories`, lies in one, or holds one.
+
+    As written, or with links resolved: the paths may be another machine's.
+    """
+    return any(_nested(own, other) or _nested(other, own) for own in directories)
+
+
+def _nested(directory: Path, path: Path) -> bool:
+    return path.is_relative_to(directory) or holds(directory, path)

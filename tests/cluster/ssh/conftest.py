@@ -13,20 +13,6 @@ from brownout.cluster.model import Node
 from brownout.cluster.ssh import SshHost, SshSpec, pool
 from brownout.infra.lab.ports import free_ports
 
-
-@pytest.fixture
-def sshd(tmp_path: Path) -> Iterator[Sshd]:
-    """A server that this test alone uses."""
-    if WHY_NOT:
-        pytest.skip(WHY_NOT)
-    server = Sshd(tmp_path / "sshd").start()
-    try:
-        yield server
-    finally:
-        pool.close_all()
-        server.stop()
-
-
 #: Listens on the port of its first argument, in several threads, until SIGTERM, and then for as
 #: many seconds more as its second argument says.
 LISTENS = """

@@ -96,3 +96,19 @@ def test_what_contradicts_itself_is_refused(
 ) -> None:
     with pytest.raises(ConfigurationError, match=problem):
         _parse(tmp_path, **host)
+
+
+def test_two_nodes_may_not_be_the_same_unit_of_the_same_machine(tmp_path: Path) -> None:
+    host = {"kind": "ssh", "address": "db1", "service": "mongod"}
+    raw = {
+        "name": "orders",
+        "database": "mongodb",
+        "environment": "test",
+        "nodes": [
+            {"name": "n1", "address": "db1:27017", "host": host},
+            {"name": "n2", "address": "db1:27018", "host": {**host, "service": "mongod.service"}},
+        ],
+        "connection": {"replica_set": "orders"},
+    }
+    with pytest.raises(ConfigurationError, match="host 'service mongod on db1:22' is there 2 time"):
+        inventory.parse(raw, tmp_path / "orders.yaml")

@@ -1,29 +1,14 @@
 """A load host: a real sshd on loopback, whose directory for us is a test's own."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.sshd import WHY_NOT, Sshd
+from tests.sshd import Sshd
 
-from brownout.cluster.ssh import pool
 from brownout.load.binary import find_loadgen
 from brownout.load.remote import LoadHost
 from brownout.load.remote.files import hash_of
-
-
-@pytest.fixture
-def sshd(tmp_path: Path) -> Iterator[Sshd]:
-    """A server that this test alone uses."""
-    if WHY_NOT:
-        pytest.skip(WHY_NOT)
-    server = Sshd(tmp_path / "sshd").start()
-    try:
-        yield server
-    finally:
-        pool.close_all()
-        server.stop()
 
 
 @pytest.fixture

@@ -119,3 +119,15 @@ class SshSpec(HostSpec, Login):
         if bool(self.service) is (self.commands is not None):
             raise ValueError("wanted one of service, commands")
         return self
+
+    def process(self, node_address: str) -> str:
+        """Return the unit, or what finds its process, and the machine."""
+        machine = self.address or node_address.rpartition(":")[0]
+        return f"{self._unit()} on {machine}:{self.port}"
+
+    def _unit(self) -> str:
+        if self.commands is None:
+            return f"service {self.service.removesuffix('.service')}"
+        if self.commands.pid_file is not None:
+            return f"pid_file {self.commands.pid_file}"
+        return f"pid_command {self.commands.pid_command}"

@@ -1,0 +1,61 @@
+"""A whole run over ssh: nodes broken and mended on other machines, the load from another."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests import chaos_runner as chaos
+from tests.sshd import Sshd
+
+from brownout.cluster.model import Cluster
+from brownout.infra.lab import state
+
+
+def _elsewhere(node: dict[str, Any], sshd: Sshd) -> dict[str, Any]:
+    """Return a node of the lab as an inventory of another machine would describe it."""
+    local = node["host"]
+    pid_file = shlex.quote(str(local["pid_file"]))
+    commands = {
+        "start": f"echo $$ > {pid_file}; exec {shlex.join(local['command'])}",
+        "stop": f"kill -TERM $(cat {pid_file})",
+        "pid_file": local["pid_file"],
+        "program": "mongod",
+        "log_file": local["log_file"],
+    }
+    host = {"kind": "ssh", **sshd.login(), "config_file": local["config_file"]}
+    return {**node, "host": {**host, "commands": commands}}
+
+
+@pytest.fixture
+def inventory(fresh_lab: Cluster, sshd: Sshd, tmp_path: Path) -> Path:
+    """The inventory of a cluster, and of its load host, all of which is behind the sshd."""
+    running = yaml.safe_load((state.directory(fresh_lab.name) / "inventory.yaml").read_text())
+    del running["lab"]
+    nodes = [_elsewhere(node, sshd) for node in running["nodes"]]
+    load = {"host": {**sshd.login(), "directory": str(tmp_path / "there")}}
+    path = tmp_path / "far.yaml"
+    path.write_text(yaml.safe_dump({**running, "name": "far", "nodes": nodes, "load": load}))
+    return path
+
+
+def test_a_wipe_under_load_is_measured_on_machines_reached_by_ssh(
+    inventory: Path, tmp_path: Path
+) -> None:
+    environment = {"BROWNOUT_CLUSTER": str(inventory), "BROWNOUT_STATE": str(tmp_path / "state")}
+    ran = chaos.run(chaos.quick(chaos.load("node-wipe")), tmp_path, env=environment)
+    told = [(event["name"], event["stage"]) for event in ran.events]
+    assert ran.impact["verdict"] == "pass", ran.output
+    assert ran.code == 0
+    assert ran.impact["ledger"]["state"] == "clean"
+    assert ran.impact["ledger"]["acknowledged"] > 1000
+    assert ran.impact["faults"][0]["blackout"] > 0.5
+    assert [name for name, stage in told if stage == "effective"] == [
+        "kill_node",
+        "wipe_node",
+        "start_node",
+    ]
+    assert ran.directory is not None
+    assert (ran.directory / "series.csv").stat().st_size > 1000, "fetched from the load host"
+    assert list((tmp_path / "there").glob("runs/*")) == [], "nothing of the run stays there"
