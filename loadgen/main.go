@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"brownout/loadgen/control"
+	_ "brownout/loadgen/driver/aerospike"
 	_ "brownout/loadgen/driver/mongodb"
 	_ "brownout/loadgen/driver/scripted"
 )

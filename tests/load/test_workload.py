@@ -144,7 +144,7 @@ def test_three_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
         ),
         (
             {**MINIMAL, "options": {"mongo": {}}},
-            "options.mongo: unknown setting; wanted one of mongodb",
+            "options.mongo: unknown setting; wanted one of aerospike, mongodb",
         ),
         ({**MINIMAL, "name": "x"}, "name: unknown setting; wanted one of title, seed"),
         ({**MINIMAL, "namespace": "a/b"}, "namespace: found 'a/b'; wanted a name that matches"),

@@ -22,6 +22,7 @@ MODELS = (
     workload_fields.HotSet,
     workload_fields.Lanes,
     options.DriverOptions,
+    options.AerospikeOptions,
     options.MongoOptions,
 )
 

@@ -22,6 +22,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/secure"
 )
 
 func TestAnUnreachableClusterIsNamedWithItsReason(t *testing.T) {
@@ -48,7 +49,7 @@ func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
 		"--tlsCertificateKeyFile", files.server, "--setParameter", "authenticationMechanisms=SCRAM-SHA-256,MONGODB-X509",
 		"--keyFile", files.keyFile)
 	encrypted := driver.TLS{Enabled: true, CAFile: files.ca, CertFile: files.client}
-	config, err := tlsConfig(encrypted)
+	config, err := secure.Config(encrypted)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,138 @@
+package aerospike
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	client "github.com/aerospike/aerospike-client-go/v8"
+)
+
+// policy is every choice that decides how the client behaves in a fault. None is
+// left to the client's silent defaults: what is in effect is on record.
+type policy struct {
+	Namespace             string `json:"namespace"` // the server's; "": the only one that there is
+	CommitLevel           string `json:"commit_level"`
+	ReadModeAP            string `json:"read_mode_ap"`
+	Replica               string `json:"replica"`
+	PoolSize              int    `json:"pool_size"` // connections per node
+	MinPoolSize           int    `json:"min_pool_size"`
+	ConnectTimeoutMS      int    `json:"connect_timeout_ms"`
+	SocketTimeoutMS       int    `json:"socket_timeout_ms"` // 0: what is left of the deadline
+	SleepBetweenRetriesMS int    `json:"sleep_between_retries_ms"`
+	TendIntervalMS        int    `json:"tend_interval_ms"`
+	MaxErrorRate          int    `json:"max_error_rate"`
+	ErrorRateWindow       int    `json:"error_rate_window"`
+	AuthMode              string `json:"auth_mode"`
+	ServicesAlternate     bool   `json:"services_alternate"`
+}
+
+// defaultPolicy is the client's own but for three: its connect time-out of 30 s
+// would let one hung node hold up the partition map for as long, its sleep of 1 ms
+// would have every waiting operation dial a dead node a thousand times a second.
+func defaultPolicy() policy {
+	return policy{
+		CommitLevel: "all", ReadModeAP: "one", Replica: "sequence",
+		PoolSize: 100, ConnectTimeoutMS: 1000, SleepBetweenRetriesMS: 10, TendIntervalMS: 1000,
+		MaxErrorRate: 100, ErrorRateWindow: 1, AuthMode: "internal",
+	}
+}
+
+var (
+	commitLevels = map[string]client.CommitLevel{"all": client.COMMIT_ALL, "master": client.COMMIT_MASTER}
+	readModes    = map[string]client.ReadModeAP{"one": client.ReadModeAPOne, "all": client.ReadModeAPAll}
+	replicas     = map[string]client.ReplicaPolicy{"sequence": client.SEQUENCE, "master": client.MASTER}
+	authModes    = map[string]client.AuthMode{
+		"internal": client.AuthModeInternal, "external": client.AuthModeExternal, "pki": client.AuthModePKI,
+	}
+)
+
+// parsePolicy reads the spec's options for this driver over the defaults.
+// Its error joins every problem.
+func parsePolicy(options map[string]any, laneCap int) (policy, error) {
+	p := defaultPolicy()
+	if laneCap > 0 {
+		p.PoolSize = laneCap // a lane wider than the pool would queue inside the client
+	}
+	text, err := json.Marshal(options)
+	if err != nil {
+		return p, fmt.Errorf("options: %w", err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&p); err != nil {
+		return p, fmt.Errorf("options of the aerospike driver: %w", err)
+	}
+	return p, p.check()
+}
+
+func (p policy) check() error {
+	var problems []error
+	add := func(ok bool, format string, arguments ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf(format, arguments...))
+		}
+	}
+	add(known(commitLevels, p.CommitLevel), "option commit_level is %q (wanted all or master)", p.CommitLevel)
+	add(known(readModes, p.ReadModeAP), "option read_mode_ap is %q (wanted one or all)", p.ReadModeAP)
+	add(known(replicas, p.Replica), "option replica is %q (wanted sequence or master)", p.Replica)
+	add(known(authModes, p.AuthMode), "option auth_mode is %q (wanted internal, external or pki)", p.AuthMode)
+	add(p.PoolSize >= 1 && p.MinPoolSize >= 0 && p.MinPoolSize <= p.PoolSize,
+		"options pool_size %d and min_pool_size %d (wanted 1 or more, and 0 to pool_size)",
+		p.PoolSize, p.MinPoolSize)
+	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
+	add(p.SocketTimeoutMS >= 0, "option socket_timeout_ms is %d (wanted 0 or more)", p.SocketTimeoutMS)
+	add(p.SleepBetweenRetriesMS >= 1,
+		"option sleep_between_retries_ms is %d (wanted 1 or more: without it a full pool is a busy loop)",
+		p.SleepBetweenRetriesMS)
+	add(p.TendIntervalMS >= 10, "option tend_interval_ms is %d (wanted 10 or more)", p.TendIntervalMS)
+	add(p.MaxErrorRate >= 0, "option max_error_rate is %d (wanted 0 or more)", p.MaxErrorRate)
+	add(p.ErrorRateWindow >= 1, "option error_rate_window is %d (wanted 1 or more)", p.ErrorRateWindow)
+	return errors.Join(problems...)
+}
+
+func known[T any](choices map[string]T, name string) bool {
+	_, ok := choices[name]
+	return ok
+}
+
+// basePolicy is what reads and writes have in common; its time-outs are set anew
+// for every operation.
+func (p policy) basePolicy() client.BasePolicy {
+	base := *client.NewPolicy()
+	base.ReadModeAP, base.ReplicaPolicy = readModes[p.ReadModeAP], replicas[p.Replica]
+	base.SleepBetweenRetries = milliseconds(p.SleepBetweenRetriesMS)
+	return base
+}
+
+// reads and writes are the policies of an operation, the first with so many attempts.
+// The client takes MaxRetries for the number of attempts, but for 0, which is one.
+func (p policy) reads(attempts int) client.BasePolicy {
+	base := p.basePolicy()
+	base.MaxRetries = 0
+	if attempts > 1 {
+		base.MaxRetries = attempts
+	}
+	return base
+}
+
+func (p policy) writes() client.WritePolicy {
+	write := *client.NewWritePolicy(0, 0)
+	write.BasePolicy = p.basePolicy()
+	write.MaxRetries = 0
+	write.CommitLevel = commitLevels[p.CommitLevel]
+	return write
+}
+
+// socketTimeout is the limit of one attempt of an operation that has so much time
+// left: one above the whole would mean that no retry follows a hang.
+func (p policy) socketTimeout(left time.Duration) time.Duration {
+	if p.SocketTimeoutMS == 0 {
+		return left
+	}
+	return min(left, milliseconds(p.SocketTimeoutMS))
+}
+
+func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,0 +1,79 @@
+package aerospike
+
+import (
+	"context"
+	"fmt"
+
+	client "github.com/aerospike/aerospike-client-go/v8"
+	"github.com/aerospike/aerospike-client-go/v8/types"
+
+	"brownout/loadgen/driver"
+)
+
+const readBackBatch = 500
+
+// ReadBack reads the ledger's keys from the masters, which ask every copy that may
+// be newer.
+func (d *Driver) ReadBack(
+	ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack),
+) error {
+	c, err := d.control(ctx)
+	if err != nil {
+		return redacted(err, d.config)
+	}
+	defer c.Close()
+	for first := 0; first < len(ids); first += readBackBatch {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c.readBatch(ids[first:min(first+readBackBatch, len(ids))], counter, each)
+	}
+	return nil
+}
+
+// readBatch reads some keys at once, and by itself each of those that the batch
+// could not read.
+func (c *control) readBatch(ids []string, counter bool, each func(driver.ReadBack)) {
+	policy := client.NewBatchReadPolicy()
+	policy.ReadModeAP = client.ReadModeAPAll
+	records := make([]client.BatchRecordIfc, len(ids))
+	for i, id := range ids {
+		records[i] = client.NewBatchRead(policy, c.key(c.sets.ledger, id), nil)
+	}
+	_ = c.BatchOperate(c.batch, records) // each key says how it fared
+	for i, id := range ids {
+		switch got := records[i].BatchRec(); {
+		case got.ResultCode == types.OK && got.Record != nil:
+			each(readBack(id, got.Record.Bins, counter))
+		case got.ResultCode == types.KEY_NOT_FOUND_ERROR && got.Err == nil:
+			each(driver.ReadBack{ID: id, Missing: true})
+		default:
+			each(c.readAlone(id, counter))
+		}
+	}
+}
+
+func (c *control) readAlone(id string, counter bool) driver.ReadBack {
+	record, err := c.Get(c.read, c.key(c.sets.ledger, id))
+	switch {
+	case isCode(err, types.KEY_NOT_FOUND_ERROR):
+		return driver.ReadBack{ID: id, Missing: true}
+	case err != nil:
+		return driver.ReadBack{ID: id, Err: fmt.Errorf("reading it back: %w", err)}
+	}
+	return readBack(id, record.Bins, counter)
+}
+
+// readBack is what a stored record says of its key. One that is not of the wanted
+// shape counts as one whose checksum is wrong.
+func readBack(id string, stored client.BinMap, counter bool) driver.ReadBack {
+	f := takeApart(id, stored)
+	if counter {
+		return driver.ReadBack{ID: id, Value: f.count, ChecksumOK: f.counter}
+	}
+	back := driver.ReadBack{ID: id, Record: f.record, ChecksumOK: f.valid}
+	if back.Record == nil {
+		back.Record = &driver.Record{}
+	}
+	return back
+}
