@@ -11,6 +11,7 @@ from brownout.cluster.ssh import pool
 from brownout.infra import lab
 
 LAB = "lab-mongodb"
+AEROSPIKE = "lab-aerospike"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -67,3 +68,26 @@ def sshd(tmp_path: Path) -> Iterator[Sshd]:
     finally:
         pool.close_all()
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def _aerospike_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    home = tmp_path_factory.mktemp("aerospike")
+    try:
+        yield home
+    finally:
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("BROWNOUT_LAB_DIR", str(home))
+            lab.down(AEROSPIKE)
+
+
+@pytest.fixture
+def lab_aerospike(_aerospike_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """Five nodes of the Aerospike stand-in that all tests share, whole at the start.
+
+    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
+    """
+    monkeypatch.setenv("BROWNOUT_ASD", "stand-in")
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_aerospike_home))
+    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
+    return lab.up(AEROSPIKE)  # mends what a failed test left broken

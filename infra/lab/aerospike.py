@@ -47,10 +47,14 @@ def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
 
 
 def await_whole(cluster: Cluster, progress: Progress) -> None:
-    """Wait until all nodes are in one cluster and nothing is left to migrate."""
+    """Wait until all nodes are in one cluster and nothing is left to migrate.
+
+    A node that was left quiesced is given its work back.
+    """
     progress("waiting for every node")
     deadline = time.monotonic() + _WHOLE_TIMEOUT_S
     with AerospikeAdapter(cluster) as adapter:
+        _unquiesce(cluster, adapter, progress)
         state = adapter.stable("whole")
         while not state.reached:
             if time.monotonic() > deadline:
@@ -61,6 +65,14 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
                 )
             time.sleep(_POLL_S)
             state = adapter.stable("whole")
+
+
+def _unquiesce(cluster: Cluster, adapter: AerospikeAdapter, progress: Progress) -> None:
+    left = {view.node for view in adapter.ask() if "true" in view.says("pending_quiesce")}
+    for node in cluster.nodes:
+        if node.name in left:
+            progress(f"{node.name} is quiesced: giving it its work back")
+            adapter.undrain(node)
 
 
 def _node(name: str, port: int, home: Path, server: Server, spec: LabSpec) -> Node:

@@ -9,6 +9,7 @@ from brownout.cluster.model import Cluster
 from brownout.errors import Refused
 from brownout.session import guards
 
+NOT_WHOLE = ["n3 is RECOVERING"]
 MONDAY_NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 
 
@@ -65,24 +66,29 @@ def test_a_wipe_is_refused_unless_the_inventory_allows_data_loss() -> None:
 
 
 def test_a_second_node_is_refused_while_one_is_broken() -> None:
-    found = guards.of_break(_cluster(), "n2", "kill", {"n1": "start_node"}, redundant=False)
+    found = guards.of_break(_cluster(), "n2", "kill", {"n1": "start_node"}, NOT_WHOLE)
     assert _no(found) == ["nodes down", "redundancy"]
 
 
 def test_more_nodes_may_be_down_where_the_inventory_says_so_but_never_without_redundancy() -> None:
     cluster = _cluster(guards={"max_nodes_down": 2})
-    found = guards.of_break(cluster, "n2", "kill", {"n1": "start_node"}, redundant=False)
+    found = guards.of_break(cluster, "n2", "kill", {"n1": "start_node"}, NOT_WHOLE)
     assert _no(found) == ["redundancy"]
 
 
 def test_the_second_break_of_the_same_node_belongs_to_the_same_fault() -> None:
-    found = guards.of_break(_cluster(), "n1", "wipe", {"n1": "start_node"}, redundant=False)
+    found = guards.of_break(_cluster(), "n1", "wipe", {"n1": "start_node"}, [])
     assert _no(found) == []
+
+
+def test_a_break_without_redundancy_is_refused_with_what_is_missing() -> None:
+    with pytest.raises(Refused, match="not redundant now: n3 is RECOVERING"):
+        guards.refuse(guards.of_break(_cluster(), "n1", "kill", {}, NOT_WHOLE))
 
 
 def test_a_denied_node_is_refused() -> None:
     cluster = _cluster(guards={"deny_nodes": ["n1"]})
-    assert _no(guards.of_break(cluster, "n1", "kill", {}, redundant=True)) == ["denied nodes"]
+    assert _no(guards.of_break(cluster, "n1", "kill", {}, [])) == ["denied nodes"]
 
 
 def test_a_running_node_is_not_wiped() -> None:

@@ -7,14 +7,22 @@ go through it.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from brownout.cluster import plugins
 from brownout.cluster.host import Proof
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import ClusterError
 
-__all__ = ["Adapter", "Member", "Milestone", "MilestoneState", "Support", "adapter_for"]
+__all__ = [
+    "Adapter",
+    "Member",
+    "Milestone",
+    "MilestoneState",
+    "Quiescing",
+    "Support",
+    "adapter_for",
+]
 
 GROUP = "brownout.adapters"
 
@@ -115,6 +123,19 @@ class Adapter(Protocol):
 
     def close(self) -> None:
         """Close every connection."""
+        ...
+
+
+@runtime_checkable
+class Quiescing(Protocol):
+    """What an adapter has besides, if its database drains a node in two steps; `undrain` undoes."""
+
+    def quiesce(self, node: Node) -> Proof:
+        """Have `node` leave its work to others from the next `recluster` on."""
+        ...
+
+    def recluster(self) -> Proof:
+        """Have the nodes form their cluster anew; effective when that was accepted."""
         ...
 
 

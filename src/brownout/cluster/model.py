@@ -239,7 +239,7 @@ class Guards(Settings):
     ] = ()
     deny_nodes: Annotated[tuple[str, ...], Field(description="never to be broken")] = ()
     deny_acts: Annotated[
-        tuple[Literal["stop", "kill", "pause", "wipe", "stepdown"], ...],
+        tuple[Literal["stop", "kill", "pause", "wipe", "stepdown", "quiesce"], ...],
         Field(description="never to be done"),
     ] = ()
 

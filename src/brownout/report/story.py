@@ -23,10 +23,13 @@ DONE = {
     "pause_node": "frozen",
     "wipe_node": "wiped",
     "step_down_primary": "told to step down",
+    "quiesce_node": "quiesced",
+    "recluster": "the cluster formed anew",
     "start_node": "started",
     "resume_node": "resumed",
     "reboot_node": "rebooted",
     "undrain_node": "let back in",
+    "unquiesce_node": "given its work back",
     "drain_node": "drained",
     "changed": "the cluster noticed",
     "rejoined": "every member had rejoined",
@@ -101,7 +104,7 @@ def _deeds(faults: Sequence[Fault]) -> str:
     deeds: dict[str, list[str]] = {}
     for fault in faults:
         for event in fault["events"]:
-            if event["name"] in ("start_node", "resume_node", "reboot_node"):
+            if event["type"] == "mend" or event["name"] == "recluster":
                 continue
             done = DONE.get(event["name"], event["name"].replace("_", " "))
             deeds.setdefault(event.get("node") or "the cluster", []).append(done)

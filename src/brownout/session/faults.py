@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brownout.cluster.adapter import Adapter
+from brownout.cluster.adapter import Adapter, Quiescing
 from brownout.cluster.host import Host, Proof, StopMode, host_for
 from brownout.cluster.model import Cluster, Node
-from brownout.errors import BrownoutError
+from brownout.errors import BrownoutError, Unsupported
 from brownout.run.events import EventLog
-from brownout.session import guards
+from brownout.session import guards, owed
 
 __all__ = ["Faults"]
 
@@ -23,11 +23,14 @@ Evidence = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One break or mend: its event's type and name, the node and, for a break, how to undo it."""
+    """One break or mend: its event's type and name, the node and, for a break, how to undo it.
+
+    `node` is None for what is done to the cluster as a whole.
+    """
 
     type: str
     name: str
-    node: str
+    node: str | None
     undo: dict[str, str] | None = None
     arguments: dict[str, Any] | None = None
 
@@ -46,7 +49,8 @@ class Faults:
     ) -> None:
         self._cluster, self._adapter, self._events, self._to_t = cluster, adapter, events, to_t
         self._hosts: dict[str, Host] = {}
-        self._broken = dict(broken or {})  # node -> the mend it waits for
+        self._broken = dict(broken or {})  # node -> the mends it waits for, as `owed` words them
+        self._quiesced: list[int] = []  # the events that a recluster is to give their effect
         self._half_wiped = dict(half_wiped or {})  # node -> directories that a wipe began on
         self._lock = threading.Lock()
         self.broke_something = False
@@ -54,7 +58,7 @@ class Faults:
 
     @property
     def broken(self) -> dict[str, str]:
-        """Each node that is still broken, with the mend it waits for: `{"n1": "start_node"}`."""
+        """Each node that is still broken, with what it waits for: `{"n1": "start_node"}`."""
         with self._lock:
             return dict(self._broken)
 
@@ -99,6 +103,40 @@ class Faults:
         self._mended(node.name, "undrain_node")  # it goes on serving: nothing stays broken
         return evidence
 
+    def quiesce(self, node: Node) -> Evidence:
+        """Have `node` leave its work to others from the next `recluster` on.
+
+        Alone it changes nothing for anybody, so only a recluster makes it effective: an event of
+        a quiesce without one never is.
+        """
+        adapter = self._quiescing()
+        self._check_break(node, "quiesce")
+        act = Act("break", "quiesce_node", node.name, _undo("unquiesce_node"))
+        entry = self._intend_break(act)
+        proof = self._do(entry, lambda: adapter.quiesce(node))
+        if proof.already:
+            return {"node": node.name, **self._prove(entry, proof)}
+        self._quiesced.append(entry)
+        return {"node": node.name, "effective": None, "evidence": _evidence(proof)}
+
+    def recluster(self) -> Evidence:
+        """Have the nodes form their cluster anew, which gives every quiesce before it its effect.
+
+        With no quiesce before it, nothing is broken by it: then it is written down as a mend.
+        """
+        adapter = self._quiescing()
+        act = Act("break" if self._quiesced else "mend", "recluster", None)
+        entry = self._intend(act)
+        proof = self._do(entry, adapter.recluster)
+        for quiesced in self._quiesced:
+            self._prove(quiesced, proof)
+        self._quiesced.clear()
+        return {"node": None, **self._prove(entry, proof)}
+
+    def unquiesce(self, node: Node) -> Evidence:
+        """Give `node` its work back: the quiesce is undone and the cluster formed anew."""
+        return self._undrain(node, "unquiesce_node")
+
     def start(self, node: Node) -> Evidence:
         """Start `node`; safe when it runs already.
 
@@ -127,29 +165,47 @@ class Faults:
     def put_back(self) -> list[str]:
         """Undo all that is still broken, every node tried; return what could not be undone."""
         failures = []
-        for name, mend in self.broken.items():
+        for name, waiting in self.broken.items():
             node = self._cluster.node(name)
             try:
-                self._mend(node, mend)
+                for mend in owed.steps(waiting):
+                    self._mend(node, mend)
             except BrownoutError as error:
-                failures.append(f"node `{name}` could not be put back by {mend}: {error}")
+                failures.append(f"node `{name}` could not be put back by {waiting}: {error}")
         return failures
 
     def _mend(self, node: Node, mend: str) -> None:
-        """Do the mend that a broken node waits for."""
+        """Do one mend that a broken node waits for."""
         if mend == "resume_node":
             self.resume(node)
-        elif mend == "undrain_node":
-            act = Act("mend", "undrain_node", node.name)
-            self._act(act, lambda: self._adapter.undrain(node))
-            self._mended(node.name, mend)
+        elif mend in ("undrain_node", "unquiesce_node"):
+            self._undrain(node, mend)
         else:
             self.start(node)
 
+    def _undrain(self, node: Node, mend: str) -> Evidence:
+        evidence = self._act(Act("mend", mend, node.name), lambda: self._adapter.undrain(node))
+        self._mended(node.name, mend)
+        return evidence
+
+    def _quiescing(self) -> Quiescing:
+        """Return the adapter, if its database can quiesce; never something milder instead."""
+        support = self._adapter.supports("quiesce")
+        if support.ok and isinstance(self._adapter, Quiescing):
+            return self._adapter
+        raise Unsupported(f"cluster `{self._cluster.name}`: {support.reason}; nothing is touched")
+
     def _check_break(self, node: Node, act: str) -> None:
         """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
-        redundant = node.name in self.broken or self._adapter.stable("whole").reached
-        guards.refuse(guards.of_break(self._cluster, node.name, act, self.broken, redundant))
+        broken = self.broken
+        missing = [] if node.name in broken else self._missing()
+        guards.refuse(guards.of_break(self._cluster, node.name, act, broken, missing))
+
+    def _missing(self) -> list[str]:
+        """Return in words what the cluster lacks to be whole; nothing for a whole one."""
+        state = self._adapter.stable("whole")
+        lacks = [str(words) for words in state.detail.get("missing", [])]
+        return [] if state.reached else lacks or ["it does not say why"]
 
     def _check_wipe(self, node: Node) -> None:
         """Refuse a wipe that the inventory forbids or of a node that is not stopped."""
@@ -158,35 +214,53 @@ class Faults:
         self._check_break(node, "wipe")
 
     def _break(self, act: Act, do: Callable[[], Proof]) -> Evidence:
-        """Count the node as broken before it is, so that a crash in between leaves it counted."""
-        self.before_break()
-        with self._lock:
-            if act.undo is not None:
-                self._broken[act.node] = act.undo["action"]
-        self.broke_something = True
-        return self._act(act, do)
-
-    def _mended(self, node: str, mend: str) -> None:
-        """Nothing more is owed to `node` if this is the mend that it waited for."""
-        with self._lock:
-            if self._broken.get(node) == mend:
-                del self._broken[node]
+        entry = self._intend_break(act)
+        return {"node": act.node, **self._prove(entry, self._do(entry, do))}
 
     def _act(self, act: Act, do: Callable[[], Proof]) -> Evidence:
         """Write the intent, act, write the proof; the evidence is what the activity returns."""
-        entry = self._events.intent(
+        entry = self._intend(act)
+        return {"node": act.node, **self._prove(entry, self._do(entry, do))}
+
+    def _intend_break(self, act: Act) -> int:
+        """Count the node as broken before it is, so that a crash in between leaves it counted."""
+        self.before_break()
+        with self._lock:
+            if act.undo is not None and act.node is not None:
+                waiting = self._broken.get(act.node, "")
+                self._broken[act.node] = owed.broke(waiting, act.undo["action"])
+        self.broke_something = True
+        return self._intend(act)
+
+    def _mended(self, node: str, mend: str) -> None:
+        """This is no longer owed to `node`."""
+        with self._lock:
+            waiting = owed.mended(self._broken.pop(node, ""), mend)
+            if waiting:
+                self._broken[node] = waiting
+
+    def _intend(self, act: Act) -> int:
+        return self._events.intent(
             act.type, act.name, node=act.node, undo=act.undo, arguments=act.arguments
         )
+
+    def _do(self, entry: int, do: Callable[[], Proof]) -> Proof:
         try:
-            proof = do()
+            return do()
         except BrownoutError as error:
             self._events.failed(entry, str(error))
             raise
+
+    def _prove(self, entry: int, proof: Proof) -> Evidence:
         effective = self._to_t(proof.effective_monotonic)
-        evidence = {**proof.evidence, "skipped": proof.skipped, "already": proof.already}
+        evidence = _evidence(proof)
         self._events.effective(entry, effective, proof.uncertainty_s, evidence)
         self._events.ended(entry)
-        return {"node": act.node, "effective": effective, "evidence": evidence}
+        return {"effective": effective, "evidence": evidence}
+
+
+def _evidence(proof: Proof) -> Evidence:
+    return {**proof.evidence, "skipped": proof.skipped, "already": proof.already}
 
 
 def _undo(action: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 The same guards are shown by `brownout plan` and asked by `faults` before every act.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -47,16 +47,17 @@ def of_cluster(
 
 
 def of_break(
-    cluster: Cluster, node: str, act: str, broken: Mapping[str, str], redundant: bool
+    cluster: Cluster, node: str, act: str, broken: Mapping[str, str], missing: Sequence[str]
 ) -> list[Guard]:
     """Judge one break of `node`, while `broken` nodes wait for their mend.
 
-    `redundant` says whether the cluster is so at this moment. It is not asked of a node that is
-    broken already: its second break (a wipe after a kill) belongs to the same fault.
+    `missing` is what the cluster lacks at this moment to be whole and redundant, in words. It is
+    not asked of a node that is broken already: its second break (a wipe after a kill) belongs to
+    the same fault.
     """
     guards = [_denied_node(cluster, node), _denied_acts(cluster, [act])]
     if node not in broken:
-        guards += [_nodes_down(cluster, node, broken), _redundancy(redundant)]
+        guards += [_nodes_down(cluster, node, broken), _redundancy(missing)]
     return guards
 
 
@@ -143,10 +144,12 @@ def _nodes_down(cluster: Cluster, node: str, broken: Mapping[str, str]) -> Guard
     )
 
 
-def _redundancy(redundant: bool) -> Guard:
+def _redundancy(missing: Sequence[str]) -> Guard:
     return Guard(
         "redundancy",
-        redundant,
-        "every member is in step" if redundant else "the cluster is not redundant now",
+        not missing,
+        f"the cluster is not redundant now: {', '.join(missing)}"
+        if missing
+        else "every member is in step",
         "wait until it is",
     )

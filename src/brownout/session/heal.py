@@ -20,7 +20,7 @@ from brownout.infra import lab
 from brownout.load.where import collect_left
 from brownout.run.directory import RunDirectory
 from brownout.run.events import Event, EventLog, read_events
-from brownout.session import open_runs
+from brownout.session import open_runs, owed
 from brownout.session.faults import Faults
 from brownout.session.open_runs import Claim
 
@@ -43,7 +43,7 @@ class Healed:
 
 
 def still_broken(events: Iterable[Event]) -> dict[str, str]:
-    """Return each node that a run's events leave broken, with the mend it waits for.
+    """Return each node that a run's events leave broken, with what it waits for in `owed`'s words.
 
     A break counts from its intent on, since the run may have died between intent and proof; a
     mend counts only with its proof.
@@ -52,10 +52,13 @@ def still_broken(events: Iterable[Event]) -> dict[str, str]:
     for event in events:
         if event.node is None:
             continue
+        waiting = broken.pop(event.node, "")
         if event.type == "break" and event.undo:
-            broken[event.node] = str(event.undo["action"])
-        elif event.evidence and event.name == broken.get(event.node):
-            broken.pop(event.node)
+            waiting = owed.broke(waiting, str(event.undo["action"]))
+        elif event.evidence:
+            waiting = owed.mended(waiting, event.name)
+        if waiting:
+            broken[event.node] = waiting
     return broken
 
 

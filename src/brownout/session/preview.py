@@ -32,6 +32,16 @@ ACTS = {
     "start_node": "start",
     "reboot_node": "reboot",
 }
+#: What our actions tell a database, in its own words; `{}` is the node.
+TOLD = {
+    "step_down_primary": "replSetStepDown to {}: another member takes over",
+    "quiesce_node": "quiesce: to {}",
+    "recluster": "recluster: to every node",
+    "unquiesce_node": "quiesce-undo: to {}, recluster: to every node",
+    "wait_until_idle": "latencies: to {}, until it served nothing",
+}
+#: An action that is several.
+STEPS = {"drain_and_stop_node": ("quiesce_node", "recluster", "wait_until_idle", "stop_node")}
 
 
 def preview(
@@ -147,18 +157,30 @@ def _calls(
     if provider["type"] == "http":
         yield redact(f"{provider.get('method', 'GET')} {provider['url']}")
         return
-    function = provider["func"]
-    act = arguments.get("mode") if function == "stop_node" else ACTS.get(function)
-    if act is None:
+    for function in STEPS.get(provider["func"], (provider["func"],)):
+        yield _call(f"{provider['module']}.{function}", arguments, cluster, adapter, target)
+
+
+def _call(
+    path: str,
+    arguments: Mapping[str, Any],
+    cluster: Cluster,
+    adapter: Adapter | None,
+    target: Node | None,
+) -> str:
+    """The command of one action; of any other function, its call."""
+    function = path.rpartition(".")[2]
+    act = arguments.get("mode", "clean") if function == "stop_node" else ACTS.get(function)
+    if act is None and function not in TOLD:
         shown = ", ".join(f"{key}={value!r}" for key, value in redact(arguments).items())
-        yield f"{provider['module']}.{function}({shown})"
-        return
+        return f"{path}({shown})"
     name = str(arguments.get("node", "target"))
     node = target if name == "target" else cluster.node(name)
+    if act is None:
+        return TOLD[function].format(f"{node.name} ({node.address})" if node else "the target")
     if node is None or adapter is None:
-        yield f"{act} the target (the lab is down, so it is not chosen yet)"
-        return
-    yield f"{node.name} ({node.address}): " + _would(str(act), node, adapter)
+        return f"{act} the target (the lab is down, so it is not chosen yet)"
+    return f"{node.name} ({node.address}): " + _would(str(act), node, adapter)
 
 
 def _would(act: str, node: Node, adapter: Adapter) -> str:

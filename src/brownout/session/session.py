@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from brownout.cluster.adapter import Adapter, adapter_for
+from brownout.cluster.aerospike import of_aerospike
 from brownout.cluster.model import Node
 from brownout.errors import BrownoutError, ConfigurationError
 from brownout.impact.baseline import Baseline
@@ -24,6 +25,7 @@ from brownout.run.series import Series
 from brownout.session import ending, guards, open_runs, opening, record
 from brownout.session.conclusion import conclude
 from brownout.session.faults import Faults
+from brownout.session.idle import await_idle
 from brownout.session.interruption import Interruption
 from brownout.session.measures import answer
 from brownout.session.milestones import Crossing, MilestoneWatcher
@@ -165,6 +167,13 @@ class Session:
             self._miss(crossing, timeout_s)
             return None
         return {"state": name, **self._written().bracket(crossing)}
+
+    def await_idle(self, node: Node, timeout_s: float) -> dict[str, Any]:
+        """Wait until `node` serves nobody any more; Aerospike only."""
+        self.status.phase = f"waiting until {node.name} serves nobody"
+        self.status.until(timeout_s)
+        adapter = of_aerospike(self.adapter)
+        return await_idle(adapter, node, timeout_s, self.interruption.must_stop)
 
     def measure(self, name: str, scope: str) -> dict[str, Any]:
         """Answer a probe: the measure of the whole run, or that there is none yet."""

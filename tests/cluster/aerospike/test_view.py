@@ -3,7 +3,15 @@
 import pytest
 
 from brownout.cluster.aerospike.info import is_error, pairs
-from brownout.cluster.aerospike.view import View, judge, member_of, signature_of, stable_command
+from brownout.cluster.aerospike.view import (
+    View,
+    judge,
+    member_of,
+    quiesced,
+    signature_of,
+    stable_command,
+)
+from brownout.errors import ClusterError
 
 
 def view(node: str, key: str = "ABC", principal: str = "A5", **more: str) -> View:
@@ -40,6 +48,16 @@ def test_the_signature_changes_only_when_the_nodes_have_noticed() -> None:
     assert signature_of([view("A1", key="DEF"), view("A2", key="DEF"), SILENT]) != before
 
 
+def test_nodes_that_became_orphans_have_noticed() -> None:
+    orphan = view("A1", key="0")
+    assert signature_of([orphan, orphan, SILENT]) == ""
+
+
+def test_silence_is_not_taken_for_a_change() -> None:
+    with pytest.raises(ClusterError, match="2 of 3 nodes do not answer"):
+        signature_of([view("A1", key="0"), SILENT, SILENT])
+
+
 COMMAND = stable_command(2, migrations=True)
 
 
@@ -67,6 +85,33 @@ def test_anything_else_is_not(views: list[View], missing: str) -> None:
 
     assert not state.reached
     assert missing in state.detail["missing"]
+
+
+def test_what_still_migrates_is_told() -> None:
+    told = "cluster_key=ABC;migrate_partitions_remaining=35"
+    moving = View("n1", "", {COMMAND: "ERROR:7:unstable cluster", "statistics": told})
+    (words,) = judge([moving], COMMAND).detail["missing"]
+    assert words == "n1: ERROR:7:unstable cluster (35 partitions still migrate)"
+
+
+def test_a_partition_that_nobody_serves_is_missing() -> None:
+    numbers = "unavailable_partitions=3;dead_partitions=0"
+    state = judge([View("n1", "", {COMMAND: "ABC", "namespace/test": numbers})], COMMAND)
+    assert not state.reached
+    assert state.detail["missing"] == ["n1: 3 partitions are unavailable"]
+
+
+def test_a_node_is_quiesced_only_where_every_namespace_says_so() -> None:
+    yes, no = "effective_is_quiesced=true", "effective_is_quiesced=false"
+    assert View("n1", "", {"namespace/a": yes, "namespace/b": yes}).is_quiesced
+    assert not View("n1", "", {"namespace/a": yes, "namespace/b": no}).is_quiesced
+    assert not View("n1", "", {}).is_quiesced
+
+
+def test_a_node_that_is_quiesced_or_will_be_is_named() -> None:
+    pending = View("n1", "", {"namespace/a": "pending_quiesce=true;effective_is_quiesced=false"})
+    free = View("n2", "", {"namespace/a": "pending_quiesce=false;effective_is_quiesced=false"})
+    assert quiesced([pending, free, SILENT]) == ["n1 is quiesced"]
 
 
 def test_answers_are_taken_apart() -> None:

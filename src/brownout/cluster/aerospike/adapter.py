@@ -1,21 +1,20 @@
 """Aerospike as every other part sees it: short questions to each node, all at once."""
 
 import random
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from brownout.cluster import wipe
 from brownout.cluster.adapter import Member, Milestone, MilestoneState, Support
-from brownout.cluster.aerospike import storage
-from brownout.cluster.aerospike.info import ask, is_error, pairs
+from brownout.cluster.aerospike import quiescing, storage
+from brownout.cluster.aerospike.panel import Panel
 from brownout.cluster.aerospike.view import (
     View,
     judge,
     look,
     member_of,
+    quiesced,
     signature_of,
     stable_command,
 )
@@ -26,10 +25,8 @@ from brownout.errors import ClusterError, ConfigurationError, Refused
 __all__ = ["AerospikeAdapter"]
 
 _STATE = ("node", "statistics")
-_QUIESCE_TIMEOUT_S = 15.0
-_POLL_S = 0.05
 _ACTS = frozenset({"kill", "pause", "reboot", "resume", "start", "stop", "wipe"})
-_ENTERPRISE = frozenset({"drain", "undrain"})
+_ENTERPRISE = frozenset({"drain", "quiesce", "undrain", "unquiesce"})
 
 
 class AerospikeAdapter:
@@ -37,7 +34,7 @@ class AerospikeAdapter:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._pool = ThreadPoolExecutor(max(1, len(cluster.nodes)))
+        self._panel = Panel(cluster)
 
     def __enter__(self) -> "AerospikeAdapter":
         return self
@@ -47,18 +44,24 @@ class AerospikeAdapter:
 
     def close(self) -> None:
         """End what asks the nodes; no connection stays open between two questions."""
-        self._pool.shutdown(wait=False)
+        self._panel.close()
 
     def ready(self) -> None:
-        """Return if a node answers as an Aerospike node; `ClusterError` with each one's reason."""
-        views = self._views(("edition",))
+        """Return if a node answers as an Aerospike node; `ClusterError` with each one's reason.
+
+        Raises `ConfigurationError` where the inventory names a namespace that there is not.
+        """
+        views = self._panel.views(("edition",))
         if all(view.error for view in views):
             reasons = "; ".join(f"{view.node}: {view.error}" for view in views)
             raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons}")
+        named = self._cluster.connection.options.get("namespace")
+        if named is not None:
+            self.namespaces(str(named))
 
     def members(self) -> list[Member]:
         """Return every node with its role, its state and the cluster that it is in."""
-        return [member_of(view) for view in self._views(_STATE)]
+        return [member_of(view) for view in self._panel.views(_STATE)]
 
     def targets(self, select: str, seed: int) -> list[Node]:
         """Return the node that `select` means: a name, `random`, or `primary` and `secondary`.
@@ -81,29 +84,56 @@ class AerospikeAdapter:
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether all nodes have one key; but for `rejoined`, with nothing left to migrate.
 
-        Losing every copy of a partition leaves this true: only the ledger shows it.
+        For `whole` none of them is quiesced either. Losing every copy of a partition leaves this
+        true: only the ledger shows it.
         """
         command = stable_command(len(self._cluster.nodes), milestone != "rejoined")
-        return judge(self._views((command,)), command)
+        if milestone == "rejoined":
+            return judge(self._panel.views((command,)), command)
+        views = self._panel.views((command, *self._panel.numbers()))
+        state = judge(views, command)
+        missing = [*state.detail["missing"], *(quiesced(views) if milestone == "whole" else ())]
+        return MilestoneState(not missing, {**state.detail, "missing": missing})
 
     def signature(self) -> str:
         """Return the cluster's key; it changes when the nodes notice a change, and not before."""
-        return signature_of(self._views(_STATE))
+        return signature_of(self._panel.views(_STATE))
+
+    def quiesce(self, node: Node) -> Proof:
+        """Mark the node; others take its partitions with the next `recluster`."""
+        return quiescing.quiesce(self._panel, node)
+
+    def recluster(self) -> Proof:
+        """Have the nodes form their cluster anew, with what they are marked for."""
+        return quiescing.recluster(self._panel)
 
     def drain(self, node: Node) -> Proof:
-        """Have others take the node's partitions: quiesce, then recluster; proven by its own word.
-
-        Clients learn of it within their next look at the partition map, usually a second.
-        """
-        return self._order(node, "quiesce:", "true")
+        """Have others take the node's partitions: quiesce, then recluster."""
+        self.quiesce(node)
+        return self.recluster()
 
     def undrain(self, node: Node) -> Proof:
         """Give the node its partitions back; they migrate to it."""
-        return self._order(node, "quiesce-undo:", "false")
+        return quiescing.undo(self._panel, node)
 
     def evidence(self, node: Node) -> dict[str, Any]:
         """Return what the node says of itself now; if it says nothing, why."""
         return look(node, _STATE, self._cluster.connection.timeout_s).evidence()
+
+    def ask(self, *commands: str) -> list[View]:
+        """Return every node's own answers to info commands; without one, to those for numbers."""
+        return self._panel.views(commands or self._panel.numbers())
+
+    def namespaces(self, wanted: str = "") -> tuple[str, ...]:
+        """Return all namespaces, or the `wanted` one; `ConfigurationError` if there is no such."""
+        known = self._panel.namespaces()
+        if wanted and wanted not in known:
+            raise ConfigurationError(
+                f"namespace: found {wanted!r}, wanted one of {', '.join(known)}: "
+                f"`{self._cluster.name}` has no other",
+                "namespaces are made by the nodes' own configuration only",
+            )
+        return (wanted,) if wanted else known
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible; what the Community Edition refuses is not."""
@@ -116,19 +146,19 @@ class AerospikeAdapter:
         if act in _ACTS and unreachable:
             named = ", ".join(unreachable)
             return Support(False, f"the inventory does not say what {named} runs on (`host`)")
-        if act in _ENTERPRISE and "Community" in self._told("edition"):
+        if act in _ENTERPRISE and "Community" in self._panel.told("edition"):
             return Support(False, "the Community Edition cannot quiesce a node: Enterprise only")
         return Support(True)
 
     def engine(self) -> str:
         """Return what runs, as `asd 8.1.2.0` or `brownout stand-in 8.1.2.0-…`."""
-        name = "brownout stand-in" if "stand-in" in self._told("edition") else "asd"
-        return f"{name} {self._told('build')}"
+        name = "brownout stand-in" if "stand-in" in self._panel.told("edition") else "asd"
+        return f"{name} {self._panel.told('build')}"
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection, options."""
         hosts = [node.address for node in self._cluster.nodes]
-        options = {"namespace": self._told("namespaces").split(";")[0]}
+        options = {"namespace": self._panel.namespaces()[0]}
         return {
             "driver": "aerospike",
             "connection": {"uri": f"aerospike://{','.join(hosts)}"},
@@ -136,57 +166,23 @@ class AerospikeAdapter:
         }
 
     def data_directories(self, node: Node) -> list[Path]:
-        """Return where the node's storage files are, as its own aerospike.conf names them.
+        """Return where the node's storage is, files and devices, as its own configuration says.
 
         Raises `Refused` if that is not known, or if another node of the machine has its there too.
         """
         host = host_for(node)
-        own = storage.directories(node, host)
+        own = storage.targets(node, host)
         for other in self._cluster.nodes:
             if other.name == node.name or other.host is None:
                 continue
             neighbour = host_for(other)
             if neighbour.machine != host.machine:
                 continue
-            for path in storage.directories(other, neighbour):
-                if wipe.same_or_nested(own, path):
-                    raise Refused(f"node `{node.name}`: `{path}` is node `{other.name}`'s too")
+            self._check_apart(node, own, storage.named(other, neighbour), other)
         return own
 
-    def _views(self, commands: Sequence[str]) -> list[View]:
-        return self._each(lambda node: look(node, commands, self._cluster.connection.timeout_s))
-
-    def _each(self, question: Callable[[Node], View]) -> list[View]:
-        return list(self._pool.map(question, self._cluster.nodes))
-
-    def _told(self, command: str) -> str:
-        """Return the first answer that any node gives."""
-        for view in self._views((command,)):
-            if view.answers.get(command):
-                return view.answers[command]
-        raise ClusterError(f"no node of `{self._cluster.name}` answers")
-
-    def _order(self, node: Node, command: str, wanted: str) -> Proof:
-        asked = time.monotonic()
-        timeout_s = self._cluster.connection.timeout_s
-        said = ask(node.address, [command], timeout_s)[command]
-        if is_error(said):
-            raise ClusterError(f"node `{node.name}` answers {command} with {said}")
-        answers = self._each(lambda each: look(each, ("recluster:",), timeout_s))
-        while self._is_quiesced(node) != wanted:
-            if time.monotonic() - asked > _QUIESCE_TIMEOUT_S:
-                raise ClusterError(
-                    f"node `{node.name}` is not effective_is_quiesced={wanted} "
-                    f"{_QUIESCE_TIMEOUT_S:g} s after {command} and recluster:"
-                )
-            time.sleep(_POLL_S)
-        done = time.monotonic()
-        recluster = {view.node: view.answers.get("recluster:", view.error) for view in answers}
-        return Proof(done, done - asked, {"quiesced": wanted == "true", "recluster": recluster})
-
-    def _is_quiesced(self, node: Node) -> str:
-        timeout_s = self._cluster.connection.timeout_s
-        namespace = self._told("namespaces").split(";")[0]
-        command = f"namespace/{namespace}"
-        numbers = pairs(ask(node.address, [command], timeout_s)[command])
-        return numbers.get("effective_is_quiesced", "")
+    @staticmethod
+    def _check_apart(node: Node, own: Sequence[Path], theirs: Sequence[Path], other: Node) -> None:
+        for path in theirs:
+            if wipe.same_or_nested(own, path):
+                raise Refused(f"node `{node.name}`: `{path}` is node `{other.name}`'s too")

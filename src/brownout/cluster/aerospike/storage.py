@@ -1,34 +1,66 @@
-"""Where a node keeps its data: the files that its own aerospike.conf names."""
+"""Where a node keeps its data: the files and devices that its own aerospike.conf names."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from brownout.cluster.host import Host
 from brownout.cluster.model import Node
 from brownout.errors import HostError, Refused
 
-__all__ = ["directories", "files_in"]
+__all__ = ["devices_in", "files_in", "named", "targets"]
 
 
-def directories(node: Node, host: Host) -> list[Path]:
-    """Return the directories of the node's storage files, without doubles.
+def targets(node: Node, host: Host) -> list[Path]:
+    """Return what a wipe of the node has to empty: the directories of its files, and its devices.
 
-    Raises `Refused` if its configuration cannot be read or names none.
+    Raises `Refused` if its configuration cannot be read or names neither, if a directory holds
+    anything but the node's own storage, or if the inventory lists devices and the node has none.
     """
-    file = node.host.config_file if node.host else None
-    if file is None:
-        raise _unknown(node, "the inventory gives no `host.config_file`")
-    try:
-        found = files_in(host.read_text(file))
-    except HostError as error:
-        raise _unknown(node, error.message) from error
+    text = _configuration(node, host)
+    files, devices = files_in(text), devices_in(text)
+    listed = getattr(node.host, "devices", ())
+    if listed and not devices:
+        told = ", ".join(f"`{path}`" for path in listed)
+        raise Refused(
+            f"node `{node.name}`: the inventory lists {told} under `devices`, but the node's own "
+            "configuration names no device",
+            "correct the inventory: only what the node itself stores on is wiped",
+        )
+    for directory in _directories(files):
+        _check_contents(node, host, directory, {file.name for file in files})
+    return named(node, host)
+
+
+def named(node: Node, host: Host) -> list[Path]:
+    """Return the directories of the node's storage files, and its devices, as they are named.
+
+    Raises `Refused` if its configuration cannot be read or names neither.
+    """
+    text = _configuration(node, host)
+    found = [*_directories(files_in(text)), *devices_in(text)]
     if not found:
-        raise _unknown(node, f"`{file}` names no `file` in a `storage-engine device`")
-    return sorted({path.parent for path in found})
+        raise _unknown(node, "its configuration names no `file` or `device` of a `storage-engine`")
+    return found
+
+
+def _directories(files: Iterable[Path]) -> list[Path]:
+    return sorted({path.parent for path in files})
 
 
 def files_in(text: str) -> list[Path]:
-    """Return each `file` of a `storage-engine` in an aerospike.conf."""
-    found: list[Path] = []
+    """Return each `file` of a `storage-engine` in an aerospike.conf, shadow files too."""
+    return list(_lines("file", text))
+
+
+def devices_in(text: str) -> list[Path]:
+    """Return each `device` of a `storage-engine` in an aerospike.conf, shadow devices too.
+
+    A node whose shadow device is left alone comes back with all its data from there.
+    """
+    return list(_lines("device", text))
+
+
+def _lines(word: str, text: str) -> Iterator[Path]:
     contexts: list[str] = []
     for line in text.splitlines():
         words = line.partition("#")[0].split()
@@ -38,10 +70,33 @@ def files_in(text: str) -> list[Path]:
             contexts.append(words[0])
         elif words[0] == "}":
             contexts = contexts[:-1]
-        elif words[0] == "file" and contexts and contexts[-1] == "storage-engine":
-            found.append(Path(words[1]))
-    return found
+        elif words[0] == word and contexts and contexts[-1] == "storage-engine":
+            yield from map(Path, words[1:])
+
+
+def _configuration(node: Node, host: Host) -> str:
+    file = node.host.config_file if node.host else None
+    if file is None:
+        raise _unknown(node, "the inventory gives no `host.config_file`")
+    try:
+        return host.read_text(file)
+    except HostError as error:
+        raise _unknown(node, error.message) from error
+
+
+def _check_contents(node: Node, host: Host, directory: Path, own: set[str]) -> None:
+    """A wipe empties a directory, so nothing but the node's storage files may be in it."""
+    try:
+        foreign = sorted(set(host.entries(directory)) - own)
+    except HostError as error:
+        raise _unknown(node, error.message) from error
+    if foreign:
+        raise Refused(
+            f"node `{node.name}`: `{directory}` holds more than its storage files: "
+            f"{', '.join(foreign[:5])}",
+            "give the storage files a directory of their own",
+        )
 
 
 def _unknown(node: Node, why: str) -> Refused:
-    return Refused(f"node `{node.name}`: its storage files are not known: {why}")
+    return Refused(f"node `{node.name}`: its storage is not known: {why}")

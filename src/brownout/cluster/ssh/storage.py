@@ -8,6 +8,7 @@ from brownout.cluster.commands import Runner, answer, script
 from brownout.cluster.host import Proof
 from brownout.cluster.ssh import directories
 from brownout.cluster.ssh.spec import SshSpec
+from brownout.errors import Refused
 
 __all__ = ["wipe"]
 
@@ -27,6 +28,7 @@ def wipe(runner: Runner, spec: SshSpec, targets: Sequence[PurePosixPath]) -> Pro
             block.append(devices.check(runner, target, listed))
         else:
             plain.append(directories.check(runner, target, keep))
+    _check_all_named(runner, block)
     emptied = [directories.empty(runner, facts, spec.wipe_timeout_s) for facts in plain]
     discarded = [devices.empty(runner, facts, spec.wipe_timeout_s) for facts in block]
     effects = [(one.effective, one.uncertainty_s) for one in emptied]
@@ -39,6 +41,22 @@ def wipe(runner: Runner, spec: SshSpec, targets: Sequence[PurePosixPath]) -> Pro
     }
     untouched = not discarded and not any(one.files or one.attempts > 1 for one in emptied)
     return Proof(effective, uncertainty_s, evidence, already=untouched)
+
+
+def _check_all_named(runner: Runner, block: Sequence[devices.Facts]) -> None:
+    """A device that the inventory lists and the node does not use is a mistake in one of the two.
+
+    They are compared by their numbers, since each may name a device in its own way.
+    """
+    used = {facts.number for facts in block}
+    listed = {one.path: one.number for facts in block for one in facts.listed}
+    foreign = [f"`{path}`" for path, number in listed.items() if number not in used]
+    if foreign:
+        raise Refused(
+            f"nothing on {runner.where} is wiped: the inventory lists {', '.join(foreign)} under "
+            "`devices`, which the node's own configuration does not name",
+            "correct the one that is wrong",
+        )
 
 
 def _is_device(runner: Runner, target: PurePosixPath) -> bool:

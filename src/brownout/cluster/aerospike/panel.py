@@ -1,0 +1,54 @@
+"""All nodes of a cluster, asked at once and each for itself."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from brownout.cluster.aerospike.view import View, look
+from brownout.cluster.model import Cluster, Node
+from brownout.errors import ClusterError
+
+__all__ = ["Panel"]
+
+
+class Panel:
+    """The nodes of one cluster; no connection stays open between two questions."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.nodes = cluster.nodes
+        self._name, self._timeout_s = cluster.name, cluster.connection.timeout_s
+        self._pool = ThreadPoolExecutor(max(1, len(cluster.nodes)))
+        self._namespaces: tuple[str, ...] = ()
+
+    def close(self) -> None:
+        """End what asks."""
+        self._pool.shutdown(wait=False)
+
+    def views(self, commands: Sequence[str]) -> list[View]:
+        """Return every node's own answers, in the order of the inventory."""
+        ask = partial(look, commands=commands, timeout_s=self._timeout_s)
+        return list(self._pool.map(ask, self.nodes))
+
+    def view(self, node: Node, commands: Sequence[str]) -> View:
+        """Return one node's answers; `ClusterError` if it gives none."""
+        found = look(node, commands, self._timeout_s)
+        if found.error:
+            raise ClusterError(found.error)
+        return found
+
+    def told(self, command: str) -> str:
+        """Return the first answer that any node gives; `ClusterError` if none does."""
+        for view in self.views((command,)):
+            if view.answers.get(command):
+                return view.answers[command]
+        raise ClusterError(f"no node of `{self._name}` answers")
+
+    def namespaces(self) -> tuple[str, ...]:
+        """Return the names of the namespaces; they do not change while a cluster runs."""
+        if not self._namespaces:
+            self._namespaces = tuple(filter(None, self.told("namespaces").split(";")))
+        return self._namespaces
+
+    def numbers(self) -> tuple[str, ...]:
+        """Return the commands that ask a node for all its numbers, its own and its namespaces'."""
+        return ("statistics", *(f"namespace/{name}" for name in self.namespaces()))
