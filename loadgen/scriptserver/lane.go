@@ -32,7 +32,7 @@ const batch = 256
 func newLane(s *Server, id int, name string) *lane {
 	return &lane{
 		server: s, id: id, name: name, links: map[*link]struct{}{}, spaces: map[string]*space{},
-		decider: newDecider(s.script, id), wake: make(chan struct{}, 1),
+		decider: newDecider(s.script, id), wake: make(chan struct{}, 1), truth: newLaneTruth(),
 	}
 }
 
@@ -42,6 +42,7 @@ func (l *lane) receive(from *link, r *wire.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.truth.Received++
+	l.truth.timeline.receive(t)
 	p := l.decider.decide(t, r.Verb != wire.Get)
 	if !p.apply && !p.answer {
 		return
@@ -100,10 +101,13 @@ func (l *lane) do(j *job, t time.Duration) {
 	case j.plan.apply:
 		l.apply(j, &answer, t)
 	case j.plan.status == wire.OK:
-		l.truth.Lost.add(j, t, 0)
+		l.truth.wait(l.truth.Lost.add(j, t, 0))
 	}
 	if j.plan.answer {
 		l.truth.Answered++
+		if answer.Status == wire.OK || answer.Status == wire.Missing {
+			l.truth.timeline.serve(t)
+		}
 		j.link.out.Response(&answer)
 	}
 }
@@ -122,7 +126,9 @@ func (l *lane) apply(j *job, answer *wire.Response, t time.Duration) {
 		answer.Number = counter.counter
 	default:
 		if before := in.put(r); !j.plan.answer {
-			l.truth.Late.add(j, t, before)
+			l.truth.wait(l.truth.Late.add(j, t, before))
+		} else if answer.Status == wire.OK {
+			l.truth.cover(r.Key)
 		}
 		if j.plan.corrupt {
 			in.corrupt(r.Key)

@@ -13,6 +13,8 @@ type Truth struct {
 	EndT     float64       `json:"end_t"`
 	Lanes    []string      `json:"lanes"`
 	Effects  []EffectTruth `json:"effects"`
+	TickS    float64       `json:"tick_s"`
+	Timeline []timeline    `json:"timeline"` // per lane
 	laneTruth
 }
 
@@ -33,7 +35,12 @@ type laneTruth struct {
 	Lost      writings `json:"lost"`      // acknowledged and forgotten
 	Late      writings `json:"late"`      // applied without an answer, later
 	Corrupted writings `json:"corrupted"`
+
+	timeline timeline
+	open     map[string][]*writing // lost or late, and not yet covered, by key
 }
+
+func newLaneTruth() laneTruth { return laneTruth{open: map[string][]*writing{}} }
 
 // writing is one write.
 type writing struct {
@@ -42,22 +49,54 @@ type writing struct {
 	T        float64 `json:"t"`        // when it was received
 	DoneT    float64 `json:"done_t"`   // when it was acknowledged or applied
 	Replaced uint64  `json:"replaced"` // late: the sequence it overwrote
+	Covered  bool    `json:"covered"`  // a later write of the key was acknowledged and kept
 }
 
-type writings []writing
+type writings []*writing
 
 // mostWritings bounds each list; a script that hits more wants no list.
 const mostWritings = 1_000_000
 
-func (w *writings) add(j *job, t time.Duration, replaced uint64) {
-	if len(*w) < mostWritings {
-		*w = append(*w, writing{j.request.Key, j.request.Seq, j.received.Seconds(), t.Seconds(), replaced})
+// add notes a write; nil if the list is full.
+func (w *writings) add(j *job, t time.Duration, replaced uint64) *writing {
+	if len(*w) == mostWritings {
+		return nil
 	}
+	made := &writing{
+		Key: j.request.Key, Seq: j.request.Seq, T: j.received.Seconds(), DoneT: t.Seconds(), Replaced: replaced,
+	}
+	*w = append(*w, made)
+	return made
+}
+
+// copied is safe to be read while the lane goes on.
+func (w writings) copied() writings {
+	copies := writings{}
+	for _, one := range w {
+		kept := *one
+		copies = append(copies, &kept)
+	}
+	return copies
+}
+
+// wait keeps a write in mind until a later one of its key covers it.
+func (l *laneTruth) wait(w *writing) {
+	if w != nil {
+		l.open[w.Key] = append(l.open[w.Key], w)
+	}
+}
+
+// cover tells that a write of the key was acknowledged and kept.
+func (l *laneTruth) cover(key string) {
+	for _, w := range l.open[key] {
+		w.Covered = true
+	}
+	delete(l.open, key)
 }
 
 // Truth returns what happened so far.
 func (s *Server) Truth() Truth {
-	truth := Truth{laneTruth: laneTruth{Lost: writings{}, Late: writings{}, Corrupted: writings{}}}
+	truth := Truth{TickS: TickS, laneTruth: laneTruth{Lost: writings{}, Late: writings{}, Corrupted: writings{}}}
 	for _, e := range s.script.Effects {
 		truth.Effects = append(truth.Effects, EffectTruth{Effect: e})
 	}
@@ -89,9 +128,10 @@ func (l *lane) addTo(truth *Truth) {
 	truth.Applied += l.truth.Applied
 	truth.Answered += l.truth.Answered
 	truth.Discarded += l.truth.Discarded
-	truth.Lost = append(truth.Lost, l.truth.Lost...)
-	truth.Late = append(truth.Late, l.truth.Late...)
-	truth.Corrupted = append(truth.Corrupted, l.truth.Corrupted...)
+	truth.Lost = append(truth.Lost, l.truth.Lost.copied()...)
+	truth.Late = append(truth.Late, l.truth.Late.copied()...)
+	truth.Corrupted = append(truth.Corrupted, l.truth.Corrupted.copied()...)
+	truth.Timeline = append(truth.Timeline, l.truth.timeline.copied())
 }
 
 // WriteTruth replaces the file in one step.

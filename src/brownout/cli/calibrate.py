@@ -1,19 +1,187 @@
 """`brownout calibrate`: the instrument against known truth."""
 
+import json
 import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from brownout.cli.arguments import Json
+from brownout.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from brownout.calibration.judging import Row
+    from brownout.calibration.layout import RunPlan
+    from brownout.calibration.scenario import Scenario
+
 __all__ = ["app"]
 
-app = typer.Typer(help="Measure a server whose dips are known.", no_args_is_help=True)
+app = typer.Typer(
+    help="Measure a server whose dips are known, and say how far off we are.", no_args_is_help=True
+)
+
+Write = Annotated[
+    Path | None, typer.Option(help="Put the table into this file, between the marks it has for it.")
+]
 
 
 @app.callback()
 def _group() -> None:
-    """Measure a server whose dips are known."""
+    """Measure a server whose dips are known, and say how far off we are."""
+
+
+@app.command()
+def run(
+    quick: Annotated[bool, typer.Option("--quick", help="A handful of scenarios.")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only scenarios whose names begin so; repeatable.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Name the scenarios; run none.")] = False,
+    seed: Annotated[int, typer.Option(min=1, help="Of keys, arrivals and when faults begin.")] = 1,
+    together: Annotated[int, typer.Option(min=1, max=16, help="Runs at a time.")] = 2,
+    keep: Annotated[
+        Path | None, typer.Option(help="Keep the run directories there, with the server's truth.")
+    ] = None,
+    write: Write = None,
+    as_json: Json = False,
+) -> None:
+    """Drive the real generator at the scripted server, and print truth beside measure.
+
+    Exit codes: 0 all within what is wanted, 1 some out, 2 some could not be measured.
+    """
+    from brownout.calibration import catalogue, judging, pages, table
+    from brownout.calibration.calibrate import calibrate
+    from brownout.calibration.layout import settings_for
+    from brownout.calibration.machine import machine_words
+
+    scenarios = catalogue.chosen(only or [], quick)
+    if not scenarios:
+        raise ConfigurationError("no scenario is left", "leave out --quick or --only")
+    if list_:
+        _say_list(scenarios, as_json)
+        return
+    with ExitStack() as stack:
+        place = keep or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="brownout-calibrate-"))
+        )
+        progress = stack.enter_context(_progress())
+        rows = calibrate(
+            scenarios, settings_for(quick), place, seed=seed, together=together, progress=progress
+        )
+    if write is not None:
+        text = f"{table.markdown(rows)}\n\n{table.summary(rows)} ({machine_words()})."
+        pages.put(write, "calibration", text)
+    _say(rows, as_json, machine_words())
+    raise typer.Exit(judging.outcome(rows))
+
+
+def _say(rows: "list[Row]", as_json: bool, machine: str) -> None:
+    from dataclasses import asdict
+
+    from rich.console import Console
+
+    from brownout.calibration import judging, table
+
+    if as_json:
+        document = {
+            "schema_version": 1,
+            "machine": machine,
+            "exit_code": judging.outcome(rows),
+            "rows": [asdict(row) for row in rows],
+        }
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    console = Console()
+    console.print(table.rich_table(rows, "known truth, and what was measured"))
+    for line in (*table.notes(rows), f"{table.summary(rows)} ({machine})"):
+        typer.echo(line)
+
+
+def _say_list(scenarios: "list[Scenario]", as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps([{"name": s.name, "title": s.title} for s in scenarios], indent=2))
+        return
+    width = max(len(scenario.name) for scenario in scenarios)
+    for scenario in scenarios:
+        typer.echo(f"{scenario.name.ljust(width)}  {scenario.title}")
+
+
+@contextmanager
+def _progress() -> "Iterator[Callable[[RunPlan, float], None]]":
+    """Show a bar a run on stderr, where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    tasks: dict[str, TaskID] = {}
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+
+        def told(plan: "RunPlan", t: float) -> None:
+            name = plan.setup.name
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=plan.seconds)
+            bars.update(tasks[name], completed=t)
+
+        yield told
+
+
+@app.command("false-alarms")
+def false_alarms(
+    windows: Annotated[int, typer.Option(min=1, help="Made-up windows at each noise.")] = 200,
+    real: Annotated[
+        float, typer.Option(min=0, help="Seconds of a real run at each noise; 0: none.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(min=1, help="Of all that is made up.")] = 1,
+    write: Write = None,
+    as_json: Json = False,
+) -> None:
+    """Say how often each detector sees a fault where there is none, by noise."""
+    from dataclasses import asdict
+
+    from brownout.calibration import pages
+    from brownout.calibration.alarms import rates, table
+    from brownout.calibration.alarms.real import real_rates
+    from brownout.calibration.machine import machine_words
+    from brownout.impact import MeasureSettings
+
+    settings = MeasureSettings.default()
+    with _bar("windows without a fault") as progress:
+        alarms = rates.false_alarms(windows, settings, seed, progress)
+    with _bar("windows with a dip") as progress:
+        found = rates.finds(windows, settings, seed, progress)
+    errors = rates.error_rates(windows, settings, seed)
+    driven = []
+    if real:
+        with tempfile.TemporaryDirectory(prefix="brownout-calibrate-") as place:
+            driven = real_rates(Path(place), real, MeasureSettings.lab(), seed)
+    if write is not None:
+        text = table.document(alarms, found, errors, driven)
+        pages.put(write, "false alarms", f"{text}\n\nMeasured with {machine_words()}.")
+    if as_json:
+        document = {
+            "schema_version": 1,
+            "false_alarms": [asdict(rate) for rate in alarms],
+            "finds": [asdict(rate) for rate in found],
+            "errors": [{"errors": ratio, **asdict(rate)} for ratio, rate in errors],
+            "real": [asdict(rate) for rate in driven],
+        }
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        typer.echo(table.document(alarms, found, errors, driven))
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Callable[[float], None]]:
+    """Show one bar on stderr, where that is a terminal; it is told the share that is done."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(what, total=1.0)
+        yield lambda share: bars.update(task, completed=share)
 
 
 @app.command()

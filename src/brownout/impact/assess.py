@@ -15,6 +15,7 @@ from brownout.impact.level import Level, level_of
 from brownout.impact.losses import Losses, losses_of
 from brownout.impact.milestones import Milestones, milestones_of
 from brownout.impact.recovery import recovered_at
+from brownout.impact.sham import Sham, shams_of
 from brownout.impact.signal import Signal, signal_of
 from brownout.impact.view import view_of
 
@@ -47,10 +48,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What the faults of one run did to its load."""
+    """What the faults of one run did to its load, and what was seen where there was none."""
 
     baseline: Baseline
     faults: tuple[Fault, ...]
+    shams: tuple[Sham, ...] = ()
 
 
 def assess(data: RunData) -> Impact:
@@ -63,7 +65,7 @@ def assess(data: RunData) -> Impact:
         for scope, signal in signals.items()
     }
     faults = tuple(_fault(data, episode, signals, levels) for episode in found)
-    return Impact(base, faults)
+    return Impact(base, faults, shams_of(data, signals["total"]))
 
 
 def baseline_end(data: RunData, found: list[Episode]) -> float:

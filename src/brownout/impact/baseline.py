@@ -73,6 +73,7 @@ class Baseline:
             "sigma": self.level.sigma,
             "theta": self.level.theta,
             "theta_100ms": self.level.theta_bucket,
+            "detectable_drop": self.level.detectable,
             "tests": tests,
         }
 

@@ -9,6 +9,7 @@ from brownout.impact.course import Course
 from brownout.impact.drops import Drops
 from brownout.impact.losses import Losses
 from brownout.impact.milestones import Milestones
+from brownout.impact.sham import Sham
 from brownout.run.events import Event
 
 __all__ = ["as_document", "rounded", "scope_document"]
@@ -18,10 +19,14 @@ _DECIMALS = 6
 
 
 def as_document(impact: Impact) -> dict[str, Any]:
-    """Return `{"baseline": …, "faults": […]}` as plain data, floats rounded to six decimals."""
+    """Return `{"baseline": …, "faults": […], "shams": […]}` as plain data.
+
+    Floats are rounded to six decimals.
+    """
     return {
         "baseline": rounded(impact.baseline.as_dict()),
         "faults": [rounded(_fault(fault)) for fault in impact.faults],
+        "shams": [rounded(_sham(sham)) for sham in impact.shams],
     }
 
 
@@ -75,6 +80,11 @@ def _fault(fault: Fault) -> dict[str, Any]:
             if scope != "total"
         },
     }
+
+
+def _sham(sham: Sham) -> dict[str, Any]:
+    dips = [[dip.start, dip.end] for dip in sham.dips]
+    return {**asdict(sham), "dips": dips, "false_alarm": sham.false_alarm}
 
 
 def _nothing() -> dict[str, Any]:

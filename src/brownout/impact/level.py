@@ -24,7 +24,9 @@ class Level:
     """What one scope did in the baseline from `start` to `end`: `tps` is B, in ok per second.
 
     `theta` is the noise of T relative to B, `theta_bucket` that of single buckets, `deepest` the
-    lowest T of the baseline as 1 - T/B. `error_ratio` is errors ÷ offered.
+    lowest T of the baseline as 1 - T/B. `error_ratio` is errors ÷ offered. `detectable` is the
+    smallest `tps_drop` that can be told from none: `detectable_sigmas` sigma/B, and no less than
+    `deepest` or one operation a second; 1 where nothing is known.
     """
 
     start: float
@@ -35,6 +37,7 @@ class Level:
     theta_bucket: float
     deepest: float
     error_ratio: float
+    detectable: float = 1.0
 
     @property
     def theta_dip(self) -> float:
@@ -49,6 +52,8 @@ def level_of(signal: Signal, start: float, end: float, settings: MeasureSettings
     sigma = _spread(rates)
     buckets = signal.ok[here].astype(np.float64) * BUCKETS_PER_S
     offered = sum_of(signal.offered[here])
+    deepest = settings.theta_deepest * drop(tps, float(rates.min())) if len(rates) else 0.0
+    least = max(settings.detectable_sigmas * sigma, 1.0) / tps if tps else 1.0
     return Level(
         start=start,
         end=end,
@@ -56,8 +61,9 @@ def level_of(signal: Signal, start: float, end: float, settings: MeasureSettings
         sigma=sigma,
         theta=max(settings.theta_min, 3 * sigma / tps) if tps else 1.0,
         theta_bucket=max(settings.theta_min, 3 * _spread(buckets) / tps) if tps else 1.0,
-        deepest=settings.theta_deepest * drop(tps, float(rates.min())) if len(rates) else 0.0,
+        deepest=deepest,
         error_ratio=sum_of(signal.errors[here]) / offered if offered else 0.0,
+        detectable=min(1.0, max(least, deepest)),
     )
 
 

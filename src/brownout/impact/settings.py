@@ -37,6 +37,8 @@ class MeasureSettings:
     #: A dip by throughput: never nearer to the baseline than this, or than the noise allows.
     theta_min: float = 0.05
     theta_deepest: float = 1.25
+    #: A smaller drop than so many sigma is not told from none: 2 to 4 % false alarms a window.
+    detectable_sigmas: float = 4.0
     #: Errors over the hold: this much above the baseline's ratio, or this many operations.
     hold_error_ratio: float = 0.001
     hold_operations: int = 1

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from brownout.report.noise import detectable_words, sham_words
 from brownout.report.words import duration, number, quantity
 
 __all__ = ["render"]
@@ -59,6 +60,10 @@ def _circumstances(impact: Impact) -> list[str]:
         known = base["low"] is not None
         interval = f" [{number(base['low'])}, {number(base['high'])}]" if known else ""
         lines.append(f"baseline {number(base['tps'])}/s{interval}, {stable}")
+        if base.get("detectable_drop") is not None:
+            lines.append(detectable_words(base["detectable_drop"]))
+    for sham in impact.get("shams") or []:
+        lines.append(sham_words(sham))
     for fault in impact["faults"]:
         for event in fault["events"]:
             lines.append(_event(event))

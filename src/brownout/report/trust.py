@@ -6,6 +6,7 @@ from typing import Any
 from brownout.report.grid import Cell, Grid, Words, columns
 from brownout.report.material import Material
 from brownout.report.measured import NONE, worded
+from brownout.report.noise import sham_words
 from brownout.report.words import duration, number
 
 __all__ = ["baseline", "generator", "noise", "validity"]
@@ -41,9 +42,12 @@ def noise(material: Material) -> Grid:
         for name, words in (
             ("theta", "θ: the least drop of the 1 s mean that is told from noise"),
             ("theta_100ms", "the same for single 0.1 s"),
+            ("detectable_drop", "a smaller throughput drop cannot be told from none"),
         )
         if base.get(name) is not None
     ]
+    for sham in material.impact.get("shams") or []:
+        rows.append([sham_words(sham), worded("tps_drop", sham["tps_drop"])])
     for fault in material.impact.get("faults") or []:
         rows += _sham(fault)
     note = (

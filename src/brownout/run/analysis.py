@@ -154,6 +154,7 @@ def _document(
         "deadlines_s": deadlines,
         "baseline": made["baseline"],
         "faults": made["faults"],
+        "shams": made["shams"],
         "ledger": {name: v for name, v in ledger.as_dict().items() if name != "examples"},
         "load": rounded(_load(data, impact, facts)),
         "settings": data.settings.as_dict(),

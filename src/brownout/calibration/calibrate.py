@@ -1,0 +1,59 @@
+"""A whole calibration: every run of a layout, some at a time, and a row for every figure."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from brownout.calibration.figures import found_of
+from brownout.calibration.judging import Row, judge, not_measured
+from brownout.calibration.layout import RunPlan, lay_out
+from brownout.calibration.running import drive
+from brownout.calibration.scenario import Scenario
+from brownout.errors import BrownoutError
+from brownout.impact import MeasureSettings
+
+__all__ = ["calibrate"]
+
+#: Gets a run and how many of its seconds are over.
+Progress = Callable[[RunPlan, float], None]
+
+
+def calibrate(
+    scenarios: Sequence[Scenario],
+    settings: MeasureSettings,
+    directory: Path,
+    *,
+    seed: int,
+    together: int,
+    progress: Progress | None = None,
+) -> list[Row]:
+    """Measure `scenarios`, `together` runs at a time; return their rows in the order given.
+
+    A run that could not be made or measured has rows that say why. Its files lie in `directory`.
+    """
+    plans = lay_out(scenarios, settings, seed)
+    with ThreadPoolExecutor(together) as pool:
+        measured = pool.map(lambda plan: _rows(plan, directory, settings, progress), plans)
+        rows = [row for of_run in measured for row in of_run]
+    order = {scenario.name: number for number, scenario in enumerate(scenarios)}
+    return sorted(rows, key=lambda row: order[row.scenario])
+
+
+def _rows(
+    plan: RunPlan, directory: Path, settings: MeasureSettings, progress: Progress | None
+) -> list[Row]:
+    told = None if progress is None else lambda t: progress(plan, t)
+    try:
+        driven = drive(plan, directory, settings, told)
+    except BrownoutError as error:
+        return [row for placed in plan.placed for row in not_measured(placed, str(error))]
+    finally:
+        if told is not None:
+            told(plan.seconds)
+    if driven.starved is not None:
+        return [row for placed in plan.placed for row in not_measured(placed, driven.starved)]
+    return [
+        row
+        for placed in plan.placed
+        for row in judge(driven.truth, placed, found_of(driven, placed))
+    ]

@@ -1,0 +1,112 @@
+"""The rows of a calibration as people read them: on a terminal, and in Markdown. Pure."""
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from brownout.calibration.judging import Row, Value
+
+__all__ = ["HEAD", "as_cells", "markdown", "notes", "rich_table", "summary"]
+
+HEAD = ("scenario", "figure", "truth", "measured", "error", "wanted", "")
+WORDS = {
+    "drop": "drop, 1 s mean",
+    "edges": "edges",
+    "edges_by_throughput": "edges, from ok alone",
+    "lost_operations": "operations lost",
+    "blackout": "blackout",
+    "recovery": "service recovered",
+    "never_recovers": "service recovered",
+    "lane_share": "mean drop of the whole",
+    "lost_writes": "acknowledged writes lost",
+    "lost_keys": "keys with lost writes",
+    "late_keys": "keys overwritten late",
+}
+STATES = {"within": "yes", "out": "OUT", "untold": "not claimed", "unmeasured": "NOT MEASURED"}
+_STYLES = {"within": "green", "out": "bold red", "untold": "dim", "unmeasured": "bold yellow"}
+_NONE = "–"
+
+
+def rich_table(rows: Sequence[Row], title: str) -> Table:
+    """Return the table for a terminal."""
+    table = Table(title=title, title_justify="left")
+    for name in HEAD:
+        table.add_column(name, overflow="fold")
+    for cells, row in zip(as_cells(rows), rows, strict=True):
+        table.add_row(*cells[:-1], f"[{_STYLES[row.state]}]{cells[-1]}[/]")
+    return table
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the table in Markdown."""
+    lines = ["| " + " | ".join((*HEAD[:-1], "within")) + " |", "|---|---|--:|--:|--:|--:|---|"]
+    lines += ["| " + " | ".join(cells) + " |" for cells in as_cells(rows)]
+    said = [f"* {note}" for note in notes(rows)]
+    return "\n".join([*lines, *(["", *said] if said else [])])
+
+
+def as_cells(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Return each row in words; a scenario is named in its first row."""
+    cells: list[tuple[str, ...]] = []
+    before = ""
+    for row in rows:
+        cells.append(
+            (
+                row.scenario if row.scenario != before else "",
+                WORDS[row.figure],
+                _value(row, row.truth),
+                _value(row, row.measured),
+                _NONE if row.error is None else _amount(row, row.error, signed=True),
+                _wanted(row),
+                STATES[row.state],
+            )
+        )
+        before = row.scenario
+    return cells
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """Return why a figure is not as wanted, each reason once: `lane-6s: one lane had 19.9 %`."""
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note and row.state != "within":
+            reasons.setdefault(row.note, []).append(f"{row.scenario}, {WORDS[row.figure]}")
+    return [f"{where[0]}{_more(where)}: {note}" for note, where in reasons.items()]
+
+
+def _more(where: Sequence[str]) -> str:
+    return f" and {len(where) - 1} more" if len(where) > 1 else ""
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """`41 figures: 38 within, 1 out, 2 not claimed, 0 not measured`."""
+    counts = {state: sum(row.state == state for row in rows) for state in STATES}
+    return (
+        f"{len(rows)} figures: {counts['within']} within, {counts['out']} out, "
+        f"{counts['untold']} not claimed, {counts['unmeasured']} not measured"
+    )
+
+
+def _value(row: Row, value: Value) -> str:
+    if row.figure == "never_recovers" and row.state != "unmeasured":
+        return "never" if value is None else _amount(row, float(str(value)))
+    if value is None:
+        return _NONE
+    if isinstance(value, list):
+        return ", ".join(f"{start:.2f} to {end:.2f} s" for start, end in value) or "none"
+    return _amount(row, value)
+
+
+def _wanted(row: Row) -> str:
+    if row.state in ("unmeasured", "untold") or row.figure == "never_recovers":
+        return _NONE
+    return f"± {_amount(row, row.wanted)}" if row.wanted else "exact"
+
+
+def _amount(row: Row, amount: float, signed: bool = False) -> str:
+    sign = "+" if signed else ""
+    if row.unit == "ratio":
+        return f"{100 * amount:{sign}.1f} %"
+    if row.unit in ("s", "dips"):
+        return f"{amount:{sign}.2f} s"
+    return f"{amount:{sign},.0f}"

@@ -1,0 +1,29 @@
+"""What noise does to a run, in sentences."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from brownout.report.words import number, quantity
+
+__all__ = ["detectable_words", "sham_words"]
+
+
+def detectable_words(drop: float) -> str:
+    """`with this noise a throughput drop under 4.1 % cannot be told from none`."""
+    return (
+        f"with this noise a throughput drop under {quantity('tps_drop', drop)} "
+        "cannot be told from none"
+    )
+
+
+def sham_words(sham: Mapping[str, Any]) -> str:
+    """`control window of 20 s without a fault: drop 3.2 %, no dip, 0 operations lost`."""
+    dips = len(sham["dips"])
+    found = f"{dips} {'dip' if dips == 1 else 'dips'}" if dips else "no dip"
+    lost = sham["lost_operations"]
+    cost = "" if lost is None else f", {number(lost)} operations lost"
+    alarm = "  FALSE ALARM" if sham["false_alarm"] else ""
+    return (
+        f"control window of {sham['end'] - sham['start']:.0f} s without a fault: drop "
+        f"{quantity('tps_drop', sham['tps_drop'])}, {found}{cost}{alarm}"
+    )
