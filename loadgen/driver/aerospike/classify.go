@@ -82,10 +82,11 @@ func ownRefusal(link *client.AerospikeError) bool {
 	return link.ResultCode == types.INVALID_NAMESPACE && link.Node == nil
 }
 
-// sentCause tells a time-out of the client from one that the server reports: they
-// have the same code.
+// sentCause tells a time-out of the client from one that the server reports, which
+// have the same code, and from a broken connection, as which the client reports a
+// deadline that passes between two reads.
 func sentCause(cause driver.Cause, timedOut bool) driver.Cause {
-	if cause == driver.CauseServerTimeout && timedOut {
+	if timedOut && (cause == driver.CauseServerTimeout || cause == driver.CauseConnectionReset) {
 		return driver.CauseReadTimeout
 	}
 	return cause

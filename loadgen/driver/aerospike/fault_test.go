@@ -1,0 +1,191 @@
+package aerospike
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"brownout/loadgen/driver"
+)
+
+// on returns updates of keys whose partitions a node owns, by the client's map.
+func on(d *Driver, n *node, wanted int) []driver.Op {
+	var ops []driver.Op
+	for key := uint64(0); len(ops) < wanted && key < 100_000; key++ {
+		if op := update(key, "v"); d.Lane(&op) == n.address() {
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+// together does operations at the same time, each with a deadline of so long.
+func together(t *testing.T, d *Driver, limit time.Duration, ops []driver.Op) []driver.Result {
+	t.Helper()
+	results := make([]driver.Result, len(ops))
+	var group sync.WaitGroup
+	for i := range ops {
+		group.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			results[i] = d.Do(ctx, &ops[i])
+		})
+	}
+	group.Wait()
+	return results
+}
+
+func reads(ops []driver.Op) []driver.Op {
+	var found []driver.Op
+	for _, op := range ops {
+		found = append(found, read(op))
+	}
+	return found
+}
+
+func TestOnAHungNodeWritesAreInDoubtAndReadsAreNot(t *testing.T) {
+	c := ownCluster(t, 3)
+	slow := map[string]any{"tend_interval_ms": 60_000, "sleep_between_retries_ms": 1} // the map stays as it is
+	d := opened(t, c, func(c *driver.Config) { c.Options = slow })
+	ops := on(d, c.nodes[0], 8)
+	for _, op := range ops {
+		if got := do(t, d, op); got.Class != driver.OK {
+			t.Fatalf("before: %+v", got)
+		}
+	}
+	together(t, d, 5*time.Second, ops) // opens a connection for each
+	c.nodes[0].pause()
+	defer c.nodes[0].resume()
+	for _, got := range together(t, d, 300*time.Millisecond, ops[:4]) {
+		if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || !got.Retryable {
+			t.Errorf("a write: %+v", got)
+		}
+	}
+	for _, got := range together(t, d, 300*time.Millisecond, reads(ops[4:])) {
+		if got.Class != driver.Failed || got.Cause != driver.CauseReadTimeout || !got.Sent {
+			t.Errorf("a read: %+v", got)
+		}
+	}
+}
+
+func TestASecondAttemptFollowsAHangOnlyIfOneAttemptIsShorterThanTheDeadline(t *testing.T) {
+	c := ownCluster(t, 3)
+	for name, test := range map[string]struct {
+		options map[string]any
+		wanted  driver.Class
+	}{
+		"what is left of the deadline": {map[string]any{"tend_interval_ms": 60_000}, driver.Failed},
+		"a part of it":                 {map[string]any{"tend_interval_ms": 60_000, "socket_timeout_ms": 100}, driver.OK},
+	} {
+		d := opened(t, c, func(c *driver.Config) {
+			c.Options, c.Streams[1].Retries = test.options, driver.RetriesDriverDefault
+		})
+		ops := on(d, c.nodes[0], 1)
+		do(t, d, ops[0])
+		if got := do(t, d, read(ops[0])); got.Class != driver.OK {
+			t.Fatalf("%s: before: %+v", name, got)
+		}
+		c.nodes[0].pause()
+		if got := do(t, d, read(ops[0])); got.Class != test.wanted {
+			t.Errorf("%s: %+v", name, got)
+		}
+		c.nodes[0].resume()
+		c.whole(3)
+	}
+}
+
+func TestAKilledNodeBreaksItsConnectionsThenIsNotReached(t *testing.T) {
+	c := ownCluster(t, 3)
+	d := opened(t, c, func(c *driver.Config) { c.Options = map[string]any{"tend_interval_ms": 60_000} })
+	ops := on(d, c.nodes[0], 4)
+	together(t, d, 5*time.Second, ops)
+	c.nodes[0].pause()
+	done := make(chan []driver.Result)
+	go func() { done <- together(t, d, 5*time.Second, ops) }()
+	await(t, "the writes wait for an answer", func() bool { return c.nodes[0].waiting() >= len(ops) })
+	c.nodes[0].kill()
+	for _, got := range <-done {
+		if got.Class != driver.InDoubt || got.Cause != driver.CauseConnectionReset || got.Code != "-18 NETWORK_ERROR" {
+			t.Errorf("under way: %+v", got)
+		}
+	}
+	for _, got := range together(t, d, 300*time.Millisecond, ops) {
+		if got.Class != driver.Failed || got.Cause != driver.CauseConnectTimeout || got.Sent || !got.Retryable {
+			t.Errorf("afterwards: %+v", got)
+		}
+	}
+}
+
+func TestTheCircuitBreakerIsACauseOfItsOwn(t *testing.T) {
+	c := ownCluster(t, 3)
+	d := opened(t, c, func(c *driver.Config) {
+		c.Options = map[string]any{"tend_interval_ms": 60_000, "max_error_rate": 1}
+	})
+	ops := on(d, c.nodes[0], 6)
+	together(t, d, 5*time.Second, ops)
+	c.nodes[0].pause()
+	defer c.nodes[0].resume()
+	together(t, d, 200*time.Millisecond, ops)
+	got := do(t, d, ops[0])
+	if got.Class != driver.Failed || got.Cause != driver.CauseCircuitBreaker || got.Code != "-15 MAX_ERROR_RATE" || got.Sent {
+		t.Errorf("a write: %+v", got)
+	}
+}
+
+func TestAFullPoolIsToldFromOneThatCannotConnect(t *testing.T) {
+	c := ownCluster(t, 3)
+	d := opened(t, c, func(c *driver.Config) {
+		c.Options = map[string]any{"tend_interval_ms": 60_000, "pool_size": 1}
+	})
+	ops := on(d, c.nodes[0], 3)
+	do(t, d, ops[0])
+	c.nodes[0].pause()
+	defer c.nodes[0].resume()
+	causes := map[driver.Cause]int{}
+	for _, got := range together(t, d, 300*time.Millisecond, ops) {
+		causes[got.Cause]++
+	}
+	if causes[driver.CauseReadTimeout] != 1 || causes[driver.CausePoolExhausted] != 2 {
+		t.Errorf("got %v", causes)
+	}
+}
+
+func TestLanesAreTheOwnersOfThePartitions(t *testing.T) {
+	c := ownCluster(t, 3)
+	d := opened(t, c, nil)
+	lanes := map[string]int{}
+	for key := range uint64(3000) {
+		op := update(key, "v")
+		lane := d.Lane(&op)
+		lanes[lane]++
+		if key%500 == 0 {
+			lookup := read(op)
+			if again := d.Lane(&lookup); again != lane {
+				t.Errorf("a read of key %d has the lane %s, its write %s", key, again, lane)
+			}
+		}
+	}
+	for _, n := range c.nodes {
+		if lanes[n.address()] < 800 {
+			t.Errorf("node %s has %d of 3000 keys: %v", n.address(), lanes[n.address()], lanes)
+		}
+	}
+	c.nodes[0].kill()
+	op := on(d, c.nodes[1], 1)[0]
+	await(t, "the lanes are those of the other two", func() bool { return len(on(d, c.nodes[0], 1)) == 0 })
+	if got := do(t, d, op); got.Class != driver.OK {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAnAnswerOfEveryKindHasACause(t *testing.T) {
+	for code, v := range codes {
+		if !v.cause.Known() {
+			t.Errorf("%d has the cause %q", code, v.cause)
+		}
+	}
+	if got := meaning(1234); got.cause != driver.CauseOther || codeText(1234) != "1234" {
+		t.Errorf("an unknown code: %+v, %q", got, codeText(1234))
+	}
+}

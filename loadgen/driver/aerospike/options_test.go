@@ -1,0 +1,86 @@
+package aerospike
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"brownout/loadgen/driver"
+)
+
+func TestOptionsAreReadOverTheDefaults(t *testing.T) {
+	p, err := parsePolicy(map[string]any{"commit_level": "master", "tend_interval_ms": 250.0}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.CommitLevel != "master" || p.TendIntervalMS != 250 || p.PoolSize != 100 {
+		t.Errorf("got %+v", p)
+	}
+}
+
+func TestThePoolIsAsWideAsTheLane(t *testing.T) {
+	if p, _ := parsePolicy(nil, 250); p.PoolSize != 250 {
+		t.Errorf("the pool has %d connections, wanted the lane's 250", p.PoolSize)
+	}
+	if p, _ := parsePolicy(map[string]any{"pool_size": 20}, 250); p.PoolSize != 20 {
+		t.Errorf("a pool size that is set gave way: %d", p.PoolSize)
+	}
+	own, err := clientPolicy(driver.Config{}, policy{PoolSize: 20})
+	if err != nil || own.ConnectionQueueSize != 21 || !own.LimitConnectionsToQueueSize {
+		t.Errorf("wanted a hard limit of one connection more than the pool: %+v, %v", own, err)
+	}
+}
+
+func TestBadOptionsAreAllReported(t *testing.T) {
+	bad := map[string]any{
+		"commit_level": "none", "read_mode_ap": "some", "replica": "any", "auth_mode": "trust",
+		"pool_size": 0, "connect_timeout_ms": 0, "socket_timeout_ms": -1, "sleep_between_retries_ms": 0,
+		"tend_interval_ms": 1, "max_error_rate": -1, "error_rate_window": 0,
+	}
+	_, err := parsePolicy(bad, 0)
+	for name := range bad {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not in %v", name, err)
+		}
+	}
+	if _, err := parsePolicy(map[string]any{"retries": 1}, 0); err == nil || !strings.Contains(err.Error(), `"retries"`) {
+		t.Errorf("an unknown option was accepted: %v", err)
+	}
+}
+
+func TestOneAttemptNeverOutlastsTheDeadline(t *testing.T) {
+	for set, wanted := range map[int]time.Duration{0: time.Second, 300: 300 * time.Millisecond, 5000: time.Second} {
+		if got := (policy{SocketTimeoutMS: set}).socketTimeout(time.Second); got != wanted {
+			t.Errorf("with socket_timeout_ms %d and a second left: %v, wanted %v", set, got, wanted)
+		}
+	}
+}
+
+func TestHostsAreReadFromTheURI(t *testing.T) {
+	hosts, err := hostsOf("aerospike://a.example:3010,b.example,[::1]:4000", driver.TLS{Enabled: true, ServerName: "as"})
+	if err != nil || len(hosts) != 3 {
+		t.Fatalf("%v, %v", hosts, err)
+	}
+	for i, wanted := range []string{"a.example:3010", "b.example:3000", "[::1]:4000"} {
+		if hosts[i].String() != wanted || hosts[i].TLSName != "as" {
+			t.Errorf("got %v as %q, wanted %s as as", hosts[i], hosts[i].TLSName, wanted)
+		}
+	}
+	for _, uri := range []string{"a:3000", "aerospike://", "aerospike://a:x", "aerospike://u@a:3000", "aerospike://a:1,,b:1"} {
+		if _, err := hostsOf(uri, driver.TLS{}); err == nil {
+			t.Errorf("%q was accepted", uri)
+		}
+	}
+}
+
+func TestErrorsHoldNoSecret(t *testing.T) {
+	config := driver.Config{Password: "s3cr3t", TLS: driver.TLS{KeyPassphrase: "0pen"}}
+	got := redacted(errText("refused s3cr3t and 0pen"), config).Error()
+	if strings.Contains(got, "s3cr3t") || strings.Contains(got, "0pen") {
+		t.Errorf("a secret is in %q", got)
+	}
+}
+
+type errText string
+
+func (e errText) Error() string { return string(e) }
