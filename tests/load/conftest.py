@@ -1,4 +1,4 @@
-"""A real generator on a real replica set, and what its files say."""
+"""A real generator on a real cluster, and what its files say."""
 
 import csv
 import json
@@ -127,16 +127,26 @@ def _verdict(written: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     return "recovered" if found["seq"] > written["acked"] and doubtful else "lost"
 
 
-@pytest.fixture
-def running(lab_mongodb: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
-    """Put the lab workload, with changes, on the shared lab; ended after the test."""
+def _runs(cluster: Cluster, directory: Path) -> Iterator[Callable[..., Running]]:
     made: list[Running] = []
 
     def run(changes: str = "") -> Running:
-        made.append(Running(lab_mongodb, tmp_path / f"run-{len(made)}", changes))
+        made.append(Running(cluster, directory / f"run-{len(made)}", changes))
         made[-1].start()
         return made[-1]
 
     yield run
     for one in made:
         one.close()
+
+
+@pytest.fixture
+def running(lab_mongodb: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Put the lab workload, with changes, on the shared replica set; ended after the test."""
+    yield from _runs(lab_mongodb, tmp_path)
+
+
+@pytest.fixture
+def running_aerospike(lab_aerospike: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Put the lab workload, with changes, on the shared stand-in; ended after the test."""
+    yield from _runs(lab_aerospike, tmp_path)

@@ -1,0 +1,81 @@
+"""What the generator makes of the faults of five nodes of the stand-in: ends, causes, lanes."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from brownout.cluster.host import host_for
+from brownout.errors import GeneratorError
+
+from .conftest import Running
+
+#: All that a lost or hung node may look like from outside.
+CAUSES = {
+    "circuit-breaker",
+    "client-timeout-connect",
+    "client-timeout-read",
+    "client-timeout-total",
+    "connection-reset",
+    "late",
+    "no-node",
+    "no-slot",
+    "pool-exhausted",
+    "quorum-unavailable",  # from a node that came back and is still alone
+    "server-timeout",
+}
+
+
+def assert_accounts_are_in_order(load: Running, stopped: Mapping[str, int]) -> None:
+    """The schedule never stopped, everything ended once, and the lanes are the nodes."""
+    assert stopped["identity_violations"] == 0
+    ends = ("ok", "late", "failed", "in_doubt", "shed", "missed")
+    assert stopped["offered"] == sum(stopped[end] for end in ends)
+    for stream in load.workload.streams:
+        assert set(load.offered_each_second(stream.name)) == {int(stream.rate)}
+    assert set(load.causes("lookups") + load.causes("orders")) <= CAUSES
+    assert {node.address for node in load.cluster.nodes} == set(load.lanes())
+    assert all(row["in_doubt"] == "0" for row in load.rows("outcomes.csv") if row["op"] == "read")
+
+
+def test_a_killed_node_puts_writes_in_doubt_and_loses_none(
+    running_aerospike: Callable[..., Running],
+) -> None:
+    load = running_aerospike()
+    node = load.cluster.nodes[1]
+    host_for(node).stop("kill")
+    load.until("the load feels it", lambda: not load.well())
+    load.until("the others have taken over", load.well)
+    host_for(node).start()
+    stopped = load.finish()
+    assert_accounts_are_in_order(load, stopped)
+    assert stopped["in_doubt"] > 0
+    bad = {row["lane"] for row in load.rows("lanes.csv") if int(row["bad"])}
+    assert node.address in bad
+    ledger = load.ledger()
+    assert set(ledger) <= {"ok", "recovered"}
+    assert sum(ledger.values()) == 5000
+
+
+def test_a_hung_node_leaves_what_waits_for_it_in_doubt(
+    running_aerospike: Callable[..., Running],
+) -> None:
+    load = running_aerospike()
+    host = host_for(load.cluster.nodes[1])
+    host.pause()
+    try:
+        load.until("the load feels it", lambda: not load.well())
+    finally:
+        host.resume()
+    load.until("all is well again", load.well)
+    stopped = load.finish()
+    assert_accounts_are_in_order(load, stopped)
+    assert load.causes("orders")["client-timeout-read"] > 0
+    assert stopped["in_doubt"] > 0
+    assert load.ledger()["wrong"] == 0
+
+
+def test_a_namespace_that_the_server_does_not_have_is_refused(
+    running_aerospike: Callable[..., Running],
+) -> None:
+    with pytest.raises(GeneratorError, match='has no namespace "orders"; it has test'):
+        running_aerospike("options.aerospike.namespace=orders")
