@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from brownout.load import options, workload_fields
 from brownout.load import workload as workloads
-from brownout.load.settings_file import parse_yaml
 from brownout.load.workload import Workload
+from brownout.settings_file import parse_yaml
 
 PAGE = Path(__file__).parents[2] / "docs" / "workloads.md"
 MODELS = (

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from brownout.errors import BrownoutError, ConfigurationError
-from brownout.load.settings_file import read_text
+from brownout.settings_file import read_text
 
 __all__ = ["KINDS", "check_file", "kind_of"]
 

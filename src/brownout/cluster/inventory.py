@@ -18,7 +18,7 @@ from brownout.cluster.host import host_class
 from brownout.cluster.model import Cluster, HostSpec
 from brownout.cluster.problems import from_validation
 from brownout.errors import ClusterError, ConfigurationError
-from brownout.load.settings_file import parse_yaml, read_text
+from brownout.settings_file import parse_yaml, read_text
 
 __all__ = ["declared", "load", "names", "parse", "places"]
 

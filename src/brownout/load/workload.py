@@ -20,9 +20,9 @@ from brownout.errors import ConfigurationError
 from brownout.load.checks import cross_problems
 from brownout.load.options import DriverOptions
 from brownout.load.problems import from_validation
-from brownout.load.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
 from brownout.load.spec import build
 from brownout.load.workload_fields import Data, Lanes, Settings, Stream
+from brownout.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
 
 __all__ = ["Workload", "json_schema", "load", "names", "parse"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from brownout.errors import ConfigurationError
-from brownout.load.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
+from brownout.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
 
 
 @pytest.mark.parametrize(
