@@ -10,7 +10,19 @@ from typing import Annotated, Any
 
 import typer
 
-from brownout.cli import calibrate, doctor, impact, lab, listing, load, making, runs, safety, watch
+from brownout.cli import (
+    calibrate,
+    doctor,
+    impact,
+    lab,
+    listing,
+    load,
+    making,
+    repeat,
+    runs,
+    safety,
+    watch,
+)
 from brownout.errors import BrownoutError, ExitCode
 
 __all__ = ["app", "main", "run"]
@@ -28,6 +40,7 @@ app = typer.Typer(
 )
 app.command("list", rich_help_panel=RUN)(listing.list_)
 app.command("plan", rich_help_panel=RUN)(safety.plan)
+app.command("repeat", rich_help_panel=RUN)(repeat.repeat)
 app.command("load", rich_help_panel=RUN)(load.load)
 app.command("watch", rich_help_panel=RUN)(watch.watch)
 app.command("abort", rich_help_panel=RUN)(safety.abort)

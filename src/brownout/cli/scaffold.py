@@ -34,10 +34,15 @@ VARIABLES: Mapping[str, str] = {
     "abort_if": "stop conditions, watched all the time; docs/safety.md",
     "baseline_s": "length of the baseline in seconds; 0 takes the measures' own",
     "warmup_max_s": "give up after so many seconds without a stable baseline",
+    "sham": "measure a control window without a fault before the fault: true or false",
+    "phase_s": "seconds to wait between the accepted baseline and the method",
     "milestone_limit_s": "wait so many seconds for a milestone at most",
     "mode": "how the node is stopped: `kill` or `clean`",
     "downtime_s": "seconds that the node stays down",
     "hang_s": "seconds that the node hangs",
+    "before_s": "seconds of undisturbed load before the maintenance begins",
+    "idle_timeout_s": "wait so many seconds at most until the node serves nobody",
+    "maintenance_s": "seconds that the node stays stopped for its maintenance",
 }
 
 

@@ -24,6 +24,8 @@ KEYS: dict[str, Any] = {
     "baseline_s": 0.0,
     "milestone_limit_s": 300.0,
     "warmup_max_s": 120.0,
+    "sham": False,
+    "phase_s": 0.0,
 }
 
 
@@ -34,6 +36,8 @@ class Options:
     `baseline_s` of 0 takes the measures' own; a shorter baseline is quicker and noisier.
     `load` changes single settings of the workload (`streams.0.rate=400`); `limits` holds the
     limits given by variable or in the experiment, and `limits_from_variable` says which.
+    With `sham` a control window without a fault comes after the baseline; then the method waits
+    `phase_s` seconds more.
     """
 
     cluster: str
@@ -46,6 +50,8 @@ class Options:
     baseline_s: float
     milestone_limit_s: float
     warmup_max_s: float
+    sham: bool
+    phase_s: float
     experiment_limits: Mapping[str, float] = field(default_factory=dict)
     variable_limits: Mapping[str, float] = field(default_factory=dict)
 
@@ -73,6 +79,8 @@ def read_options(
         baseline_s=_seconds("baseline_s", values, problems),
         milestone_limit_s=_positive("milestone_limit_s", values, problems),
         warmup_max_s=_positive("warmup_max_s", values, problems),
+        sham=_yes_or_no("sham", values, problems),
+        phase_s=_seconds("phase_s", values, problems),
         experiment_limits=written,
         variable_limits=given if given is not written else {},
     )
@@ -100,7 +108,7 @@ def _seed(value: Any, problems: list[str]) -> int:
     """The seed as an integer; 0 or nothing draws one, which the run records."""
     try:
         number = int(value or 0)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         problems.append(f"configuration.seed: found {value!r}, wanted a whole number")
         return 0
     return number or secrets.randbelow(9_999) + 1
@@ -110,7 +118,7 @@ def _seconds(key: str, values: Mapping[str, Any], problems: list[str]) -> float:
     """A number of seconds, 0 or more."""
     try:
         number = float(values[key])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = -1.0
     if not 0 <= number < float("inf"):
         problems.append(f"configuration.{key}: found {values[key]!r}, wanted seconds, 0 or more")
@@ -125,6 +133,14 @@ def _positive(key: str, values: Mapping[str, Any], problems: list[str]) -> float
     return number
 
 
+def _yes_or_no(key: str, values: Mapping[str, Any], problems: list[str]) -> bool:
+    """A truth value; an environment variable or `--var` gives it as text."""
+    text = str(values[key] or "false").lower()
+    if text not in ("true", "false"):
+        problems.append(f"configuration.{key}: found {values[key]!r}, wanted true or false")
+    return text == "true"
+
+
 def _limits(where: str, value: Any, problems: list[str]) -> dict[str, float]:
     """Limits from a mapping or from `measure=value,scope.measure=value`."""
     if isinstance(value, Mapping):
@@ -136,7 +152,7 @@ def _limits(where: str, value: Any, problems: list[str]) -> dict[str, float]:
     for name, limit in pairs:
         try:
             limits[name] = float(limit)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             problems.append(f"{where}: {name}: found {limit!r}, wanted a number")
     return limits
 

@@ -18,11 +18,12 @@ from brownout.infra import lab
 from brownout.load.generator import Generator
 from brownout.load.left import left_by
 from brownout.load.where import place_for
+from brownout.report.noise import detectable_words
 from brownout.run import analyze
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 from brownout.run.series import Series
-from brownout.session import ending, guards, open_runs, opening, record
+from brownout.session import ending, guards, open_runs, opening, record, undisturbed
 from brownout.session.conclusion import conclude
 from brownout.session.faults import Faults
 from brownout.session.idle import await_idle
@@ -77,8 +78,25 @@ class Session:
         self.baseline = opening.await_baseline(
             self._load(), self.plan.settings, lambda found: self.status.waiting_for(found)
         )
-        self._log().point("phase", "baseline_accepted", evidence={"tps": self.baseline.tps})
+        level = self.baseline.level
+        evidence = {"tps": level.tps, "detectable_drop": level.detectable}
+        self._log().point("phase", "baseline_accepted", evidence=evidence)
         self.status.phase = "baseline accepted"
+        logger.info(detectable_words(level.detectable))
+        self._leave_alone()
+
+    def _leave_alone(self) -> None:
+        """A control window and a phase before the method, where they are wanted."""
+        options = self.plan.options
+        if options.sham:
+            length = self.plan.settings.baseline_s
+            self.status.phase = "control window: nothing is broken"
+            self.status.until(length)
+            undisturbed.control_window(self._log(), self._load(), length)
+        if options.phase_s:
+            self.status.phase = "waiting for the drawn moment"
+            self.status.until(options.phase_s)
+            undisturbed.leave_alone(self._load(), options.phase_s)
 
     def _find_cluster(self) -> None:
         plan = self.plan

@@ -1,0 +1,47 @@
+"""What differs from repeat to repeat: drawn from one seed, so that all can be made again. Pure."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Draw", "draws"]
+
+_SEEDS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One repeat: its seed, and the variables that it is run with, as `--var` has them."""
+
+    number: int
+    seed: int
+    variables: tuple[str, ...]
+
+
+def draws(
+    experiment: Mapping[str, Any], n: int, seed: int, phase_max_s: float, given: tuple[str, ...]
+) -> list[Draw]:
+    """Return `n` draws for an experiment; variables that are `given` are not drawn.
+
+    The target is any node, but where only one can be meant, as of a stepdown. The phase is how
+    long the fault waits after the accepted baseline: up to `phase_max_s`.
+    """
+    declared = experiment.get("configuration", {})
+    taken = {text.partition("=")[0].partition(":")[0] for text in given}
+    chance = random.Random(seed)
+    found = []
+    for number in range(1, n + 1):
+        own, phase = chance.randrange(1, _SEEDS), round(chance.uniform(0.0, phase_max_s), 1)
+        wanted = {"seed": f"seed:int={own}", "phase_s": f"phase_s:float={phase}"}
+        if _any_node(experiment):
+            wanted["target"] = "target=random"
+        drawn = [text for name, text in wanted.items() if name in declared and name not in taken]
+        found.append(Draw(number, own, (*given, *drawn)))
+    return found
+
+
+def _any_node(experiment: Mapping[str, Any]) -> bool:
+    extensions = experiment.get("extensions", [])
+    needs = [need for found in extensions for need in found.get("needs", ())]
+    return "stepdown" not in needs

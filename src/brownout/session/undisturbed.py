@@ -1,0 +1,31 @@
+"""Time in which the load goes on and nothing is broken: a control window, and a random phase."""
+
+import time
+
+from brownout.errors import GeneratorError
+from brownout.load.generator import Generator
+from brownout.run.events import EventLog
+
+__all__ = ["control_window", "leave_alone"]
+
+_STEP_S = 0.1
+
+
+def control_window(log: EventLog, generator: Generator, seconds: float) -> None:
+    """Let `seconds` pass as if a fault had begun, and write down from when to when.
+
+    Raises `GeneratorError` where the load dies.
+    """
+    entry = log.intent("sham", "control_window")
+    log.effective(entry, None, 0.0)
+    leave_alone(generator, seconds)
+    log.ended(entry)
+
+
+def leave_alone(generator: Generator, seconds: float) -> None:
+    """Let `seconds` pass under load. Raises `GeneratorError` where the load dies."""
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        if not generator.alive:
+            raise GeneratorError("the load generator died before anything was broken")
+        time.sleep(min(_STEP_S, left))
