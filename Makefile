@@ -56,8 +56,8 @@ lint: setup ## Check style: ruff, gofmt, go vet
 types: setup ## Check types: mypy --strict
 	@$(BIN)/mypy
 
-bench: setup ## Measure the load generator against a bare loop, in one run
-	@$(GO) test -run '^$$' -bench . -benchtime 3s ./loadgen/...
+bench: setup ## Measure speed beside something else in one run (WRITE=docs/benchmarks.md)
+	@$(BIN)/python -m tests.bench $(if $(WRITE),--write $(WRITE))
 
 wheel: setup ## Build sdist and wheel, install the wheel in a fresh environment, test it there
 	@$(BIN)/python tools/check_wheel.py

@@ -1,0 +1,41 @@
+"""Run every benchmark, or those named, and print the tables or write them into a file."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.bench import begin, go, histograms, long_runs, peer
+from tests.bench.table import inserted, machine
+
+PARTS: dict[str, Callable[[], str]] = {
+    "generator": go.tables,
+    "pymongo": peer.tables,
+    "start": begin.tables,
+    "runs": long_runs.tables,
+    "histograms": histograms.tables,
+}
+
+
+def main() -> None:
+    """Print or write a section of each part."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", help=f"some of: {', '.join(PARTS)}; by default all")
+    parser.add_argument("--write", type=Path, help="the file with the two marks")
+    given = parser.parse_args()
+    unknown = sorted(set(given.parts) - set(PARTS))
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}; wanted some of {', '.join(PARTS)}")
+    sections = [machine()]
+    for name in given.parts or PARTS:
+        print(f"measuring: {name}", file=sys.stderr, flush=True)
+        sections.append(PARTS[name]())
+    text = "\n\n".join(sections)
+    if given.write is None:
+        print(text)
+    else:
+        given.write.write_text(inserted(given.write.read_text(encoding="utf-8"), text))
+
+
+if __name__ == "__main__":
+    main()

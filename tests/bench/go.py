@@ -1,0 +1,39 @@
+"""The Go benchmarks: the engine against a bare driver loop, its schedule, each driver's cost."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from tests.bench.table import table
+
+from brownout.infra.lab.mongod import find_mongod
+
+ROOT = Path(__file__).parents[2]
+_METRIC = re.compile(r"(\S+) (\S+)")
+
+
+def tables() -> str:
+    """Run them all, and return a row for each with its metrics as they name them."""
+    rows = []
+    for line in _ran().splitlines():
+        if line.startswith("Benchmark"):
+            name, _, rest = line.partition("\t")
+            words = " ".join(rest.split()).split(" ", 1)[1]
+            found = _METRIC.findall(words)
+            rows.append([_named(name), "; ".join(f"{value} {unit}" for value, unit in found)])
+    return table("Load generator (`go test -bench`)", ["benchmark", "measured"], rows)
+
+
+def _named(name: str) -> str:
+    return re.sub(r"-\d+$", "", name.strip()).removeprefix("Benchmark").replace("_", " ")
+
+
+def _ran() -> str:
+    go = subprocess.check_output([ROOT / "tools" / "find_go", ROOT / ".venv"], text=True).strip()
+    command = [go, "test", "-run", "^$", "-bench", ".", "-benchtime", "3s", "./loadgen/..."]
+    environment = {**os.environ, "BROWNOUT_MONGOD": str(find_mongod())}
+    told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if told.returncode:
+        raise SystemExit(told.stdout + told.stderr)
+    return told.stdout

@@ -1,0 +1,29 @@
+"""Every experiment as shipped on real replica sets, down before and after it: `make matrix`."""
+
+from pathlib import Path
+
+import pytest
+from tests import chaos_runner as chaos
+
+from brownout.infra.lab.state import running_inventory
+
+ON_MONGODB = ("node-wipe", "node-kill", "node-pause", "stepdown")
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("cluster", ["lab-mongodb", "lab-mongodb-secure"])
+@pytest.mark.parametrize("name", ON_MONGODB)
+def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
+    name: str, cluster: str, tmp_path: Path
+) -> None:
+    place = {"BROWNOUT_LAB_DIR": str(tmp_path / "lab"), "BROWNOUT_STATE": str(tmp_path / "state")}
+    ran = chaos.run(chaos.load(name), tmp_path, "--var", f"cluster={cluster}", env=place)
+    print(ran.output)  # `pytest -rP` shows the table
+    assert ran.impact["verdict"] == "pass", ran.output
+    assert ran.code == 0
+    assert ran.impact["ledger"]["state"] == "clean"
+    assert ran.impact["ledger"]["acknowledged"] > 1000
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("BROWNOUT_LAB_DIR", place["BROWNOUT_LAB_DIR"])
+        assert running_inventory(cluster) is None
