@@ -8,7 +8,7 @@ from brownout.repeats.distribution import MEASURES, Spread, spreads
 
 
 def impact(**measures: Any) -> dict[str, Any]:
-    fault = {**dict.fromkeys(MEASURES, 0.0), **measures}
+    fault = {"effective": 20.0, **dict.fromkeys(MEASURES, 0.0), **measures}
     return {"faults": [fault], "ledger": {"state": "clean", "lost": 0}}
 
 
@@ -58,7 +58,13 @@ def test_lost_writes_are_the_ledgers() -> None:
     assert next(one for one in found if one.measure == "lost_writes").worst == 7
 
 
-@pytest.mark.parametrize("faults", [[]])
-def test_a_run_without_a_fault_has_no_measures(faults: list[Any]) -> None:
-    found = spreads([{"faults": faults, "ledger": {"state": "unknown", "lost": 0}}])
-    assert found == []
+@pytest.mark.parametrize("faults", [[], [{**dict.fromkeys(MEASURES), "effective": None}]])
+def test_a_run_in_which_nothing_was_broken_counts_for_nothing(faults: list[Any]) -> None:
+    nothing = {"faults": faults, "ledger": {"state": "unknown", "lost": 0}}
+    assert spreads([nothing]) == []
+    (recovery,) = [
+        found
+        for found in spreads([nothing, impact(recovery_time=3.0)])
+        if found.measure == "recovery_time"
+    ]
+    assert (recovery.values, recovery.never) == ((3.0,), 0)

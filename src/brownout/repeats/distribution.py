@@ -46,10 +46,12 @@ class Spread:
 
 
 def spreads(impacts: Sequence[Mapping[str, Any]]) -> list[Spread]:
-    """Return the spread of each measure that there is; a repeat counts by its worst fault."""
-    found = (
-        _spread(measure, [_value(impact, measure) for impact in impacts]) for measure in MEASURES
-    )
+    """Return the spread of each measure that there is; a repeat counts by its worst fault.
+
+    One in which nothing was proven to be broken tells nothing of a fault.
+    """
+    told = [impact for impact in impacts if _landed(impact)]
+    found = (_spread(measure, [_value(impact, measure) for impact in told]) for measure in MEASURES)
     return [spread for spread in found if spread.values]
 
 
@@ -83,6 +85,10 @@ def _median(ranked: Any) -> float:
 
 def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
+
+
+def _landed(impact: Mapping[str, Any]) -> bool:
+    return any(fault["effective"] is not None for fault in impact["faults"])
 
 
 def _is_at_least(measure: str) -> bool:

@@ -20,7 +20,7 @@ def line(repeat: Repeat) -> str:
 
 def render(repeats: Sequence[Repeat], spreads: Sequence[Spread]) -> str:
     """Return the table of the spreads, over the repeats that were measured."""
-    measured = [repeat for repeat in repeats if repeat.impact is not None]
+    measured = max((len(spread.values) + spread.never for spread in spreads), default=0)
     rows = [("measure", "median", "95 % interval", "worst", "best to worst of the repeats")]
     rows += [_row(spread) for spread in spreads]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
@@ -30,7 +30,7 @@ def render(repeats: Sequence[Repeat], spreads: Sequence[Spread]) -> str:
     ]
     verdicts = [repeat.verdict for repeat in repeats]
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
-    few = f"; an interval wants {LEAST} repeats" if len(measured) < LEAST else ""
+    few = f"; an interval wants {LEAST} repeats" if measured < LEAST else ""
     return "\n".join([*lines, "", f"{len(repeats)} repeats: {counts}{few}"])
 
 

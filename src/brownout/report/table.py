@@ -60,7 +60,7 @@ def _circumstances(impact: Impact) -> list[str]:
         known = base["low"] is not None
         interval = f" [{number(base['low'])}, {number(base['high'])}]" if known else ""
         lines.append(f"baseline {number(base['tps'])}/s{interval}, {stable}")
-        if base.get("detectable_drop") is not None:
+        if base["tps"] and base.get("detectable_drop") is not None:
             lines.append(detectable_words(base["detectable_drop"]))
     for sham in impact.get("shams") or []:
         lines.append(sham_words(sham))
