@@ -63,8 +63,9 @@ type Result struct {
 	Retryable bool
 	// Attempts counts what was sent, the driver's own retries included; 0 means 1.
 	Attempts int
-	// Found is false for a read that found nothing. The engine makes that a
-	// failure with the cause NotFound: every key it reads was written before.
+	// Found is false for a read that found nothing, or not all that a batch asked
+	// for. The engine makes that a failure with the cause NotFound: every key it
+	// reads was written before.
 	Found bool
 	// Record is what a read found; nil if the driver did not look into it.
 	Record *Record

@@ -5,19 +5,21 @@ import "fmt"
 // Kind is what an operation does.
 type Kind uint8
 
-// The kinds of operations. Every kind but Read is a write.
+// The kinds of operations. Every kind but Read and Batch is a write.
 const (
 	Read      Kind = iota // one record by key
 	Update                // the whole record, made if it is missing (upsert)
 	Insert                // a record under a key that never was
 	Increment             // add one to the key's counter, made if it is missing
+	Operate               // as Update, and read it back, in one request and one step
+	Batch                 // several records by key, in one request
 	kinds
 )
 
-var kindNames = [kinds]string{"read", "update", "insert", "increment"}
+var kindNames = [kinds]string{"read", "update", "insert", "increment", "operate", "batch"}
 
 // Kinds lists every kind in a fixed order.
-func Kinds() []Kind { return []Kind{Read, Update, Insert, Increment} }
+func Kinds() []Kind { return []Kind{Read, Update, Insert, Increment, Operate, Batch} }
 
 // ParseKind returns the kind that files and settings call name.
 func ParseKind(name string) (Kind, error) {
@@ -33,17 +35,22 @@ func ParseKind(name string) (Kind, error) {
 func (k Kind) String() string { return kindNames[k] }
 
 // Write tells whether the operation changes anything.
-func (k Kind) Write() bool { return k != Read }
+func (k Kind) Write() bool { return k != Read && k != Batch }
+
+// Repeatable tells whether doing it twice, one of the two in doubt, is the same as
+// doing it once.
+func (k Kind) Repeatable() bool { return k == Update || k == Operate || !k.Write() }
 
 // Op is one operation to do.
 type Op struct {
 	Kind     Kind
-	Stream   int    // index into Config.Streams
-	Key      uint64 // number of the key in its key space
-	ID       string // the key as it is stored
-	Verified bool   // part of the ledger: lives apart from the plain data set
-	Value    []byte // of writes but increments; read-only, and only valid during Do
-	Record   Record // of writes but increments: stored beside the value
+	Stream   int      // index into Config.Streams
+	Key      uint64   // number of the key in its key space
+	ID       string   // the key as it is stored
+	IDs      []string // of a batch: every key, the first of which is ID
+	Verified bool     // part of the ledger: lives apart from the plain data set
+	Value    []byte   // of writes but increments; read-only, and only valid during Do
+	Record   Record   // of writes but increments: stored beside the value
 }
 
 // Class is how the database answered. Late, shed and missed operations are

@@ -77,7 +77,7 @@ func classify(kind driver.Kind, result *driver.Result, late bool) (account.End, 
 		cause = driver.CauseOther
 	}
 	switch {
-	case result.Class == driver.OK && kind == driver.Read && !result.Found:
+	case result.Class == driver.OK && !kind.Write() && !result.Found:
 		return account.Failed, driver.CauseNotFound
 	case result.Class == driver.OK && late:
 		return account.Late, driver.CauseLate

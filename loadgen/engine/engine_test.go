@@ -295,3 +295,32 @@ func TestTheMixIsAsAsked(t *testing.T) {
 		t.Errorf("%.3f of the operations are reads, wanted 0.7", share)
 	}
 }
+
+func TestABatchHasItsKeysAndIsARead(t *testing.T) {
+	s := oneStream(func(stream *spec.Stream) {
+		stream.Mix, stream.BatchKeys = map[string]float64{"batch": 1, "operate": 1}, 7
+		stream.Verified, stream.LedgerKeys = true, 5000
+	})
+	fake := &drivertest.Fake{Answer: func(ctx context.Context, op *driver.Op) driver.Result {
+		switch {
+		case op.Kind == driver.Operate && (len(op.IDs) > 0 || !op.Record.Valid(op.ID, op.Value)):
+			t.Errorf("an operation of several steps: %+v", op)
+		case op.Kind == driver.Batch && (len(op.IDs) != 7 || op.IDs[0] != op.ID || op.Value != nil):
+			t.Errorf("a batch: %+v", op)
+		case op.Kind == driver.Batch:
+			return driver.Result{Class: driver.OK} // not all were found
+		}
+		return drivertest.OK()
+	}}
+	all, ending := simulate(t, s, fake, 2*time.Second)
+	all.check(t, ending)
+	sum := all.sum()
+	if sum.Ends[account.Failed] == 0 || sum.Ends[account.Ok] == 0 || sum.Ends[account.InDoubt] > 0 {
+		t.Errorf("got %+v", sum)
+	}
+	for _, row := range all.Errors {
+		if row.Cause != driver.CauseNotFound {
+			t.Errorf("got %+v", row)
+		}
+	}
+}

@@ -100,22 +100,40 @@ func (s *stream) draw(o *operation) {
 	}
 	o.slot, o.op.Kind = s.firstSlot+i, s.kinds[i]
 	o.op.Stream, o.op.Verified = s.index, s.spec.Verified
-	if o.op.Kind == driver.Insert {
+	switch o.op.Kind {
+	case driver.Insert:
 		o.op.Key = s.inserts
 		o.op.ID = driver.InsertID(s.index, s.inserts)
 		s.inserts++
-	} else {
+	case driver.Batch:
+		s.drawBatch(&o.op)
+	default:
 		o.op.Key = s.chooser.Next(s.random)
 	}
-	if o.op.Kind == driver.Update || o.op.Kind == driver.Insert {
+	switch o.op.Kind {
+	case driver.Update, driver.Insert, driver.Operate:
 		o.op.Value = s.values.at(s.random.Uint64())
 	}
+}
+
+// drawBatch chooses the keys of a batch, each as if it were alone.
+func (s *stream) drawBatch(op *driver.Op) {
+	op.IDs = make([]string, s.spec.BatchKeys)
+	for i := range op.IDs {
+		key := s.chooser.Next(s.random)
+		if s.spec.Verified {
+			op.IDs[i] = s.registers.ID(key)
+		} else {
+			op.IDs[i] = driver.DataID(key)
+		}
+	}
+	op.ID = op.IDs[0]
 }
 
 // hold settles the stored key, and takes it if it is a verified key to be
 // written. It returns false if all of those are busy.
 func (s *stream) hold(o *operation, now time.Duration) bool {
-	if o.op.Kind == driver.Insert {
+	if o.op.Kind == driver.Insert || o.op.Kind == driver.Batch {
 		return true
 	}
 	if !s.spec.Verified {

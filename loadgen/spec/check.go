@@ -21,6 +21,7 @@ const (
 	maxKeys      = 10_000_000_000
 	maxLedger    = 10_000_000
 	maxValue     = 8 << 20
+	maxBatch     = 5000
 )
 
 var streamName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
@@ -77,6 +78,8 @@ func (s *Stream) check(p *Problems, data Data) {
 	checkOneOf(p, where+"`arrivals`", s.Arrivals, Constant, Poisson)
 	checkOneOf(p, where+"`retries`", s.Retries,
 		driver.RetriesNone, driver.RetriesOnce, driver.RetriesDriverDefault)
+	p.add(s.BatchKeys >= 1 && s.BatchKeys <= maxBatch,
+		"%s`batch_keys` is %d (wanted 1 to %d)", where, s.BatchKeys, maxBatch)
 	s.checkMix(p, where)
 	s.Keys.check(p, where)
 	s.checkKeySpace(p, where, data)

@@ -52,7 +52,8 @@ type Data struct {
 // Stream is one steady source of operations.
 type Stream struct {
 	Name        string             `json:"name"`
-	Mix         map[string]float64 `json:"mix"` // operation: weight
+	Mix         map[string]float64 `json:"mix"`        // operation: weight
+	BatchKeys   int                `json:"batch_keys"` // of each batch
 	Keys        Keys               `json:"keys"`
 	Rate        float64            `json:"rate"` // operations/s: an open loop
 	Arrivals    string             `json:"arrivals"`
@@ -117,6 +118,9 @@ func (s *Stream) fillDefaults() {
 	s.Arrivals = orText(s.Arrivals, Constant)
 	s.Retries = orText(s.Retries, driver.RetriesNone)
 	s.DeadlineS = orNumber(s.DeadlineS, 1)
+	if s.BatchKeys == 0 {
+		s.BatchKeys = 10
+	}
 	s.Keys.Distribution = orText(s.Keys.Distribution, Uniform)
 	s.Keys.Theta = orNumber(s.Keys.Theta, 0.99)
 	s.Keys.Sigma = orNumber(s.Keys.Sigma, 0.07)
@@ -169,8 +173,18 @@ func (s *Spec) Loop() string {
 	return "mixed"
 }
 
-// LedgerSets lists the key spaces of the verified streams: one of registers for
-// reads and updates, one of counters for increments.
+// usesRegisters tells whether any operation is on something but a counter.
+func (s *Stream) usesRegisters() bool {
+	for _, kind := range s.Kinds() {
+		if kind != driver.Increment {
+			return true
+		}
+	}
+	return false
+}
+
+// LedgerSets lists the key spaces of the verified streams: one of counters for
+// increments, one of registers for all else.
 func (s *Spec) LedgerSets() []driver.LedgerSet {
 	var sets []driver.LedgerSet
 	for i, stream := range s.Streams {
@@ -178,7 +192,7 @@ func (s *Spec) LedgerSets() []driver.LedgerSet {
 			continue
 		}
 		set := driver.LedgerSet{Stream: i, Name: stream.Name, Keys: stream.LedgerKeys}
-		if stream.Mix["read"] > 0 || stream.Mix["update"] > 0 {
+		if stream.usesRegisters() {
 			sets = append(sets, set)
 		}
 		if stream.Mix["increment"] > 0 {

@@ -39,7 +39,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 	}
 	app := s.Streams[0]
 	if app.DeadlineS != 1 || app.Arrivals != Constant || app.Retries != "none" ||
-		app.Keys.Distribution != Uniform || s.LingerS != 60 || s.Data.LoadConcurrency != 16 {
+		app.Keys.Distribution != Uniform || app.BatchKeys != 10 || s.LingerS != 60 || s.Data.LoadConcurrency != 16 {
 		t.Errorf("defaults: %+v", s)
 	}
 	if s.Loop() != "open" {
@@ -55,6 +55,21 @@ func TestAVerifiedStreamHasItsOwnRegistersAndCounters(t *testing.T) {
 	sets := s.LedgerSets()
 	if len(sets) != 2 || sets[0].Counter || !sets[1].Counter || sets[0].Stream != 1 || sets[0].Keys != 5 {
 		t.Errorf("LedgerSets() = %+v", sets)
+	}
+}
+
+func TestOnlyIncrementsNeedNoRegisters(t *testing.T) {
+	for mix, wanted := range map[string]int{"increment": 0, "update": 1, "operate": 1, "batch": 1, "read": 1} {
+		stream := Stream{Name: "money", Verified: true, LedgerKeys: 5, Mix: map[string]float64{mix: 1}}
+		registers := 0
+		for _, set := range (&Spec{Streams: []Stream{stream}}).LedgerSets() {
+			if !set.Counter {
+				registers++
+			}
+		}
+		if registers != wanted {
+			t.Errorf("%s: %d sets of registers, wanted %d", mix, registers, wanted)
+		}
 	}
 }
 
@@ -78,6 +93,7 @@ func TestBadInputIsRefusedWithItsReason(t *testing.T) {
 		"verified insert":   {func(o map[string]any) { stream(o, 1)["mix"] = map[string]any{"insert": 1} }, "cannot insert"},
 		"no ledger keys":    {func(o map[string]any) { stream(o, 1)["ledger_keys"] = 0 }, "wanted 1 to"},
 		"ledger not loaded": {func(o map[string]any) { o["data"].(map[string]any)["load"] = false }, "`data.load`"},
+		"no batch":          {func(o map[string]any) { stream(o, 0)["batch_keys"] = -1 }, "`batch_keys` is -1 (wanted 1 to 5000)"},
 		"bad theta": {func(o map[string]any) {
 			stream(o, 0)["keys"] = map[string]any{"distribution": "zipf", "theta": -1}
 		}, "`keys.theta` is -1"},

@@ -71,7 +71,7 @@ def test_three_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     assert caught.value.problems == [
         f"{path}: data.keys: found 0; wanted at least 1",
         f"{path}: streams[0].mix.reed: unknown operation; "
-        "wanted one of read, update, insert, increment",
+        "wanted one of read, update, insert, increment, operate, batch",
         f"{path}: streams[1]: no pace; wanted one of rate (open loop), concurrency (closed loop)",
     ]
 
@@ -128,7 +128,7 @@ def test_three_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
         ),
         (
             stream(verified=True, ledger_keys=9, mix={"read": 1}),
-            "streams[0].mix: a verified stream without writes; wanted update or increment",
+            "streams[0].mix: a verified stream without writes; wanted update, operate or increment",
         ),
         (
             {**stream(verified=True, ledger_keys=9), "data": {"load": False}},

@@ -85,6 +85,11 @@ def test_a_scope_is_total_read_write_or_a_stream(scope: str, inside: tuple[Key, 
     assert tuple(key for key in KEYS if in_scope(scope, key)) == inside
 
 
+def test_a_batch_is_a_read_and_an_operate_a_write() -> None:
+    assert in_scope("read", ("app", "batch"))
+    assert in_scope("write", ("app", "operate"))
+
+
 def test_a_series_names_its_scopes_and_loops() -> None:
     series = history(np.ones((6, 3, 3), np.int64), 0)
     assert series.scopes == ("total", "read", "write", "app", "orders")

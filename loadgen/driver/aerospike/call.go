@@ -17,13 +17,14 @@ type call struct {
 	data    *client.Key
 	ledger  *client.Key
 	inserts *client.Key
+	batch   client.BatchPolicy
 	bins    bins
 	one     *client.Bin
 }
 
 func (d *Driver) newCall(attempts int) *call {
 	return &call{
-		driver: d, read: d.policy.reads(attempts), write: d.policy.writes(),
+		driver: d, read: d.policy.reads(attempts), write: d.policy.writes(), batch: d.policy.batches(attempts),
 		data: d.newKey(d.sets.data), ledger: d.newKey(d.sets.ledger), inserts: d.newKey(d.sets.inserts),
 		bins: newBins(), one: counterBin(1),
 	}
@@ -47,9 +48,23 @@ func (c *call) keyOf(op *driver.Op) *client.Key {
 	return key
 }
 
+// keysOf are the keys of a batch.
+func (c *call) keysOf(op *driver.Op) []*client.Key {
+	set := c.data.SetName()
+	if op.Verified {
+		set = c.ledger.SetName()
+	}
+	keys := make([]*client.Key, len(op.IDs))
+	for i, id := range op.IDs {
+		keys[i], _ = client.NewKey(c.data.Namespace(), set, id) // a text always is a key
+	}
+	return keys
+}
+
 // limit gives the operation the time that is left of its deadline.
 func (c *call) limit(left time.Duration) {
 	each := c.driver.policy.socketTimeout(left)
 	c.read.TotalTimeout, c.read.SocketTimeout = left, each
 	c.write.TotalTimeout, c.write.SocketTimeout = left, each
+	c.batch.TotalTimeout, c.batch.SocketTimeout = left, each
 }

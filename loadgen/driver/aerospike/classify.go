@@ -36,7 +36,7 @@ func classify(err client.Error, kind driver.Kind, timedOut bool) driver.Result {
 		v := meaning(met.last.ResultCode)
 		result.Cause, result.Code, final = sentCause(v.cause, timedOut), codeText(met.last.ResultCode), v.final
 	}
-	result.Retryable = !final && (result.Class == driver.Failed || kind == driver.Update)
+	result.Retryable = !final && (result.Class == driver.Failed || kind.Repeatable())
 	return result
 }
 

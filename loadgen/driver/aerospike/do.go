@@ -23,32 +23,82 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	c := s.calls.Get().(*call)
 	defer s.calls.Put(c)
 	c.limit(left)
-	key := c.keyOf(op)
-	if op.Kind == driver.Read {
-		return d.readOne(c, key, op, start)
+	var result driver.Result
+	var err client.Error
+	switch op.Kind {
+	case driver.Read:
+		result, err = d.readOne(c, op)
+	case driver.Batch:
+		result, err = d.readAll(c, op)
+	case driver.Operate:
+		result, err = d.operate(c, op)
+	default:
+		result, err = done, d.writeOne(c, c.keyOf(op), op)
 	}
-	if err := d.writeOne(c, key, op); err != nil {
+	if err != nil {
 		return classify(err, op.Kind, d.timedOut(start, left))
 	}
-	return driver.Result{Class: driver.OK, Sent: true, Attempts: 1}
+	return result
 }
 
-func (d *Driver) readOne(c *call, key *client.Key, op *driver.Op, start time.Time) driver.Result {
-	stored, err := d.client.Get(&c.read, key)
+var (
+	done    = driver.Result{Class: driver.OK, Sent: true, Attempts: 1}
+	damaged = driver.Result{
+		Class: driver.Failed, Sent: true, Attempts: 1, Found: true,
+		Cause: driver.CauseIntegrity, Code: "checksum",
+	}
+)
+
+func (d *Driver) readOne(c *call, op *driver.Op) (driver.Result, client.Error) {
+	stored, err := d.client.Get(&c.read, c.keyOf(op))
+	if isCode(err, types.KEY_NOT_FOUND_ERROR) {
+		return done, nil
+	}
 	if err != nil {
-		if isCode(err, types.KEY_NOT_FOUND_ERROR) {
-			return driver.Result{Class: driver.OK, Sent: true, Attempts: 1}
-		}
-		return classify(err, op.Kind, d.timedOut(start, c.read.TotalTimeout))
+		return done, err
 	}
 	f := takeApart(op.ID, stored.Bins)
-	result := driver.Result{
-		Class: driver.OK, Sent: true, Attempts: 1, Found: true, Record: f.record, Value: f.count,
-	}
+	result := done
 	if !f.intact() {
-		result.Class, result.Cause, result.Code = driver.Failed, driver.CauseIntegrity, "checksum"
+		result = damaged
 	}
-	return result
+	result.Found, result.Record, result.Value = true, f.record, f.count
+	return result, nil
+}
+
+// readAll reads several records at once, each of which has to be there.
+func (d *Driver) readAll(c *call, op *driver.Op) (driver.Result, client.Error) {
+	records, err := d.client.BatchGet(&c.batch, c.keysOf(op))
+	if err != nil {
+		return done, err
+	}
+	result := done
+	result.Found = true
+	for i, record := range records {
+		if record == nil {
+			return done, nil
+		}
+		if !takeApart(op.IDs[i], record.Bins).intact() {
+			result = damaged
+		}
+	}
+	return result, nil
+}
+
+// operate replaces a record and reads back what then is stored, as one operation.
+func (d *Driver) operate(c *call, op *driver.Op) (driver.Result, client.Error) {
+	c.write.RecordExistsAction = client.REPLACE
+	c.bins.fill(&op.Record, op.Value)
+	stored, err := d.client.Operate(&c.write, c.keyOf(op), c.bins.puts()...)
+	if err != nil {
+		return done, err
+	}
+	if f := takeApart(op.ID, stored.Bins); !f.valid || *f.record != op.Record {
+		result := damaged
+		result.Class = driver.InDoubt
+		return result, nil
+	}
+	return done, nil
 }
 
 func (d *Driver) writeOne(c *call, key *client.Key, op *driver.Op) client.Error {

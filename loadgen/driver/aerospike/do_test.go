@@ -51,6 +51,46 @@ func TestAnIncrementCountsFromNothing(t *testing.T) {
 	}
 }
 
+func TestAnOperationOfSeveralStepsWritesAndReads(t *testing.T) {
+	d := opened(t, sharedCluster(t), nil)
+	op := update(1, "hello")
+	op.Kind = driver.Operate
+	if got := do(t, d, op); got.Class != driver.OK || !got.Sent {
+		t.Fatalf("got %+v", got)
+	}
+	if got := do(t, d, read(op)); !got.Found || *got.Record != op.Record {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestABatchIsGoodIfEveryRecordIs(t *testing.T) {
+	d := opened(t, sharedCluster(t), nil)
+	batch := driver.Op{Kind: driver.Batch, Stream: 1, Verified: true}
+	for key := range uint64(20) {
+		op := update(key, "hello")
+		do(t, d, op)
+		batch.IDs = append(batch.IDs, op.ID, op.ID)
+	}
+	if got := do(t, d, batch); got.Class != driver.OK || !got.Found {
+		t.Errorf("all of them: %+v", got)
+	}
+	if lane := d.Lane(&batch); lane != laneNodes {
+		t.Errorf("its lane is %q", lane)
+	}
+	batch.IDs = append(batch.IDs, update(20, "").ID)
+	if got := do(t, d, batch); got.Class != driver.OK || got.Found {
+		t.Errorf("one is missing: %+v", got)
+	}
+	key, _ := client.NewKey("test", d.sets.ledger, batch.IDs[0])
+	if err := d.client.Put(nil, key, client.BinMap{binSeq: 9}); err != nil {
+		t.Fatal(err)
+	}
+	batch.IDs = batch.IDs[:20]
+	if got := do(t, d, batch); got.Class != driver.Failed || got.Cause != driver.CauseIntegrity {
+		t.Errorf("one is damaged: %+v", got)
+	}
+}
+
 func TestAnInsertOfAKeyThatIsThereFails(t *testing.T) {
 	d := opened(t, sharedCluster(t), nil)
 	op := driver.Op{Kind: driver.Insert, ID: driver.InsertID(0, 7), Value: []byte("v")}

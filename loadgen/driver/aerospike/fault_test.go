@@ -46,8 +46,10 @@ func reads(ops []driver.Op) []driver.Op {
 
 func TestOnAHungNodeWritesAreInDoubtAndReadsAreNot(t *testing.T) {
 	c := ownCluster(t, 3)
-	slow := map[string]any{"tend_interval_ms": 60_000, "sleep_between_retries_ms": 1} // the map stays as it is
-	d := opened(t, c, func(c *driver.Config) { c.Options = slow })
+	d := opened(t, c, func(c *driver.Config) {
+		// The map stays as it is, and a read without a connection does not go elsewhere.
+		c.Options = map[string]any{"tend_interval_ms": 60_000, "replica": "master"}
+	})
 	ops := on(d, c.nodes[0], 8)
 	for _, op := range ops {
 		if got := do(t, d, op); got.Class != driver.OK {
@@ -62,7 +64,8 @@ func TestOnAHungNodeWritesAreInDoubtAndReadsAreNot(t *testing.T) {
 			t.Errorf("a write: %+v", got)
 		}
 	}
-	for _, got := range together(t, d, 300*time.Millisecond, reads(ops[4:])) {
+	batch := driver.Op{Kind: driver.Batch, Stream: 1, IDs: []string{ops[4].ID, ops[5].ID}, Verified: true}
+	for _, got := range together(t, d, 300*time.Millisecond, append(reads(ops[4:]), batch)) {
 		if got.Class != driver.Failed || got.Cause != driver.CauseReadTimeout || !got.Sent {
 			t.Errorf("a read: %+v", got)
 		}

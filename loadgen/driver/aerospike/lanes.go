@@ -11,8 +11,11 @@ import (
 // A lane is the node that the client would send the operation to now: by its map
 // of partitions the owner of the key's partition, named by its address; for reads
 // and writes alike the next replica if the owner is known to be gone, and
-// "unrouted" while there is nobody.
-const laneUnrouted = "unrouted"
+// "unrouted" while there is nobody. A batch asks several nodes: "nodes".
+const (
+	laneUnrouted = "unrouted"
+	laneNodes    = "nodes"
+)
 
 // lanes remembers the names of nodes.
 type lanes struct{ names sync.Map } // *client.Node: string
@@ -28,6 +31,9 @@ func (l *lanes) of(node *client.Node) string {
 
 // Lane names the node that the client would choose for op now.
 func (d *Driver) Lane(op *driver.Op) string {
+	if op.Kind == driver.Batch {
+		return laneNodes
+	}
 	s := d.streams[op.Stream]
 	c := s.calls.Get().(*call)
 	defer s.calls.Put(c)

@@ -118,6 +118,14 @@ func (p policy) reads(attempts int) client.BasePolicy {
 	return base
 }
 
+// batches asks all nodes at once: one after the other, each would have the whole of
+// the time.
+func (p policy) batches(attempts int) client.BatchPolicy {
+	batch := *client.NewBatchPolicy()
+	batch.BasePolicy, batch.ConcurrentNodes = p.reads(attempts), 0
+	return batch
+}
+
 func (p policy) writes() client.WritePolicy {
 	write := *client.NewWritePolicy(0, 0)
 	write.BasePolicy = p.basePolicy()

@@ -35,6 +35,15 @@ func (b bins) fill(record *driver.Record, value []byte) {
 	b[3].Value = client.BytesValue(value)
 }
 
+// puts writes the bins and reads the record, as the operations of one request.
+func (b bins) puts() []*client.Operation {
+	operations := make([]*client.Operation, 0, len(b)+1)
+	for _, bin := range b {
+		operations = append(operations, client.PutOp(bin))
+	}
+	return append(operations, client.GetOp())
+}
+
 func counterBin(n int64) *client.Bin {
 	return &client.Bin{Name: binCounter, Value: client.LongValue(n)}
 }

@@ -55,7 +55,8 @@ func (d *Driver) Settings() map[string]any {
 		"send_key":                 base.SendKey,
 		"use_compression":          base.UseCompression,
 		"update":                   "replaces the whole record, whatever its generation; never expires by itself",
-		"lanes":                    "the address of the node that owns the key's partition, else " + laneUnrouted,
+		"lanes":                    "the address of the node that owns the key's partition, else " + laneUnrouted + "; of batches: " + laneNodes,
+		"batch":                    "one request to each node, all at once",
 		"load":                     "commit level all, 30 s and up to 30 attempts for each record",
 		"read_back":                "from the master, asking every copy that may be newer (read mode all)",
 	}

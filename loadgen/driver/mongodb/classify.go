@@ -59,7 +59,7 @@ func again(result driver.Result, kind driver.Kind) bool {
 	if result.Cause == driver.CauseAuthTLS {
 		return false
 	}
-	return result.Class == driver.Failed || kind == driver.Update
+	return result.Class == driver.Failed || kind.Repeatable()
 }
 
 // inDoubt classifies the error of one attempt at a write that was sent.

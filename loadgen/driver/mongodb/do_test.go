@@ -33,6 +33,18 @@ func TestEveryKindOfOperationDoesWhatItSays(t *testing.T) {
 	if again.Class != driver.Failed || again.Cause != driver.CauseKeyBusy || again.Code != "11000" {
 		t.Errorf("inserting it again: %+v", again)
 	}
+	exchanged := update("newer")
+	exchanged.Kind = driver.Operate
+	ok(exchanged)
+	other := driver.LedgerID("orders", false, 1)
+	all := driver.Op{Kind: driver.Batch, Stream: 1, IDs: []string{written.ID, written.ID}, Verified: true}
+	if batch := ok(all); !batch.Found {
+		t.Errorf("a batch: %+v", batch)
+	}
+	all.IDs = append(all.IDs, other)
+	if batch := ok(all); batch.Found {
+		t.Errorf("a batch of which one is missing: %+v", batch)
+	}
 	for range 3 {
 		ok(driver.Op{Kind: driver.Increment, ID: "c"})
 	}
@@ -54,9 +66,13 @@ func TestARecordThatFailsItsChecksumIsAnIntegrityFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := do(t, d, driver.Op{Kind: driver.Read, Stream: 1, ID: written.ID, Verified: true})
-	if got.Class != driver.Failed || got.Cause != driver.CauseIntegrity {
-		t.Errorf("got %+v", got)
+	for _, kind := range []driver.Kind{driver.Read, driver.Batch} {
+		got := do(t, d, driver.Op{
+			Kind: kind, Stream: 1, ID: written.ID, IDs: []string{written.ID}, Verified: true,
+		})
+		if got.Class != driver.Failed || got.Cause != driver.CauseIntegrity {
+			t.Errorf("%v: %+v", kind, got)
+		}
 	}
 }
 

@@ -150,7 +150,7 @@ func unreachable(err error, hosts []string, patience time.Duration) error {
 // Lane names the server that the driver would select for op now.
 func (d *Driver) Lane(op *driver.Op) string {
 	mode := readpref.PrimaryMode
-	if op.Kind == driver.Read {
+	if !op.Kind.Write() {
 		mode = d.policy.readMode()
 	}
 	return d.streams[op.Stream].client.watcher.current.Load().lane(mode)

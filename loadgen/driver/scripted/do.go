@@ -12,10 +12,26 @@ import (
 
 var verbs = map[driver.Kind]wire.Verb{
 	driver.Read: wire.Get, driver.Update: wire.Put, driver.Insert: wire.Put, driver.Increment: wire.Increment,
+	driver.Operate: wire.Put,
 }
 
-// Do sends one operation and waits for its answer until the deadline.
+// Do does one operation until the deadline; a batch is a read after the other.
 func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
+	if op.Kind != driver.Batch {
+		return d.send(ctx, op)
+	}
+	var result driver.Result
+	for _, id := range op.IDs {
+		one := driver.Op{Kind: driver.Read, Stream: op.Stream, ID: id, Verified: op.Verified}
+		if result = d.send(ctx, &one); result.Class != driver.OK || !result.Found {
+			break
+		}
+	}
+	return result
+}
+
+// send sends one request and waits for its answer.
+func (d *Driver) send(ctx context.Context, op *driver.Op) driver.Result {
 	l := d.lane(op.ID).link()
 	if err := l.connected(ctx); err != nil {
 		return notConnected(err)

@@ -280,3 +280,15 @@ func TestAServerThatIsNotThereIsNamed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestABatchReadsOneAfterTheOtherAndMissesNone(t *testing.T) {
+	_, d := cluster(t, "lanes: 3")
+	batch := driver.Op{Kind: driver.Batch, IDs: []string{driver.DataID(0), driver.DataID(9)}}
+	if got := do(d, time.Second, batch); got.Class != driver.OK || !got.Found {
+		t.Errorf("got %+v", got)
+	}
+	batch.IDs = append(batch.IDs, "nobody", driver.DataID(1))
+	if got := do(d, time.Second, batch); got.Class != driver.OK || got.Found {
+		t.Errorf("one is missing: %+v", got)
+	}
+}

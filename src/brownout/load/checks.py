@@ -78,8 +78,9 @@ def _verified_mix(stream: Mapping[str, Any]) -> Iterator[Problem]:
         return
     if "insert" in mix:
         yield Problem(("mix", "insert"), "a verified stream has fixed keys; wanted update")
-    elif not {"update", "increment"} & set(mix):
-        yield Problem(("mix",), "a verified stream without writes; wanted update or increment")
+    elif not {"update", "increment", "operate"} & set(mix):
+        wanted = "update, operate or increment"
+        yield Problem(("mix",), f"a verified stream without writes; wanted {wanted}")
 
 
 _STREAM_CHECKS: tuple[Callable[[Mapping[str, Any]], Iterator[Problem]], ...] = (

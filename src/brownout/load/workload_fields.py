@@ -4,7 +4,7 @@ Only shapes and ranges of single settings are here. What two settings mean for e
 checked in `checks`, so that every error of a file is found in one pass.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,8 +22,8 @@ __all__ = [
     "Zipf",
 ]
 
-Operation = Literal["read", "update", "insert", "increment"]
-OPERATIONS: tuple[Operation, ...] = ("read", "update", "insert", "increment")
+Operation = Literal["read", "update", "insert", "increment", "operate", "batch"]
+OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 
 
 class Settings(BaseModel):
@@ -88,6 +88,7 @@ class Stream(Settings):
         dict[Operation, Annotated[float, Field(gt=0)]],
         Field(min_length=1, description="operation -> weight; percent or any other weights"),
     ]
+    batch_keys: Annotated[int, Field(ge=1, le=5000, description="records of each batch")] = 10
     keys: Keys = Uniform()
     rate: Annotated[
         float, Field(gt=0, le=1_000_000, description="open loop: operations per second")

@@ -34,6 +34,8 @@ Key = tuple[str, str]
 
 BUCKETS_PER_S = 10
 WIDTH_S = 1 / BUCKETS_PER_S
+#: The operations that change nothing.
+_READS = ("read", "batch")
 _ENDS = ("ok", "late", "failed", "in_doubt", "shed", "missed")
 OUTCOME_COLUMNS = ("offered", *_ENDS)
 SERIES_COLUMNS = (*OUTCOME_COLUMNS, "retried", "pending", "max_us")
@@ -75,7 +77,7 @@ def in_scope(scope: str, key: Key) -> bool:
     if scope == "total":
         return True
     if scope in ("read", "write"):
-        return (operation == "read") == (scope == "read")
+        return (operation in _READS) == (scope == "read")
     return stream == scope
 
 
