@@ -168,6 +168,21 @@ class Tls(Settings):
             raise ValueError(problem)
         return self
 
+    def for_generator(self) -> dict[str, Any]:
+        """Return it as the load generator's specification has it; it holds secrets.
+
+        Our one PEM file holds certificate and key.
+        """
+        pem = str(self.certificate_file or "")
+        return {
+            "enabled": self.enabled,
+            "ca_file": str(self.ca_file or ""),
+            "cert_file": pem,
+            "key_file": pem,
+            "key_passphrase": self.key_passphrase.get_secret_value() if self.key_passphrase else "",
+            "insecure_skip_verify": self.insecure,
+        }
+
 
 class Connection(Settings):
     """How clients connect: a URI, or hosts (by default the nodes' addresses) and the rest."""

@@ -12,7 +12,6 @@ from brownout.cluster.aerospike.panel import Panel
 from brownout.cluster.aerospike.view import (
     View,
     judge,
-    look,
     member_of,
     quiesced,
     signature_of,
@@ -118,7 +117,7 @@ class AerospikeAdapter:
 
     def evidence(self, node: Node) -> dict[str, Any]:
         """Return what the node says of itself now; if it says nothing, why."""
-        return look(node, _STATE, self._cluster.connection.timeout_s).evidence()
+        return self._panel.look(node, _STATE).evidence()
 
     def ask(self, *commands: str) -> list[View]:
         """Return every node's own answers to info commands; without one, to those for numbers."""
@@ -156,14 +155,17 @@ class AerospikeAdapter:
         return f"{name} {self._panel.told('build')}"
 
     def load_spec(self) -> dict[str, Any]:
-        """Return how the load generator connects: driver, connection, options."""
-        hosts = [node.address for node in self._cluster.nodes]
-        options = {"namespace": self._panel.namespaces()[0]}
-        return {
-            "driver": "aerospike",
-            "connection": {"uri": f"aerospike://{','.join(hosts)}"},
-            "options": {**options, **self._cluster.connection.options},
-        }
+        """Return how the load generator connects: driver, connection with secrets, options."""
+        given = self._cluster.connection
+        hosts = given.hosts or [node.address for node in self._cluster.nodes]
+        connection: dict[str, Any] = {"uri": f"aerospike://{','.join(hosts)}"}
+        if given.auth is not None and given.auth.password is not None:
+            connection["username"] = given.auth.username
+            connection["password"] = given.auth.password.get_secret_value()
+        if given.tls is not None:
+            connection["tls"] = given.tls.for_generator()
+        options = {"namespace": self._panel.namespaces()[0], **given.options}
+        return {"driver": "aerospike", "connection": connection, "options": options}
 
     def data_directories(self, node: Node) -> list[Path]:
         """Return where the node's storage is, files and devices, as its own configuration says.

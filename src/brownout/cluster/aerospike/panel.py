@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from brownout.cluster.aerospike.access import access
 from brownout.cluster.aerospike.view import View, look
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import ClusterError
@@ -17,6 +18,7 @@ class Panel:
     def __init__(self, cluster: Cluster) -> None:
         self.nodes = cluster.nodes
         self._name, self._timeout_s = cluster.name, cluster.connection.timeout_s
+        self._access = access(cluster)
         self._pool = ThreadPoolExecutor(max(1, len(cluster.nodes)))
         self._namespaces: tuple[str, ...] = ()
 
@@ -26,12 +28,15 @@ class Panel:
 
     def views(self, commands: Sequence[str]) -> list[View]:
         """Return every node's own answers, in the order of the inventory."""
-        ask = partial(look, commands=commands, timeout_s=self._timeout_s)
-        return list(self._pool.map(ask, self.nodes))
+        return list(self._pool.map(partial(self.look, commands=commands), self.nodes))
+
+    def look(self, node: Node, commands: Sequence[str]) -> View:
+        """Return one node's answers, or that it gives none."""
+        return look(node, commands, self._timeout_s, self._access)
 
     def view(self, node: Node, commands: Sequence[str]) -> View:
         """Return one node's answers; `ClusterError` if it gives none."""
-        found = look(node, commands, self._timeout_s)
+        found = self.look(node, commands)
         if found.error:
             raise ClusterError(found.error)
         return found

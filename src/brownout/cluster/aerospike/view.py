@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brownout.cluster.adapter import Member, MilestoneState
+from brownout.cluster.aerospike.access import OPEN, Access
 from brownout.cluster.aerospike.info import ask, is_error, pairs
 from brownout.cluster.model import Node
 from brownout.errors import ClusterError
@@ -83,10 +84,10 @@ class View:
         return {"state": self.state, **told}
 
 
-def look(node: Node, commands: Sequence[str], timeout_s: float) -> View:
+def look(node: Node, commands: Sequence[str], timeout_s: float, access: Access = OPEN) -> View:
     """Ask one node; one that does not answer gives a view that says so."""
     try:
-        return View(node.name, node.address, ask(node.address, commands, timeout_s))
+        return View(node.name, node.address, ask(node.address, commands, timeout_s, access))
     except ClusterError as error:
         return View(node.name, node.address, error=error.message)
 

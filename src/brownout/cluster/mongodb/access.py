@@ -63,7 +63,7 @@ class Access:
             "password": self.password,
         }
         if self.tls is not None:
-            connection["tls"] = _generator_tls(self.tls)
+            connection["tls"] = self.tls.for_generator()
         return connection
 
 
@@ -102,16 +102,3 @@ def _parts(uri: str) -> tuple[str, str, str, str, str, dict[str, str]]:
 def _uri(scheme: str, hosts: str, path: str, options: Mapping[str, str]) -> str:
     query = f"?{urlencode(options)}" if options else ""
     return f"{scheme}://{hosts}/{path}{query}"
-
-
-def _generator_tls(tls: Tls) -> dict[str, Any]:
-    """Return the generator's TLS settings; our one PEM file holds certificate and key."""
-    pem = str(tls.certificate_file or "")
-    return {
-        "enabled": tls.enabled,
-        "ca_file": str(tls.ca_file or ""),
-        "cert_file": pem,
-        "key_file": pem,
-        "key_passphrase": tls.key_passphrase.get_secret_value() if tls.key_passphrase else "",
-        "insecure_skip_verify": tls.insecure,
-    }
