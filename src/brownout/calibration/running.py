@@ -24,8 +24,10 @@ from brownout.run.analysis import load_run
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 
-__all__ = ["Driven", "drive", "scripted_server", "workload_of"]
+__all__ = ["TRUTH", "Driven", "drive", "measure", "scripted_server", "workload_of"]
 
+#: The server's own account, in the run directory.
+TRUTH = "truth.json"
 _PATIENCE_S = 30.0
 #: A run of ten minutes is a few megabytes.
 _LEAST_FREE_BYTES = 20_000_000
@@ -69,7 +71,7 @@ def drive(
     `progress` gets how many seconds of the schedule are over.
     """
     run = RunDirectory.create(plan.setup.name, plan.seed, directory, _LEAST_FREE_BYTES)
-    workload, truth = workload_of(plan.setup), run.path / "truth.json"
+    workload, truth = workload_of(plan.setup), run.path / TRUTH
     _write_record(run, plan, workload, settings)
     with scripted_server(run.path, plan.script, truth) as address:
         spec = workload.to_spec(
@@ -85,11 +87,16 @@ def drive(
             if plan.setup.ledger_keys:
                 generator.verify()
     _write_events(run, plan)
+    return measure(plan, run)
+
+
+def measure(plan: RunPlan, run: RunDirectory) -> Driven:
+    """Measure a run of `plan` that is over, from its files; may be repeated."""
     data = load_run(run, run.read_metadata())
     closed = frozenset(stream.name for stream in data.streams)
     blind = replace(data, series=replace(data.series, closed=closed))
     impact = analyze(run.path)
-    return Driven(plan, read_truth(truth), impact, assess(blind), tuple(_lags(run)))
+    return Driven(plan, read_truth(run.path / TRUTH), impact, assess(blind), tuple(_lags(run)))
 
 
 def workload_of(setup: Setup) -> Workload:
