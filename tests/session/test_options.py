@@ -49,3 +49,13 @@ def test_a_variable_that_the_experiment_does_not_have_is_named_with_those_it_has
     (problem,) = unknown_variables({"limts": 1, "seed": 2}, {"limits": "", "seed": 0})
     assert "limts" in problem
     assert "limits, seed" in problem
+
+
+@pytest.mark.parametrize(("given", "meant"), [(True, True), ("true", True), ("", False)])
+def test_a_control_window_is_asked_for_by_a_truth_value(given: Any, meant: bool) -> None:
+    assert _read(sham=given)[0].sham is meant
+
+
+def test_what_is_no_truth_value_is_told() -> None:
+    _, problems = _read(sham="perhaps", phase_s=-1)
+    assert len(problems) == 2
