@@ -165,7 +165,7 @@ def false_alarms(
             "schema_version": 1,
             "false_alarms": [asdict(rate) for rate in alarms],
             "finds": [asdict(rate) for rate in found],
-            "errors": [{"errors": ratio, **asdict(rate)} for ratio, rate in errors],
+            "errors": [asdict(rate) for rate in errors],
             "real": [asdict(rate) for rate in driven],
         }
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))

@@ -1,5 +1,6 @@
 """The share of windows in which each detector raises an alarm."""
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -9,11 +10,24 @@ from brownout.calibration.alarms.detectors import DETECTORS, by_ratio
 from brownout.calibration.alarms.window import Dip, Window, made_up
 from brownout.impact.settings import MeasureSettings
 
-__all__ = ["DIP", "ERRORS", "NOISES", "Rate", "error_rates", "false_alarms", "finds", "of_windows"]
+__all__ = [
+    "DIP",
+    "ERRORS",
+    "NOISES",
+    "RATES",
+    "ErrorRate",
+    "Rate",
+    "error_rates",
+    "false_alarms",
+    "finds",
+    "of_windows",
+]
 
 NOISES = (0.0, 0.02, 0.05, 0.10)
 #: Operations that fail by themselves, of all; the baseline allows one in 10,000.
 ERRORS = (0.00001, 0.0001, 0.001)
+#: Operations a second; at fewer than 1,000 a single failure makes a dip of a bucket.
+RATES = (800.0, 1000.0, 4000.0)
 #: What a detector is to find: the smallest of the published drops that users noticed.
 DIP = Dip(depth=0.154, seconds=5.0)
 
@@ -29,10 +43,15 @@ class Rate:
     alarms: int
     windows: int
 
-    @property
-    def share(self) -> float:
-        """Alarms ÷ windows."""
-        return self.alarms / self.windows if self.windows else 0.0
+
+@dataclass(frozen=True, slots=True)
+class ErrorRate:
+    """At `rate` operations a second, of which `errors` fail by themselves: windows with a dip."""
+
+    rate: float
+    errors: float
+    alarms: int
+    windows: int
 
 
 def false_alarms(
@@ -49,15 +68,14 @@ def finds(
     return _rates(windows, settings, seed, DIP, progress)
 
 
-def error_rates(windows: int, settings: MeasureSettings, seed: int) -> list[tuple[float, Rate]]:
-    """Return the rate of dips by success ratio where operations fail by themselves, by `ERRORS`."""
+def error_rates(windows: int, settings: MeasureSettings, seed: int) -> list[ErrorRate]:
+    """Return the rate of dips by success ratio where operations fail by themselves."""
     found = []
-    for errors in ERRORS:
-        random = np.random.default_rng([seed, round(errors * 1e6)])
-        alarms = sum(
-            by_ratio(made_up(random, 0.0, settings, errors=errors)) for _ in range(windows)
-        )
-        found.append((errors, Rate("dips by success ratio", 0.0, alarms, windows)))
+    for rate, errors in itertools.product(RATES, ERRORS):
+        random = np.random.default_rng([seed, round(rate), round(errors * 1e6)])
+        made = (made_up(random, 0.0, settings, errors=errors, rate=rate) for _ in range(windows))
+        alarms = sum(map(by_ratio, made))
+        found.append(ErrorRate(rate, errors, alarms, windows))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from brownout.calibration.alarms.rates import DIP, Rate
+from brownout.calibration.alarms.rates import DIP, ErrorRate, Rate
 
 __all__ = ["document", "errors_markdown", "markdown"]
 
@@ -18,17 +18,22 @@ def markdown(rates: Sequence[Rate], what: str) -> str:
     return _joined(lines)
 
 
-def errors_markdown(rates: Sequence[tuple[float, Rate]]) -> str:
-    """Return a row a share of operations that fail by themselves."""
-    lines = [["operations that fail by themselves", "windows with a dip"], ["--:", "--:"]]
-    lines += [[f"{100 * errors:g} %", _share(rate)] for errors, rate in rates]
+def errors_markdown(rates: Sequence[ErrorRate]) -> str:
+    """Return a row a share of operations that fail by themselves, a column a load."""
+    loads = list(dict.fromkeys(rate.rate for rate in rates))
+    by_place = {(rate.errors, rate.rate): rate for rate in rates}
+    lines = [["operations that fail by themselves", *(f"{load:,.0f}/s" for load in loads)]]
+    lines.append(["--:"] * (1 + len(loads)))
+    for errors in dict.fromkeys(rate.errors for rate in rates):
+        cells = (_share(by_place[errors, load]) for load in loads)
+        lines.append([f"{100 * errors:g} %", *cells])
     return _joined(lines)
 
 
 def document(
     alarms: Sequence[Rate],
     found: Sequence[Rate],
-    errors: Sequence[tuple[float, Rate]],
+    errors: Sequence[ErrorRate],
     real: Sequence[Rate],
 ) -> str:
     """Return all tables, with what they are about."""
@@ -38,7 +43,7 @@ def document(
         markdown(alarms, "windows with an alarm"),
         f"The same, each with {dip}, which was found in:",
         markdown(found, "windows with an alarm"),
-        "Operations that fail by themselves, at 1,000 a second and without noise:",
+        "Windows with a dip by success ratio where operations fail by themselves, by load:",
         errors_markdown(errors),
     ]
     if real:
@@ -50,8 +55,10 @@ def document(
     return "\n\n".join(parts)
 
 
-def _share(rate: Rate) -> str:
-    return f"{100 * rate.share:.1f} %" if rate.windows >= 50 else f"{rate.alarms} of {rate.windows}"
+def _share(rate: Rate | ErrorRate) -> str:
+    if rate.windows < 50:
+        return f"{rate.alarms} of {rate.windows}"
+    return f"{100 * rate.alarms / rate.windows:.1f} %"
 
 
 def _joined(lines: Sequence[Sequence[str]]) -> str:

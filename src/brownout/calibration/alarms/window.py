@@ -46,15 +46,16 @@ def made_up(
     settings: MeasureSettings,
     *,
     errors: float = 0.0,
+    rate: float = RATE,
     dip: Dip | None = None,
 ) -> Window:
-    """Return a window as long as the baseline before it, at 1,000 operations a second.
+    """Return a window as long as the baseline before it, at `rate` operations a second.
 
     A mean of 1 s scatters by `noise`, relative; `errors` of all operations fail by themselves.
     """
     length = settings.baseline_s
     buckets = round(2 * length * BUCKETS_PER_S)
-    offered = np.rint(RATE / BUCKETS_PER_S * np.clip(1 + _wander(random, buckets, noise), 0, 2))
+    offered = np.rint(rate / BUCKETS_PER_S * np.clip(1 + _wander(random, buckets, noise), 0, 2))
     served = np.full(buckets, 1.0 - errors)
     if dip is not None:
         first = round(1.5 * length * BUCKETS_PER_S)
