@@ -61,8 +61,11 @@ func (c *call) keysOf(op *driver.Op) []*client.Key {
 	return keys
 }
 
-// limit gives the operation the time that is left of its deadline.
-func (c *call) limit(left time.Duration) {
+// limit gives the operation the time that is left of its deadline, and the first
+// pause before it looks again for what it did not find.
+func (c *call) limit(left, pause time.Duration) {
+	c.read.SleepBetweenRetries, c.write.SleepBetweenRetries = pause, pause
+	c.batch.SleepBetweenRetries = pause
 	each := c.driver.policy.socketTimeout(left)
 	c.read.TotalTimeout, c.read.SocketTimeout = left, each
 	c.write.TotalTimeout, c.write.SocketTimeout = left, each

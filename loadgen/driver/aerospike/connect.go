@@ -122,6 +122,19 @@ func innermost(err error) error {
 	return err
 }
 
+// plain says in a line what the client says in one for each attempt: the latest that
+// reached a server, or else the latest.
+func plain(err client.Error) error {
+	last := attemptsOf(err).last
+	if last == nil {
+		return innermost(err)
+	}
+	if last.Node == nil {
+		return errors.New(codeText(last.ResultCode))
+	}
+	return fmt.Errorf("%s from node %s", codeText(last.ResultCode), last.Node.GetHost())
+}
+
 // redacted returns an error for people, whose text holds no secret of the configuration.
 func redacted(err error, c driver.Config) error {
 	if err == nil {

@@ -63,7 +63,7 @@ func (c *control) counts() (map[string]int, error) {
 		command := "sets/" + c.sets.namespace
 		answers, err := node.RequestInfo(&client.InfoPolicy{Timeout: controlAttempt}, command)
 		if err != nil {
-			return nil, fmt.Errorf("counting the records of node %s: %w", node.GetHost(), err)
+			return nil, fmt.Errorf("counting the records of node %s: %w", node.GetHost(), plain(err))
 		}
 		for _, line := range strings.Split(answers[command], ";") {
 			if set, n := countOf(line); n > 0 && slices.Contains(c.sets.all(), set) {
@@ -91,7 +91,7 @@ func countOf(line string) (set string, objects int) {
 // empty removes every record of a set and waits until no node has any.
 func (c *control) empty(ctx context.Context, set string) error {
 	if err := c.Truncate(&client.InfoPolicy{Timeout: controlAttempt}, c.sets.namespace, set, nil); err != nil {
-		return fmt.Errorf("emptying the set %s.%s: %w", c.sets.namespace, set, err)
+		return fmt.Errorf("emptying the set %s.%s: %w", c.sets.namespace, set, plain(err))
 	}
 	for started := time.Now(); ; time.Sleep(controlPause) {
 		counts, err := c.counts()

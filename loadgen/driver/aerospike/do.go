@@ -14,31 +14,48 @@ import (
 // time-out, the socket's, and the server's own limit.
 func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	deadline, _ := ctx.Deadline()
-	start := time.Now()
-	left := deadline.Sub(start)
-	if left <= 0 {
-		return driver.Result{Class: driver.Failed, Cause: driver.CauseTotalTimeout, Code: "deadline", Retryable: true}
-	}
 	s := d.streams[op.Stream]
 	c := s.calls.Get().(*call)
 	defer s.calls.Put(c)
-	c.limit(left)
-	var result driver.Result
-	var err client.Error
+	for pause := milliseconds(d.policy.SleepBetweenRetriesMS); ; pause = laterPause {
+		start := time.Now()
+		left := deadline.Sub(start)
+		if left <= 0 {
+			return driver.Result{Class: driver.Failed, Cause: driver.CauseTotalTimeout, Code: "deadline", Retryable: true}
+		}
+		c.limit(left, pause)
+		result, err := d.send(c, op)
+		if err == nil {
+			return result
+		}
+		result = classify(err, op.Kind, d.timedOut(start, left))
+		if !connecting(&result) || time.Until(deadline) < laterPause {
+			return result
+		}
+	}
+}
+
+// laterPause is the first pause when the client has stopped looking for a connection
+// and is made to go on.
+const laterPause = 100 * time.Millisecond
+
+// connecting tells of an operation that found no connection: the client stops
+// looking when its next, longer sleep would end after the deadline.
+func connecting(result *driver.Result) bool {
+	return !result.Sent &&
+		(result.Cause == driver.CauseConnectTimeout || result.Cause == driver.CausePoolExhausted)
+}
+
+func (d *Driver) send(c *call, op *driver.Op) (driver.Result, client.Error) {
 	switch op.Kind {
 	case driver.Read:
-		result, err = d.readOne(c, op)
+		return d.readOne(c, op)
 	case driver.Batch:
-		result, err = d.readAll(c, op)
+		return d.readAll(c, op)
 	case driver.Operate:
-		result, err = d.operate(c, op)
-	default:
-		result, err = done, d.writeOne(c, c.keyOf(op), op)
+		return d.operate(c, op)
 	}
-	if err != nil {
-		return classify(err, op.Kind, d.timedOut(start, left))
-	}
-	return result
+	return done, d.writeOne(c, c.keyOf(op), op)
 }
 
 var (

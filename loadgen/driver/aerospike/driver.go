@@ -111,11 +111,11 @@ func (d *Driver) findNamespace() error {
 func (d *Driver) ask(commands ...string) (map[string]string, error) {
 	node, err := d.client.Cluster().GetRandomNode()
 	if err != nil {
-		return nil, err
+		return nil, plain(err)
 	}
 	answers, err := node.RequestInfo(&client.InfoPolicy{Timeout: controlAttempt}, commands...)
 	if err != nil {
-		return nil, err
+		return nil, plain(err)
 	}
 	return answers, nil
 }

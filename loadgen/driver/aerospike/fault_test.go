@@ -113,6 +113,9 @@ func TestAKilledNodeBreaksItsConnectionsThenIsNotReached(t *testing.T) {
 			t.Errorf("under way: %+v", got)
 		}
 	}
+	await(t, "no broken connection is left in the pool", func() bool {
+		return !together(t, d, 50*time.Millisecond, ops[:1])[0].Sent
+	})
 	for _, got := range together(t, d, 300*time.Millisecond, ops) {
 		if got.Class != driver.Failed || got.Cause != driver.CauseConnectTimeout || got.Sent || !got.Retryable {
 			t.Errorf("afterwards: %+v", got)

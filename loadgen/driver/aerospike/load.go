@@ -78,7 +78,7 @@ func (c *control) reusable(ctx context.Context, mark *marker, data driver.Datase
 		}
 		there, err := c.BatchExists(c.batch, keys)
 		if err != nil {
-			return fmt.Errorf("looking for the data set: %w", err)
+			return fmt.Errorf("looking for the data set: %w", plain(err))
 		}
 		for _, is := range there {
 			if !is {
@@ -127,7 +127,7 @@ func (c *control) put(ctx context.Context, data driver.Dataset, p part) error {
 			record.fill(&item.Record, item.Value)
 		}
 		if err := c.PutBins(c.write, c.key(set, item.ID), content...); err != nil {
-			return fmt.Errorf("loading %s.%s: %w", c.sets.namespace, set, err)
+			return fmt.Errorf("loading %s.%s: %w", c.sets.namespace, set, plain(err))
 		}
 	}
 	return nil

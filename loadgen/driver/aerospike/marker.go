@@ -77,7 +77,7 @@ func (c *control) readMarker() (*marker, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading the marker in %s.%s: %w", c.sets.namespace, c.sets.meta, err)
+			return nil, fmt.Errorf("reading the marker in %s.%s: %w", c.sets.namespace, c.sets.meta, plain(err))
 		}
 		if m := markerFrom(record.Bins); latest == nil || m.Stamp > latest.Stamp {
 			latest = m
@@ -95,7 +95,7 @@ func (c *control) putMarker(m *marker, writer string) error {
 	m.Writer, m.Stamp = writer, time.Now().UnixNano()
 	for i := range markerCopies {
 		if err := c.Put(c.write, c.markerKey(i), m.bins()); err != nil {
-			return fmt.Errorf("writing the marker in %s.%s: %w", c.sets.namespace, c.sets.meta, err)
+			return fmt.Errorf("writing the marker in %s.%s: %w", c.sets.namespace, c.sets.meta, plain(err))
 		}
 	}
 	return nil

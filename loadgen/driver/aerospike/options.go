@@ -29,13 +29,20 @@ type policy struct {
 	ServicesAlternate     bool   `json:"services_alternate"`
 }
 
-// defaultPolicy is the client's own but for three: its connect time-out of 30 s
-// would let one hung node hold up the partition map for as long, its sleep of 1 ms
-// would have every waiting operation dial a dead node a thousand times a second.
+// Each failed dial costs the client a buffer. Its own 64 KiB would make a dead node
+// the generator's heaviest load; a larger record gets a larger one.
+func init() { client.DefaultBufferSize = client.MinBufferSize }
+
+// sleepMultiplier makes the sleep grow from one look for a connection to the next. At
+// the client's own pace, 1, every waiting operation dials a dead node each time.
+const sleepMultiplier = 4
+
+// defaultPolicy is the client's own but for the connect time-out, whose 30 s would
+// let one hung node hold up the partition map for as long.
 func defaultPolicy() policy {
 	return policy{
 		CommitLevel: "all", ReadModeAP: "one", Replica: "sequence",
-		PoolSize: 100, ConnectTimeoutMS: 1000, SleepBetweenRetriesMS: 10, TendIntervalMS: 1000,
+		PoolSize: 100, ConnectTimeoutMS: 1000, SleepBetweenRetriesMS: 1, TendIntervalMS: 1000,
 		MaxErrorRate: 100, ErrorRateWindow: 1, AuthMode: "internal",
 	}
 }
@@ -103,7 +110,7 @@ func known[T any](choices map[string]T, name string) bool {
 func (p policy) basePolicy() client.BasePolicy {
 	base := *client.NewPolicy()
 	base.ReadModeAP, base.ReplicaPolicy = readModes[p.ReadModeAP], replicas[p.Replica]
-	base.SleepBetweenRetries = milliseconds(p.SleepBetweenRetriesMS)
+	base.SleepBetweenRetries, base.SleepMultiplier = milliseconds(p.SleepBetweenRetriesMS), sleepMultiplier
 	return base
 }
 

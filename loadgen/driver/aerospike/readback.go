@@ -59,7 +59,7 @@ func (c *control) readAlone(id string, counter bool) driver.ReadBack {
 	case isCode(err, types.KEY_NOT_FOUND_ERROR):
 		return driver.ReadBack{ID: id, Missing: true}
 	case err != nil:
-		return driver.ReadBack{ID: id, Err: fmt.Errorf("reading it back: %w", err)}
+		return driver.ReadBack{ID: id, Err: fmt.Errorf("reading it back: %w", plain(err))}
 	}
 	return readBack(id, record.Bins, counter)
 }

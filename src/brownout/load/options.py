@@ -114,7 +114,7 @@ class AerospikeOptions(Settings):
     ] = None
     sleep_between_retries_ms: Annotated[
         _Milliseconds | None,
-        Field(description="between two attempts, and two looks for a free connection; 10"),
+        Field(description="before a further attempt or look for a connection, then ever longer; 1"),
     ] = None
     tend_interval_ms: Annotated[
         Annotated[int, Field(ge=10, le=3_600_000)] | None,
