@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,12 +43,19 @@ class Healed:
     mended: str
 
 
-def kill_and_heal(cluster: Cluster, where: Path, mark: str, after_s: float = 0.0) -> Healed:
-    """Start a node-wipe, `kill -9` its whole tree, heal, and check everything.
+def kill_and_heal(
+    cluster: Cluster,
+    where: Path,
+    mark: str,
+    after_s: float = 0.0,
+    experiment: str = "node-wipe",
+    options: Sequence[str] = (),
+) -> Healed:
+    """Start an experiment, `kill -9` its whole tree, heal, and check everything.
 
     The kill comes `after_s` seconds after the run has written `mark` down.
     """
-    process = _start(where)
+    process = _start(where, experiment, options)
     deadline = time.monotonic() + 120
     while f'"{mark}"' not in _written(where) and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()[0]
@@ -56,10 +64,10 @@ def kill_and_heal(cluster: Cluster, where: Path, mark: str, after_s: float = 0.0
     return _kill_and_heal(process, cluster, where)
 
 
-def _start(where: Path) -> subprocess.Popen[str]:
+def _start(where: Path, name: str, options: Sequence[str]) -> subprocess.Popen[str]:
     where.mkdir()
-    experiment = chaos.quick(chaos.load("node-wipe"))
-    return chaos.start(experiment, where, env=_environment(where))
+    experiment = chaos.quick(chaos.load(name))
+    return chaos.start(experiment, where, *options, env=_environment(where))
 
 
 def _environment(where: Path) -> dict[str, str]:
@@ -103,8 +111,12 @@ def _kill_tree(root: int) -> None:
         tree += front
     for pid in tree:
         identity = procfs.identify(pid)
-        if identity is not None and "mongod" not in Path(identity.command[0]).name:
+        if identity is not None and not _is_server(Path(identity.command[0]).name):
             os.kill(pid, signal.SIGKILL)
+
+
+def _is_server(name: str) -> bool:
+    return "mongod" in name or name.startswith("asd")
 
 
 def _processes_of(where: Path) -> list[int]:

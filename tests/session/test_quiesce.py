@@ -1,10 +1,14 @@
 """Taking an Aerospike node out of service and back: written down first, proven, safe to repeat."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import chaos_runner as chaos
+from tests import kill_harness
 from tests.infra.lab.aerospike.waiting import await_state
 
 from brownout.cluster.aerospike import AerospikeAdapter
@@ -16,6 +20,8 @@ from brownout.infra import lab
 from brownout.run.events import Event, EventLog, read_events
 from brownout.session.faults import Faults
 from brownout.session.heal import still_broken
+
+GENTLY = "load=streams.lookups.rate=80,streams.orders.rate=60"
 
 
 @pytest.fixture
@@ -98,6 +104,18 @@ def test_a_node_that_was_quiesced_and_stopped_is_started_first_and_then_given_it
     names = [event.name for event in read_events(log) if event.type == "mend"]
     assert names == ["start_node", "unquiesce_node"]
     assert still_broken(read_events(log)) == {}
+
+
+def test_a_run_that_died_while_a_node_was_quiesced_is_healed(
+    adapter: AerospikeAdapter, lab_aerospike: Cluster, tmp_path: Path
+) -> None:
+    options = ("--var", "cluster=lab-aerospike", "--var", "target=n2", "--var", GENTLY)
+    healed = kill_harness.kill_and_heal(
+        lab_aerospike, tmp_path / "run", "recluster", 0.5, "maintenance-quiesced", options
+    )
+    assert healed.phase == "recluster ended"
+    assert "n2" in healed.mended
+    assert quiesced(adapter) == []
 
 
 def test_a_second_node_is_not_taken_out_while_one_is(
@@ -202,6 +220,23 @@ def community(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clust
         yield lab.up(str(inventory))
     finally:
         lab.down(str(inventory))
+
+
+def test_a_plan_on_the_community_edition_says_no_and_a_run_does_nothing_milder(
+    community: Cluster, tmp_path: Path
+) -> None:
+    var = f"cluster={tmp_path / 'lab-community.yaml'}"
+    plan = subprocess.run(
+        [sys.executable, "-m", "brownout", "plan", "maintenance-quiesced", "--var", var],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert plan.returncode == 64, plan.stdout + plan.stderr
+    assert "NO   supports quiesce: the Community Edition cannot quiesce a node" in plan.stdout
+    ran = chaos.run(chaos.load("maintenance-quiesced"), tmp_path, "--var", var)
+    assert (ran.code, ran.directory, ran.journal["run"]) == (1, None, [])
+    assert "unsupported on `lab-community`" in ran.output
 
 
 def test_the_community_edition_cannot_quiesce_and_nothing_is_touched(

@@ -48,7 +48,7 @@ def preview(
     plan: Plan, experiment: Mapping[str, Any], configuration: Mapping[str, Any]
 ) -> tuple[str, bool]:
     """Return the plan in words, and whether nothing stands against it."""
-    cluster, adapter = _reach(plan.cluster)
+    cluster, adapter = _reach(plan)
     try:
         blocks = [_head(plan, cluster)]
         told, ok = _cluster_guards(plan, cluster, adapter)
@@ -64,13 +64,13 @@ def preview(
     return "\n\n".join([*blocks, "nothing was touched"]), ok
 
 
-def _reach(declared: Cluster) -> tuple[Cluster, Adapter | None]:
+def _reach(plan: Plan) -> tuple[Cluster, Adapter | None]:
     """The cluster as it runs now; a lab that is down has no adapter."""
     try:
-        cluster = inventory.load(declared.name) if declared.lab else declared
+        cluster = inventory.load(plan.options.cluster)
         return cluster, adapter_for(cluster)
     except BrownoutError:
-        return declared, None
+        return plan.cluster, None
 
 
 def _head(plan: Plan, cluster: Cluster) -> str:

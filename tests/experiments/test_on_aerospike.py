@@ -1,0 +1,245 @@
+"""Experiments on five nodes of the Aerospike stand-in: one run a mechanism, then all as shipped.
+
+What happens is tested, never how fast: on a busy machine the load may not be judged at all.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import chaos_runner as chaos
+from tests.infra.lab.aerospike.waiting import await_state
+
+from brownout.cluster.aerospike import AerospikeAdapter
+from brownout.cluster.host import host_for
+from brownout.cluster.model import Cluster
+from brownout.report import picture
+from brownout.report.reading import read
+
+GENTLY = "load=streams.lookups.rate=80,streams.orders.rate=60"
+ON = ("--var", "cluster=lab-aerospike")
+EXPERIMENTS = (
+    "node-kill",
+    "node-wipe",
+    "node-pause",
+    "maintenance-quiesced",
+    "maintenance-forgotten",
+)
+#: Its lost writes fail a run on a cluster that applies late what was sent to a node that hung.
+MAY_LOSE_WRITES = {"node-pause"}
+
+
+def quick(name: str, where: Path, target: str = "n2", **variables: float) -> chaos.Ran:
+    """Run a shipped experiment with a short baseline, a low rate and short waits."""
+    experiment = chaos.quick(chaos.load(name))
+    experiment["configuration"].update(variables)
+    return chaos.run(experiment, where, *ON, "--var", GENTLY, "--var", f"target={target}")
+
+
+def deeds(ran: chaos.Ran) -> list[tuple[str, str | None]]:
+    """What was broken and mended, each with its node, in the order of its proof."""
+    events = [e for e in ran.events if e["type"] in ("break", "mend")]
+    return [(e["name"], e["node"]) for e in events if e["stage"] == "effective"]
+
+
+def milestones(ran: chaos.Ran) -> list[str]:
+    """What the cluster reached."""
+    found = [e for e in ran.events if e["type"] == "milestone" and e["first_yes"] is not None]
+    return [event["name"] for event in found]
+
+
+def evidence(ran: chaos.Ran, name: str) -> dict[str, Any]:
+    (found,) = [e for e in ran.events if e["name"] == name and e["stage"] == "effective"]
+    said: dict[str, Any] = found["evidence"]
+    return said
+
+
+def errors(ran: chaos.Ran) -> int:
+    """Operations that ended badly over the fault."""
+    return sum(ran.impact["faults"][0]["errors"].values())
+
+
+def check_landed(ran: chaos.Ran) -> None:
+    """The fault is proven, the cluster noticed it and got over it, and all of it is judged."""
+    impact = ran.impact
+    conditions = {check["name"]: check for check in impact["validity"]}
+    for name in ("cluster_whole_at_start", "fault_landed", "method_completed", "identities_exact",
+                 "ledger_known"):  # fmt: skip
+        assert conditions[name]["ok"], conditions[name]
+    assert milestones(ran) == ["changed", "rejoined", "redundant"]
+    assert len(impact["faults"]) == 1
+    assert impact["verdict"] in ("pass", "fail", "inconclusive")
+
+
+def test_a_wiped_node_comes_back_empty_and_no_acknowledged_write_is_lost(
+    lab_aerospike: Cluster, tmp_path: Path
+) -> None:
+    ran = quick("node-wipe", tmp_path, downtime_s=0.5)
+    names = ["kill_node", "wipe_node", "start_node"]
+    assert deeds(ran) == [(name, "n2") for name in names], ran.output
+    check_landed(ran)
+    (emptied,) = evidence(ran, "wipe_node")["directories"]
+    assert (emptied["files_removed"], emptied["entries_left"]) == (1, 0)
+    assert emptied["directory"].endswith("lab-aerospike/n2/data")
+    assert ran.impact["ledger"]["state"] == "clean"
+    check_named_as_stand_in(ran)
+
+
+def check_named_as_stand_in(ran: chaos.Ran) -> None:
+    """Whoever sees the figures reads that they are a stand-in's."""
+    assert ran.directory is not None
+    assert ran.impact["stand_in"] is True
+    assert "stand-in" in ran.impact["cluster"]["engine"]
+    assert "STAND-IN" in ran.output
+    page = (ran.directory / "report.html").read_text("utf-8")
+    assert "(stand-in)" in page.partition("</title>")[0]
+    figure = picture._draw(read(ran.directory))
+    assert figure.texts[0].get_text().startswith("STAND-IN")
+    assert all("stand-in" in axes.get_title(loc="left") for axes in figure.axes)
+
+
+def test_a_node_that_hangs_is_given_up_and_comes_back(
+    lab_aerospike: Cluster, tmp_path: Path
+) -> None:
+    ran = quick("node-pause", tmp_path, hang_s=4)
+    assert deeds(ran) == [("pause_node", "n2"), ("resume_node", "n2")], ran.output
+    check_landed(ran)
+
+
+def test_a_quiesced_node_is_stopped_when_it_serves_nobody_and_nothing_fails(
+    lab_aerospike: Cluster, tmp_path: Path
+) -> None:
+    experiment = chaos.quick(chaos.load("maintenance-quiesced"))
+    experiment["configuration"] |= {"before_s": 0, "maintenance_s": 1}
+    experiment["method"][2:2] = [asks(name) for name in ASKED]
+    ran = chaos.run(experiment, tmp_path, *ON, "--var", GENTLY, "--var", "target=n2")
+    assert deeds(ran) == [
+        ("quiesce_node", "n2"), ("recluster", None), ("stop_node", "n2"), ("reboot_node", "n2"),
+        ("start_node", "n2"), ("unquiesce_node", "n2"),
+    ], ran.output  # fmt: skip
+    check_landed(ran)
+    assert evidence(ran, "recluster")["quiesced"] == ["n2"]
+    assert evidence(ran, "reboot_node")["skipped"]
+    assert errors(ran) == 0, ran.impact["faults"][0]["errors"]
+    assert ran.impact["ledger"]["state"] == "clean"
+    said = {done["activity"]["name"]: done["output"] for done in ran.journal["run"]}
+    idle = said["wait-until-the-node-serves-nobody"]
+    assert idle["value"] == 0
+    assert idle["operations"], "it says so of histograms that were used"
+    assert said["node_is_quiesced"] is True
+    assert said["cluster_key"]["value"] == evidence(ran, "recluster")["cluster_key"]
+    assert said["records"]["value"] > 20_000
+    assert said["migrations_remaining"]["status"] == "measured"
+    assert said["node_tps"]["node"] == "n2"
+
+
+#: What is asked of the cluster between the recluster and the stop.
+ASKED = ("node_is_quiesced", "cluster_key", "records", "migrations_remaining", "node_tps")
+
+
+def asks(name: str) -> dict[str, Any]:
+    """A probe of Aerospike, as an activity of a method."""
+    provider = {"type": "python", "module": "brownout.probes.aerospike", "func": name}
+    return {"type": "probe", "name": name, "provider": provider}
+
+
+@pytest.mark.matrix
+def test_the_safe_stop_as_one_action_is_the_same(lab_aerospike: Cluster, tmp_path: Path) -> None:
+    experiment = chaos.quick(chaos.load("maintenance-quiesced"))
+    provider = {"type": "python", "module": "brownout.actions.aerospike",
+                "func": "drain_and_stop_node"}  # fmt: skip
+    one = {"type": "action", "name": "drain-and-stop", "provider": provider}
+    experiment["method"] = [one]  # the rollback does the rest
+    ran = chaos.run(experiment, tmp_path, *ON, "--var", GENTLY, "--var", "target=n2")
+    names = ["quiesce_node", "recluster", "stop_node", "start_node", "unquiesce_node"]
+    assert [name for name, _ in deeds(ran)] == names, ran.output
+    with AerospikeAdapter(lab_aerospike) as adapter:
+        assert adapter.stable("rejoined").reached
+
+
+#: Without reads, which would fail for good where nothing is left to read.
+WRITES = """
+title: verified writes alone
+data: {keys: 2000, value_bytes: 64}
+streams:
+  - {name: orders, mix: {update: 100}, rate: 100, deadline_s: 1, verified: true, ledger_keys: 4000}
+"""
+
+
+def test_losing_both_copies_is_seen_by_the_ledger_though_every_health_check_is_green(
+    lab_aerospike: Cluster, tmp_path: Path
+) -> None:
+    experiment = chaos.quick(chaos.load("node-wipe"))
+    experiment["configuration"]["downtime_s"] = 0
+    experiment["steady-state-hypothesis"]["probes"].insert(1, UNAVAILABLE)
+    workload = tmp_path / "writes.yaml"
+    workload.write_text(WRITES)
+    told = ("--var", f"workload={workload}", "--var", "target=n2")
+    process = chaos.start(experiment, tmp_path, *ON, *told)
+    host, other = (host_for(lab_aerospike.node(name)) for name in ("n2", "n3"))
+    await_state("n2 is killed", lambda: not host.running().running)
+    other.stop("kill")  # by somebody else: our own guards would not
+    with AerospikeAdapter(lab_aerospike) as adapter:
+        other.wipe(adapter.data_directories(lab_aerospike.node("n3")))
+    other.start()
+    ran = chaos.finish(process, tmp_path)
+    check_landed(ran)
+    after = {p["activity"]["name"]: p for p in ran.journal["steady_states"]["after"]["probes"]}
+    assert after["cluster-is-whole"]["output"] is True
+    assert after["partitions-unavailable"]["output"]["value"] == 0
+    assert (ran.impact["verdict"], ran.impact["ledger"]["state"]) == ("fail", "lost")
+    assert ran.impact["ledger"]["lost"] > 0
+    assert ran.code == 1
+
+
+UNAVAILABLE = {
+    "type": "probe",
+    "name": "partitions-unavailable",
+    "tolerance": {
+        "type": "probe",
+        "name": "none",
+        "provider": {
+            "type": "python",
+            "module": "brownout.probes.tolerances",
+            "func": "at_most",
+            "arguments": {"value": None, "limit": 0},
+        },
+    },
+    "provider": {
+        "type": "python",
+        "module": "brownout.probes.aerospike",
+        "func": "partitions_unavailable",
+    },
+}
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_it_passes_as_shipped_and_loses_no_write_but_to_a_hang(name: str, tmp_path: Path) -> None:
+    ran = as_shipped(name, tmp_path)
+    print(ran.output)  # `pytest -rP` shows the table
+    check_landed(ran)
+    lost = ran.impact["ledger"]["lost"]
+    assert not lost or name in MAY_LOSE_WRITES
+    assert ran.impact["verdict"] == ("fail" if lost else "pass"), ran.output
+    assert (ran.code == 0) == (not lost)
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(600)
+def test_forgetting_the_quiesce_costs_what_it_would_have_spared(tmp_path: Path) -> None:
+    cost = {}
+    for name in ("maintenance-quiesced", "maintenance-forgotten"):
+        (tmp_path / name).mkdir()
+        cost[name] = errors(as_shipped(name, tmp_path / name))
+    assert cost["maintenance-forgotten"] > 10 * max(1, cost["maintenance-quiesced"]), cost
+
+
+def as_shipped(name: str, where: Path) -> chaos.Ran:
+    """Run an experiment on a lab of its own, which it brings up and takes down."""
+    place = {"BROWNOUT_LAB_DIR": str(where / "lab"), "BROWNOUT_STATE": str(where / "state"),
+             "BROWNOUT_ASD": "stand-in"}  # fmt: skip
+    ran = chaos.run(chaos.load(name), where, *ON, env=place)
+    assert not (where / "lab" / "lab-aerospike").exists()
+    return ran
