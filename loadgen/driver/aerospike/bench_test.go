@@ -2,6 +2,7 @@ package aerospike
 
 import (
 	"context"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -9,6 +10,10 @@ import (
 	client "github.com/aerospike/aerospike-client-go/v8"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/engine"
+	"brownout/loadgen/engine/account"
+	"brownout/loadgen/record"
+	"brownout/loadgen/spec"
 )
 
 // BenchmarkOperation compares what an operation costs through this driver, the
@@ -114,4 +119,80 @@ func processorTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// BenchmarkGenerator compares the whole generator (schedule, lanes, accounts,
+// histograms, ledger's checksums and files) with a bare loop of the official client:
+// the same records, workers and mix, half reads and half updates, in rounds that
+// follow one another.
+func BenchmarkGenerator(b *testing.B) {
+	d := opened(b, sharedCluster(b), nil)
+	s := &spec.Spec{
+		Seed: 1, Writer: "bench", Data: spec.Data{Keys: 10_000, ValueBytes: 256, LoadConcurrency: workers},
+		Streams: []spec.Stream{{
+			Name: "app", Mix: map[string]float64{"read": 1, "update": 1}, Concurrency: workers, DeadlineS: 10,
+			Keys: spec.Keys{Distribution: spec.Uniform}, Retries: driver.RetriesNone,
+		}},
+	}
+	data := engine.New(s, d, nil).Dataset()
+	if err := d.Load(b.Context(), data, func(uint64, uint64) {}); err != nil {
+		b.Fatal(err)
+	}
+	items := make([]driver.Item, data.Keys)
+	for i := range items {
+		items[i] = data.Item(uint64(i))
+	}
+	var ours, bare float64
+	for b.Loop() {
+		bare += bareLoop(b, d, items)
+		ours += underEngine(b, s, d)
+	}
+	b.ReportMetric(bare/float64(b.N), "client-cpu-µs/op")
+	b.ReportMetric(ours/float64(b.N), "generator-cpu-µs/op")
+	b.ReportMetric(ours/bare, "generator/client")
+}
+
+// bareLoop is what an operation of a loop around the client costs, in µs.
+func bareLoop(b *testing.B, d *Driver, items []driver.Item) float64 {
+	b.Helper()
+	reads, writes := d.policy.reads(1), d.policy.writes()
+	reads.TotalTimeout, reads.SocketTimeout = 10*time.Second, 10*time.Second
+	writes.TotalTimeout, writes.SocketTimeout = 10*time.Second, 10*time.Second
+	used := cost(b, func(_ context.Context, n int) error {
+		item := &items[n*7919%len(items)]
+		key, _ := client.NewKey(d.sets.namespace, d.sets.data, item.ID)
+		if n/workers%2 == 0 {
+			_, err := d.client.Get(&reads, key)
+			return orNil(err)
+		}
+		return orNil(d.client.PutBins(&writes, key,
+			client.NewBin(binWriter, item.Record.Writer), client.NewBin(binSeq, int64(item.Record.Seq)),
+			client.NewBin(binChecksum, int64(item.Record.Checksum)), client.NewBin(binValue, item.Value)))
+	})
+	return float64(used.Nanoseconds()) / roundOps / 1000
+}
+
+// underEngine is what an operation of a load of a second costs, in µs.
+func underEngine(b *testing.B, s *spec.Spec, d *Driver) float64 {
+	b.Helper()
+	directory, err := record.Create(filepath.Join(b.TempDir(), "run"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	e := engine.New(s, d, func(err error) { b.Error(err) })
+	e.ReportTo(directory)
+	before := processorTime(b)
+	if _, err := e.Start(directory.Begin); err != nil {
+		b.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	ending, err := e.Stop()
+	used := processorTime(b) - before
+	if err != nil || directory.Close() != nil {
+		b.Fatal(err)
+	}
+	if bad := ending.Counts.Ended() - ending.Counts.Ends[account.Ok]; bad > ending.Counts.Ended()/1000 {
+		b.Errorf("%d of %d were not ok", bad, ending.Counts.Ended())
+	}
+	return float64(used.Nanoseconds()) / float64(ending.Counts.Ended()) / 1000
 }
