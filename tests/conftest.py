@@ -4,11 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from tests.sshd import WHY_NOT, Sshd
 
 from brownout.cluster.model import Cluster
 from brownout.cluster.ssh import pool
 from brownout.infra import lab
+
+# How fast an example is depends on who else uses the machine; pytest's timeout finds what hangs.
+settings.register_profile("brownout", deadline=None)
+settings.load_profile("brownout")
 
 LAB = "lab-mongodb"
 AEROSPIKE = "lab-aerospike"

@@ -1,5 +1,6 @@
 """YAML with the place of every error, and overrides by dotted path."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,18 @@ from brownout.settings_file import apply_overrides, parse_overrides, parse_yaml,
         ("- 1", "f.yaml: found a list; wanted a mapping"),
         ("[1]: 2", "f.yaml:1:1: not valid YAML"),
         ("a: \x00", "f.yaml: not valid YAML"),
+        ("a: 2024-99-99", "f.yaml: not valid YAML: a value that cannot be: month must be"),
+        ("a: !!bool maybe", "f.yaml: not valid YAML: a value that cannot be"),
+        ("a: " + "1" * 5000, "f.yaml: not valid YAML: a value that cannot be"),
+        ("[" * 5000, "f.yaml: not valid YAML: a value that cannot be"),
+        ("a: &a [*a]", "f.yaml: not valid YAML: more than 100,000 values"),
+        (
+            "a: &a [x,x,x,x,x,x,x,x,x]\n"
+            + "".join(
+                f"{n}: &{n} [*{m},*{m},*{m},*{m},*{m},*{m},*{m}]\n" for m, n in pairwise("abcdefg")
+            ),
+            "f.yaml: not valid YAML: more than 100,000 values",
+        ),
     ],
 )
 def test_bad_yaml_is_reported_with_its_place(text: str, message: str) -> None:

@@ -185,3 +185,16 @@ def test_any_text_is_limits_or_a_configuration_error(text: str) -> None:
 
 def test_the_exports_are_sorted() -> None:
     assert slo.__all__ == sorted(slo.__all__)
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        ({"unit": []}, "unit: found []"),
+        ({"limit": 10**400}, "limit: found 1000"),
+        ({"limit": 1e308, "unit": "min"}, "wanted a number"),
+    ],
+)
+def test_what_cannot_be_compared_is_no_limit(item: dict[str, Any], words: str) -> None:
+    (problem,) = problems_of(one(**item))
+    assert words in problem

@@ -9,7 +9,12 @@ import yaml
 
 from brownout.errors import ConfigurationError
 
-__all__ = ["apply_overrides", "parse_overrides", "parse_yaml", "read_text"]
+__all__ = ["apply_overrides", "load_yaml", "parse_overrides", "parse_yaml", "read_text"]
+
+#: More values than this are no settings: aliases of aliases make billions of a few lines.
+_MOST_VALUES = 100_000
+#: What PyYAML lets out for scalars like `2024-99-99` or `!!bool maybe`, and for deep nesting.
+_LEAKED = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
 class _Loader(yaml.SafeLoader):
@@ -31,15 +36,34 @@ def read_text(path: Path, what: str) -> str:
     """Return the text of a file, or say which file of which kind could not be read and why."""
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{what} `{path}`: not UTF-8 text") from error
+    except (OSError, ValueError) as error:  # a ValueError is of the path: it holds a NUL
+        reason = getattr(error, "strerror", None) or str(error)
         raise ConfigurationError(f"{what} `{path}`: {reason}") from error
+
+
+def load_yaml(text: str) -> Any:
+    """Return what YAML holds; raises `yaml.YAMLError`, and nothing else, where it is none."""
+    try:
+        data = yaml.load(text, _Loader)
+    except _LEAKED as error:
+        raise yaml.YAMLError(f"a value that cannot be: {error}") from error
+    waiting, seen = [data], 0
+    while waiting:
+        value = waiting.pop()
+        seen += 1
+        if seen > _MOST_VALUES:
+            raise yaml.YAMLError(f"more than {_MOST_VALUES:,} values, counting aliases in full")
+        if isinstance(value, dict | list):
+            waiting.extend(value.values() if isinstance(value, dict) else value)
+    return data
 
 
 def parse_yaml(text: str, source: str) -> dict[str, Any]:
     """Parse `text` to a mapping; a syntax error names `source`, line and column."""
     try:
-        data = yaml.load(text, _Loader)
+        data = load_yaml(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
@@ -64,7 +88,7 @@ def parse_overrides(text: str) -> dict[str, Any]:
             problems.append(f"override `{part}`: wanted path=value, as in streams.0.rate=400")
             continue
         try:
-            overrides[path.strip()] = yaml.load(value, _Loader)
+            overrides[path.strip()] = load_yaml(value)
         except yaml.YAMLError:
             problems.append(f"override `{part}`: the value is not valid YAML")
     if problems:
@@ -117,7 +141,7 @@ def _set(here: Any, parts: list[str], value: Any) -> None:
 
 
 def _index(items: list[Any], head: str) -> int:
-    if head.isdigit() and int(head) < len(items):
+    if head.isdecimal() and int(head) < len(items):
         return int(head)
     names = [str(item.get("name", "")) for item in items if isinstance(item, dict)]
     if head in names:

@@ -19,6 +19,7 @@ import yaml
 
 from brownout.errors import ConfigurationError
 from brownout.impact.names import AT_LEAST, UNITS, find
+from brownout.settings_file import load_yaml
 from brownout.slo_checks import item_problems, kind_of, value_problems
 
 __all__ = ["ENVIRONMENT_PREFIX", "Limit", "file_limits", "names", "parse", "resolve", "worst"]
@@ -112,12 +113,12 @@ def parse(text: str, source: str) -> list[Limit]:
     Raises `ConfigurationError` with every problem at once.
     """
     try:
-        data = yaml.safe_load(text)
+        data = load_yaml(text)
     except yaml.YAMLError as error:
         place = getattr(error, "problem_mark", None)
         where = f"{source}:{place.line + 1}" if place else source
         raise ConfigurationError(
-            f"{where}: is not YAML: {getattr(error, 'problem', error)}"
+            f"{where}: is not YAML: {getattr(error, 'problem', None) or error}"
         ) from error
     if not isinstance(data, list):
         raise ConfigurationError(f"{source}: found {kind_of(data)}, wanted a list of limits")

@@ -44,7 +44,7 @@ def value_problems(name: Any, scope: Any, value: Any, unit: Any = None) -> Itera
         return
     if not measure.per_scope and scope != "total":
         yield f"scope: {name} is of the whole cluster; found {scope!r}, wanted total"
-    if unit is not None and unit not in UNITS[measure.unit]:
+    if unit is not None and unit not in list(UNITS[measure.unit]):
         wanted = ", ".join(UNITS[measure.unit])
         yield f"unit: found {unit!r} for {name}, wanted one of {wanted}"
         return
@@ -52,13 +52,30 @@ def value_problems(name: Any, scope: Any, value: Any, unit: Any = None) -> Itera
 
 
 def _limit_problems(measure: Measure, value: Any, unit: Any) -> Iterator[str]:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not math.isfinite(value):
-        yield f"limit: found {value!r} for {measure.name}, wanted a number"
+    if not _is_finite(value) or not _is_finite(value * UNITS[measure.unit][unit or measure.unit]):
+        yield f"limit: found {_shown(value)} for {measure.name}, wanted a number"
     elif value < 0:
         yield f"limit: found {value:g} for {measure.name}, wanted 0 or more"
     elif measure.unit == "ratio" and value * UNITS["ratio"][unit or "ratio"] > 1:
         yield f"limit: found {value:g} for {measure.name}, wanted a ratio of 0 to 1 (or unit: %)"
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a value is a number that a measure can be compared with."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
+
+
+def _shown(value: Any) -> str:
+    """Return a value in a message, be it longer than Python likes to print."""
+    try:
+        return repr(value)[:60]
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def kind_of(value: Any) -> str:

@@ -26,7 +26,8 @@ class Facts:
     """What is known of a run besides its impact.
 
     `lag_p99_ms` is how late the generator sent, None where it never said; `violations` counts
-    rows of its files whose sums do not agree.
+    rows of its files whose sums do not agree; `torn` says of each file that is not whole what it
+    lacks.
     """
 
     events: Sequence[Event]
@@ -38,6 +39,7 @@ class Facts:
     offered: int
     missed: int
     violations: int
+    torn: Sequence[str] = ()
 
     @property
     def abort(self) -> str | None:
@@ -116,6 +118,11 @@ def _identities_exact(facts: Facts) -> Condition:
     return Condition("identities_exact", not found, detail)
 
 
+def _files_whole(facts: Facts) -> Condition:
+    detail = "; ".join(facts.torn) or "every raw file goes to the end of the run"
+    return Condition("files_whole", not facts.torn, detail)
+
+
 def _ledger_known(facts: Facts) -> Condition:
     ledger = facts.ledger
     if ledger.state == "unknown":
@@ -164,5 +171,6 @@ _CHECKS: tuple[Callable[[Facts], Condition], ...] = (
     _generator_finished,
     _generator_not_starved,
     _identities_exact,
+    _files_whole,
     _ledger_known,
 )

@@ -1,12 +1,14 @@
 """From raw files to a verdict: the same each time, whatever was torn, and never a pass by lack."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.run_builder import RunScript, build_run
 
+from brownout.errors import RunDirectoryError
 from brownout.impact.settings import MeasureSettings
 from brownout.run import analyze
 from brownout.run.series import identity_violations, read_series
@@ -223,3 +225,65 @@ def test_a_wanted_resolution_is_reported(tmp_path: Path) -> None:
     fault = analyze(build_run(tmp_path, RunScript(rate=200, settings=settings)))["faults"][0]
     assert 0.3 < fault["tps_drop_at_resolution"] < 0.6
     assert fault["tps_drop"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "lacks"),
+    [
+        ("series.csv", "series.csv ends at"),
+        ("outcomes.csv", "outcomes.csv ends at"),
+        ("latency.hlog", "latency.hlog ends at"),
+        ("events.ndjson", "events.ndjson does not say that the load was stopped"),
+    ],
+)
+def test_a_file_that_ends_before_the_run_keeps_it_from_a_pass(
+    tmp_path: Path, healthy: Path, name: str, lacks: str
+) -> None:
+    shutil.copytree(healthy, tmp_path / "run")
+    lines = (healthy / name).read_text().splitlines(keepends=True)
+    (tmp_path / "run" / name).write_text("".join(lines[: int(0.9 * len(lines))]))
+    impact = analyze(tmp_path / "run")
+    assert impact["verdict"] in ("inconclusive", "fail")
+    (condition,) = [c for c in impact["validity"] if c["name"] == "files_whole"]
+    assert condition["ok"] is False
+    assert lacks in condition["detail"]
+
+
+@pytest.mark.parametrize("name", ["errors.csv", "lanes.csv", "generator.csv", "latency.hlog"])
+def test_half_a_line_at_the_end_keeps_a_run_from_a_pass(
+    tmp_path: Path, healthy: Path, name: str
+) -> None:
+    shutil.copytree(healthy, tmp_path / "run")
+    data = (healthy / name).read_bytes()
+    (tmp_path / "run" / name).write_bytes(data[:-5])
+    impact = analyze(tmp_path / "run")
+    assert impact["verdict"] == "inconclusive"
+    assert f"{name} ends in the middle of a line" in " ".join(impact["reasons"])
+
+
+def test_a_ledger_with_a_damaged_line_is_not_known_to_be_clean(
+    tmp_path: Path, healthy: Path
+) -> None:
+    shutil.copytree(healthy, tmp_path / "run")
+    text = (healthy / "ledger.ndjson").read_text()
+    (tmp_path / "run" / "ledger.ndjson").write_text(text.replace('"acked": 5', '"acked": "5"', 1))
+    impact = analyze(tmp_path / "run")
+    assert impact["verdict"] == "inconclusive"
+    assert "199 of 200 keys are in the file: it is damaged" in " ".join(impact["reasons"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("run.json", '{"limits": [{"measure": "blackout", "limit": "5"}]}', "limits.0.limit"),
+        ("run.json", '{"seed": 1e999}', "is not JSON"),
+        ("generator.json", '{"ended": true, "lag_p99_ms": [1]}', "lag_p99_ms"),
+    ],
+)
+def test_a_record_of_another_shape_is_refused_with_the_place(
+    tmp_path: Path, healthy: Path, name: str, text: str, words: str
+) -> None:
+    shutil.copytree(healthy, tmp_path / "run")
+    (tmp_path / "run" / name).write_text(text)
+    with pytest.raises(RunDirectoryError, match=words):
+        analyze(tmp_path / "run")

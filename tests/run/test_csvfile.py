@@ -86,6 +86,8 @@ def test_a_missing_or_empty_file_has_no_buckets(tmp_path: Path) -> None:
         ("0.2,app,read,20", "0.2,app,read,many", "not of whole numbers"),
         ("0.2,app,update", "0.2,app,delete", "not of whole numbers"),
         ("0.2,app,update,", "0.2,app,update,7,", "not of whole numbers"),
+        ("0.2,app,read,20,", "0.2,app,read,2147483648,", "`offered` is not of 0 to 2,147,483,647"),
+        ("0.2,app,read,20,", "0.2,app,read,-20,", "`offered` is not of 0 to 2,147,483,647"),
     ],
 )
 def test_a_file_of_another_shape_is_refused_by_name(
@@ -112,4 +114,12 @@ def test_a_row_with_too_few_fields_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "errors.csv"
     file.write_text("t,cause,n\n0.1,late\n0.2,late,4\n")
     with pytest.raises(RunDirectoryError, match=r"errors\.csv: line 2 has 2 fields"):
+        list(read_rows(file, ("t", "cause", "n")))
+
+
+@pytest.mark.parametrize("odd", ["NaN", "1e999", "", "0x10"])
+def test_a_number_that_is_none_is_refused(tmp_path: Path, odd: str) -> None:
+    file = tmp_path / "errors.csv"
+    file.write_text(f"t,cause,n\n{odd},late,3\n")
+    with pytest.raises(RunDirectoryError, match=r"errors\.csv: line 2 has no number"):
         list(read_rows(file, ("t", "cause", "n")))

@@ -129,3 +129,13 @@ def test_what_else_cannot_be_written_is_written_as_soon_as_it_can_be(tmp_path: P
     log.ended(mend, 2.0)
     (found,) = read_events(file)
     assert (found.name, found.effective, found.ended) == ("start_node", 1.0, 2.0)
+
+
+def test_of_a_damaged_line_the_rest_still_counts(file: Path) -> None:
+    line = {"id": 1, "stage": "intent", "type": "break", "name": "kill_node", "node": "n1",
+            "t": "soon", "undo": {"action": "start_node"}, "arguments": [1]}  # fmt: skip
+    odd = {**line, "id": 2, "node": ["n2"], "t": 1e300, "undo": {}}
+    file.write_text("\n".join([json.dumps(line), json.dumps(odd), "[" * 5000, '{"id": -1}']) + "\n")
+    first, second = read_events(file)
+    assert (first.node, first.requested, first.undo) == ("n1", None, {"action": "start_node"})
+    assert (second.node, second.requested, second.undo) == (None, None, None)

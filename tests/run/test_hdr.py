@@ -86,10 +86,15 @@ def rewritten(**fields: int) -> str:
     return base64.b64encode(struct.pack(">ii", 0x1C849314, len(body)) + body).decode()
 
 
-@pytest.mark.parametrize("field", ["cookie", "length", "normalizing"])
+@pytest.mark.parametrize("field", ["cookie", "length", "normalizing", "digits"])
 def test_a_header_that_is_not_ours_is_refused(field: str) -> None:
     with pytest.raises(RunDirectoryError, match="cannot be decoded"):
         decode([rewritten(**{field: 7})])
+
+
+def test_a_payload_that_would_grow_without_measure_is_refused() -> None:
+    with pytest.raises(RunDirectoryError, match="cannot be decoded"):
+        decode(["A" * (1 << 19)])
 
 
 def test_counts_beyond_the_last_index_are_refused() -> None:

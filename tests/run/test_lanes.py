@@ -64,3 +64,11 @@ def test_a_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_what_is_not_of_this_shape_is_refused(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(RunDirectoryError, match=words):
         read_lanes(write(tmp_path, text))
+
+
+@pytest.mark.parametrize("bucket", ["99999999999.0", "-0.1"])
+def test_a_bucket_that_no_run_reaches_is_refused_and_costs_no_memory(
+    tmp_path: Path, bucket: str
+) -> None:
+    with pytest.raises(RunDirectoryError, match=r"lanes\.csv: found a row"):
+        read_lanes(write(tmp_path, HEADER + f"{bucket},a:1,5,4,0,1\n"))

@@ -125,3 +125,9 @@ def test_histograms_of_different_shapes_are_not_added(tmp_path: Path) -> None:
     log = log_of(tmp_path, line("app/read", 0, [500]), other)
     with pytest.raises(RunDirectoryError, match="different shapes"):
         log.between(["app/read", "app/update"], 0, 1)
+
+
+@pytest.mark.parametrize("start", ["nan", "1e300", "-inf"])
+def test_an_interval_at_no_time_of_a_run_is_refused(tmp_path: Path, start: str) -> None:
+    with pytest.raises(RunDirectoryError, match="line 5 is no interval"):
+        log_of(tmp_path, f"Tag=app/read,{start},1.000,0.001,{payload([5])}")

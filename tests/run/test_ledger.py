@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brownout.run.ledger import Ledger, classify, read_ledger_lines
+from brownout.run.ledger import Ledger, classify
+from brownout.run.ledger_lines import read_ledger_lines
 
 END = {"end": True, "keys": 1, "read": 1, "sampled": False}
 

@@ -30,6 +30,17 @@ def test_every_problem_is_told_at_once() -> None:
     assert len(problems) == 5
 
 
+def test_a_number_without_end_is_a_problem_and_no_crash() -> None:
+    digits = "9" * 400
+    _, problems = _read(seed=float("inf"), baseline_s=10**400, limits={"blackout": 10**400})
+    assert [problem.partition(": found")[0] for problem in problems] == [
+        "--var limits: blackout",
+        "configuration.seed",
+        "configuration.baseline_s",
+    ]
+    assert _read(seed=digits)[0].seed == int(digits)
+
+
 def test_a_limit_by_variable_is_told_from_one_in_the_experiment() -> None:
     problems: list[str] = []
     declared = {**KEYS, "limits": "blackout=5,recovery_time=9"}

@@ -125,7 +125,8 @@ def _columns(series: Series, table: Table, names: Sequence[str]) -> dict[str, Co
 
 def _errors(path: Path) -> Iterator[dict[str, Any]]:
     for t, stream, op, cause, code, n in read_rows(path, ERRORS):
-        yield {"t": float(t), "stream": stream, "op": op, "cause": cause, "code": code, "n": int(n)}
+        counted = {"cause": cause, "code": code, "n": int(float(n))}
+        yield {"t": float(t), "stream": stream, "op": op, **counted}
 
 
 def _causes(errors: Sequence[Mapping[str, Any]], buckets: int) -> dict[str, Floats]:
@@ -134,7 +135,7 @@ def _causes(errors: Sequence[Mapping[str, Any]], buckets: int) -> dict[str, Floa
     for row in errors:
         counts = found.setdefault(row["cause"], np.zeros(buckets))
         bucket = round(row["t"] * BUCKETS_PER_S)
-        if bucket < buckets:
+        if 0 <= bucket < buckets:
             counts[bucket] += row["n"]
     return found
 

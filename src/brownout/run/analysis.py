@@ -16,10 +16,13 @@ from brownout.run.directory import SCHEMA_VERSION, RunDirectory
 from brownout.run.events import Event, read_events
 from brownout.run.lanes import read_lanes
 from brownout.run.latency import read_hlog
-from brownout.run.ledger import Ledger, classify, read_ledger_lines
+from brownout.run.ledger import Ledger, classify
+from brownout.run.ledger_lines import read_ledger_lines
 from brownout.run.metadata import read_json, write_json
 from brownout.run.series import Series, identity_violations, read_series
+from brownout.run.shape import check_generator, check_record
 from brownout.run.table import BUCKETS_PER_S, bucket_of
+from brownout.run.torn import torn_files
 from brownout.slo import Limit
 from brownout.validity import Facts
 from brownout.verdict import judge
@@ -35,7 +38,9 @@ def analyze(path: Path | str) -> dict[str, Any]:
     """Make the derived files of the run at `path`; return the impact document."""
     directory = RunDirectory.open(path)
     record = directory.read_metadata()
+    check_record(record)
     generator = read_json(directory.generator) if directory.generator.exists() else {}
+    check_generator(generator)
     data = load_run(directory, record)
     ledger = _ledger(directory, data.streams, generator)
     impact = assess(data)
@@ -92,7 +97,7 @@ def _load_end(series: Series, events: Sequence[Event]) -> float:
 
 
 def _error_row(row: Sequence[str]) -> ErrorRow:
-    return ErrorRow(float(row[0]), row[1], row[2], row[3], int(row[5]))
+    return ErrorRow(float(row[0]), row[1], row[2], row[3], int(float(row[5])))
 
 
 def _ledger(directory: RunDirectory, streams: Sequence[Stream], generator: Document) -> Ledger:
@@ -118,6 +123,7 @@ def _facts(
         offered=int(done.total("total", "offered").sum()),
         missed=int(done.total("total", "missed").sum()),
         violations=identity_violations(data.series) + reported,
+        torn=torn_files(directory, data, generator),
     )
 
 

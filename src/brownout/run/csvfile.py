@@ -7,6 +7,7 @@ leaves, is dropped; anything else that is not as it should be is an error that n
 """
 
 import csv
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,10 +19,14 @@ import numpy.typing as npt
 from brownout.errors import RunDirectoryError
 from brownout.run.table import CountArray, Key, Table, frozen
 
-__all__ = ["read_rows", "read_table"]
+__all__ = ["TEXT", "read_rows", "read_table"]
 
 _CHUNK = 1 << 23
 _COUNT = np.dtype(np.int32)
+_MOST = {4: np.iinfo(np.int32).max, 8: 1 << 53}
+#: The columns that `read_rows` takes for text.
+TEXT = ("stream", "op", "cause", "code", "lane")
+_NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 #: Microseconds of an hour do not fit into 32 bits.
 _WIDE = {"max_us": np.dtype(np.int64)}
 
@@ -45,14 +50,20 @@ def read_table(path: Path, columns: Sequence[str]) -> Table:
 
 
 def read_rows(path: Path, header: Sequence[str]) -> Iterator[list[str]]:
-    """Yield each whole row of a small CSV file as text, in order; nothing if there is no file."""
+    """Yield each whole row of a small CSV file as text, in order; nothing if there is no file.
+
+    Every field holds a number but those of `TEXT`. Raises `RunDirectoryError` for another shape.
+    """
     if not path.exists():
         return
+    numbers = [place for place, name in enumerate(header) if name not in TEXT]
     with path.open("rb") as file:
         _check_header(path, file, header)
         for number, fields in enumerate(csv.reader(_whole_lines(file)), 2):
             if len(fields) != len(header):
                 raise _malformed(path, f"line {number} has {len(fields)} fields", len(header))
+            if not all(_NUMBER.fullmatch(fields[place]) for place in numbers):
+                raise _malformed(path, f"line {number} has no number where one is", len(header))
             yield fields
 
 
@@ -88,6 +99,7 @@ def _parts(
             continue
         rows = _numbers(path, text, labels, len(columns) + 2)
         _check_order(path, rows, bucket, len(keys))
+        _check_range(path, rows, columns)
         bucket += len(rows) // len(keys)
         parts.append([rows[:, 2 + i].astype(_WIDE.get(c, _COUNT)) for i, c in enumerate(columns)])
     return keys, parts
@@ -150,6 +162,14 @@ def _check_order(path: Path, rows: npt.NDArray[np.int64], bucket: int, keys: int
             f"{path.name}: line {line} is out of order: wanted a row for every stream and "
             "operation in every bucket of 0.1 s, none left out"
         )
+
+
+def _check_range(path: Path, rows: npt.NDArray[np.int64], columns: Sequence[str]) -> None:
+    """Every count is one that its column can hold."""
+    for place, name in enumerate(columns, 2):
+        most = _MOST[_WIDE.get(name, _COUNT).itemsize]
+        if rows[:, place].max(initial=0) > most or rows[:, place].min(initial=0) < 0:
+            raise _malformed(path, f"`{name}` is not of 0 to {most:,} everywhere", len(columns) + 3)
 
 
 def _join(parts: list[list[CountArray]], column: int, keys: int, name: str) -> CountArray:

@@ -22,6 +22,7 @@ from typing import Any
 
 from brownout.errors import RunDirectoryError
 from brownout.run.metadata import redact
+from brownout.run.shape import is_count, is_time
 
 __all__ = ["Event", "EventLog", "read_events", "wall_clock"]
 
@@ -212,10 +213,23 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     for raw in text.split("\n"):
         try:
             line = json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(line, dict) and isinstance(line.get("id"), int) and "stage" in line:
-            yield line
+        if isinstance(line, dict) and is_count(line.get("id")) and "stage" in line:
+            yield {key: value for key, value in line.items() if _is_known(key, value)}
+
+
+def _is_known(key: str, value: Any) -> bool:
+    """Say whether a field holds what can stand there; of a damaged line the rest still counts."""
+    if value is None:
+        return True
+    if key in ("t", "uncertainty", "last_no", "first_yes", "limit_s"):
+        return is_time(value)
+    if key == "node":
+        return isinstance(value, str)
+    if key == "undo":
+        return isinstance(value, dict) and isinstance(value.get("action"), str)
+    return key not in ("evidence", "arguments") or isinstance(value, dict)
 
 
 def _merge(event: Event | None, line: Data) -> Event:

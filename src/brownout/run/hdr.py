@@ -35,6 +35,8 @@ _COMPRESSED, _PLAIN = 0x1C849304, 0x1C849303
 _COOKIE = ~0xF0
 #: More bytes than this make no count.
 _LONGEST = 8
+#: Characters of a payload: what zlib makes of them stays below 200 MB, whatever they are.
+_LARGEST = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +68,7 @@ def decode(payloads: Sequence[str]) -> Cells:
     place -= np.repeat(np.append(place, 0)[first_of], per_payload)
     filled = values > 0
     cells = Cells(shapes[0], owner[filled], place[filled], values[filled])
-    beyond = cells.index >= len(highest_values(cells.shape))
+    beyond = (cells.index < 0) | (cells.index >= len(highest_values(cells.shape)))
     if beyond.any():
         raise _unreadable(payloads[int(cells.owner[int(np.argmax(beyond))])])
     return cells
@@ -100,6 +102,8 @@ def check_shapes(one: Shape, other: Shape) -> None:
 
 def _inflate(payload: str) -> tuple[Shape, bytes]:
     """Return the shape of a histogram and the bytes of its counts."""
+    if len(payload) > _LARGEST:
+        raise _unreadable(payload)
     try:
         outer = binascii.a2b_base64(payload, strict_mode=True)
         cookie, length = _OUTER.unpack_from(outer)
@@ -109,7 +113,8 @@ def _inflate(payload: str) -> tuple[Shape, bytes]:
         raise _unreadable(payload) from error
     body = inner[_INNER.size :]
     known = cookie & _COOKIE == _COMPRESSED & _COOKIE and plain & _COOKIE == _PLAIN & _COOKIE
-    if not known or size != len(body) or normalizing or (body and body[-1] & 0x80):
+    possible = lowest >= 1 and 2 * lowest <= highest and 1 <= digits <= 5
+    if not possible or not known or size != len(body) or normalizing or (body and body[-1] & 0x80):
         raise _unreadable(payload)
     return (lowest, highest, digits), body
 

@@ -14,6 +14,8 @@ LANE_COLUMNS = ("offered", "ok", "bad", "pending")
 _HEADER = ",".join(("t", "lane", *LANE_COLUMNS))
 _WIDTH = 2 + len(LANE_COLUMNS)
 _CHUNK = 1 << 23
+#: No bucket is later than a week after the start: columns go from there to the last.
+_LAST = 7 * 24 * 36_000
 Ints = npt.NDArray[np.int64]
 #: The columns of a lane by name, a value a bucket of 0.1 s from the schedule's start on.
 Lane = Mapping[str, Ints]
@@ -53,8 +55,10 @@ def _add(path: Path, text: bytes, parts: dict[str, list[Ints]]) -> None:
         buckets = b",".join(fields[0::_WIDTH]).replace(b".", b"").split(b",")
         columns = [buckets, *(fields[place::_WIDTH] for place in range(2, _WIDTH))]
         table = np.array([np.array(column).astype(np.int64) for column in columns])
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise _malformed(path) from error
+    if table.min(initial=0) < 0 or table[0].max(initial=0) > _LAST:
+        raise _malformed(path)
     for name, place in number.items():
         parts.setdefault(name.decode("utf-8", "replace"), []).append(table[:, lane == place])
 

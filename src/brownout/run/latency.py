@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from brownout.errors import RunDirectoryError
 from brownout.run.hdr import Cells, Shape, check_shapes, decode, highest_values
+from brownout.run.shape import is_time
 
 __all__ = ["Histogram", "LatencyLog", "is_response", "read_hlog"]
 
@@ -89,6 +90,11 @@ class LatencyLog:
         """Every tag that is in the log."""
         return tuple(self._tracks)
 
+    @property
+    def end(self) -> float:
+        """Seconds from the schedule's start to the end of the last interval; 0 without one."""
+        return max((track.end for track in self._tracks.values()), default=0.0)
+
     def between(self, tags: Iterable[str], start: float, end: float) -> Histogram | None:
         """Return all intervals of `tags` whose middle lies in [start, end), added up.
 
@@ -143,9 +149,11 @@ class _Track:
         self._starts, self._middles = array("d"), array("d")
         self._payloads: list[str] = []
         self._blocks: dict[int, Cells] = {}
+        self.end = 0.0
 
     def add(self, interval: Interval) -> None:
         """Take one more interval; all come before anything is asked."""
+        self.end = max(self.end, interval.start + interval.length)
         self._starts.append(interval.start)
         self._middles.append(interval.start + interval.length / 2)
         self._payloads.append(interval.payload)
@@ -211,7 +219,10 @@ def _intervals(path: Path, wanted: Callable[[str], bool]) -> Iterator[Interval]:
                 continue
             fields = rest.rstrip().split(",", 3)
             try:
-                yield Interval(tag, float(fields[0]), float(fields[1]), fields[3])
+                interval = Interval(tag, float(fields[0]), float(fields[1]), fields[3])
+                if not (is_time(interval.start) and is_time(interval.length)):
+                    raise ValueError("a run has no such time")
+                yield interval
             except (ValueError, IndexError) as error:
                 raise RunDirectoryError(
                     f"latency.hlog: line {number} is no interval: `{line[:60].rstrip()}`"

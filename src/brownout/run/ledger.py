@@ -7,14 +7,12 @@ write that failed, was never tried, or is another writer's. `corrupt`: its check
 `unread`: nobody could say.
 """
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-__all__ = ["Ledger", "classify", "read_ledger_lines"]
+__all__ = ["Ledger", "classify"]
 
 Line = Mapping[str, Any]
 #: So many keys that are not ok are listed by name.
@@ -70,20 +68,6 @@ class _Found:
     writes: int = 0
 
 
-def read_ledger_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of `ledger.ndjson`; what is torn or no object is passed over."""
-    if not path.exists():
-        return
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for text in file:
-            try:
-                line = json.loads(text)
-            except ValueError:
-                continue
-            if isinstance(line, dict):
-                yield line
-
-
 def classify(lines: Iterable[Line], *, verified: bool = True, finished: bool = True) -> Ledger:
     """Classify every key of a ledger.
 
@@ -115,8 +99,9 @@ def _judge(key: Line, read: Line | None, sampled: bool) -> _Found:
     if "error" in read:
         return _Found("unread")
     if key.get("kind") == "counter":
-        return _judge_counter(key, read)
-    return _judge_register(key, read)
+        return _judge_counter(key, read) if {"value", "missing"} & set(read) else _Found("unread")
+    known = {"seq", "missing"} & set(read) or not read.get("checksum_ok", True)
+    return _judge_register(key, read) if known else _Found("unread")
 
 
 def _judge_counter(key: Line, read: Line) -> _Found:
@@ -198,11 +183,12 @@ def _sum(
         sampled=bool(end and end.get("sampled")),
         examples=_examples(keys, reads, found),
     )
-    state, detail = _state(sums, ended=end is not None, finished=finished)
+    promised = int(end.get("keys", 0)) if end else 0
+    state, detail = _state(sums, ended=end is not None, finished=finished, promised=promised)
     return replace(sums, state=state, detail=detail)
 
 
-def _state(sums: Ledger, *, ended: bool, finished: bool) -> tuple[str, str]:
+def _state(sums: Ledger, *, ended: bool, finished: bool, promised: int) -> tuple[str, str]:
     """Return the state and the sentence that explains it; what is lost is lost, whatever else."""
     of = f"of {sums.acknowledged:,} acknowledged writes"
     if sums.lost:
@@ -215,6 +201,8 @@ def _state(sums: Ledger, *, ended: bool, finished: bool) -> tuple[str, str]:
         return "unknown", "no key was written down"
     if not ended:
         return "unknown", f"{sums.read:,} of {sums.keys:,} keys were read back: it was not finished"
+    if sums.keys < promised:
+        return "unknown", f"{sums.keys:,} of {promised:,} keys are in the file: it is damaged"
     if sums.unread:
         return "unknown", f"{sums.unread:,} of {sums.keys:,} keys could not be read back"
     if sums.unexpected:

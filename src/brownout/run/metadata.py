@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from brownout.errors import RunDirectoryError
+from brownout.run.shape import finite
 
 __all__ = ["MASK", "read_json", "redact", "write_json"]
 
@@ -121,10 +122,10 @@ def write_json(path: Path, data: Any) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """Read an object from a JSON file; raises `RunDirectoryError` where there is none."""
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = json.loads(path.read_text("utf-8"), parse_constant=finite, parse_float=finite)
     except OSError as error:
         raise RunDirectoryError(f"{path}: cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunDirectoryError(f"{path}: is not JSON: {error}") from error
     if not isinstance(data, dict):
         raise RunDirectoryError(f"{path}: found {type(data).__name__}, wanted an object")

@@ -1,0 +1,56 @@
+"""The lines of `ledger.ndjson`: what was promised, what was read back, and that it was all.
+
+{"key": "…", "stream": "orders", "kind": "register", "acked": 9, "acked_n": 8, …}
+{"read": "…", "stream": "orders", "seq": 9, …}
+{"end": true, "keys": 400, "read": 400, "sampled": false}
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from brownout.run.shape import is_count, is_ranges
+
+__all__ = ["read_ledger_lines"]
+
+_COUNTS = ("acked", "acked_n", "in_doubt_n", "failed_n", "keys")
+_RANGES = ("in_doubt", "failed")
+
+
+def read_ledger_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of `ledger.ndjson`; what is torn or not as wanted is passed over.
+
+    What is passed over is missed: a key without its read is unread, and the end counts the keys.
+    """
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for text in file:
+            try:
+                line = json.loads(text)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(line, dict) and _is_sound(line):
+                yield line
+
+
+def _is_sound(line: Mapping[str, Any]) -> bool:
+    """Say whether every number of a line is one, and none is missing."""
+    if not all(is_count(line[name]) for name in _COUNTS if name in line):
+        return False
+    if not all(is_ranges(line[name]) for name in _RANGES if name in line):
+        return False
+    if "key" in line:
+        return "acked" in line and "acked_n" in line
+    if "read" in line and "stream" in line:
+        return any(name in line for name in ("error", "missing")) or _says_what_was_read(line)
+    return True
+
+
+def _says_what_was_read(line: Mapping[str, Any]) -> bool:
+    """A register has a sequence, a counter a value; one that is corrupt may have neither."""
+    if line.get("checksum_ok") is False:
+        return True
+    said = [line[name] for name in ("seq", "value") if name in line]
+    return bool(said) and all(isinstance(n, int) and abs(n) < 2**62 for n in said)
