@@ -13,7 +13,8 @@ from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster
 from brownout.run.events import EventLog, read_events
 from brownout.session.faults import Faults
-from brownout.session.heal import half_wiped, still_broken
+from brownout.session.heal import half_wiped, heal, still_broken
+from brownout.session.open_runs import Claim
 
 
 def _events(path: Path) -> EventLog:
@@ -67,6 +68,27 @@ def test_the_next_run_refuses_until_the_cluster_is_healed(
     assert ran.code == 1
     assert "brownout heal" in ran.output
     assert ran.directory is None
+
+
+@pytest.mark.parametrize("left", ["nothing", "a directory", "half a line"])
+def test_a_run_whose_record_is_gone_is_healed_by_looking_at_the_nodes(
+    lab_mongodb: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str
+) -> None:
+    monkeypatch.setenv("BROWNOUT_STATE", str(tmp_path / "state"))
+    run = tmp_path / "run"
+    if left != "nothing":
+        run.mkdir()
+    if left == "half a line":
+        (run / "events.ndjson").write_text('{"id": 4, "stage": "intent", "type": "bre')
+    first, second = lab_mongodb.nodes[:2]
+    dead = Claim(lab_mongodb.name, str(run), lab_mongodb.name, False, 2**22 + 1, 1, ("chaos",))
+    host_for(first).stop("kill")
+    host_for(second).pause()
+    said: list[str] = []
+    healed = heal(dead, 60, said.append)
+    assert healed.mended == {first.name: "start_node", second.name: "resume_node"}
+    assert healed.whole
+    assert f"the run's record does not say why {first.name}, {second.name}" in said[0]
 
 
 def test_a_wipe_that_was_cut_short_is_finished_before_the_node_is_started(

@@ -2,18 +2,23 @@
 
     claim (open_runs) ──▶ events.ndjson of its run ──▶ still_broken ──▶ Faults.put_back ──▶ whole?
 
+What it wrote down may be gone or torn, so every node's process is looked at as well: the cluster
+was whole when the run took it, and one that is stopped or paused now is put back too.
+
 Healing is idempotent: healing a whole cluster does nothing, and a heal that died is healed by the
 next one. Every node is tried even if one fails.
 """
 
+import contextlib
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.cluster import inventory, procfs
 from brownout.cluster.adapter import adapter_for
+from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster
 from brownout.errors import BrownoutError, ClusterError, Refused, UndoFailed
 from brownout.infra import lab
@@ -24,7 +29,7 @@ from brownout.session import open_runs, owed
 from brownout.session.faults import Faults
 from brownout.session.open_runs import Claim
 
-__all__ = ["Healed", "half_wiped", "heal", "still_broken"]
+__all__ = ["Healed", "found_broken", "half_wiped", "heal", "still_broken"]
 
 Say = Callable[[str], None]
 
@@ -60,6 +65,22 @@ def still_broken(events: Iterable[Event]) -> dict[str, str]:
         if waiting:
             broken[event.node] = waiting
     return broken
+
+
+def found_broken(cluster: Cluster, known: Mapping[str, str]) -> dict[str, str]:
+    """Return each node whose process stands still though it is not among those `known` to.
+
+    A node without a host, or whose host does not answer, is left to the wait for a whole cluster.
+    """
+    found: dict[str, str] = {}
+    for node in cluster.nodes:
+        if node.host is None or node.name in known:
+            continue
+        with contextlib.suppress(BrownoutError):
+            state = host_for(node).running()
+            if not state.running or state.paused:
+                found[node.name] = "resume_node" if state.running else "start_node"
+    return found
 
 
 def half_wiped(events: Iterable[Event]) -> dict[str, list[Path]]:
@@ -106,10 +127,12 @@ def heal(claim: Claim, limit_s: float, say: Say) -> Healed:
 def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
     """Undo what the run's events leave broken, and write that down behind them."""
     log = RunDirectory(run).events
-    if not log.exists():
-        return {}
-    events = read_events(log)
+    events = read_events(log) if log.exists() else []
     broken = still_broken(events)
+    found = found_broken(cluster, broken)
+    if found:
+        say(f"the run's record does not say why {', '.join(found)} stand still; they are put back")
+    broken = {**broken, **found}
     adapter = adapter_for(cluster)
     try:
         log_again = EventLog(log)
