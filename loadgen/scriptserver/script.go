@@ -100,11 +100,12 @@ func (s *Script) check() (problems []error) {
 		}
 	}
 	add(s.Lanes >= 1 && s.Lanes <= 64, "`lanes` is %d (wanted 1 to 64)", s.Lanes)
-	add(s.LatencyMS >= 0, "`latency_ms` is %v (wanted 0 or more)", s.LatencyMS)
+	add(within(s.LatencyMS, 0, longest), "`latency_ms` is %v (wanted 0 to %.0e)", s.LatencyMS, longest)
 	for i, e := range s.Effects {
 		where := fmt.Sprintf("effect %d (%s): ", i+1, e.Effect)
 		add(slices.Contains(effects, e.Effect), "%sunknown effect (wanted one of: %s)", where, strings.Join(effects, ", "))
-		add(e.At >= 0, "%s`at` is %v (wanted 0 or more)", where, e.At)
+		add(within(e.At, 0, longest), "%s`at` is %v (wanted 0 to %.0e)", where, e.At, longest)
+		add(within(e.For, 0, longest), "%s`for` is %v (wanted at most %.0e)", where, e.For, longest)
 		add(e.For > 0 != (e.Effect == Drop), "%s`for` is %v (wanted more than 0; a drop has none)", where, e.For)
 		add(e.Share > 0 && e.Share <= 1, "%s`share` is %v (wanted more than 0, at most 1)", where, e.Share)
 		add(e.Lane == nil || (*e.Lane >= 0 && *e.Lane < s.Lanes), "%sthere is no such `lane`", where)
@@ -112,9 +113,17 @@ func (s *Script) check() (problems []error) {
 		add(e.Cause == "" || driver.Cause(e.Cause).Known(), "%sunknown `cause` %q", where, e.Cause)
 		add(e.Effect != Latency || e.MS > 0, "%s`ms` is %v (wanted more than 0)", where, e.MS)
 		add(e.Effect != Late || e.Delay > 0, "%s`delay` is %v (wanted more than 0)", where, e.Delay)
+		add(within(e.MS, 0, longest) && within(e.Delay, 0, longest),
+			"%s`ms` is %v and `delay` %v (wanted 0 to %.0e)", where, e.MS, e.Delay, longest)
 	}
 	return problems
 }
+
+// longest bounds every time, in its own unit: its nanoseconds are to fit into a number.
+const longest = 1e9
+
+// within is also false for what is no number.
+func within(value, low, high float64) bool { return value >= low && value <= high }
 
 // Start and End bound the effect.
 func (e *Effect) start() time.Duration { return inSeconds(e.At) }

@@ -2,11 +2,15 @@ package conf
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// longest bounds every duration: what is longer is a mistake.
+const longest = 7 * 24 * time.Hour
 
 // inert are settings of the real server that are accepted without any effect here.
 var inert = []string{
@@ -67,7 +71,12 @@ func (r *reader) number(b *block, name string, otherwise int) int {
 }
 
 func (r *reader) duration(b *block, name string, otherwise int, unit time.Duration) time.Duration {
-	return time.Duration(r.number(b, name, otherwise)) * unit
+	n := r.number(b, name, otherwise)
+	if n > int(longest/unit) {
+		r.problem("%s %d, wanted at most %v", name, n, longest)
+		n = otherwise
+	}
+	return time.Duration(n) * unit
 }
 
 // size reads a number with K, M or G behind it.
@@ -82,8 +91,8 @@ func (r *reader) size(b *block, name string, otherwise int64) int64 {
 		digits = text[:len(text)-1]
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 0 {
-		r.problem("%s %q, wanted a number", name, text)
+	if err != nil || n < 0 || n > math.MaxInt64>>(10*(shift+1)) {
+		r.problem("%s %q, wanted a number of at most 2^63", name, text)
 		return otherwise
 	}
 	return n << (10 * (shift + 1))
@@ -104,8 +113,8 @@ func (r *reader) endpoint(b *block) Endpoint {
 		Address: r.text(b, "address", ""), Access: r.text(b, "access-address", ""),
 		Port: r.number(b, "port", 0),
 	}
-	if e.Address == "" || e.Port == 0 {
-		r.problem("%s: wanted an address and a port", b.kind)
+	if e.Address == "" || e.Port == 0 || e.Port > 65535 {
+		r.problem("%s: wanted an address and a port up to 65535", b.kind)
 	}
 	return e
 }
@@ -139,6 +148,9 @@ func (r *reader) namespace(b *block) Namespace {
 	}
 	if n.Name == "" || n.File == "" || n.FileSize == 0 {
 		r.problem("namespace: wanted a name, a `file` and a `filesize`")
+	}
+	if n.Replication == 0 {
+		r.problem("replication-factor 0, wanted 1 or more")
 	}
 	return n
 }

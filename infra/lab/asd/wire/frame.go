@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -21,6 +22,8 @@ const (
 	frameHeader     = 8
 	// MaxFrame bounds what one client can make the server hold: the real one's limit too.
 	MaxFrame = 128 << 20
+	// trusted is the size of a frame that is worth no care.
+	trusted = 1 << 20
 )
 
 // Frame is one message in either direction: version and kind in two bytes, length in six.
@@ -43,11 +46,23 @@ func ReadFrame(r io.Reader) (Frame, error) {
 	if size > MaxFrame {
 		return Frame{}, fmt.Errorf("frame of %d bytes, wanted at most %d", size, MaxFrame)
 	}
-	body := make([]byte, size)
-	if _, err := io.ReadFull(r, body); err != nil {
+	body, err := readBody(r, int(size))
+	if err != nil {
 		return Frame{}, fmt.Errorf("frame cut off: %w", err)
 	}
 	return Frame{Kind: head[1], Body: body}, nil
+}
+
+// readBody takes memory as the bytes of a large frame come, not as its header promises them.
+func readBody(r io.Reader, size int) ([]byte, error) {
+	if size <= trusted {
+		body := make([]byte, size)
+		_, err := io.ReadFull(r, body)
+		return body, err
+	}
+	var body bytes.Buffer
+	_, err := io.CopyN(&body, r, int64(size))
+	return body.Bytes(), err
 }
 
 // Append writes the frame to the end of dst.
