@@ -30,8 +30,9 @@ def test_a_starved_generator_makes_a_run_inconclusive(tmp_path: Path) -> None:
     wrapper.chmod(0o755)
     place = tmp_path / "runs"
     done = calibrate(
-        "--quick", "--only", "lane", "--keep", str(place), env={"BROWNOUT_LOADGEN": str(wrapper)}
-    )
+        "--quick", "--only", "lane", "--again", "0", "--keep", str(place),
+        env={"BROWNOUT_LOADGEN": str(wrapper)},
+    )  # fmt: skip
     assert done.code == 2
     assert {row["state"] for row in done.rows} == {"unmeasured"}
     assert "generator_not_starved" in done.rows[0]["note"]

@@ -25,21 +25,45 @@ def calibrate(
     *,
     seed: int,
     together: int,
+    again: int = 0,
     progress: Progress | None = None,
 ) -> list[Row]:
     """Measure `scenarios`, `together` runs at a time; return their rows in the order given.
 
-    A run that could not be made or measured has rows that say why. Its files lie in `directory`.
+    A run in which something could not be measured is made `again` so many times; what is not
+    measured even then has rows that say why. What is measured counts, whatever it is: nothing is
+    made again because it was out. The files lie in `directory`.
     """
     plans = lay_out(scenarios, settings, seed)
     with ThreadPoolExecutor(together) as pool:
-        measured = pool.map(lambda plan: _rows(plan, directory, settings, progress), plans)
+        measured = pool.map(lambda plan: _rows(plan, directory, settings, again, progress), plans)
         rows = [row for of_run in measured for row in of_run]
     order = {scenario.name: number for number, scenario in enumerate(scenarios)}
     return sorted(rows, key=lambda row: order[row.scenario])
 
 
 def _rows(
+    plan: RunPlan,
+    directory: Path,
+    settings: MeasureSettings,
+    again: int,
+    progress: Progress | None,
+) -> list[Row]:
+    """Return what is measured first of each figure of a run, over as many runs as are allowed."""
+    rows = _once(plan, directory, settings, progress)
+    for _ in range(again):
+        if not any(row.state == "unmeasured" for row in rows):
+            break
+        later = {
+            (row.scenario, row.figure): row for row in _once(plan, directory, settings, progress)
+        }
+        rows = [
+            later[row.scenario, row.figure] if row.state == "unmeasured" else row for row in rows
+        ]
+    return rows
+
+
+def _once(
     plan: RunPlan, directory: Path, settings: MeasureSettings, progress: Progress | None
 ) -> list[Row]:
     told = None if progress is None else lambda t: progress(plan, t)

@@ -43,6 +43,9 @@ def run(
     list_: Annotated[bool, typer.Option("--list", help="Name the scenarios; run none.")] = False,
     seed: Annotated[int, typer.Option(min=1, help="Of keys, arrivals and when faults begin.")] = 1,
     together: Annotated[int, typer.Option(min=1, max=16, help="Runs at a time.")] = 2,
+    again: Annotated[
+        int, typer.Option(min=0, help="Make a run again that could not be measured, so often.")
+    ] = 1,
     keep: Annotated[
         Path | None, typer.Option(help="Keep the run directories there, with the server's truth.")
     ] = None,
@@ -70,7 +73,13 @@ def run(
         )
         progress = stack.enter_context(_progress())
         rows = calibrate(
-            scenarios, settings_for(quick), place, seed=seed, together=together, progress=progress
+            scenarios,
+            settings_for(quick),
+            place,
+            seed=seed,
+            together=together,
+            again=again,
+            progress=progress,
         )
     if write is not None:
         text = f"{table.markdown(rows)}\n\n{table.summary(rows)} ({machine_words()})."
