@@ -43,13 +43,16 @@ def test_a_minimal_inventory_is_named_by_its_file_and_forbids_data_loss() -> Non
     assert cluster.node("n1").address == "db1:27017"
 
 
-@pytest.mark.parametrize("name", ["example-mongodb", "lab-aerospike", "lab-mongodb"])
+@pytest.mark.parametrize(
+    "name", ["example-aerospike", "example-mongodb", "lab-aerospike", "lab-mongodb"]
+)
 def test_every_shipped_inventory_is_valid(name: str) -> None:
     assert inventory.declared(name).name == name
 
 
-def test_the_template_says_nothing_that_would_touch_a_machine() -> None:
-    cluster = inventory.load("example-mongodb")
+@pytest.mark.parametrize("name", ["example-aerospike", "example-mongodb"])
+def test_a_template_says_nothing_that_would_touch_a_machine(name: str) -> None:
+    cluster = inventory.load(name)
 
     assert not cluster.allow_data_loss
     assert all(node.host is None for node in cluster.nodes)
@@ -64,7 +67,10 @@ def test_an_unknown_cluster_names_the_known_ones_and_where_they_were_looked_for(
         inventory.load("order")
 
     message = str(caught.value)
-    assert "unknown cluster `order`; known: example-mongodb, lab-aerospike, lab-mongodb" in message
+    assert (
+        "unknown cluster `order`; known: example-aerospike, example-mongodb, lab-aerospike"
+        in message
+    )
     assert str(tmp_path / "mine") in message
     assert "infra/clusters" in message
     assert "BROWNOUT_CLUSTERS" in message
