@@ -172,7 +172,7 @@ func bareLoop(b *testing.B, d *Driver, items []driver.Item) float64 {
 	return float64(used.Nanoseconds()) / roundOps / 1000
 }
 
-// underEngine is what an operation of a load of a second costs, in µs.
+// underEngine is what an operation of a load of about as many operations costs, in µs.
 func underEngine(b *testing.B, s *spec.Spec, d *Driver) float64 {
 	b.Helper()
 	directory, err := record.Create(filepath.Join(b.TempDir(), "run"))
@@ -185,7 +185,12 @@ func underEngine(b *testing.B, s *spec.Spec, d *Driver) float64 {
 	if _, err := e.Start(directory.Begin); err != nil {
 		b.Fatal(err)
 	}
-	time.Sleep(time.Second)
+	for ended := uint64(0); ended < roundOps; time.Sleep(5 * time.Millisecond) {
+		ended = 0
+		for _, counts := range e.Book().Totals() {
+			ended += counts.Ended()
+		}
+	}
 	ending, err := e.Stop()
 	used := processorTime(b) - before
 	if err != nil || directory.Close() != nil {

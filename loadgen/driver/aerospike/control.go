@@ -43,7 +43,7 @@ func (d *Driver) control(ctx context.Context) (*control, error) {
 	base.MaxRetries, base.SleepBetweenRetries = controlAttempts, controlPause
 	c := &control{
 		Client: connected, sets: d.sets, where: d.where(),
-		read: &base, write: client.NewWritePolicy(0, 0), batch: client.NewBatchPolicy(),
+		read: &base, write: client.NewWritePolicy(0, client.TTLDontExpire), batch: client.NewBatchPolicy(),
 	}
 	c.write.BasePolicy, c.batch.BasePolicy = base, base
 	c.write.RecordExistsAction = client.REPLACE

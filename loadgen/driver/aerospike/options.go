@@ -134,7 +134,7 @@ func (p policy) batches(attempts int) client.BatchPolicy {
 }
 
 func (p policy) writes() client.WritePolicy {
-	write := *client.NewWritePolicy(0, 0)
+	write := *client.NewWritePolicy(0, client.TTLDontExpire)
 	write.BasePolicy = p.basePolicy()
 	write.MaxRetries = 0
 	write.CommitLevel = commitLevels[p.CommitLevel]

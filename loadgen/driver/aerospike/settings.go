@@ -55,7 +55,7 @@ func (d *Driver) Settings() map[string]any {
 		"services_alternate":       d.policy.ServicesAlternate,
 		"send_key":                 base.SendKey,
 		"use_compression":          base.UseCompression,
-		"update":                   "replaces the whole record, whatever its generation; never expires by itself",
+		"update":                   "replaces the whole record, whatever its generation; records never expire",
 		"lanes":                    "the address of the node that owns the key's partition, else " + laneUnrouted + "; of batches: " + laneNodes,
 		"batch":                    "one request to each node, all at once",
 		"load":                     "commit level all, 30 s and up to 30 attempts for each record",
