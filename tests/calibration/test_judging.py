@@ -30,7 +30,7 @@ def found(**changes: object) -> Found:
     """What a faithful measure makes of `truth()`."""
     fault = {"tps_drop": 0.4, "lost_operations": 800, "blackout": 2.0, "recovery_time": 2.0}
     dips = [(10.0, 12.1)]
-    made = Found((1.0, 9.0), 16.0, 0.05, fault, {}, dips, dips, stall_s=0.0)
+    made = Found((1.0, 9.0), 16.0, 0.05, fault, {}, dips, dips, 0.0, 0.0)
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
@@ -83,6 +83,14 @@ def test_a_machine_that_stood_still_widens_what_is_wanted_and_in_the_end_says_no
     rows = judge(truth(), PLACED, found(fault=off, stall_s=0.2))
     assert {r.state for r in rows} == {"unmeasured"}
     assert outcome(rows) == 2
+
+
+def test_a_machine_that_stood_still_in_the_baseline_hides_dips_from_throughput() -> None:
+    late = found(throughput_dips=[(11.5, 12.1)])
+    assert row("edges_by_throughput", late).state == "out"
+    stalled = replace(late, base_stall_s=0.2)
+    assert row("edges_by_throughput", stalled).state == "unmeasured"
+    assert row("edges", replace(stalled, dips=[])).state == "out"
 
 
 def test_nothing_measured_is_never_a_success() -> None:

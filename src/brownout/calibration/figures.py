@@ -18,7 +18,7 @@ class Found:
 
     `dips` are by success ratio, `throughput_dips` from `ok` alone; `theta` is what the latter take
     for noise. `base` is where the baseline lay, `end` where the episode ended. `stall_s` is how
-    late the generator was at worst meanwhile, by its own account.
+    late the generator was at worst meanwhile, by its own account, `base_stall_s` in the baseline.
     """
 
     base: tuple[float, float]
@@ -29,6 +29,7 @@ class Found:
     dips: Dips
     throughput_dips: Dips
     stall_s: float
+    base_stall_s: float
 
     def value(self, name: str) -> float | None:
         """Return a measure of the fault by its name in impact.json."""
@@ -51,4 +52,5 @@ def found_of(driven: Driven, placed: Placed) -> Found:
         dips=[(start, end) for start, end in fault["dips"]],
         throughput_dips=[(dip.start, dip.end) for dip in blind.course.dips],
         stall_s=driven.latest(placed.at - 1.0, placed.until),
+        base_stall_s=driven.latest(float(base["start"]), float(base["end"])),
     )

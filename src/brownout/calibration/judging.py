@@ -124,8 +124,11 @@ def _edges_by_throughput(case: _Case, figure: str) -> Row:
     if depth <= theta + case.setup.noise + POINT:
         note = f"a drop of {100 * depth:.1f} % is not told from noise of {100 * theta:.1f} %"
         return replace(row, error=None, state="untold", note=note)
-    if row.error is None and case.stall_s > DIP_STALL_S:
-        note = f"{row.note}; the machine stood still for {1000 * case.stall_s:.0f} ms"
+    stood = max(case.stall_s if row.error is None else 0.0, case.found.base_stall_s)
+    if row.state == "out" and stood > DIP_STALL_S:
+        note = (
+            f"the machine stood still for {1000 * stood:.0f} ms, which throughput takes for noise"
+        )
         return replace(row, state="unmeasured", note=note)
     return row
 

@@ -47,7 +47,8 @@ class Setup:
 class Scenario:
     """One fault: what is scripted, how long it lasts in seconds, and which figures are judged.
 
-    `last` marks one that does not end, so nothing can follow it in its run.
+    `quick` and `full` say of which calibration it is part. `last` marks one that does not end, so
+    that nothing can follow it in its run.
     """
 
     name: str
@@ -57,4 +58,5 @@ class Scenario:
     length_s: float
     figures: tuple[str, ...]
     quick: bool = False
+    full: bool = True
     last: bool = False
