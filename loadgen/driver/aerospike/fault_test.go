@@ -160,6 +160,13 @@ func TestAFullPoolIsToldFromOneThatCannotConnect(t *testing.T) {
 func TestLanesAreTheOwnersOfThePartitions(t *testing.T) {
 	c := ownCluster(t, 3)
 	d := opened(t, c, nil)
+	batch := driver.Op{Kind: driver.Batch, Stream: 1, Verified: true}
+	for key := range uint64(30) {
+		batch.IDs = append(batch.IDs, update(key, "").ID)
+	}
+	if got := do(t, d, batch); got.Class != driver.OK || got.Found {
+		t.Errorf("a batch before there is any connection: %+v", got)
+	}
 	lanes := map[string]int{}
 	for key := range uint64(3000) {
 		op := update(key, "v")

@@ -126,10 +126,14 @@ func (p policy) reads(attempts int) client.BasePolicy {
 }
 
 // batches asks all nodes at once: one after the other, each would have the whole of
-// the time.
+// the time. A single attempt is one at the owners: the client takes turning to another
+// replica, even before anything was sent, for a second one.
 func (p policy) batches(attempts int) client.BatchPolicy {
 	batch := *client.NewBatchPolicy()
 	batch.BasePolicy, batch.ConcurrentNodes = p.reads(attempts), 0
+	if attempts == 1 {
+		batch.ReplicaPolicy = client.MASTER
+	}
 	return batch
 }
 

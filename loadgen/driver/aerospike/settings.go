@@ -57,7 +57,7 @@ func (d *Driver) Settings() map[string]any {
 		"use_compression":          base.UseCompression,
 		"update":                   "replaces the whole record, whatever its generation; records never expire",
 		"lanes":                    "the address of the node that owns the key's partition, else " + laneUnrouted + "; of batches: " + laneNodes,
-		"batch":                    "one request to each node, all at once",
+		"batch":                    "one request to each node, all at once; without retries to the owners alone",
 		"load":                     "commit level all, 30 s and up to 30 attempts for each record",
 		"read_back":                "from the master, asking every copy that may be newer (read mode all)",
 	}
