@@ -12,6 +12,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(strings.ReplaceAll(good, "64M", "99999999999999T"))
 	f.Add(strings.ReplaceAll(good, "3000", "-1"))
 	f.Add("service {\n}\nnetwork { service {\n")
+	f.Add("{")
 	f.Add("}\n{ {\nnamespace a b c {")
 	f.Fuzz(func(t *testing.T, text string) {
 		root, err := parse(strings.NewReader(text))

@@ -33,6 +33,8 @@ func parse(in io.Reader) (*block, error) {
 				return nil, fmt.Errorf("line %d: found } without a {", n)
 			}
 			open = open[:len(open)-1]
+		case words[0] == "{":
+			return nil, fmt.Errorf("line %d: found { without the name of a block", n)
 		case words[len(words)-1] == "{":
 			inner := &block{kind: words[0], line: n, settings: map[string][]string{}}
 			inner.name = strings.Join(words[1:len(words)-1], " ")
