@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 CLUSTER ?= lab-mongodb
 EXPERIMENT ?= node-wipe
 INSTALLED := $(VENV)/.brownout-installed
+FUZZ_S ?= 60
+FUZZ_EXAMPLES ?= 2000
+FUZZED := $(sort $(dir $(shell find loadgen infra/lab -name fuzz_test.go 2>/dev/null)))
 GO_FILES := $(shell find loadgen infra/lab -name '*.go' 2>/dev/null)
 GO = $(shell tools/find_go $(VENV))
 MONGOD = $(shell $(BIN)/python -m brownout.infra.lab.mongod 2>/dev/null)
@@ -43,8 +46,12 @@ test-python: setup
 matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -m matrix -v
 
-soak: setup ## Kill, starve and outlast: our own failures, for an hour or so
+soak: setup ## Kill, starve, outlast and fuzz: our own failures, for some hours (FUZZ_S=… a Go fuzz)
 	@$(BIN)/python -m pytest -m soak -v
+	@BROWNOUT_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -k fuzz --timeout 7200 -v
+	@for folder in $(FUZZED); do \
+		$(GO) test -run '^$$' -fuzz . -fuzztime $(FUZZ_S)s ./$$folder || exit 1; \
+	done
 
 lint: setup ## Check style: ruff, gofmt, go vet
 	@$(BIN)/ruff check .

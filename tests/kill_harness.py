@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from tests import chaos_runner as chaos
 from brownout.cluster import procfs
 from brownout.cluster.adapter import adapter_for
 from brownout.cluster.model import Cluster
+from brownout.report import html
 
 #: What a run writes down in this order; a moment is one of these and up to `WITHIN_S` after it.
 #: Marks rather than seconds, so that a busy machine is killed in every phase as an idle one is.
@@ -50,10 +51,12 @@ def kill_and_heal(
     after_s: float = 0.0,
     experiment: str = "node-wipe",
     options: Sequence[str] = (),
+    damage: Callable[[Path], None] = lambda _: None,
 ) -> Healed:
     """Start an experiment, `kill -9` its whole tree, heal, and check everything.
 
-    The kill comes `after_s` seconds after the run has written `mark` down.
+    The kill comes `after_s` seconds after the run has written `mark` down; `damage` is done to the
+    run directory before healing.
     """
     process = _start(where, experiment, options)
     deadline = time.monotonic() + 120
@@ -61,7 +64,7 @@ def kill_and_heal(
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.01)
     time.sleep(after_s)  # the moment is what is tested: there is no state to wait for
-    return _kill_and_heal(process, cluster, where)
+    return _kill_and_heal(process, cluster, where, damage)
 
 
 def _start(where: Path, name: str, options: Sequence[str]) -> subprocess.Popen[str]:
@@ -74,10 +77,17 @@ def _environment(where: Path) -> dict[str, str]:
     return {"BROWNOUT_STATE": str(where / "state")}
 
 
-def _kill_and_heal(process: subprocess.Popen[str], cluster: Cluster, where: Path) -> Healed:
+def _kill_and_heal(
+    process: subprocess.Popen[str],
+    cluster: Cluster,
+    where: Path,
+    damage: Callable[[Path], None],
+) -> Healed:
     _kill_tree(process.pid)
     process.communicate()
     phase = _phase(where)
+    for run in where.glob("runs/*"):
+        damage(run)
     began = time.monotonic()
     told = subprocess.run(
         [sys.executable, "-m", "brownout", "heal"],
@@ -154,7 +164,7 @@ def _check_whole(cluster: Cluster) -> None:
 
 
 def _check_readable(where: Path) -> None:
-    """Whatever is there can be analysed: a verdict, never a crash, never a pass."""
+    """Whatever is there can be analysed and reported: a verdict, never a crash, never a pass."""
     for directory in where.glob("runs/*"):
         if not (directory / "run.json").exists():
             continue
@@ -166,3 +176,5 @@ def _check_readable(where: Path) -> None:
         )
         assert told.returncode in (1, 2, 3), told.stdout + told.stderr
         assert "Traceback" not in told.stderr
+        html.write(directory)
+        assert (directory / "report.html").is_file()
