@@ -139,13 +139,14 @@ def test_a_generator_killed_in_mid_fault_makes_the_run_inconclusive(
 
 #: Passes commands on to the real generator until a file appears, then closes its stdin.
 DEAF = """
-import pathlib, subprocess, sys, threading
+import os, pathlib, subprocess, sys, threading
 real = subprocess.Popen([{real!r}, *sys.argv[1:]], stdin=subprocess.PIPE)
 closed = pathlib.Path({flag!r})
 def close():
     while not closed.exists() and real.poll() is None:
         threading.Event().wait(0.05)
     real.stdin.close()
+    os._exit(real.wait())
 threading.Thread(target=close, daemon=True).start()
 for line in sys.stdin.buffer:
     if not closed.exists():
