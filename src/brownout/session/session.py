@@ -5,24 +5,19 @@ open ──▶ begin_method ──▶ (faults) ──▶ finish ──▶ begin_
 """
 
 import logging
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from brownout.cluster.adapter import Adapter, adapter_for
 from brownout.cluster.aerospike import of_aerospike
 from brownout.cluster.model import Node
-from brownout.errors import BrownoutError, ConfigurationError
+from brownout.errors import ConfigurationError
 from brownout.impact.baseline import Baseline
 from brownout.infra import lab
-from brownout.load.generator import Generator
-from brownout.load.left import left_by
-from brownout.load.where import place_for
 from brownout.report.noise import detectable_words
 from brownout.run import analyze
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
-from brownout.run.series import Series
 from brownout.session import ending, guards, open_runs, opening, record, undisturbed
 from brownout.session.conclusion import conclude
 from brownout.session.faults import Faults
@@ -31,6 +26,7 @@ from brownout.session.interruption import Interruption
 from brownout.session.measures import answer
 from brownout.session.milestones import Crossing, MilestoneWatcher
 from brownout.session.plan import Plan
+from brownout.session.running_load import RunningLoad
 from brownout.session.status import Status
 from brownout.session.trail import Trail
 
@@ -51,15 +47,15 @@ class Session:
         self.cluster = plan.cluster
         self.baseline: Baseline | None = None
         self._trail: Trail | None = None
-        self._generator: Generator | None = None
         self._watcher: MilestoneWatcher | None = None
         self._target: Node | None = None
         self.interruption = Interruption(plan.options.abort_if)
-        self._brought_up = self._claimed = self._wrote = False
+        self._brought_up = self._claimed = False
         self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
-        self._finished = self._load_ended = False
+        self._finished = False
         self._impact: dict[str, Any] | None = None
         self.status = Status(title=f"{plan.scenario} on {plan.cluster.name}")
+        self._load = RunningLoad(plan, self.status)
 
     # -- opening ------------------------------------------------------------------------------
 
@@ -69,14 +65,13 @@ class Session:
         self._find_cluster()
         whole = self._check_cluster()
         self._make_records(whole)
-        self.interruption.watch(
-            self.directory.path, self._log(), lambda: self._load().live.snapshot()
-        )
-        self._start_load()
+        self.interruption.watch(self.directory.path, self._log(), self._load.series)
+        self._load.start(self.cluster, self.adapter, self.directory)
+        self._log().point("phase", "load_started")
         self.status.phase = "waiting for a stable baseline"
         self.status.until(self.plan.settings.warmup_max_s)
         self.baseline = opening.await_baseline(
-            self._load(), self.plan.settings, lambda found: self.status.waiting_for(found)
+            self._load.generator, self.plan.settings, lambda found: self.status.waiting_for(found)
         )
         level = self.baseline.level
         evidence = {"tps": level.tps, "detectable_drop": level.detectable}
@@ -92,11 +87,11 @@ class Session:
             length = self.plan.settings.baseline_s
             self.status.phase = "control window: nothing is broken"
             self.status.until(length)
-            undisturbed.control_window(self._log(), self._load(), length)
+            undisturbed.control_window(self._log(), self._load.generator, length)
         if options.phase_s:
             self.status.phase = "waiting for the drawn moment"
             self.status.until(options.phase_s)
-            undisturbed.leave_alone(self._load(), options.phase_s)
+            undisturbed.leave_alone(self._load.generator, options.phase_s)
 
     def _find_cluster(self) -> None:
         plan = self.plan
@@ -122,40 +117,20 @@ class Session:
         open_runs.claim(self.cluster.name, self.directory.path, inventory, self._brought_up)
         self._claimed = True
         self.status.directory = self.directory.path
-        self._trail = Trail(EventLog(self.directory.events, clock=self._now), self._to_t)
+        self._trail = Trail(EventLog(self.directory.events, clock=self._load.now), self._load.to_t)
         record.write(self.directory, self.plan, self.cluster, self.adapter, self._node())
         self._log().point("check", "cluster_whole", ok=True, detail=whole)
-        self.faults = Faults(self.cluster, self.adapter, self._log(), self._to_t)
+        self.faults = Faults(self.cluster, self.adapter, self._log(), self._load.to_t)
         self.status.broken = lambda: self.faults.broken
         self._watcher = MilestoneWatcher(
             self.adapter, lambda: not self.faults.broken, self._trail.crossed
         )
         self.faults.before_break = self._watch
 
-    def _start_load(self) -> None:
-        plan = self.plan
-        place = place_for(self.cluster, self.directory.path)
-        self._generator = Generator(self.directory.path, self.status.feed, place)
-        spec = plan.workload.to_spec(
-            directory=self.directory.path,
-            seed=plan.options.seed,
-            writer=self.directory.path.name,
-            **self.adapter.load_spec(),
-        )
-        self._generator.open(spec)
-        self._generator.load(self._loading)
-        self._wrote = True
-        self._generator.start()
-        self._log().point("phase", "load_started")
-
     @property
     def may_have_broken(self) -> bool:
         """Whether the run came far enough to break anything."""
         return hasattr(self, "faults")
-
-    def _loading(self, done: int, total: int) -> None:
-        self._wrote = True
-        self.status.progress("loading", done, total)
 
     # -- the method ---------------------------------------------------------------------------
 
@@ -220,7 +195,9 @@ class Session:
         if self.baseline is not None:
             self.status.phase = "waiting for the load to hold"
             self.status.until(limit_s)
-            ending.await_hold(self._load(), self.baseline, self.plan.settings, limit_s, stopped)
+            ending.await_hold(
+                self._load.generator, self.baseline, self.plan.settings, limit_s, stopped
+            )
         self._end_load(read_back=not stopped())
         self._impact = analyze(self.directory.path)
 
@@ -230,7 +207,7 @@ class Session:
         failures = ["the run was cut short while it put things back"]
         try:
             failures = self._put_back()
-            if self._generator is not None:
+            if self._load.began:
                 self._end_load(read_back=False)
         finally:
             self._release(keep_claim=bool(failures))
@@ -256,32 +233,8 @@ class Session:
         return failures
 
     def _end_load(self, read_back: bool) -> None:
-        """Stop the load, once; its clock goes on serving the events that follow."""
-        if self._load_ended:
-            return
-        self._load_ended = True
-        generator = self._load()
-        try:
-            self.status.phase = "stopping the load"
-            self._log().point("phase", "load_stopped")
-            generator.stop()
-            if read_back:
-                problem = ending.read_ledger_back(generator, self.adapter, self.status.say)
-                if problem:
-                    logger.warning(problem)
-        except BrownoutError as error:
-            logger.error(str(error))
-        finally:
-            generator.close()
-            self._say_what_is_left()
-
-    def _say_what_is_left(self) -> None:
-        """Tell what the load leaves in a database that is there after the run."""
-        if self._brought_up or not self._wrote:
-            return
-        left = left_by(self.plan.workload, self.plan.options.cluster)
-        self._log().point("note", "left", **asdict(left))
-        logger.info(str(left))
+        stays = not self._brought_up
+        self._load.end(self.adapter, self._log(), read_back=read_back, stays=stays)
 
     def _release(self, keep_claim: bool) -> None:
         self.status.phase = "cleaning up"
@@ -308,26 +261,10 @@ class Session:
         if not self.interruption.aborted():
             self._written().missed(crossing, limit_s)
 
-    def _series(self) -> Series:
-        return self._load().live.snapshot()
-
-    def _to_t(self, monotonic: float | None) -> float | None:
-        if monotonic is None or self._generator is None:
-            return None
-        return self._generator.to_t(monotonic)
-
-    def _now(self) -> float | None:
-        return self._generator.now() if self._generator is not None else None
-
     def _node(self) -> Node:
         if self._target is None:
             raise ConfigurationError("no target was chosen: the run did not open")
         return self._target
-
-    def _load(self) -> Generator:
-        if self._generator is None:
-            raise ConfigurationError("the load does not run")
-        return self._generator
 
     def _written(self) -> Trail:
         if self._trail is None:

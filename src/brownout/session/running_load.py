@@ -1,0 +1,101 @@
+"""The load of a run: started once, ended once; its clock goes on until the run is judged."""
+
+import logging
+from dataclasses import asdict
+
+from brownout.cluster.adapter import Adapter
+from brownout.cluster.model import Cluster
+from brownout.errors import BrownoutError, ConfigurationError
+from brownout.load.generator import Generator
+from brownout.load.left import left_by
+from brownout.load.where import place_for
+from brownout.run.directory import RunDirectory
+from brownout.run.events import EventLog
+from brownout.run.series import Series
+from brownout.session import ending
+from brownout.session.plan import Plan
+from brownout.session.status import Status
+
+__all__ = ["RunningLoad"]
+
+logger = logging.getLogger("chaostoolkit")
+
+
+class RunningLoad:
+    """What drives the plan's workload at the cluster, and the clock that all of a run shares."""
+
+    def __init__(self, plan: Plan, status: Status) -> None:
+        self._plan, self._status = plan, status
+        self._generator: Generator | None = None
+        self._wrote = self._ended = False
+
+    @property
+    def began(self) -> bool:
+        """Whether there is a generator, be it that it still runs or not."""
+        return self._generator is not None
+
+    @property
+    def generator(self) -> Generator:
+        """The generator; raises `ConfigurationError` before there is one."""
+        if self._generator is None:
+            raise ConfigurationError("the load does not run")
+        return self._generator
+
+    def start(self, cluster: Cluster, adapter: Adapter, directory: RunDirectory) -> None:
+        """Start the generator where the cluster's inventory wants it, load the data, and go."""
+        place = place_for(cluster, directory.path)
+        self._generator = Generator(directory.path, self._status.feed, place)
+        spec = self._plan.workload.to_spec(
+            directory=directory.path,
+            seed=self._plan.options.seed,
+            writer=directory.path.name,
+            **adapter.load_spec(),
+        )
+        self._generator.open(spec)
+        self._generator.load(self._loading)
+        self._wrote = True
+        self._generator.start()
+
+    def end(self, adapter: Adapter, log: EventLog, *, read_back: bool, stays: bool) -> None:
+        """Stop the load, once; where the cluster `stays`, say what is left in it."""
+        if self._ended:
+            return
+        self._ended = True
+        try:
+            self._status.phase = "stopping the load"
+            log.point("phase", "load_stopped")
+            self.generator.stop()
+            if read_back:
+                problem = ending.read_ledger_back(self.generator, adapter, self._status.say)
+                if problem:
+                    logger.warning(problem)
+        except BrownoutError as error:
+            logger.error(str(error))
+        finally:
+            self.generator.close()
+            if stays and self._wrote:
+                self._say_what_is_left(log)
+
+    def series(self) -> Series:
+        """What the load did so far."""
+        return self.generator.live.snapshot()
+
+    def to_t(self, monotonic: float | None) -> float | None:
+        """Return a moment of `time.monotonic()` in the run's seconds; None before there are any."""
+        if monotonic is None or self._generator is None:
+            return None
+        return self._generator.to_t(monotonic)
+
+    def now(self) -> float | None:
+        """Return this moment in the run's seconds; None before there are any."""
+        return self._generator.now() if self._generator is not None else None
+
+    def _loading(self, done: int, total: int) -> None:
+        self._wrote = True
+        self._status.progress("loading", done, total)
+
+    def _say_what_is_left(self, log: EventLog) -> None:
+        """Tell what the load leaves in a database that is there after the run."""
+        left = left_by(self._plan.workload, self._plan.options.cluster)
+        log.point("note", "left", **asdict(left))
+        logger.info(str(left))
