@@ -65,7 +65,12 @@ def start(
 
 def finish(process: subprocess.Popen[str], where: Path, timeout_s: float = 240.0) -> Ran:
     """Wait for a started run and read what it left."""
-    output, _ = process.communicate(timeout=timeout_s)
+    try:
+        output, _ = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        process.terminate()  # it puts back what it broke, which other tests need
+        process.communicate(timeout=60)
+        raise
     journal = where / "journal.json"
     runs = sorted((where / "runs").glob("*")) if (where / "runs").is_dir() else []
     return Ran(

@@ -3,9 +3,10 @@
 import time
 from pathlib import Path
 
+from brownout.cluster.connection import Connection
 from brownout.cluster.host import host_for
 from brownout.cluster.launch import last_words
-from brownout.cluster.model import Cluster, Connection, LabSpec, Node, ProcessSpec
+from brownout.cluster.model import Cluster, LabSpec, Node, ProcessSpec
 from brownout.cluster.mongodb import MongoAdapter
 from brownout.cluster.mongodb.access import access
 from brownout.cluster.mongodb.link import CommandFailed, Link

@@ -17,7 +17,8 @@ from typing import Any
 import pymongo
 from pymongo.errors import PyMongoError
 
-from brownout.cluster.model import Auth, Cluster, Connection, Node, Tls
+from brownout.cluster.connection import Auth, Connection, Tls
+from brownout.cluster.model import Cluster, Node
 from brownout.cluster.mongodb.access import access
 from brownout.errors import ClusterError, ConfigurationError
 

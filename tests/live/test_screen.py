@@ -57,7 +57,7 @@ def test_an_error_of_the_program_can_be_read() -> None:
 
 
 def test_a_small_terminal_gets_a_line() -> None:
-    ended = run_in_terminal(PROGRAM, "end", "1.0", width=40, height=8)
+    ended = run_in_terminal(PROGRAM, "end", "3.0", width=40, height=8)
     assert FRAME not in ended.written
     assert "first phase" in ended.written
     assert "phase" not in "\n".join(ended.screen)

@@ -13,63 +13,18 @@
 """
 
 from collections import Counter
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializeAsAny,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, SerializeAsAny, field_validator, model_validator
 
+from brownout.cluster.connection import Connection
 from brownout.cluster.hours import parse_window
-from brownout.cluster.pem import pem_problem
-from brownout.cluster.secret import Secret, SecretUri
+from brownout.cluster.settings import AbsolutePath, Address, Name, Settings
 from brownout.errors import ConfigurationError
 
-__all__ = ["Address", "Auth", "Cluster", "Connection", "Environment", "Guards", "HostSpec"]
-__all__ += ["LabSpec", "Name", "Node", "ProcessSpec", "Settings", "Tls"]
+__all__ = ["Cluster", "Environment", "Guards", "HostSpec", "LabSpec", "Node", "ProcessSpec"]
 
 Environment = Literal["lab", "test", "staging", "production"]
-
-
-class Settings(BaseModel):
-    """Base of every part: an unknown setting is an error, and nothing changes after reading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _is_address(value: str) -> str:
-    host, colon, port = value.rpartition(":")
-    if not colon or not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise ValueError("wanted host:port, as in db1.example.com:27017")
-    return value
-
-
-def _is_absolute(path: Path) -> Path:
-    if not path.is_absolute() or ".." in path.parts:
-        raise ValueError("wanted an absolute path without `..`")
-    return path
-
-
-def _from_inventory(path: Path, info: ValidationInfo) -> Path:
-    """Resolve a local path against the inventory's directory, and want it to be a file."""
-    base = Path((info.context or {}).get("base", "."))
-    full = base / path.expanduser()
-    if not full.is_file():
-        raise ValueError(f"wanted a file that exists (looked for {full})")
-    return full
-
-
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
-Address = Annotated[str, AfterValidator(_is_address)]
-AbsolutePath = Annotated[Path, AfterValidator(_is_absolute)]
-LocalFile = Annotated[Path, AfterValidator(_from_inventory)]
 
 
 class HostSpec(Settings):
@@ -125,91 +80,6 @@ class Node(Settings):
         Field(description="what it runs on; without one it cannot be stopped, only asked"),
     ] = None
     rack: str = ""
-
-
-class Auth(Settings):
-    """Who we are to the database."""
-
-    mechanism: Literal["scram", "x509"] = "scram"
-    username: str = ""
-    password: Secret | None = None
-    source: Annotated[str, Field(description="database that holds the user; scram only")] = "admin"
-
-    @model_validator(mode="after")
-    def _is_complete(self) -> "Auth":
-        if self.mechanism == "x509":
-            if self.password is not None:
-                raise ValueError("found a password with x509; the certificate is the proof")
-            return self
-        missing = [n for n in ("username", "password") if not getattr(self, n)]
-        if missing:
-            raise ValueError(f"{self.mechanism} lacks {' and '.join(missing)}")
-        return self
-
-
-class Tls(Settings):
-    """How the connection is encrypted."""
-
-    enabled: bool = True
-    ca_file: LocalFile | None = None
-    certificate_file: Annotated[
-        LocalFile | None, Field(description="our certificate and its key in one PEM file")
-    ] = None
-    key_passphrase: Annotated[
-        Secret | None, Field(description="of the key in certificate_file, if that is encrypted")
-    ] = None
-    insecure: Annotated[bool, Field(description="accept any certificate and name")] = False
-
-    @model_validator(mode="after")
-    def _can_be_used(self) -> "Tls":
-        """A driver would say only `PEM lib`, and ask the terminal for a passphrase."""
-        problem = pem_problem(self.ca_file, self.certificate_file, self.key_passphrase)
-        if problem:
-            raise ValueError(problem)
-        return self
-
-    def for_generator(self) -> dict[str, Any]:
-        """Return it as the load generator's specification has it; it holds secrets.
-
-        Our one PEM file holds certificate and key.
-        """
-        pem = str(self.certificate_file or "")
-        return {
-            "enabled": self.enabled,
-            "ca_file": str(self.ca_file or ""),
-            "cert_file": pem,
-            "key_file": pem,
-            "key_passphrase": self.key_passphrase.get_secret_value() if self.key_passphrase else "",
-            "insecure_skip_verify": self.insecure,
-        }
-
-
-class Connection(Settings):
-    """How clients connect: a URI, or hosts (by default the nodes' addresses) and the rest."""
-
-    uri: Annotated[SecretUri | None, Field(description="instead of hosts")] = None
-    hosts: tuple[Address, ...] = ()
-    replica_set: str = ""
-    auth: Auth | None = None
-    tls: Tls | None = None
-    options: Annotated[
-        dict[str, str | int | float | bool],
-        Field(description="for the load's driver, as write_concern; a workload's win"),
-    ] = {}
-    timeout_s: Annotated[
-        float, Field(gt=0, le=60, description="for one question to one member")
-    ] = 2.0
-
-    @model_validator(mode="after")
-    def _says_it_once(self) -> "Connection":
-        if self.uri is not None and self.hosts:
-            raise ValueError("found uri and hosts, wanted one of them")
-        if self.auth and self.auth.mechanism == "x509" and not self._certificate():
-            raise ValueError("x509 lacks tls.certificate_file")
-        return self
-
-    def _certificate(self) -> bool:
-        return bool(self.uri is not None or (self.tls and self.tls.certificate_file))
 
 
 class LabSpec(Settings):
@@ -276,7 +146,7 @@ class Cluster(Settings):
         Field(description="where the load comes from; by default this machine (docs/ssh.md)"),
     ] = None
     lab: LabSpec | None = None
-    labels: dict[str, str] = {}
+    labels: dict[str, str] = Field(default_factory=dict)
 
     @field_validator("nodes")
     @classmethod

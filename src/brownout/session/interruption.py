@@ -11,6 +11,7 @@ from brownout.run.events import EventLog
 from brownout.run.series import Series
 from brownout.session.signals import DeafToSignals
 from brownout.session.stopping import ABORT_FILE, Condition, StopWatch
+from brownout.session.waking import Waker
 
 __all__ = ["Interruption"]
 
@@ -28,10 +29,12 @@ class Interruption:
         self._events: EventLog | None = None
         self._watch: StopWatch | None = None
         self._deaf = DeafToSignals()
+        self._waker = Waker()
 
     def watch(self, run: Path, events: EventLog, series: Callable[[], Series]) -> None:
         """Watch the stop conditions, and for `brownout abort`, until all is put back."""
         self._events = events
+        self._waker.start()
         self._watch = StopWatch(self._conditions, run / ABORT_FILE, series, self._stop_for)
         self._watch.start()
 
@@ -67,6 +70,7 @@ class Interruption:
 
     def end(self) -> None:
         """Signals mean again what they meant before."""
+        self._waker.stop()
         self._deaf.stop()
 
     def _stop_for(self, reason: str) -> None:

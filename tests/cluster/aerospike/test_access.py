@@ -13,7 +13,8 @@ from aerospike.exception import AerospikeError
 
 from brownout.cluster.aerospike import AerospikeAdapter
 from brownout.cluster.aerospike.access import HEADER, access, exactly, login_message
-from brownout.cluster.model import Auth, Cluster, Connection, Node
+from brownout.cluster.connection import Auth, Connection
+from brownout.cluster.model import Cluster, Node
 from brownout.errors import ClusterError, ConfigurationError, Unsupported
 from brownout.infra.lab.certificates import Authority
 

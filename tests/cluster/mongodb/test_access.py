@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from brownout.cluster.model import Auth, Cluster, Connection, Node, Tls
+from brownout.cluster.connection import Auth, Connection, Tls
+from brownout.cluster.model import Cluster, Node
 from brownout.cluster.mongodb.access import access
 from brownout.infra.lab.certificates import Authority
 

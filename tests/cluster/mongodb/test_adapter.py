@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from brownout.cluster.adapter import adapter_for
+from brownout.cluster.connection import Connection
 from brownout.cluster.host import Host, host_for
-from brownout.cluster.model import Cluster, Connection, Node, ProcessSpec
+from brownout.cluster.model import Cluster, Node, ProcessSpec
 from brownout.cluster.mongodb import MongoAdapter
 from brownout.errors import ClusterError, ConfigurationError, Refused
 from brownout.infra.lab.mongod import find_mongod

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from brownout.cluster import inventory
-from brownout.cluster.model import Cluster, Connection, LabSpec, Node, ProcessSpec
+from brownout.cluster.connection import Connection
+from brownout.cluster.model import Cluster, LabSpec, Node, ProcessSpec
 from brownout.infra.lab import state
 
 NAME = "lab-mongodb"

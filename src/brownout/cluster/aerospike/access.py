@@ -9,7 +9,8 @@ import ssl
 import struct
 from dataclasses import dataclass, field
 
-from brownout.cluster.model import Cluster, Tls
+from brownout.cluster.connection import Tls
+from brownout.cluster.model import Cluster
 from brownout.errors import ClusterError, ConfigurationError, Unsupported
 
 __all__ = ["OPEN", "Access", "access", "exactly", "login_message"]

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from brownout.cluster.model import Cluster, Tls
+from brownout.cluster.connection import Tls
+from brownout.cluster.model import Cluster
 
 __all__ = ["Access", "access"]
 

@@ -16,8 +16,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from brownout.cluster.deadman import DEFAULT_UNDO_AFTER_S
-from brownout.cluster.model import AbsolutePath, HostSpec, LocalFile, Settings
+from brownout.cluster.model import HostSpec
 from brownout.cluster.secret import Secret
+from brownout.cluster.settings import AbsolutePath, LocalFile, Settings
 
 __all__ = ["Bastion", "Commands", "Login", "RequiredHostName", "SshSpec"]
 

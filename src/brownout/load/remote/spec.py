@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from brownout.cluster.model import AbsolutePath, Settings
+from brownout.cluster.settings import AbsolutePath, Settings
 from brownout.cluster.ssh.spec import Login, RequiredHostName
 
 __all__ = ["LoadHost", "LoadSettings"]
