@@ -113,7 +113,7 @@ def test_a_run_that_died_while_a_node_was_quiesced_is_healed(
     healed = kill_harness.kill_and_heal(
         lab_aerospike, tmp_path / "run", "recluster", 0.5, "maintenance-quiesced", options
     )
-    assert healed.phase == "recluster ended"
+    assert healed.phase in ("recluster ended", "changed point")
     assert "n2" in healed.mended
     assert quiesced(adapter) == []
 
