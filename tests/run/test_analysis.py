@@ -287,3 +287,14 @@ def test_a_record_of_another_shape_is_refused_with_the_place(
     (tmp_path / "run" / name).write_text(text)
     with pytest.raises(RunDirectoryError, match=words):
         analyze(tmp_path / "run")
+
+
+@pytest.mark.parametrize(("buckets", "whole"), [(1, True), (3, True), (4, False)])
+def test_the_bucket_in_which_a_load_ended_need_not_be_there(
+    tmp_path: Path, buckets: int, whole: bool
+) -> None:
+    path = build_run(tmp_path, RunScript())
+    told = json.loads((path / "generator.json").read_text())
+    (path / "generator.json").write_text(json.dumps({**told, "end_t": 60 + buckets / 10}))
+    (condition,) = [one for one in analyze(path)["validity"] if one["name"] == "files_whole"]
+    assert condition["ok"] is whole, condition

@@ -12,6 +12,9 @@ from brownout.run.table import BUCKETS_PER_S, Table, bucket_of
 
 __all__ = ["torn_files"]
 
+#: The load's last moments: the bucket that it ended in, and those that were not closed yet.
+_UNCLOSED = 3
+
 
 def torn_files(directory: RunDirectory, data: RunData, generator: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each file that is not whole; none for a generator that died anyway."""
@@ -34,7 +37,7 @@ def _short(data: RunData, end: float) -> Iterator[str]:
     """The files reach as far as the load did."""
     tables = {"series.csv": data.series.completion, "outcomes.csv": data.series.outcomes}
     for name, table in tables.items():
-        if len(table) < bucket_of(end):
+        if len(table) + _UNCLOSED < bucket_of(end):
             yield f"{name} ends at {table.end:.1f} s, the load at {end:.1f} s"
     last = _last_ok(data.series.completion)
     if last is not None and data.latency.end <= last:
