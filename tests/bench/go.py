@@ -15,13 +15,15 @@ _METRIC = re.compile(r"(\S+) (\S+)")
 
 def tables() -> str:
     """Run them all, and return a row for each with its metrics as they name them."""
-    rows = []
+    rows, package = [], ""
     for line in _ran().splitlines():
+        if line.startswith("pkg: "):
+            package = line.rpartition("/")[2]
         if line.startswith("Benchmark"):
             name, _, rest = line.partition("\t")
             words = " ".join(rest.split()).split(" ", 1)[1]
-            found = _METRIC.findall(words)
-            rows.append([_named(name), "; ".join(f"{value} {unit}" for value, unit in found)])
+            found = [f"{n} {unit}" for n, unit in _METRIC.findall(words) if unit != "ns/op"]
+            rows.append([f"{package}: {_named(name)}", "; ".join(found)])
     return table("Load generator (`go test -bench`)", ["benchmark", "measured"], rows)
 
 
