@@ -30,7 +30,7 @@ def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
     nodes = []
     for number, own in enumerate(ports, start=1):
         home = directory / f"n{number}"
-        for below in ("data", "work/smd", "work/usr/udf/lua"):
+        for below in ("data", "server/smd", "server/usr/udf/lua"):
             (home / below).mkdir(parents=True)
         text = configuration(spec, cluster.name, number, ports, home)
         (home / "aerospike.conf").write_text(text, encoding="utf-8")
