@@ -152,13 +152,10 @@ def _phase(where: Path) -> str:
 
 
 def _check_whole(cluster: Cluster) -> None:
-    """It is whole; on a busy machine a member may be late with an answer."""
     adapter = adapter_for(cluster)
-    deadline = time.monotonic() + 15
     try:
-        while not (state := adapter.stable("whole")).reached:
-            assert time.monotonic() < deadline, state.detail
-            time.sleep(0.5)
+        state = adapter.stable("whole")
+        assert state.reached, state.detail
     finally:
         adapter.close()
 
@@ -166,19 +163,19 @@ def _check_whole(cluster: Cluster) -> None:
 def _check_readable(where: Path) -> None:
     """Whatever is there can be analysed and reported: a verdict, never a crash.
 
-    It is a pass only if the run had measured all of it before it died.
+    It is a pass only if the run had been judged before it died.
     """
     for directory in where.glob("runs/*"):
         if not (directory / "run.json").exists():
             continue
-        measured = (directory / "impact.json").exists()
+        judged = (directory / "journal.json").exists()
         told = subprocess.run(
             [sys.executable, "-m", "brownout", "analyze", str(directory)],
             capture_output=True,
             text=True,
             timeout=60,
         )
-        expected = (0, 1, 2, 3) if measured else (1, 2, 3)
+        expected = (0, 1, 2, 3) if judged else (1, 2, 3)
         assert told.returncode in expected, told.stdout + told.stderr
         assert "Traceback" not in told.stderr
         html.write(directory)

@@ -289,7 +289,7 @@ def test_a_record_of_another_shape_is_refused_with_the_place(
         analyze(tmp_path / "run")
 
 
-@pytest.mark.parametrize(("buckets", "whole"), [(1, True), (3, True), (4, False)])
+@pytest.mark.parametrize(("buckets", "whole"), [(1, True), (2, False)])
 def test_the_bucket_in_which_a_load_ended_need_not_be_there(
     tmp_path: Path, buckets: int, whole: bool
 ) -> None:

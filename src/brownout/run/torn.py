@@ -12,8 +12,8 @@ from brownout.run.table import BUCKETS_PER_S, Table, bucket_of
 
 __all__ = ["torn_files"]
 
-#: The load's last moments: the bucket that it ended in, and those that were not closed yet.
-_UNCLOSED = 3
+#: The last bucket is discarded, even where the load ended on its very edge.
+_DISCARDED = 1
 
 
 def torn_files(directory: RunDirectory, data: RunData, generator: Mapping[str, Any]) -> list[str]:
@@ -37,7 +37,7 @@ def _short(data: RunData, end: float) -> Iterator[str]:
     """The files reach as far as the load did."""
     tables = {"series.csv": data.series.completion, "outcomes.csv": data.series.outcomes}
     for name, table in tables.items():
-        if len(table) + _UNCLOSED < bucket_of(end):
+        if len(table) + _DISCARDED < bucket_of(end):
             yield f"{name} ends at {table.end:.1f} s, the load at {end:.1f} s"
     last = _last_ok(data.series.completion)
     if last is not None and data.latency.end <= last:
