@@ -111,7 +111,7 @@ def test_a_run_that_died_while_a_node_was_quiesced_is_healed(
 ) -> None:
     options = ("--var", "cluster=lab-aerospike", "--var", "target=n2", "--var", GENTLY)
     healed = kill_harness.kill_and_heal(
-        lab_aerospike, tmp_path / "run", "changed", 0.5, "maintenance-quiesced", options
+        lab_aerospike, tmp_path / "run", "changed", 0.0, "maintenance-quiesced", options
     )
     assert healed.phase == "changed point"
     assert "n2" in healed.mended
