@@ -109,11 +109,15 @@ def _with_hosts(
 
     Which settings there are depends on the kind, and kinds come from other packages.
     """
-    nodes = raw.get("nodes")
-    if not isinstance(nodes, list):
-        return dict(raw)
-    read = [_with_host(node, index, context, problems) for index, node in enumerate(nodes)]
-    return {**raw, "nodes": read}
+    read = dict(raw)
+    for key in ("nodes", "spares"):
+        nodes = raw.get(key)
+        if isinstance(nodes, list):
+            read[key] = [
+                _with_host(node, (key, index), context, problems)
+                for index, node in enumerate(nodes)
+            ]
+    return read
 
 
 def _with_load(
@@ -135,10 +139,12 @@ def _with_load(
         return {key: value for key, value in raw.items() if key != "load"}
 
 
-def _with_host(node: Any, index: int, context: Mapping[str, Any], problems: list[str]) -> Any:
+def _with_host(
+    node: Any, at: tuple[str, int], context: Mapping[str, Any], problems: list[str]
+) -> Any:
     if not isinstance(node, dict) or not isinstance(node.get("host"), dict):
         return node
-    place = ("nodes", index, "host")
+    place = (*at, "host")
     rest = {key: value for key, value in node.items() if key != "host"}
     try:
         spec: type[HostSpec] = host_class(str(node["host"].get("kind", "process"))).Spec
@@ -146,5 +152,5 @@ def _with_host(node: Any, index: int, context: Mapping[str, Any], problems: list
     except ValidationError as error:
         problems += from_validation(error, spec, place)
     except ConfigurationError as error:
-        problems.append(f"nodes[{index}].host.kind: {error}")
+        problems.append(f"{at[0]}[{at[1]}].host.kind: {error}")
     return rest

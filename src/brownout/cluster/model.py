@@ -107,6 +107,12 @@ class LabSpec(Settings):
     cache_mb: Annotated[int, Field(ge=256, le=65_536, description="WiredTiger's, a member")] = 256
     oplog_mb: Annotated[int, Field(ge=16, le=65_536)] = 128
     secure: Annotated[bool, Field(description="TLS only, and a login by certificate")] = False
+    spares: Annotated[
+        int, Field(ge=0, le=4, description="laid out and not started, for `add_node`")
+    ] = 0
+    racks: Annotated[
+        int, Field(ge=0, le=7, description="the members are spread over so many; 0: no racks")
+    ] = 0
 
 
 def _is_window(text: str) -> str:
@@ -124,7 +130,12 @@ class Guards(Settings):
     ] = ()
     deny_nodes: Annotated[tuple[str, ...], Field(description="never to be broken")] = ()
     deny_acts: Annotated[
-        tuple[Literal["stop", "kill", "pause", "wipe", "stepdown", "quiesce"], ...],
+        tuple[
+            Literal[
+                "stop", "kill", "pause", "wipe", "stepdown", "quiesce", "add", "remove", "adjust"
+            ],
+            ...,
+        ],
         Field(description="never to be done"),
     ] = ()
 
@@ -140,6 +151,10 @@ class Cluster(Settings):
     )
     guards: Guards = Guards()
     nodes: tuple[Node, ...] = ()
+    spares: Annotated[
+        tuple[Node, ...],
+        Field(description="no members, and not running, until an experiment adds them"),
+    ] = ()
     connection: Connection = Connection()
     load: Annotated[
         SerializeAsAny[Settings] | None,
@@ -148,13 +163,10 @@ class Cluster(Settings):
     lab: LabSpec | None = None
     labels: dict[str, str] = Field(default_factory=dict)
 
-    @field_validator("nodes")
+    @field_validator("nodes", "spares")
     @classmethod
     def _are_distinct(cls, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        problems = [*_twice("name", [n.name for n in nodes])]
-        problems += _twice("address", [n.address for n in nodes])
-        told = [n.host.process(n.address) for n in nodes if n.host]
-        problems += _twice("host", [process for process in told if process])
+        problems = _same(nodes)
         if problems:
             raise ValueError("; ".join(problems))
         return nodes
@@ -163,17 +175,28 @@ class Cluster(Settings):
     def _has_nodes(self) -> "Cluster":
         if not self.nodes and self.lab is None:
             raise ValueError("found neither nodes nor lab, wanted one of them")
-        unknown = sorted(set(self.guards.deny_nodes) - {node.name for node in self.nodes})
+        shared = _same(self.every) if not _same(self.nodes) and not _same(self.spares) else []
+        if shared:
+            raise ValueError(f"nodes and spares: {'; '.join(shared)}")
+        bare = [node.name for node in self.spares if node.host is None]
+        if bare:
+            raise ValueError(f"spares: {', '.join(bare)} has no host, wanted how to start it")
+        unknown = sorted(set(self.guards.deny_nodes) - {node.name for node in self.every})
         if self.nodes and unknown:
             raise ValueError(f"guards.deny_nodes: found {', '.join(unknown)}, no node of this file")
         return self
 
+    @property
+    def every(self) -> tuple[Node, ...]:
+        """The members and, after them, the spares."""
+        return (*self.nodes, *self.spares)
+
     def node(self, name: str) -> Node:
-        """Return the node called `name`; raises `ConfigurationError` with the known ones."""
-        for node in self.nodes:
+        """Return the node called `name`, a spare too; `ConfigurationError` with the known ones."""
+        for node in self.every:
             if node.name == name:
                 return node
-        known = ", ".join(n.name for n in self.nodes) or "none"
+        known = ", ".join(n.name for n in self.every) or "none"
         raise ConfigurationError(f"cluster `{self.name}` has no node `{name}`; it has {known}")
 
     def public(self) -> dict[str, Any]:
@@ -184,9 +207,22 @@ class Cluster(Settings):
             "environment": self.environment,
             "allow_data_loss": self.allow_data_loss,
             "members": len(self.nodes),
-            "nodes": [{"name": n.name, "address": n.address, "rack": n.rack} for n in self.nodes],
+            "nodes": [_public(node) for node in self.nodes],
+            "spares": [_public(node) for node in self.spares],
             "labels": dict(self.labels),
         }
+
+
+def _public(node: Node) -> dict[str, str]:
+    return {"name": node.name, "address": node.address, "rack": node.rack}
+
+
+def _same(nodes: tuple[Node, ...]) -> list[str]:
+    """Return in words what no two nodes may share and do."""
+    problems = [*_twice("name", [n.name for n in nodes])]
+    problems += _twice("address", [n.address for n in nodes])
+    told = [n.host.process(n.address) for n in nodes if n.host]
+    return problems + _twice("host", [process for process in told if process])
 
 
 def _twice(what: str, values: list[str]) -> list[str]:
