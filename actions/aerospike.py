@@ -1,4 +1,4 @@
-"""What only Aerospike can do: take a node out of service before it is stopped, and back.
+"""What only Aerospike can do: take a node out of service before it is stopped, keep more copies.
 
 The safe stop of a node is `drain_and_stop_node`, or as steps `quiesce_node`, `recluster`,
 `wait_until_idle` (a probe), `stop_node`. The Community Edition cannot quiesce: there an
@@ -12,7 +12,14 @@ from chaoslib.types import Configuration, Secrets
 from brownout.session.activity import activity
 from brownout.session.current import current
 
-__all__ = ["drain_and_stop_node", "quiesce_node", "recluster", "unquiesce_node"]
+__all__ = [
+    "drain_and_stop_node",
+    "quiesce_node",
+    "recluster",
+    "set_migration_speed",
+    "set_replication_factor",
+    "unquiesce_node",
+]
 
 
 @activity
@@ -66,3 +73,37 @@ def drain_and_stop_node(
     session.faults.recluster()
     session.await_idle(target, float(idle_timeout_s))
     return session.faults.stop(target, "clean")
+
+
+@activity
+def set_replication_factor(
+    replication_factor: int = 3, configuration: Configuration = None, secrets: Secrets = None
+) -> dict[str, Any]:
+    """Keep so many copies of each record of the namespace under load; the missing ones are made.
+
+    Proven by the factor that every node says is in effect. Refused above the cluster's size, while
+    data moves, and by a namespace with strong consistency. Put back by the rollback.
+    """
+    return current().faults.changes.adjust("replication_factor", int(replication_factor))
+
+
+@activity
+def set_migration_speed(
+    migrate_threads: int = 0,
+    migrate_sleep: int = -1,
+    migrate_max_num_incoming: int = 0,
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> dict[str, Any]:
+    """Set how fast data moves between nodes: the server's own settings of these names.
+
+    `migrate_sleep` is in µs, between two records. What is left at its default stays as it is;
+    with all left, nothing is done, on any database. Put back by the rollback.
+    """
+    given = {"migrate_threads": int(migrate_threads), "migrate_sleep": int(migrate_sleep),
+             "migrate_max_num_incoming": int(migrate_max_num_incoming)}  # fmt: skip
+    least = {"migrate_sleep": 0}
+    speed = {name: value for name, value in given.items() if value >= least.get(name, 1)}
+    if not speed:
+        return {"node": None, "effective": None, "evidence": {"skipped": True}}
+    return current().faults.changes.adjust("migration_speed", speed)

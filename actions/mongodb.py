@@ -4,10 +4,17 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
+from brownout.errors import ClusterError
 from brownout.session.activity import activity
 from brownout.session.current import current
 
-__all__ = ["step_down_primary"]
+__all__ = [
+    "add_member",
+    "remove_member",
+    "resize_oplog",
+    "set_votes_and_priority",
+    "step_down_primary",
+]
 
 
 @activity
@@ -20,3 +27,68 @@ def step_down_primary(
     """
     session = current()
     return session.faults.step_down(session.node("target"))
+
+
+@activity
+def add_member(
+    node: str = "spare",
+    timeout_s: float = 300.0,
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> dict[str, Any]:
+    """Add `node` to the set, wait out its initial sync, and give it its vote: three steps in one.
+
+    They are `resize.add_node`, `cluster.wait_until` redundant, and `resize.admit_node`. Fails,
+    with the member added and without a vote, if it is not a secondary within `timeout_s` seconds.
+    """
+    session = current()
+    member = session.node(node)
+    added = session.faults.changes.add(member)
+    if session.await_milestone("redundant", float(timeout_s)) is None:
+        raise ClusterError(
+            f"member `{member.name}` is no secondary after {float(timeout_s):.0f} s",
+            "its initial sync may need longer: raise `timeout_s`",
+        )
+    session.faults.changes.admit(member)
+    return added
+
+
+@activity
+def remove_member(
+    node: str = "target", configuration: Configuration = None, secrets: Secrets = None
+) -> dict[str, Any]:
+    """Take `node` out of the set, a primary after it stepped down, and stop it.
+
+    Refused where the last voter, or a majority, would go. Undone by `add_member`.
+    """
+    session = current()
+    return session.faults.changes.remove(session.node(node))
+
+
+@activity
+def set_votes_and_priority(
+    node: str = "target",
+    votes: int = 1,
+    priority: float = 1.0,
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> dict[str, Any]:
+    """Give `node` so many `votes` (0 or 1) and this `priority` (0 to 1000; 0 is never primary).
+
+    A primary whose priority falls below another's hands over. Put back by the rollback.
+    """
+    session = current()
+    value = {"votes": int(votes), "priority": float(priority)}
+    return session.faults.changes.adjust("votes_and_priority", value, session.node(node))
+
+
+@activity
+def resize_oplog(
+    mb: float,
+    node: str = "target",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> dict[str, Any]:
+    """Give the oplog of `node` this size in MB (`replSetResizeOplog`). Put back by the rollback."""
+    session = current()
+    return session.faults.changes.adjust("oplog_mb", float(mb), session.node(node))

@@ -21,14 +21,17 @@ from brownout.session.current import current
 __all__ = [
     "availability",
     "blackout",
+    "capacity_ratio",
     "errors",
     "latency",
     "lost_operations",
     "lost_writes",
     "measure",
+    "rebalance_time",
     "recovery_time",
     "redundancy_time",
     "rejoin_time",
+    "throughput_while_moving",
     "tps_drop",
 ]
 
@@ -119,3 +122,23 @@ def rejoin_time(configuration: Configuration = None, secrets: Secrets = None) ->
 def redundancy_time(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
     """Return the seconds from the fault's effect until redundancy was back."""
     return current().measure("redundancy_time", "total")
+
+
+@activity
+def rebalance_time(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
+    """Return the seconds from a planned change's effect until nothing was left to move."""
+    return current().measure("rebalance_time", "total")
+
+
+@activity
+def throughput_while_moving(
+    configuration: Configuration = None, secrets: Secrets = None
+) -> dict[str, Any]:
+    """Return mean throughput while data was moved ÷ baseline, a ratio."""
+    return current().measure("throughput_while_moving", "total")
+
+
+@activity
+def capacity_ratio(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
+    """Return throughput after ÷ before, a ratio; in closed loop only, where it is not offered."""
+    return current().measure("capacity_ratio", "total")

@@ -37,7 +37,7 @@ def faults(lab_aerospike: Cluster, adapter: AerospikeAdapter, tmp_path: Path) ->
 def watcher(adapter: AerospikeAdapter, faults: Faults) -> Iterator[MilestoneWatcher]:
     found = MilestoneWatcher(adapter, lambda: not faults.broken, lambda crossing: None)
     found.arm()
-    faults.before_break = found.start
+    faults.acts.before_break = found.start
     yield found
     found.stop()
 

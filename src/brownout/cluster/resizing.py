@@ -56,10 +56,18 @@ class Resizing(Protocol):
         """Make `node`, whose process runs, a member; effective when the others took it in."""
         ...
 
+    def admit(self, node: Node) -> Proof:
+        """Give a member that was added, and has its data, its full say (MongoDB: a vote).
+
+        `already` where this database has no such step.
+        """
+        ...
+
     def leave(self, node: Node) -> Proof:
         """Have `node` hand over all that it does while it still runs.
 
-        `already` where this database or edition has no such step, or it is no member.
+        `already` where this database or edition has no such step, it is no member, or its
+        process is gone; a dead member of a replica set is taken out all the same.
         """
         ...
 

@@ -1,7 +1,7 @@
 """From the data of a run to its impact: the baseline, and every measure of every fault."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from brownout.impact.baseline import Baseline, check
 from brownout.impact.blackout import blackouts_by_lane
@@ -14,6 +14,7 @@ from brownout.impact.latency import Latency, latency_of
 from brownout.impact.level import Level, level_of
 from brownout.impact.losses import Losses, losses_of
 from brownout.impact.milestones import Milestones, milestones_of
+from brownout.impact.rebalance import Rebalance, Span, rebalance_of
 from brownout.impact.recovery import recovered_at
 from brownout.impact.sham import Sham, shams_of
 from brownout.impact.signal import Signal, signal_of
@@ -44,6 +45,7 @@ class Fault:
     end: float | None
     scopes: Mapping[str, ScopeImpact]
     blackout_by_lane: Mapping[str, float]
+    rebalance: Rebalance = field(default_factory=Rebalance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,11 @@ def _fault(
         )
     before = (levels["total"].start, levels["total"].end)
     lanes = blackouts_by_lane(data.lanes, before, (episode.start, end), data.settings)
-    return Fault(episode, end, scopes, lanes)
+    total, level = signals["total"], levels["total"]
+    redundant = milestone(episode, "redundant")
+    span = Span(effective, redundant.first_yes if redundant else None, end, episode.until)
+    moved = rebalance_of(data.balance, total, level, span, data.settings)
+    return Fault(episode, end, scopes, lanes, moved)
 
 
 def _episode_end(

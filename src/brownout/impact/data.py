@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from brownout.impact.settings import MeasureSettings
+from brownout.run.balance import Balance
 from brownout.run.events import Event
 from brownout.run.lanes import Lane
 from brownout.run.latency import LatencyLog
@@ -47,6 +48,7 @@ class TimeAbove(NamedTuple):
 class RunData:
     """One run. `end` is when the load ended, in seconds since the schedule's start.
 
+    `balance` is what the nodes said that they held, where a cluster was resized.
     `lanes` holds the columns of each failure domain, a value a bucket, as `read_lanes` gives them.
     `managed` says that somebody else carries out what is asked for, perhaps minutes later.
     """
@@ -60,4 +62,5 @@ class RunData:
     lanes: Mapping[str, Lane] = field(default_factory=dict)
     latency: LatencyLog = field(default_factory=lambda: LatencyLog(()))
     managed: bool = False
+    balance: Sequence[Balance] = ()
     time_above: Sequence[TimeAbove] = ()

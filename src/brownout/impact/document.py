@@ -73,6 +73,7 @@ def _fault(fault: Fault) -> dict[str, Any]:
         "end": fault.end,
         "until": episode.until,
         **(scope_document(total) if total else _nothing()),
+        **asdict(fault.rebalance),
         "longest_blackout_by_lane": dict(fault.blackout_by_lane),
         "scopes": {
             scope: scope_document(measured)

@@ -60,6 +60,9 @@ _PLAIN = {
         Measure("rejoin_time_after_start", "s", per_scope=False),
         Measure("redundancy_time", "s", per_scope=False),
         Measure("redundancy_time_after_start", "s", per_scope=False),
+        Measure("rebalance_time", "s", per_scope=False),
+        Measure("throughput_while_moving", "ratio", AT_LEAST, per_scope=False),
+        Measure("capacity_ratio", "ratio", AT_LEAST, per_scope=False),
         Measure("lost_writes", "writes", per_scope=False),
         Measure("decay", "ratio"),
     )

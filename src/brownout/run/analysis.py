@@ -11,6 +11,7 @@ from brownout.impact.data import ErrorRow, RunData, Stream
 from brownout.impact.document import as_document, rounded
 from brownout.impact.names import time_above_of
 from brownout.impact.settings import MeasureSettings
+from brownout.run.balance import read_balance
 from brownout.run.csvfile import read_rows
 from brownout.run.directory import SCHEMA_VERSION, RunDirectory
 from brownout.run.events import Event, read_events
@@ -68,6 +69,7 @@ def load_run(directory: RunDirectory, record: Document) -> RunData:
         errors=[_error_row(row) for row in read_rows(directory.errors, _ERRORS)],
         lanes=read_lanes(directory.lanes),
         latency=read_hlog(directory.latency),
+        balance=read_balance(directory.balance),
         managed=bool((record.get("cluster") or {}).get("managed")),
         time_above=[each for each in wanted if each is not None],
     )

@@ -25,7 +25,7 @@ _CHUNK = 1 << 23
 _COUNT = np.dtype(np.int32)
 _MOST = {4: np.iinfo(np.int32).max, 8: 1 << 53}
 #: The columns that `read_rows` takes for text.
-TEXT = ("stream", "op", "cause", "code", "lane")
+TEXT = ("stream", "op", "cause", "code", "lane", "node")
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 #: Microseconds of an hour do not fit into 32 bits.
 _WIDE = {"max_us": np.dtype(np.int64)}

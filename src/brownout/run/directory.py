@@ -41,6 +41,7 @@ class RunDirectory:
         self.outcomes = path / "outcomes.csv"
         self.errors = path / "errors.csv"
         self.lanes = path / "lanes.csv"
+        self.balance = path / "balance.csv"
         self.latency = path / "latency.hlog"
         self.generator = path / "generator.json"
         self.generator_series = path / "generator.csv"

@@ -83,7 +83,7 @@ class EventLog:
     ) -> int:
         """Write that `name` is about to be done, and how it is undone; return the event's id.
 
-        Raises `RunDirectoryError` where a break cannot be written down.
+        Raises `RunDirectoryError` where a break, or what has an undo, cannot be written down.
         """
         return self._begin("intent", type, name, node, {"undo": undo, "arguments": arguments or {}})
 
@@ -147,7 +147,8 @@ class EventLog:
             **{key: value for key, value in fields.items() if key not in _COMMON},
         }
         text = json.dumps(redact(line), ensure_ascii=False) + "\n"
-        self._write(text, must=stage == "intent" and line["type"] == "break")
+        must = stage == "intent" and (line["type"] == "break" or line.get("undo") is not None)
+        self._write(text, must=must)
 
     def _write(self, text: str, must: bool) -> None:
         """Write a line after those that could not be written; keep it where it cannot be either.

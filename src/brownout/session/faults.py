@@ -5,9 +5,7 @@ What is broken is known here and nowhere else; nothing else may stop, pause, wip
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from brownout.cluster.adapter import Adapter, Quiescing
 from brownout.cluster.host import Host, Proof, StopMode, host_for
@@ -15,24 +13,11 @@ from brownout.cluster.model import Cluster, Node
 from brownout.errors import BrownoutError, Unsupported
 from brownout.run.events import EventLog
 from brownout.session import guards, owed
+from brownout.session.acts import Act, Acts, Evidence, evidence_of
+from brownout.session.changes import Changes
+from brownout.session.debts import Debt
 
 __all__ = ["Faults"]
-
-Evidence = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """One break or mend: its event's type and name, the node and, for a break, how to undo it.
-
-    `node` is None for what is done to the cluster as a whole.
-    """
-
-    type: str
-    name: str
-    node: str | None
-    undo: dict[str, str] | None = None
-    arguments: dict[str, Any] | None = None
 
 
 class Faults:
@@ -46,15 +31,16 @@ class Faults:
         to_t: Callable[[float], float | None],
         broken: Mapping[str, str] | None = None,
         half_wiped: Mapping[str, Sequence[Path]] | None = None,
+        debts: Sequence[Debt] = (),
     ) -> None:
-        self._cluster, self._adapter, self._events, self._to_t = cluster, adapter, events, to_t
+        self._cluster, self._adapter = cluster, adapter
+        self.acts = Acts(events, to_t)
         self._hosts: dict[str, Host] = {}
         self._broken = dict(broken or {})  # node -> the mends it waits for, as `owed` words them
         self._quiesced: list[int] = []  # the events that a recluster is to give their effect
         self._half_wiped = dict(half_wiped or {})  # node -> directories that a wipe began on
         self._lock = threading.Lock()
-        self.broke_something = False
-        self.before_break: Callable[[], None] = lambda: None
+        self.changes = Changes(cluster, adapter, self.acts, self.host, self._missing, debts)
 
     @property
     def broken(self) -> dict[str, str]:
@@ -69,9 +55,23 @@ class Faults:
     def stop(self, node: Node, mode: StopMode) -> Evidence:
         """Stop `node` (`clean` or `kill`); proven when its process is gone."""
         self._check_break(node, "stop" if mode == "clean" else "kill")
-        name = "stop_node" if mode == "clean" else "kill_node"
-        return self._break(Act("break", name, node.name, _undo("start_node")),
-                           lambda: self.host(node).stop(mode))  # fmt: skip
+        if mode == "kill":
+            return self._kill(node)
+        return self._break(Act("break", "stop_node", node.name, _undo("start_node")),
+                           lambda: self.host(node).stop("clean"))  # fmt: skip
+
+    def kill_together(self, nodes: Sequence[Node]) -> list[Evidence]:
+        """Kill several nodes as one fault, as where their rack loses its power.
+
+        The guards judge all of them before the first is touched.
+        """
+        missing, down = self._missing(), self.broken
+        found = []
+        for node in nodes:
+            found += guards.of_break(self._cluster, node.name, "kill", down, missing)
+            down[node.name] = "start_node"
+        guards.refuse(found)
+        return [self._kill(node) for node in nodes]
 
     def pause(self, node: Node, undo_after_s: float | None = None) -> Evidence:
         """Freeze `node`'s process; proven when the kernel says it is stopped.
@@ -113,11 +113,11 @@ class Faults:
         self._check_break(node, "quiesce")
         act = Act("break", "quiesce_node", node.name, _undo("unquiesce_node"))
         entry = self._intend_break(act)
-        proof = self._do(entry, lambda: adapter.quiesce(node))
+        proof = self.acts.do(entry, lambda: adapter.quiesce(node))
         if proof.already:
-            return {"node": node.name, **self._prove(entry, proof)}
+            return {"node": node.name, **self.acts.prove(entry, proof)}
         self._quiesced.append(entry)
-        return {"node": node.name, "effective": None, "evidence": _evidence(proof)}
+        return {"node": node.name, "effective": None, "evidence": evidence_of(proof)}
 
     def recluster(self) -> Evidence:
         """Have the nodes form their cluster anew, which gives every quiesce before it its effect.
@@ -126,12 +126,12 @@ class Faults:
         """
         adapter = self._quiescing()
         act = Act("break" if self._quiesced else "mend", "recluster", None)
-        entry = self._intend(act)
-        proof = self._do(entry, adapter.recluster)
+        entry = self.acts.intend(act)
+        proof = self.acts.do(entry, adapter.recluster)
         for quiesced in self._quiesced:
-            self._prove(quiesced, proof)
+            self.acts.prove(quiesced, proof)
         self._quiesced.clear()
-        return {"node": None, **self._prove(entry, proof)}
+        return {"node": None, **self.acts.prove(entry, proof)}
 
     def unquiesce(self, node: Node) -> Evidence:
         """Give `node` its work back: the quiesce is undone and the cluster formed anew."""
@@ -146,24 +146,26 @@ class Faults:
         directories = self._half_wiped.get(node.name)
         if directories is not None and not self.host(node).running().running:
             finish = Act("mend", "finish_wipe", node.name)
-            self._act(finish, lambda: self.host(node).wipe(directories))
+            self.acts.carry_out(finish, lambda: self.host(node).wipe(directories))
             del self._half_wiped[node.name]
-        evidence = self._act(Act("mend", "start_node", node.name), self.host(node).start)
+        evidence = self.acts.carry_out(Act("mend", "start_node", node.name), self.host(node).start)
         self._mended(node.name, "start_node")
         return evidence
 
     def resume(self, node: Node) -> Evidence:
         """Let a paused `node` go on; safe when it runs."""
-        evidence = self._act(Act("mend", "resume_node", node.name), self.host(node).resume)
+        evidence = self.acts.carry_out(
+            Act("mend", "resume_node", node.name), self.host(node).resume
+        )
         self._mended(node.name, "resume_node")
         return evidence
 
     def reboot(self, node: Node) -> Evidence:
         """Reboot `node`'s machine; a plain process has none, which is recorded as skipped."""
-        return self._act(Act("mend", "reboot_node", node.name), self.host(node).reboot)
+        return self.acts.carry_out(Act("mend", "reboot_node", node.name), self.host(node).reboot)
 
     def put_back(self) -> list[str]:
-        """Undo all that is still broken, every node tried; return what could not be undone."""
+        """Undo all that is still broken or changed, each tried; return what could not be undone."""
         failures = []
         for name, waiting in self.broken.items():
             node = self._cluster.node(name)
@@ -172,7 +174,11 @@ class Faults:
                     self._mend(node, mend)
             except BrownoutError as error:
                 failures.append(f"node `{name}` could not be put back by {waiting}: {error}")
-        return failures
+        return failures + self.changes.put_back()
+
+    def _kill(self, node: Node) -> Evidence:
+        return self._break(Act("break", "kill_node", node.name, _undo("start_node")),
+                           lambda: self.host(node).stop("kill"))  # fmt: skip
 
     def _mend(self, node: Node, mend: str) -> None:
         """Do one mend that a broken node waits for."""
@@ -184,7 +190,9 @@ class Faults:
             self.start(node)
 
     def _undrain(self, node: Node, mend: str) -> Evidence:
-        evidence = self._act(Act("mend", mend, node.name), lambda: self._adapter.undrain(node))
+        evidence = self.acts.carry_out(
+            Act("mend", mend, node.name), lambda: self._adapter.undrain(node)
+        )
         self._mended(node.name, mend)
         return evidence
 
@@ -215,22 +223,16 @@ class Faults:
 
     def _break(self, act: Act, do: Callable[[], Proof]) -> Evidence:
         entry = self._intend_break(act)
-        return {"node": act.node, **self._prove(entry, self._do(entry, do))}
-
-    def _act(self, act: Act, do: Callable[[], Proof]) -> Evidence:
-        """Write the intent, act, write the proof; the evidence is what the activity returns."""
-        entry = self._intend(act)
-        return {"node": act.node, **self._prove(entry, self._do(entry, do))}
+        return {"node": act.node, **self.acts.prove(entry, self.acts.do(entry, do))}
 
     def _intend_break(self, act: Act) -> int:
         """Count the node as broken before it is, so that a crash in between leaves it counted."""
-        self.before_break()
+        self.acts.before_break()
         with self._lock:
             if act.undo is not None and act.node is not None:
                 waiting = self._broken.get(act.node, "")
                 self._broken[act.node] = owed.broke(waiting, act.undo["action"])
-        self.broke_something = True
-        return self._intend(act)
+        return self.acts.intend(act)
 
     def _mended(self, node: str, mend: str) -> None:
         """This is no longer owed to `node`."""
@@ -238,29 +240,6 @@ class Faults:
             waiting = owed.mended(self._broken.pop(node, ""), mend)
             if waiting:
                 self._broken[node] = waiting
-
-    def _intend(self, act: Act) -> int:
-        return self._events.intent(
-            act.type, act.name, node=act.node, undo=act.undo, arguments=act.arguments
-        )
-
-    def _do(self, entry: int, do: Callable[[], Proof]) -> Proof:
-        try:
-            return do()
-        except BrownoutError as error:
-            self._events.failed(entry, str(error))
-            raise
-
-    def _prove(self, entry: int, proof: Proof) -> Evidence:
-        effective = self._to_t(proof.effective_monotonic)
-        evidence = _evidence(proof)
-        self._events.effective(entry, effective, proof.uncertainty_s, evidence)
-        self._events.ended(entry)
-        return {"effective": effective, "evidence": evidence}
-
-
-def _evidence(proof: Proof) -> Evidence:
-    return {**proof.evidence, "skipped": proof.skipped, "already": proof.already}
 
 
 def _undo(action: str) -> dict[str, str]:

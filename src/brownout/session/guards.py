@@ -11,7 +11,7 @@ from brownout.cluster.hours import parse_window
 from brownout.cluster.model import Cluster
 from brownout.errors import Refused
 
-__all__ = ["Guard", "of_break", "of_cluster", "of_wipe", "refuse"]
+__all__ = ["Guard", "of_break", "of_change", "of_cluster", "of_emptying", "of_wipe", "refuse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,26 @@ def of_break(
     if node not in broken:
         guards += [_nodes_down(cluster, node, broken), _redundancy(missing)]
     return guards
+
+
+def of_change(
+    cluster: Cluster,
+    node: str | None,
+    act: str,
+    missing: Sequence[str],
+    objections: Sequence[str],
+) -> list[Guard]:
+    """Judge a planned change, of `node` or of the cluster as a whole.
+
+    `missing` is as in `of_break`; `objections` are the database's own, in words.
+    """
+    guards = [_denied_node(cluster, node)] if node else []
+    return [*guards, _denied_acts(cluster, [act]), _redundancy(missing), _possible(objections)]
+
+
+def of_emptying(cluster: Cluster) -> list[Guard]:
+    """Judge whether a spare that was added and is out again may be emptied."""
+    return [_data_loss(cluster, ["wipe"]), _denied_acts(cluster, ["wipe"])]
 
 
 def of_wipe(cluster: Cluster, node: str, state: str, running: bool) -> list[Guard]:
@@ -131,6 +151,10 @@ def _data_loss(cluster: Cluster, needs: Iterable[str]) -> Guard:
         + ("allows it" if cluster.allow_data_loss else "does not say `allow_data_loss: true`"),
         "set it there if losing a node's data is acceptable",
     )
+
+
+def _possible(objections: Sequence[str]) -> Guard:
+    return Guard("possible now", not objections, "; ".join(objections) or "the database can do it")
 
 
 def _nodes_down(cluster: Cluster, node: str, broken: Mapping[str, str]) -> Guard:

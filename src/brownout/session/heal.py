@@ -25,7 +25,7 @@ from brownout.infra import lab
 from brownout.load.where import collect_left
 from brownout.run.directory import RunDirectory
 from brownout.run.events import Event, EventLog, read_events
-from brownout.session import open_runs, owed
+from brownout.session import debts, open_runs, owed
 from brownout.session.faults import Faults
 from brownout.session.open_runs import Claim
 
@@ -39,7 +39,7 @@ GENERATOR_GONE_WITHIN_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Healed:
-    """What was put back on one cluster: `mended` is `{"n1": "start_node"}`."""
+    """What was put back on one cluster: `mended` is `{"n1": "start_node", "n6": "remove_node"}`."""
 
     cluster: str
     run: str
@@ -55,7 +55,7 @@ def still_broken(events: Iterable[Event]) -> dict[str, str]:
     """
     broken: dict[str, str] = {}
     for event in events:
-        if event.node is None:
+        if event.node is None or str((event.undo or {}).get("action")) in debts.ACTIONS:
             continue
         waiting = broken.pop(event.node, "")
         if event.type == "break" and event.undo:
@@ -128,23 +128,26 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
     """Undo what the run's events leave broken, and write that down behind them."""
     log = RunDirectory(run).events
     events = read_events(log) if log.exists() else []
-    broken = still_broken(events)
-    found = found_broken(cluster, broken)
+    broken, changed = still_broken(events), debts.left(events)
+    found = found_broken(cluster, {**broken, **{str(d.node): d.words() for d in changed}})
     if found:
         say(f"the run's record does not say why {', '.join(found)} stand still; they are put back")
     broken = {**broken, **found}
     adapter = adapter_for(cluster)
     try:
         log_again = EventLog(log)
-        faults = Faults(cluster, adapter, log_again, lambda _: None, broken, half_wiped(events))
+        half = half_wiped(events)
+        faults = Faults(cluster, adapter, log_again, lambda _: None, broken, half, changed)
         for node, mend in broken.items():
             say(f"{mend} {node}")
+        for debt in reversed(changed):
+            say(debt.words())
         failures = faults.put_back()
     finally:
         adapter.close()
     if failures:
         raise UndoFailed("; ".join(failures), "mend these by hand, then heal again")
-    return broken
+    return {**broken, **{debt.node or debt.setting: debt.words() for debt in changed}}
 
 
 def _await_whole(cluster: Cluster, limit_s: float, say: Say) -> bool:

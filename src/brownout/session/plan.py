@@ -19,6 +19,9 @@ __all__ = ["Plan", "make_plan"]
 
 T = TypeVar("T")
 
+#: What a scenario needs that changes who holds which data.
+RESIZES = frozenset({"add", "remove", "replication_factor"})
+
 #: The workload that runs where none is named, by the cluster's environment.
 DEFAULT_WORKLOADS = {"lab": "lab"}
 DEFAULT_WORKLOAD = "key-value"
@@ -41,6 +44,11 @@ class Plan:
     workload: Workload
     limits: tuple[slo.Limit, ...]
     settings: MeasureSettings
+
+    @property
+    def resizes(self) -> bool:
+        """Whether data is moved between nodes on purpose."""
+        return bool(RESIZES & set(self.needs))
 
     @property
     def mode(self) -> str:

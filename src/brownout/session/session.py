@@ -19,15 +19,16 @@ from brownout.run import analyze
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 from brownout.session import ending, guards, open_runs, opening, record, undisturbed
+from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import conclude
 from brownout.session.faults import Faults
 from brownout.session.idle import await_idle
 from brownout.session.interruption import Interruption
 from brownout.session.measures import answer
-from brownout.session.milestones import Crossing, MilestoneWatcher
 from brownout.session.plan import Plan
 from brownout.session.running_load import RunningLoad
 from brownout.session.status import Status
+from brownout.session.targets import ADDED, SPARE, next_spare, targets_of
 from brownout.session.trail import Trail
 
 __all__ = ["Session"]
@@ -47,8 +48,8 @@ class Session:
         self.cluster = plan.cluster
         self.baseline: Baseline | None = None
         self._trail: Trail | None = None
-        self._watcher: MilestoneWatcher | None = None
-        self._target: Node | None = None
+        self._watch: ClusterWatch | None = None
+        self._targets: list[Node] = []
         self.interruption = Interruption(plan.options.abort_if)
         self._brought_up = self._claimed = False
         self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
@@ -67,6 +68,8 @@ class Session:
         self._make_records(whole)
         self.interruption.watch(self.directory.path, self._log(), self._load.series)
         self._load.start(self.cluster, self.adapter, self.directory)
+        if self._watch is not None and self.plan.resizes:
+            self._watch.watch_balance(self.directory.balance, self._load.now, self.status.say)
         self._log().point("phase", "load_started")
         self.status.phase = "waiting for a stable baseline"
         self.status.until(self.plan.settings.warmup_max_s)
@@ -108,7 +111,7 @@ class Session:
         opening.check_support(self.plan, self.adapter)
         whole = opening.check_whole(self.adapter)
         options = self.plan.options
-        self._target = self.adapter.targets(options.target, options.seed)[0]
+        self._targets = targets_of(options.target, self.cluster, self.adapter, options.seed)
         return whole
 
     def _make_records(self, whole: dict[str, object]) -> None:
@@ -122,10 +125,9 @@ class Session:
         self._log().point("check", "cluster_whole", ok=True, detail=whole)
         self.faults = Faults(self.cluster, self.adapter, self._log(), self._load.to_t)
         self.status.broken = lambda: self.faults.broken
-        self._watcher = MilestoneWatcher(
-            self.adapter, lambda: not self.faults.broken, self._trail.crossed
-        )
-        self.faults.before_break = self._watch
+        mended, aborted = (lambda: not self.faults.broken), self.interruption.aborted
+        self._watch = ClusterWatch(self.adapter, self._trail, mended, aborted)
+        self.faults.acts.before_break = self._watch.before_break
 
     @property
     def may_have_broken(self) -> bool:
@@ -146,20 +148,25 @@ class Session:
         self._log().point("phase", "method_ended")
 
     def node(self, name: str) -> Node:
-        """Return the node that an activity means: `target` or a name of the inventory."""
+        """Return the node that an activity means: `target`, `spare`, `added` or a name."""
+        if name == SPARE:
+            return next_spare(self.cluster, self.faults.changes.members)
+        if name == ADDED:
+            return self.faults.changes.added
         return self._node() if name == "target" else self.cluster.node(name)
+
+    @property
+    def targets(self) -> list[Node]:
+        """Every node that `target` means: more than one only where it means a rack."""
+        return list(self._targets)
 
     def await_milestone(self, name: str, timeout_s: float) -> dict[str, Any] | None:
         """Wait until the cluster reaches milestone `name`; None where it did not in time."""
-        if self._watcher is None or not self.faults.broke_something:
+        if self._watch is None or not self.faults.acts.broke_something:
             raise ConfigurationError(f"wait_until {name}: nothing was broken yet in this run")
         self.status.phase = f"waiting until {name}"
         self.status.until(timeout_s)
-        crossing = self._watcher.wait(name, timeout_s)
-        if crossing.first_yes is None and not self._watcher.passed(name):
-            self._miss(crossing, timeout_s)
-            return None
-        return {"state": name, **self._written().bracket(crossing)}
+        return self._watch.await_milestone(name, timeout_s)
 
     def await_idle(self, node: Node, timeout_s: float) -> dict[str, Any]:
         """Wait until `node` serves nobody any more; Aerospike only."""
@@ -167,6 +174,16 @@ class Session:
         self.status.until(timeout_s)
         adapter = of_aerospike(self.adapter)
         return await_idle(adapter, node, timeout_s, self.interruption.must_stop)
+
+    def hold(self) -> None:
+        """Wait until the load has held, at most as long as for a milestone."""
+        limit_s, settings = self.plan.options.milestone_limit_s, self.plan.settings
+        if self.baseline is not None:
+            self.status.phase = "waiting for the load to hold"
+            self.status.until(limit_s)
+            ending.await_hold(
+                self._load.generator, self.baseline, settings, limit_s, self.interruption.aborted
+            )
 
     def measure(self, name: str, scope: str) -> dict[str, Any]:
         """Answer a probe: the measure of the whole run, or that there is none yet."""
@@ -187,17 +204,11 @@ class Session:
         self._finished = True
         stopped = self.interruption.aborted
         limit_s = self.plan.options.milestone_limit_s
-        if self._watcher and self.faults.broke_something and not self.faults.broken:
+        if self._watch and self.faults.acts.broke_something and not self.faults.broken:
             self.status.phase = "waiting for redundancy"
             self.status.until(limit_s)
-            if not ending.await_redundancy(self._watcher, limit_s, stopped):
-                self._miss(self._watcher.crossings["redundant"], limit_s)
-        if self.baseline is not None:
-            self.status.phase = "waiting for the load to hold"
-            self.status.until(limit_s)
-            ending.await_hold(
-                self._load.generator, self.baseline, self.plan.settings, limit_s, stopped
-            )
+            self._watch.await_redundancy(limit_s)
+        self.hold()
         self._end_load(read_back=not stopped())
         self._impact = analyze(self.directory.path)
 
@@ -238,8 +249,8 @@ class Session:
 
     def _release(self, keep_claim: bool) -> None:
         self.status.phase = "cleaning up"
-        if self._watcher is not None:
-            self._watcher.stop()
+        if self._watch is not None:
+            self._watch.stop()
         if hasattr(self, "adapter"):
             self.adapter.close()
         if self._brought_up:
@@ -251,20 +262,10 @@ class Session:
 
     # -- small helpers ------------------------------------------------------------------------
 
-    def _watch(self) -> None:
-        """Watch the cluster from before the first break on."""
-        if self._watcher is not None and not self._watcher.watching:
-            self._watcher.arm()
-            self._watcher.start()
-
-    def _miss(self, crossing: Crossing, limit_s: float) -> None:
-        if not self.interruption.aborted():
-            self._written().missed(crossing, limit_s)
-
     def _node(self) -> Node:
-        if self._target is None:
+        if not self._targets:
             raise ConfigurationError("no target was chosen: the run did not open")
-        return self._target
+        return self._targets[0]
 
     def _written(self) -> Trail:
         if self._trail is None:

@@ -1,0 +1,57 @@
+"""`balance.csv`: what each node holds and has still to move, about once a second.
+
+    t,node,records,bytes,to_move,received
+    21.4,n6,1034,1058816,812,1034
+
+Written while a cluster is resized. A number that a node does not tell is -1.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from brownout.cluster.resizing import Holding
+from brownout.run.csvfile import read_rows
+
+__all__ = ["HEADER", "Balance", "balance_lines", "read_balance"]
+
+HEADER = ("t", "node", "records", "bytes", "to_move", "received")
+_NOT_TOLD = -1
+
+
+class Balance(NamedTuple):
+    """What every node that answered held `t` seconds after the schedule's start."""
+
+    t: float
+    nodes: Mapping[str, Holding]
+
+
+def balance_lines(t: float, nodes: Mapping[str, Holding]) -> str:
+    """Return one look at the nodes as lines of the file."""
+    rows = [
+        (f"{t:.1f}", name, str(held.records), str(held.bytes), _told(held.to_move),
+         _told(held.received))
+        for name, held in nodes.items()
+    ]  # fmt: skip
+    return "".join(",".join(row) + "\n" for row in rows)
+
+
+def read_balance(path: Path) -> list[Balance]:
+    """Return every look at the nodes, in order; none where the file is not there.
+
+    Raises `RunDirectoryError` for what is not of this shape.
+    """
+    looks: dict[float, dict[str, Holding]] = {}
+    for t, node, *numbers in read_rows(path, HEADER):
+        records, held, to_move, received = (int(float(number)) for number in numbers)
+        holding = Holding(records, held, _known(to_move), _known(received))
+        looks.setdefault(float(t), {})[node] = holding
+    return [Balance(t, nodes) for t, nodes in looks.items()]
+
+
+def _told(number: int | None) -> str:
+    return str(_NOT_TOLD if number is None else number)
+
+
+def _known(number: int) -> int | None:
+    return None if number < 0 else number

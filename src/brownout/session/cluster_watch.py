@@ -1,0 +1,66 @@
+"""What is looked at in the cluster from the first break on: its milestones, and what it moves."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from brownout.cluster.adapter import Adapter
+from brownout.cluster.resizing import Resizing
+from brownout.session import ending
+from brownout.session.balance_watch import BalanceWatch
+from brownout.session.milestones import Crossing, MilestoneWatcher
+from brownout.session.trail import Trail
+
+__all__ = ["ClusterWatch"]
+
+
+class ClusterWatch:
+    """Watches one cluster for one run, and writes down what it sees."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        trail: Trail,
+        is_mended: Callable[[], bool],
+        aborted: Callable[[], bool],
+    ) -> None:
+        self._adapter, self._trail, self._aborted = adapter, trail, aborted
+        self._milestones = MilestoneWatcher(adapter, is_mended, trail.crossed)
+        self._balance: BalanceWatch | None = None
+
+    def watch_balance(
+        self, path: Path, clock: Callable[[], float | None], say: Callable[[str], None]
+    ) -> None:
+        """Look at what the nodes hold from now on, where the database can tell."""
+        if isinstance(self._adapter, Resizing):
+            self._balance = BalanceWatch(self._adapter, path, clock, say)
+            self._balance.start()
+
+    def before_break(self) -> None:
+        """Watch the milestones from before a break on; it goes on where it does already."""
+        if not self._milestones.watching:
+            self._milestones.arm()
+            self._milestones.start()
+
+    def await_milestone(self, name: str, timeout_s: float) -> dict[str, Any] | None:
+        """Wait until the cluster reaches milestone `name`; None where it did not in time."""
+        crossing = self._milestones.wait(name, timeout_s)
+        if crossing.first_yes is None and not self._milestones.passed(name):
+            self._miss(crossing, timeout_s)
+            return None
+        return {"state": name, **self._trail.bracket(crossing)}
+
+    def await_redundancy(self, limit_s: float) -> None:
+        """Wait until redundancy is back; that it is not within `limit_s` is written down."""
+        if not ending.await_redundancy(self._milestones, limit_s, self._aborted):
+            self._miss(self._milestones.crossings["redundant"], limit_s)
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._milestones.stop()
+        if self._balance is not None:
+            self._balance.stop()
+
+    def _miss(self, crossing: Crossing, limit_s: float) -> None:
+        if not self._aborted():
+            self._trail.missed(crossing, limit_s)

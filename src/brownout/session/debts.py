@@ -1,0 +1,86 @@
+"""What a planned change of a cluster leaves to be put back: nodes added or removed, settings. Pure.
+
+A node that was added is owed a removal, a setting its value before. The latest change is put back
+first. A change that takes back an owed one owes nothing, and pays for it once it is proven.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brownout.cluster.model import Node
+from brownout.run.events import Event
+
+__all__ = ["ACTIONS", "Debt", "left", "members", "owe", "paid", "pays"]
+
+ACTIONS = ("add_node", "remove_node", "adjust")
+
+
+@dataclass(frozen=True, slots=True)
+class Debt:
+    """One thing to put back: `Debt("remove_node", "n6")`, `Debt("adjust", None, "…", 2)`.
+
+    `setting` and `value` are those of an `adjust`; `node` is None for a setting of the cluster.
+    """
+
+    action: str
+    node: str | None
+    setting: str = ""
+    value: Any = None
+
+    def undo(self) -> dict[str, Any]:
+        """Return it as the `undo` of an event."""
+        if self.action != "adjust":
+            return {"action": self.action}
+        return {"action": "adjust", "setting": self.setting, "value": self.value}
+
+    def words(self) -> str:
+        """Return it for people: `remove_node n6`, `replication_factor back to 2`."""
+        where = f" {self.node}" if self.node else ""
+        if self.action != "adjust":
+            return f"{self.action}{where}"
+        return f"{self.setting}{where} back to {self.value}"
+
+
+def pays(debts: Sequence[Debt], action: str, node: str | None, setting: str = "") -> bool:
+    """Say whether doing this puts back what is owed."""
+    return any((d.action, d.node, d.setting) == (action, node, setting) for d in debts)
+
+
+def owe(debts: Sequence[Debt], debt: Debt) -> tuple[Debt, ...]:
+    """Return the debts after a change that owes `debt`; the first value of a setting is kept."""
+    if pays(debts, debt.action, debt.node, debt.setting):
+        return tuple(debts)
+    return (*debts, debt)
+
+
+def paid(
+    debts: Sequence[Debt], action: str, node: str | None, setting: str = ""
+) -> tuple[Debt, ...]:
+    """Return the debts that are left after this was done."""
+    return tuple(d for d in debts if (d.action, d.node, d.setting) != (action, node, setting))
+
+
+def left(events: Iterable[Event]) -> tuple[Debt, ...]:
+    """Return what a run's events leave to be put back, the oldest first.
+
+    A change counts from its intent on, since the run may have died between intent and proof; a
+    payment counts only with its proof.
+    """
+    debts: tuple[Debt, ...] = ()
+    for event in events:
+        action = str((event.undo or {}).get("action", ""))
+        setting = str((event.undo or event.arguments).get("setting", ""))
+        if event.undo is not None and action in ACTIONS:
+            debts = owe(debts, Debt(action, event.node, setting, event.undo.get("value")))
+        elif event.name in ACTIONS and event.evidence:
+            debts = paid(debts, event.name, event.node, setting)
+    return debts
+
+
+def members(nodes: Sequence[Node], every: Sequence[Node], debts: Sequence[Debt]) -> list[Node]:
+    """Return who the cluster consists of while `debts` are owed; `nodes` are its members else."""
+    added = {debt.node for debt in debts if debt.action == "remove_node"}
+    removed = {debt.node for debt in debts if debt.action == "add_node"}
+    stay = [node for node in nodes if node.name not in removed]
+    return [*stay, *(n for n in every if n.name in added and n not in stay)]
