@@ -21,6 +21,7 @@ from brownout.cli import (
     repeat,
     runs,
     safety,
+    sweep,
     watch,
 )
 from brownout.errors import BrownoutError, ExitCode
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.command("list", rich_help_panel=RUN)(listing.list_)
 app.command("plan", rich_help_panel=RUN)(safety.plan)
 app.command("repeat", rich_help_panel=RUN)(repeat.repeat)
+app.command("sweep", rich_help_panel=RUN)(sweep.sweep)
 app.command("load", rich_help_panel=RUN)(load.load)
 app.command("watch", rich_help_panel=RUN)(watch.watch)
 app.command("abort", rich_help_panel=RUN)(safety.abort)

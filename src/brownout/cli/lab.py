@@ -39,6 +39,8 @@ def up(
     cluster = lab.up(declared, members, progress=_progress)
     for node in cluster.nodes:
         typer.echo(f"{node.name}  {node.address}")
+    for spare in cluster.spares:
+        typer.echo(f"{spare.name}  {spare.address}  spare, not running")
 
 
 @app.command()
@@ -59,6 +61,9 @@ def status(name: Name = "lab-mongodb") -> None:
     typer.echo(f"{found.name} is {found.condition}  ({found.directory})")
     for member in found.members:
         typer.echo(f"{member.name}  {member.address}  {member.process}  {member.state}")
+    for spare in found.spares:
+        left = "" if spare.state == "spare" else " (a spare that was left in: `lab up` puts it out)"
+        typer.echo(f"{spare.name}  {spare.address}  {spare.process}  {spare.state}{left}")
     raise typer.Exit(0 if found.condition == "up" else 1)
 
 

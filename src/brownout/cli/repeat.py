@@ -13,7 +13,7 @@ from brownout.errors import ConfigurationError, ExitCode
 if TYPE_CHECKING:
     from brownout.repeats.running import Repeat
 
-__all__ = ["repeat"]
+__all__ = ["code_of", "document_of", "repeat", "stop_after"]
 
 #: The worse a verdict, the sooner it decides the whole.
 CODES = {
@@ -57,13 +57,13 @@ def repeat(
 
     path = catalog.find_experiment(experiment)
     own = seed or secrets.randbelow(999_999) + 1
-    planned = draws(_document(path), n, own, phase_max, tuple(var or ()))
+    planned = draws(document_of(path), n, own, phase_max, tuple(var or ()))
     typer.echo(f"repeat {path.stem} {n} times, seed {own}", err=True)
     done: list[Repeat] = []
     for drawn in planned:
         done.append(run_once(path, drawn))
         typer.echo(table.line(done[-1]), err=True)
-        if why := _stop(done[-1]):
+        if why := stop_after(done[-1]):
             typer.echo(f"brownout: stopped after {drawn.number} of {n}: {why}", err=True)
             break
     impacts = [found.impact for found in done if found.impact is not None]
@@ -71,17 +71,18 @@ def repeat(
         typer.echo(json.dumps(_as_document(path, own, done, spreads(impacts)), indent=2))
     else:
         typer.echo(table.render(done, spreads(impacts)))
-    raise typer.Exit(_code(done))
+    raise typer.Exit(code_of(done))
 
 
-def _document(path: Path) -> Any:
+def document_of(path: Path) -> Any:
+    """Return the experiment in a file; `ConfigurationError` where it holds none."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{path}: is no experiment in JSON: {error}") from error
 
 
-def _stop(last: "Repeat") -> str | None:
+def stop_after(last: "Repeat") -> str | None:
     """Why no other repeat may follow."""
     if last.unmended:
         return f"the cluster is not mended: {last.unmended}; `brownout heal` it first"
@@ -90,7 +91,8 @@ def _stop(last: "Repeat") -> str | None:
     return "the run was aborted" if last.verdict == "aborted" else None
 
 
-def _code(done: "list[Repeat]") -> int:
+def code_of(done: "list[Repeat]") -> int:
+    """Return the exit code of the worst."""
     if any(found.unmended for found in done):
         return int(ExitCode.UNDO_FAILED)
     verdicts = {found.verdict for found in done}

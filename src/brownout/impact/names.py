@@ -17,6 +17,10 @@ UNITS = {
     "us": {"us": 1.0, "ms": 1e3, "s": 1e6},
     "operations": {"operations": 1.0},
     "writes": {"writes": 1.0},
+    "records": {"records": 1.0},
+    "records/s": {"records/s": 1.0},
+    "bytes": {"bytes": 1.0, "MB": 1e6, "GB": 1e9},
+    "bytes/s": {"bytes/s": 1.0, "MB/s": 1e6},
 }
 
 _PERCENTILES = {"p50": 0.50, "p99": 0.99, "p999": 0.999, "max": 1.0}
@@ -61,6 +65,10 @@ _PLAIN = {
         Measure("redundancy_time", "s", per_scope=False),
         Measure("redundancy_time_after_start", "s", per_scope=False),
         Measure("rebalance_time", "s", per_scope=False),
+        Measure("records_moved", "records", per_scope=False),
+        Measure("records_moved_per_s", "records/s", AT_LEAST, per_scope=False),
+        Measure("bytes_moved", "bytes", per_scope=False),
+        Measure("bytes_moved_per_s", "bytes/s", AT_LEAST, per_scope=False),
         Measure("throughput_while_moving", "ratio", AT_LEAST, per_scope=False),
         Measure("capacity_ratio", "ratio", AT_LEAST, per_scope=False),
         Measure("lost_writes", "writes", per_scope=False),

@@ -8,6 +8,8 @@ from typing import Any
 __all__ = ["Draw", "draws"]
 
 _SEEDS = 1_000_000
+#: Targets that are not any one of the members.
+NO_NODE = ("spare", "rack")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ def draws(
 
 
 def _any_node(experiment: Mapping[str, Any]) -> bool:
+    target = experiment.get("configuration", {}).get("target")
+    default = target.get("default") if isinstance(target, Mapping) else target
+    if default in NO_NODE:
+        return False
     extensions = experiment.get("extensions", [])
     needs = [need for found in extensions for need in found.get("needs", ())]
     return "stepdown" not in needs

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brownout.impact.names import AT_LEAST, find
-from brownout.report.words import duration, number
+from brownout.report.words import data_size, duration, number
 
-__all__ = ["MEASURES", "NONE", "bound", "found", "has_scope", "name_of", "worded"]
+__all__ = ["MEASURES", "MOVED", "NONE", "bound", "found", "has_scope", "name_of", "worded"]
 
 #: What stands where there is nothing.
 NONE = "–"
@@ -37,6 +37,13 @@ MEASURES = {
     "rejoin_time_after_start": "… since the node's start",
     "redundancy_time": "redundancy restored",
     "redundancy_time_after_start": "… since the node's start",
+    "rebalance_time": "nothing left to move",
+    "records_moved": "records moved",
+    "records_moved_per_s": "… a second",
+    "bytes_moved": "data moved",
+    "bytes_moved_per_s": "… a second",
+    "throughput_while_moving": "throughput while moving, of before",
+    "capacity_ratio": "capacity after, of before",
     "decay": "decay of one-minute means over the run",
 }
 #: Measures that have parts of their own.
@@ -45,6 +52,16 @@ FAMILIES = {
     "latency_all": "response time of all operations,",
     "time_above": "time with",
 }
+#: Measures of a planned change; a fault has none of them.
+MOVED = (
+    "rebalance_time",
+    "records_moved",
+    "records_moved_per_s",
+    "bytes_moved",
+    "bytes_moved_per_s",
+    "throughput_while_moving",
+    "capacity_ratio",
+)
 #: A null in these means "did not happen", not "is not known".
 WAITING = ("recovery_time", "settled_time", "rejoin_time", "redundancy_time")
 RATIOS = ("tps_drop_sham", "tps_drop_interval")
@@ -119,4 +136,6 @@ def _unit(measure: str, value: float) -> str:
         return f"{100 * value:.{digits}g} %"
     if unit == "us":
         return f"{value / 1000:,.1f} ms"
+    if unit in ("bytes", "bytes/s"):
+        return data_size(value) + unit.removeprefix("bytes")
     return duration(value) if unit == "s" else number(value)

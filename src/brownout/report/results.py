@@ -5,7 +5,7 @@ from typing import Any
 
 from brownout.report.grid import Cell, Column, Grid, Words, columns
 from brownout.report.material import Happening, Material
-from brownout.report.measured import MEASURES, NONE, bound, found, has_scope, name_of, worded
+from brownout.report.measured import MEASURES, MOVED, NONE, bound, found, has_scope, name_of, worded
 from brownout.report.words import number
 
 __all__ = ["errors", "events", "latencies", "ledger", "limits", "measures", "met"]
@@ -63,6 +63,8 @@ def measures(fault: Fault, name: str) -> Grid:
     scopes = _scopes(fault)
     rows: list[Words] = []
     for measure, words in MEASURES.items():
+        if measure in MOVED and fault.get(measure) is None:
+            continue
         cells = [
             worded(measure, of_scope.get(measure)) if has_scope(measure, scope) else ""
             for scope, of_scope in scopes.items()

@@ -31,6 +31,11 @@ DONE = {
     "undrain_node": "let back in",
     "unquiesce_node": "given its work back",
     "drain_node": "drained",
+    "add_node": "added",
+    "remove_node": "removed",
+    "admit_node": "given its full say",
+    "adjust": "a setting changed",
+    "empty_spare": "emptied",
     "changed": "the cluster noticed",
     "rejoined": "every member had rejoined",
     "redundant": "redundancy was back",
@@ -104,7 +109,7 @@ def _deeds(faults: Sequence[Fault]) -> str:
     deeds: dict[str, list[str]] = {}
     for fault in faults:
         for event in fault["events"]:
-            if event["type"] == "mend" or event["name"] == "recluster":
+            if event["type"] != "break" or event["name"] == "recluster":
                 continue
             done = DONE.get(event["name"], event["name"].replace("_", " "))
             deeds.setdefault(event.get("node") or "the cluster", []).append(done)

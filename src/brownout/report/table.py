@@ -22,6 +22,14 @@ ROWS = {
     "lost_operations": "operations lost",
     "lost_writes": "acked writes lost",
 }
+#: Rows of a planned change besides.
+MOVED_ROWS = {
+    "rebalance_time": "nothing left to move",
+    "records_moved": "records moved",
+    "bytes_moved": "data moved",
+    "throughput_while_moving": "throughput meanwhile",
+    "capacity_ratio": "capacity after, of before",
+}
 
 
 def render(impact: Impact, path: str) -> str:
@@ -83,7 +91,8 @@ def _table(impact: Impact, fault: Mapping[str, Any]) -> list[str]:
     """The rows of one fault, aligned, with a header."""
     limits = {(slo["name"], slo["scope"]): slo for slo in impact["slos"]}
     rows = [("measure", "value", "limit", "met")]
-    for name, words in ROWS.items():
+    moved = {name: words for name, words in MOVED_ROWS.items() if fault[name] is not None}
+    for name, words in {**ROWS, **moved}.items():
         slo = limits.pop((name, "total"), None)
         if name == "lost_operations" and slo is None:  # its row shows the seconds as well
             slo = limits.pop(("lost_seconds", "total"), None)
@@ -106,6 +115,9 @@ def _value(impact: Impact, fault: Mapping[str, Any], name: str) -> str:
     words = quantity(name, value)
     if name == "tps_drop" and fault["tps_drop_sham"] is not None:
         words += f"  (noise {quantity(name, fault['tps_drop_sham'])})"
+    rate = fault.get(f"{name}_per_s")
+    if rate is not None:
+        words += f"  ({quantity(name, rate)} a second)"
     if name == "lost_operations" and fault["lost_seconds"] is not None:
         words += f"  ({duration(fault['lost_seconds'])})"
     return words

@@ -2,17 +2,43 @@
 
 from brownout.slo import Limit
 
-__all__ = ["duration", "limit_words", "number", "quantity"]
+__all__ = ["data_size", "duration", "limit_words", "number", "quantity"]
 
 #: Measures that are ratios, shown as percentages.
-RATIOS = {"tps_drop", "mean_drop", "worst_second", "availability", "decay"}
+RATIOS = {
+    "tps_drop",
+    "mean_drop",
+    "worst_second",
+    "availability",
+    "decay",
+    "throughput_while_moving",
+    "capacity_ratio",
+}
 #: Measures that are counts.
-COUNTS = {"lost_operations", "lost_writes", "errors", "errors_after_retry"}
+COUNTS = {
+    "lost_operations",
+    "lost_writes",
+    "errors",
+    "errors_after_retry",
+    "records_moved",
+    "records_moved_per_s",
+}
+#: Measures in bytes.
+SIZES = {"bytes_moved", "bytes_moved_per_s"}
 
 
 def number(value: float) -> str:
     """`41,220`."""
     return f"{value:,.0f}"
+
+
+def data_size(size: float) -> str:
+    """`812 B`, `64.2 kB`, `1.1 GB`."""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.1f} GB"
 
 
 def duration(seconds: float) -> str:
@@ -36,6 +62,8 @@ def quantity(measure: str, value: float | list[float] | None) -> str:
         return f"{100 * value:.3g} %"
     if measure in COUNTS:
         return number(value)
+    if measure in SIZES:
+        return data_size(value)
     if measure.endswith("_us"):
         return f"{value / 1000:,.1f} ms"
     return duration(value)

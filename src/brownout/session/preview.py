@@ -18,6 +18,7 @@ from brownout.run.metadata import redact
 from brownout.session import guards, open_runs
 from brownout.session.guards import Guard
 from brownout.session.plan import Plan
+from brownout.session.targets import ADDED, SPARE, targets_of
 
 __all__ = ["preview"]
 
@@ -37,6 +38,12 @@ TOLD = {
     "step_down_primary": "replSetStepDown to {}: another member takes over",
     "quiesce_node": "quiesce: to {}",
     "recluster": "recluster: to every node",
+    "add_node": "start {}, then have the members take it in",
+    "admit_node": "give the added node its vote and priority, where the database has these",
+    "remove_node": "have {} hand over its work, stop it, have the others forget it",
+    "kill_rack": "kill every node of the rack of {}",
+    "start_rack": "start every node of that rack",
+    "restart_each_node": "stop and start every node, one after the other",
     "unquiesce_node": "quiesce-undo: to {}, recluster: to every node",
     "wait_until_idle": "latencies: to {}, until it served nothing",
 }
@@ -53,7 +60,7 @@ def preview(
         blocks = [_head(plan, cluster)]
         told, ok = _cluster_guards(plan, cluster, adapter)
         blocks.append("guards\n" + "\n".join(told))
-        node = _target(plan, adapter)
+        node = _target(plan, cluster, adapter)
         steps = list(_steps(experiment.get("method", []), configuration, cluster, adapter, node))
         blocks.append("method\n" + "\n".join(steps))
         undo = list(_steps(experiment.get("rollbacks", []), configuration, cluster, adapter, node))
@@ -118,10 +125,11 @@ def _whole(adapter: Adapter) -> Guard:
     return Guard("cluster is whole", state.reached, str(missing))
 
 
-def _target(plan: Plan, adapter: Adapter | None) -> Node | None:
+def _target(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> Node | None:
     if adapter is None:
         return None
-    return adapter.targets(plan.options.target, plan.options.seed)[0]
+    options = plan.options
+    return targets_of(options.target, cluster, adapter, options.seed)[0]
 
 
 def _steps(
@@ -174,13 +182,19 @@ def _call(
     if act is None and function not in TOLD:
         shown = ", ".join(f"{key}={value!r}" for key, value in redact(arguments).items())
         return f"{path}({shown})"
-    name = str(arguments.get("node", "target"))
-    node = target if name == "target" else cluster.node(name)
+    node = _meant(str(arguments.get("node", "target")), cluster, target)
     if act is None:
         return TOLD[function].format(f"{node.name} ({node.address})" if node else "the target")
     if node is None or adapter is None:
         return f"{act} the target (the lab is down, so it is not chosen yet)"
     return f"{node.name} ({node.address}): " + _would(str(act), node, adapter)
+
+
+def _meant(name: str, cluster: Cluster, target: Node | None) -> Node | None:
+    """The node that an argument means; None where it is known only when the run goes on."""
+    if name == SPARE and cluster.spares:
+        return cluster.spares[0]
+    return target if name in ("target", SPARE, ADDED) else cluster.node(name)
 
 
 def _would(act: str, node: Node, adapter: Adapter) -> str:
