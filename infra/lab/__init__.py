@@ -5,8 +5,8 @@
     cluster = lab.up("lab-mongodb")
     lab.down("lab-mongodb")
 
-`lifecycle` brings labs up and down, `state` is what is on disk, `mongodb` and `mongod` make a
-replica set. A lab survives the shell that made it.
+`lifecycle` brings labs up and down, `mending` puts right one that is there, `state` is what is on
+disk, `mongodb` and `mongod` make a replica set. A lab survives the shell that made it.
 """
 
 from brownout.infra.lab.inspect import LabStatus, MemberStatus, logs, status

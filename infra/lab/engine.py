@@ -18,7 +18,7 @@ class Engine(Protocol):
     """What differs from one database to the other."""
 
     def lay_out(self, cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
-        """Write the members' directories; return `cluster` with its nodes. Starts nothing."""
+        """Write the nodes' directories; return `cluster` with nodes and spares. Starts nothing."""
         ...
 
     def form(self, cluster: Cluster, spec: LabSpec, progress: Progress) -> None:

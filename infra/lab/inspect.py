@@ -1,6 +1,7 @@
 """Looking at a lab without changing it: its condition, its members, their logs."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -9,13 +10,15 @@ from brownout.cluster import inventory
 from brownout.cluster.adapter import Member, adapter_for
 from brownout.cluster.host import ProcessState, host_for
 from brownout.cluster.model import Cluster, Node, ProcessSpec
+from brownout.cluster.resizing import Resizing
 from brownout.errors import ClusterError, ConfigurationError
 from brownout.infra.lab import state
 
 __all__ = ["Condition", "LabStatus", "MemberStatus", "condition", "logs", "recorded", "status"]
 
-#: down: there is none. half-made: it was being made when its maker died. crashed: nothing of it
-#: runs any more. degraded: a member is paused or not running. up: every process runs.
+#: down: there is none. half-made: it was being made when its maker died. crashed: no member runs
+#: any more. degraded: a member is paused or not running. up: every member runs. What a spare does
+#: is no matter.
 Condition = Literal["down", "half-made", "crashed", "degraded", "up"]
 
 
@@ -31,13 +34,17 @@ class MemberStatus:
 
 @dataclass(frozen=True, slots=True)
 class LabStatus:
-    """A lab as it is now; `cluster` is None while it is down."""
+    """A lab as it is now; `cluster` is None while it is down.
+
+    A spare's `state` is `spare` while its process does not run.
+    """
 
     name: str
     condition: Condition
     directory: Path
     members: tuple[MemberStatus, ...] = ()
     cluster: Cluster | None = None
+    spares: tuple[MemberStatus, ...] = ()
 
 
 def status(name: str) -> LabStatus:
@@ -46,13 +53,17 @@ def status(name: str) -> LabStatus:
     cluster = recorded(name)
     if cluster is None:
         return LabStatus(name, condition(name), directory)
-    processes = [host_for(node).running() for node in cluster.nodes]
-    told = {member.node: member for member in _members(cluster)}
-    members = tuple(
-        MemberStatus(node.name, node.address, process.describe(), told[node.name].state)
-        for node, process in zip(cluster.nodes, processes, strict=True)
-    )
-    return LabStatus(name, _judge(name, processes), directory, members, cluster)
+    running = {node.name: host_for(node).running() for node in cluster.every}
+    awake = [spare for spare in cluster.spares if running[spare.name].running]
+    told = {member.node: member.state for member in _members(cluster, awake)}
+
+    def seen(node: Node) -> MemberStatus:
+        state = told.get(node.name, "spare")
+        return MemberStatus(node.name, node.address, running[node.name].describe(), state)
+
+    judged = _judge(name, [running[node.name] for node in cluster.nodes])
+    members, spares = (tuple(map(seen, nodes)) for nodes in (cluster.nodes, cluster.spares))
+    return LabStatus(name, judged, directory, members, cluster, spares)
 
 
 def condition(name: str) -> Condition:
@@ -86,20 +97,27 @@ def _judge(name: str, processes: list[ProcessState]) -> Condition:
 
 
 def logs(name: str, node: str = "", lines: int = 40) -> dict[str, list[str]]:
-    """Return the last `lines` of each member's log, or of `node`'s only, by member.
+    """Return the last `lines` of each member's log, or of `node`'s only, by node.
+
+    A spare has one once it ran.
 
     Raises `ClusterError` if the lab is down, `ConfigurationError` for an unknown node.
     """
     cluster = recorded(name)
     if cluster is None:
         raise ClusterError(f"the lab `{name}` is down", f"brownout lab up {name}")
-    nodes = [cluster.node(node)] if node else list(cluster.nodes)
-    return {one.name: _tail(one, lines) for one in nodes}
+    nodes = [cluster.node(node)] if node else list(cluster.every)
+    tails = {one.name: _tail(one, lines) for one in nodes}
+    silent = set() if node else {spare.name for spare in cluster.spares}
+    return {name: tail for name, tail in tails.items() if tail or name not in silent}
 
 
-def _members(cluster: Cluster) -> list[Member]:
+def _members(cluster: Cluster, awake: Sequence[Node]) -> list[Member]:
+    """Ask the members, and the spares that are `awake`."""
     adapter = adapter_for(cluster)
     try:
+        if awake and isinstance(adapter, Resizing):
+            adapter.expect([*cluster.nodes, *awake])
         return adapter.members()
     finally:
         adapter.close()

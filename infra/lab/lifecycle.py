@@ -12,6 +12,7 @@ from brownout.errors import BrownoutError, ClusterError, ConfigurationError, Hos
 from brownout.infra.lab import state
 from brownout.infra.lab.engine import Progress, engine_of
 from brownout.infra.lab.inspect import Condition, condition, recorded
+from brownout.infra.lab.mending import mend
 
 __all__ = ["down", "ensure", "up"]
 
@@ -91,7 +92,7 @@ def _declared(lab: str | Cluster, members: int | None) -> tuple[Cluster, LabSpec
             spec = LabSpec.model_validate({**spec.model_dump(), "members": members})
         except ValidationError as error:
             raise ConfigurationError(from_validation(error, LabSpec)) from error
-    return cluster.model_copy(update={"nodes": ()}), spec
+    return cluster.model_copy(update={"nodes": (), "spares": ()}), spec
 
 
 def _name(lab: str) -> str:
@@ -153,20 +154,14 @@ def _start(nodes: tuple[Node, ...]) -> None:
 
 
 def _mended(name: str, spec: LabSpec, members: int | None, progress: Progress) -> Cluster:
-    """Return the lab that is there, once what an experiment left broken in it is put back."""
+    """Return the lab that is there, once what an experiment left in it is put back."""
     cluster = _recorded(name)
     if members not in (None, len(cluster.nodes)):
         raise ConfigurationError(
             f"the lab `{name}` is up with {len(cluster.nodes)} members, wanted {members}",
             f"brownout lab down {name}",
         )
-    for node in cluster.nodes:
-        host = host_for(node)
-        process = host.running()
-        if not process.running or process.paused:
-            progress(f"{node.name} is {process.describe()}: putting it back")
-            host.resume() if process.running else host.start()
-    engine_of(spec).await_whole(cluster, progress)
+    mend(cluster, spec, progress)
     return cluster
 
 
@@ -174,7 +169,7 @@ def _remove(name: str) -> None:
     """End a lab's processes, each one tried even if another fails, and remove its directory."""
     cluster = recorded(name)
     failures = []
-    for node in cluster.nodes if cluster else ():
+    for node in cluster.every if cluster else ():
         try:
             host_for(node).stop("kill")
         except BrownoutError as error:

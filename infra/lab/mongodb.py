@@ -10,6 +10,7 @@ from brownout.cluster.model import Cluster, LabSpec, Node, ProcessSpec
 from brownout.cluster.mongodb import MongoAdapter
 from brownout.cluster.mongodb.access import access
 from brownout.cluster.mongodb.link import CommandFailed, Link
+from brownout.cluster.mongodb.membership import first_entry
 from brownout.errors import ClusterError, HostError
 from brownout.infra.lab import secured
 from brownout.infra.lab.engine import Progress
@@ -25,26 +26,43 @@ _POLL_S = 0.05
 
 
 def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
-    """Write each member's directories and configuration; return the cluster with its nodes."""
+    """Write each node's directories and configuration; return the cluster with all of them.
+
+    The spares come after the members and differ from them in nothing but that.
+    """
     mongod = find_mongod()
-    names = [f"n{number}" for number in range(1, spec.members + 1)]
+    names = [f"n{number}" for number in range(1, spec.members + spec.spares + 1)]
     more = secured.lay_out(directory, cluster.name, names) if spec.secure else {}
     nodes = []
-    for name, port in zip(names, free_ports(spec.members), strict=True):
+    for index, port in enumerate(free_ports(len(names))):
+        name = names[index]
         home = directory / name
         data = home / "data"
         data.mkdir(parents=True)
         text = configuration(spec, cluster.name, port, home, data, more.get(name, {}))
         (home / "mongod.conf").write_text(text, encoding="utf-8")
-        nodes.append(_node(name, port, home, mongod))
-    connection = Connection(
+        nodes.append(_node(name, port, home, mongod, _rack(index, spec)))
+    update = {
+        "nodes": tuple(nodes[: spec.members]),
+        "spares": tuple(nodes[spec.members :]),
+        "connection": _connection(cluster, spec, directory),
+        "lab": spec,
+    }
+    return cluster.model_copy(update=update)
+
+
+def _rack(index: int, spec: LabSpec) -> str:
+    """Return the rack of the node at `index`, from 0: they are dealt out in turn."""
+    return f"r{index % spec.racks + 1}" if spec.racks else ""
+
+
+def _connection(cluster: Cluster, spec: LabSpec, directory: Path) -> Connection:
+    plain = Connection(
         replica_set=cluster.name,
         options=cluster.connection.options,
         timeout_s=cluster.connection.timeout_s,
     )
-    if spec.secure:
-        connection = secured.connection(directory, connection)
-    return cluster.model_copy(update={"nodes": tuple(nodes), "connection": connection, "lab": spec})
+    return secured.connection(directory, plain) if spec.secure else plain
 
 
 def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
@@ -82,7 +100,7 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
             state = adapter.stable("whole")
 
 
-def _node(name: str, port: int, home: Path, mongod: Path) -> Node:
+def _node(name: str, port: int, home: Path, mongod: Path, rack: str) -> Node:
     host = ProcessSpec(
         config_file=home / "mongod.conf",
         pid_file=home / "mongod.pid",
@@ -90,7 +108,7 @@ def _node(name: str, port: int, home: Path, mongod: Path) -> Node:
         working_directory=home,
         command=(str(mongod), "--config", str(home / "mongod.conf")),
     )
-    return Node(name=name, address=f"127.0.0.1:{port}", host=host)
+    return Node(name=name, address=f"127.0.0.1:{port}", host=host, rack=rack)
 
 
 def _await_answer(cluster: Cluster, node: Node, deadline: float) -> None:
@@ -116,7 +134,7 @@ def _check_runs(node: Node) -> None:
 
 
 def _set_configuration(cluster: Cluster, spec: LabSpec) -> dict[str, object]:
-    members = [{"_id": i, "host": node.address} for i, node in enumerate(cluster.nodes)]
+    members = [first_entry(number, node) for number, node in enumerate(cluster.nodes)]
     return {
         "_id": cluster.name,
         "members": members,

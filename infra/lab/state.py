@@ -84,7 +84,8 @@ def write_inventory(cluster: Cluster) -> Path:
     """Write the lab's inventory, which holds no secret, and return its path."""
     path = directory(cluster.name) / _INVENTORY
     data = cluster.model_dump(mode="json", exclude_defaults=True)
-    for node, dumped in zip(cluster.nodes, data.get("nodes", []), strict=True):
+    dumps = [*data.get("nodes", []), *data.get("spares", [])]
+    for node, dumped in zip(cluster.every, dumps, strict=True):
         if node.host is not None:
             dumped["host"]["kind"] = node.host.kind
     path.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")

@@ -44,7 +44,11 @@ def test_a_minimal_inventory_is_named_by_its_file_and_forbids_data_loss() -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["example-aerospike", "example-mongodb", "lab-aerospike", "lab-mongodb"]
+    "name",
+    [
+        *("example-aerospike", "example-mongodb", "lab-aerospike"),
+        *("lab-mongodb", "lab-mongodb-racks", "lab-mongodb-secure"),
+    ],
 )
 def test_every_shipped_inventory_is_valid(name: str) -> None:
     assert inventory.declared(name).name == name
@@ -67,10 +71,8 @@ def test_an_unknown_cluster_names_the_known_ones_and_where_they_were_looked_for(
         inventory.load("order")
 
     message = str(caught.value)
-    assert (
-        "unknown cluster `order`; known: example-aerospike, example-mongodb, lab-aerospike"
-        in message
-    )
+    assert f"unknown cluster `order`; known: {', '.join(inventory.names())}; looked in" in message
+    assert {"example-aerospike", "example-mongodb", "lab-mongodb"} <= set(inventory.names())
     assert str(tmp_path / "mine") in message
     assert "infra/clusters" in message
     assert "BROWNOUT_CLUSTERS" in message
@@ -136,6 +138,42 @@ def test_two_nodes_may_not_share_a_name_an_address_or_a_pid_file() -> None:
     assert "host 'pid_file /run/n.pid' is there 2 times" in problem
 
 
+SPARE = """
+spares:
+  - {name: %s, address: "%s", host: {kind: process, pid_file: %s, command: [mongod]}}
+"""
+HOSTED = MINIMAL.replace("}", ", host: {kind: process, pid_file: /run/n1, command: [mongod]}}")
+
+
+def test_a_spare_is_a_node_of_its_own_that_is_no_member() -> None:
+    cluster = inventory.load(written(HOSTED + SPARE % ("n2", "db2:27017", "/run/n2")))
+
+    assert [node.name for node in cluster.nodes] == ["n1"]
+    assert [node.name for node in cluster.every] == ["n1", "n2"]
+    assert isinstance(cluster.node("n2").host, ProcessSpec)
+    assert cluster.public()["members"] == 1
+
+
+@pytest.mark.parametrize(
+    ("spare", "problem"),
+    [
+        (("n1", "db2:27017", "/run/n2"), "name 'n1' is there 2 times"),
+        (("n2", "db1:27017", "/run/n2"), "address 'db1:27017' is there 2 times"),
+        (("n2", "db2:27017", "/run/n1"), "host 'pid_file /run/n1' is there 2 times"),
+    ],
+)
+def test_a_spare_shares_no_name_address_or_process_with_a_node(
+    spare: tuple[str, str, str], problem: str
+) -> None:
+    assert problems_of(HOSTED + SPARE % spare) == [f"the file: nodes and spares: {problem}"]
+
+
+def test_a_spare_without_a_host_could_not_be_started() -> None:
+    bare = MINIMAL + 'spares: [{name: n2, address: "db2:27017"}]'
+
+    assert problems_of(bare) == ["the file: spares: n2 has no host, wanted how to start it"]
+
+
 def test_a_cluster_needs_nodes_or_a_lab() -> None:
     assert problems_of("database: mongodb\nenvironment: test") == [
         "the file: found neither nodes nor lab, wanted one of them"
@@ -179,5 +217,6 @@ def test_what_a_run_records_of_a_cluster_is_not_how_to_log_in() -> None:
 
     assert isinstance(cluster, Cluster)
     assert set(cluster.public()) == {
-        *("name", "database", "environment", "allow_data_loss", "members", "nodes", "labels")
+        *("name", "database", "environment", "allow_data_loss", "members", "nodes", "spares"),
+        "labels",
     }

@@ -24,12 +24,14 @@ def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def a_lab() -> Cluster:
     host = ProcessSpec(pid_file=Path("/x/pid"), command=("mongod",))
+    spare = ProcessSpec(pid_file=Path("/y/pid"), command=("mongod",))
     return Cluster(
         name=NAME,
         database="mongodb",
         environment="lab",
         allow_data_loss=True,
         nodes=(Node(name="n1", address="127.0.0.1:20001", host=host),),
+        spares=(Node(name="n2", address="127.0.0.1:20002", host=spare),),
         connection=Connection(replica_set=NAME),
         lab=LabSpec(engine="mongodb", members=1, election_timeout_ms=900),
     )

@@ -1,59 +1,26 @@
 """The adapter itself: asks every member at once and hands the answers to pure functions."""
 
-import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from brownout.cluster import wipe
 from brownout.cluster.adapter import Member, Milestone, MilestoneState, Support
-from brownout.cluster.host import Host, Proof, host_for
-from brownout.cluster.model import Cluster, Node
+from brownout.cluster.host import Host, host_for
+from brownout.cluster.model import Node
 from brownout.cluster.mongodb import choice, milestones, storage
-from brownout.cluster.mongodb.access import access
-from brownout.cluster.mongodb.link import CommandFailed, Link
-from brownout.cluster.mongodb.panel import Panel
+from brownout.cluster.mongodb.adjusting import SetAdjusting
+from brownout.cluster.mongodb.connected import POLL_PATIENCE_S
+from brownout.cluster.mongodb.link import Link
+from brownout.cluster.mongodb.resizing import SetResizing
 from brownout.cluster.mongodb.scenarios import support, topology
-from brownout.cluster.mongodb.view import PRIMARY, View, look, reasons
+from brownout.cluster.mongodb.view import look, reasons
 from brownout.errors import ClusterError, Refused
 
 __all__ = ["MongoAdapter"]
 
-#: For how long a drained member does not become primary again by itself.
-DRAIN_S = 60
-_CATCH_UP_S = 10
-#: What is asked over and over need not wait for a member that hangs; the next time is soon.
-_POLL_PATIENCE_S = 0.5
-#: `replSetFreeze` to a member that is primary.
-_NOT_SECONDARY = 95
 
-
-class MongoAdapter:
-    """One replica set. Asks each member directly, in parallel, with `connection.timeout_s`."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._access = access(cluster)
-        timeout_s = cluster.connection.timeout_s
-        self._links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
-        self._panel = Panel(cluster.nodes, self._links)
-
-    def __enter__(self) -> "MongoAdapter":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close every connection."""
-        self._panel.close()
-        for link in self._links.values():
-            link.close()
+class MongoAdapter(SetResizing, SetAdjusting):
+    """One replica set: its questions here, what changes its members in the parts."""
 
     def ready(self) -> None:
         """Return if at least one member answers and all that do are of one replica set.
@@ -85,52 +52,17 @@ class MongoAdapter:
 
     def targets(self, select: str, seed: int) -> list[Node]:
         """Return the nodes that `select` means now; see `choice.choose`."""
-        members = self.members()
-        return [self._cluster.node(name) for name in choice.choose(select, members, seed)]
+        racks = {node.name: node.rack for node in self._cluster.every}
+        chosen = choice.choose(select, self.members(), seed, racks)
+        return [self._cluster.node(name) for name in chosen]
 
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`."""
-        return milestones.judge(milestone, self._panel.views(_POLL_PATIENCE_S))
+        return milestones.judge(milestone, self._panel.views(POLL_PATIENCE_S))
 
     def signature(self) -> str:
         """Return a line that changes when a member goes, comes back or changes its role."""
-        return milestones.signature_of(self._panel.views(_POLL_PATIENCE_S))
-
-    def drain(self, node: Node, seconds: int = DRAIN_S) -> Proof:
-        """Have the primary step down for `seconds`; keep a secondary from becoming primary.
-
-        The proof is the server's own word: it accepts the order once it is primary no more.
-        """
-        link = self._links[node.name]
-        before = look(node, link)
-        if before.error:
-            raise ClusterError(before.error)
-        asked = time.monotonic()
-        if before.state == PRIMARY:
-            self._step_down(link, seconds)
-        else:
-            link.order("replSetFreeze", seconds, self._cluster.connection.timeout_s)
-        done = time.monotonic()
-        after = look(node, link)
-        if after.state == PRIMARY:
-            raise ClusterError(f"member `{node.name}` is still primary after its step-down")
-        evidence = {"state_before": before.state, "state": after.state, "term": before.term}
-        evidence["not_primary_for_s"] = seconds
-        return Proof(done, done - asked, evidence, already=before.state != PRIMARY)
-
-    def undrain(self, node: Node) -> Proof:
-        """Let a member become primary again; it does so only when an election chooses it."""
-        link = self._links[node.name]
-        asked = time.monotonic()
-        try:
-            link.order("replSetFreeze", 0, self._cluster.connection.timeout_s)
-            already = False
-        except CommandFailed as error:
-            if error.code != _NOT_SECONDARY:
-                raise
-            already = True  # it is primary: not drained
-        done = time.monotonic()
-        return Proof(done, done - asked, {"state": look(node, link).state}, already=already)
+        return milestones.signature_of(self._panel.views(POLL_PATIENCE_S))
 
     def evidence(self, node: Node) -> dict[str, Any]:
         """Return what `node` says of itself now; if it says nothing, why."""
@@ -175,28 +107,10 @@ class MongoAdapter:
                 "restart it with its configuration, or correct the inventory",
             )
         storage.check_contents(node, host, directory)
-        for other in self._cluster.nodes:
+        for other in self._cluster.every:
             if other.name != node.name:
                 self._check_apart(node, host, directory, other)
         return [directory]
-
-    def _views(self) -> list[View]:
-        """Ask every member and wait for each one's answer or its own time limit."""
-        return self._panel.views(3 * self._cluster.connection.timeout_s)
-
-    def _step_down(self, link: Link, seconds: int) -> None:
-        try:
-            link.order(
-                "replSetStepDown",
-                seconds,
-                _CATCH_UP_S + self._cluster.connection.timeout_s,
-                secondaryCatchUpPeriodSecs=min(_CATCH_UP_S, seconds),
-            )
-        except CommandFailed as error:
-            raise ClusterError(
-                f"the primary did not step down: {error.message}",
-                "see that a secondary is healthy, electable and not far behind",
-            ) from error
 
     @staticmethod
     def _version(link: Link) -> str:

@@ -31,6 +31,7 @@ _EXPLAINED = {
     13: "the user lacks the privilege; give it the role `clusterMonitor`",
     18: "authentication failed; see `connection.auth`",
     76: "it is not part of a replica set",
+    93: "it was removed from the set, or has no valid configuration of one",
     94: "it has no replica set configuration yet",
     # What a server without SCRAM-SHA-1 answers where the user is one that it does not know.
     334: "it knows no such user, or no such way to log in; see `connection.auth`",
@@ -62,8 +63,10 @@ class Link:
         self._known = False
         self._lock = threading.Lock()
 
-    def ask(self, command: str, value: Any = 1, **arguments: Any) -> Document:
-        """Run an admin command that is safe to repeat; once more if the connection was stale."""
+    def ask(
+        self, command: str, value: Any = 1, *, database: str = "admin", **arguments: Any
+    ) -> Document:
+        """Run a command that is safe to repeat; once more if the connection was stale."""
         retrying = Retrying(
             stop=stop_after_attempt(2),
             wait=wait_fixed(0.02),
@@ -73,7 +76,7 @@ class Link:
         with self._explained():
             for attempt in retrying:
                 with attempt:
-                    return self._run({command: value, **arguments}, self._timeout_s)
+                    return self._run({command: value, **arguments}, self._timeout_s, database)
         raise AssertionError("unreachable")  # pragma: no cover  the loop returns or raises
 
     def order(self, command: str, value: Any, timeout_s: float, **arguments: Any) -> Document:
@@ -88,11 +91,11 @@ class Link:
         if client is not None:
             client.close()
 
-    def _run(self, command: Document, timeout_s: float) -> Document:
+    def _run(self, command: Document, timeout_s: float, database: str = "admin") -> Document:
         client = self._connected()
         try:
             with pymongo.timeout(timeout_s):
-                answer = client.admin.command(command)
+                answer = client[database].command(command)
         except (OperationFailure, NotPrimaryError):
             raise
         except PyMongoError:

@@ -19,9 +19,14 @@ class Panel:
 
     def __init__(self, nodes: Sequence[Node], links: Mapping[str, Link]) -> None:
         self._nodes, self._links = nodes, links
-        self._pool = ThreadPoolExecutor(4 * len(nodes), "brownout-mongodb")
+        self._pool = ThreadPoolExecutor(4 * len(links), "brownout-mongodb")
         self._overdue: dict[str, Future[View]] = {}
         self._lock = threading.Lock()
+
+    def expect(self, nodes: Sequence[Node]) -> None:
+        """Ask these nodes from now on."""
+        with self._lock:
+            self._nodes = tuple(nodes)
 
     def views(self, patience_s: float) -> list[View]:
         """Return what every member says, waiting at most `patience_s` seconds for all of them.
@@ -30,10 +35,11 @@ class Panel:
         member's answer is seen as soon as it comes, and one that hangs costs no more threads.
         """
         with self._lock:
-            asked = {node.name: self._ask(node) for node in self._nodes}
+            nodes = self._nodes
+            asked = {node.name: self._ask(node) for node in nodes}
         wait(asked.values(), timeout=patience_s)
         with self._lock:
-            return [self._answer(node, asked[node.name], patience_s) for node in self._nodes]
+            return [self._answer(node, asked[node.name], patience_s) for node in nodes]
 
     def each(self, question: Callable[[Node], T]) -> list[T]:
         """Put a question of your own to every member at once."""

@@ -1,9 +1,11 @@
 """What can be done to a replica set, and what that needs. Pure."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from brownout.cluster.adapter import Support
 from brownout.cluster.model import Cluster
+from brownout.cluster.mongodb.adjusting import ADJUSTABLE
 from brownout.cluster.mongodb.view import View
 
 __all__ = ["support", "topology"]
@@ -12,21 +14,54 @@ _TO_A_PROCESS = frozenset({"kill", "pause", "reboot", "resume", "start", "stop",
 _TO_THE_DATABASE = frozenset({"drain", "stepdown", "undrain"})
 #: After these another member must take over, or there is nothing to measure but the end.
 _NEED_ANOTHER = frozenset({"drain", "stepdown", "wipe"})
+_OF_THE_SET = frozenset({"add", "racks", "remove", "rolling"})
+_NEED_A_HOST = _TO_A_PROCESS | _OF_THE_SET
+_KNOWN = _NEED_A_HOST | _TO_THE_DATABASE
+_IMPOSSIBLE = {
+    "replication_factor": "a replica set has as many copies as members: add or remove a member",
+    "migration_speed": "a replica set migrates nothing, and MongoDB has no supported throttle of "
+    "an initial sync",
+}
 
 
 def support(scenario: str, cluster: Cluster) -> Support:
-    """Return whether `cluster` can do `scenario`, as `kill`, `node-kill` or `kill_node`."""
+    """Return whether `cluster` can do `scenario`, as `kill`, `node-kill` or `kill_node`.
+
+    A setting that can be adjusted is a scenario too.
+    """
+    setting = scenario.replace("-", "_")
+    if setting in _IMPOSSIBLE:
+        return Support(False, _IMPOSSIBLE[setting])
+    if setting in ADJUSTABLE:
+        return Support(True)
     act = _act(scenario)
-    if act not in _TO_A_PROCESS | _TO_THE_DATABASE:
-        known = ", ".join(sorted(_TO_A_PROCESS | _TO_THE_DATABASE))
+    if act not in _KNOWN:
+        known = ", ".join(sorted({*_KNOWN, *ADJUSTABLE}))
         return Support(False, f"MongoDB has no scenario `{scenario}`; it has {known}")
     if act in _NEED_ANOTHER and len(cluster.nodes) < 2:
         return Support(False, "the set has one member, so no other one could take over")
     unreachable = [node.name for node in cluster.nodes if node.host is None]
-    if act in _TO_A_PROCESS and unreachable:
+    if act in _NEED_A_HOST and unreachable:
         named = ", ".join(unreachable)
         return Support(False, f"the inventory does not say what {named} runs on (`host`)")
-    return Support(True)
+    lost = _loses_majority(act, cluster)
+    return Support(not lost, lost)
+
+
+def _loses_majority(act: str, cluster: Cluster) -> str:
+    """Return why the set would have no primary in the course of `act`; empty if it would."""
+    members = len(cluster.nodes)
+    if act == "rolling" and members < 3:
+        return f"while one of {members} members is down the rest is no majority; wanted at least 3"
+    if act != "racks":
+        return ""
+    racks = Counter(node.rack for node in cluster.nodes if node.rack)
+    if len(racks) < 2:
+        return f"the inventory has its nodes in {len(racks)} racks (`rack`), wanted at least 2"
+    rack, size = racks.most_common(1)[0]
+    if 2 * (members - size) <= members:
+        return f"without rack {rack} {members - size} of {members} members stay: no majority"
+    return ""
 
 
 def topology(views: Sequence[View]) -> Support:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from brownout.cluster.model import Node
+from brownout.cluster.mongodb.initial_sync import copying
 from brownout.cluster.mongodb.link import CommandFailed, Link
 from brownout.errors import ClusterError
 
@@ -112,6 +113,9 @@ class View:
                 "applied": self.applied.isoformat() if self.applied else None,
                 "process_id": self.process,
             }
+            progress = copying(self.status)
+            if progress is not None:
+                found["initial_sync"] = progress.evidence()
         return found
 
     @property

@@ -1,0 +1,101 @@
+"""Making a lab that is there as it was made: every member in and running, every spare out, empty.
+
+    members run ──▶ are members ──▶ have all data ──▶ spares out ──▶ whole ──▶ each with its say
+
+Data is moved off a spare that was left in before it goes, or the last copy could go with it.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from brownout.cluster.adapter import Adapter, adapter_for
+from brownout.cluster.host import host_for
+from brownout.cluster.model import Cluster, LabSpec, Node
+from brownout.cluster.resizing import Resizing
+from brownout.errors import ClusterError
+from brownout.infra.lab.engine import Progress, engine_of
+
+__all__ = ["mend"]
+
+_COPIED_TIMEOUT_S = 120.0
+_POLL_S = 0.05
+
+
+class _Resizable(Adapter, Resizing, Protocol):
+    """An adapter whose members come and go."""
+
+
+def mend(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
+    """Put back what an experiment left broken or changed; the lab is whole when this returns."""
+    for node in cluster.nodes:
+        _wake(node, progress)
+    adapter = adapter_for(cluster)
+    try:
+        resizes = isinstance(adapter, Resizing)
+        if resizes:
+            _regroup(cluster, cast(_Resizable, adapter), progress)
+        engine_of(spec).await_whole(cluster, progress)
+        for node in cluster.nodes if resizes else ():
+            cast(_Resizable, adapter).admit(node)
+    finally:
+        adapter.close()
+
+
+def _wake(node: Node, progress: Progress) -> None:
+    host = host_for(node)
+    process = host.running()
+    if not process.running or process.paused:
+        progress(f"{node.name} is {process.describe()}: putting it back")
+        host.resume() if process.running else host.start()
+
+
+def _regroup(cluster: Cluster, adapter: _Resizable, progress: Progress) -> None:
+    """Take every member in that was removed, and put every spare out that was added."""
+    serving = _serving(cluster, adapter)
+    adapter.expect([*cluster.nodes, *serving])
+    joined = [node for node in cluster.nodes if not adapter.join(node).already]
+    for node in joined:
+        progress(f"{node.name} is taken in again")
+    if joined or serving:
+        _await_copies(adapter, progress)
+    for spare in cluster.spares:
+        serving = [other for other in serving if other != spare]
+        _put_out(spare, [*cluster.nodes, *serving], adapter, progress)
+
+
+def _serving(cluster: Cluster, adapter: _Resizable) -> list[Node]:
+    """Return which spares do a member's work."""
+    awake = [spare for spare in cluster.spares if host_for(spare).running().running]
+    if not awake:
+        return []
+    adapter.expect([*cluster.nodes, *awake])
+    healthy = {member.node for member in adapter.members() if member.healthy}
+    return [spare for spare in awake if spare.name in healthy]
+
+
+def _await_copies(adapter: _Resizable, progress: Progress) -> None:
+    progress("waiting until all data has its copies")
+    deadline = time.monotonic() + _COPIED_TIMEOUT_S
+    state = adapter.stable("redundant")
+    while not state.reached:
+        if time.monotonic() > deadline:
+            missing = "; ".join(state.detail["missing"])
+            raise ClusterError(
+                f"not all data has its copies after {_COPIED_TIMEOUT_S:g} s: {missing}",
+                "see `brownout lab logs`, or begin anew with `brownout lab down`",
+            )
+        time.sleep(_POLL_S)
+        state = adapter.stable("redundant")
+
+
+def _put_out(spare: Node, others: Sequence[Node], adapter: _Resizable, progress: Progress) -> None:
+    """Leave a spare as it was laid out: no member, not running, empty."""
+    host = host_for(spare)
+    if host.running().running:
+        progress(f"{spare.name} is a spare and runs: it is put back out")
+        adapter.leave(spare)
+        host.stop("kill")
+    adapter.expect(others)
+    adapter.forget(spare)
+    host.wipe(adapter.data_directories(spare))

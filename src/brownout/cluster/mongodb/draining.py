@@ -1,0 +1,96 @@
+"""Having a member hand over what it does, and letting it take it back."""
+
+import time
+
+from brownout.cluster.host import Proof
+from brownout.cluster.model import Node
+from brownout.cluster.mongodb.connected import POLL_PATIENCE_S, Connected
+from brownout.cluster.mongodb.link import CommandFailed, Link
+from brownout.cluster.mongodb.milestones import primary_of
+from brownout.cluster.mongodb.view import PRIMARY, look
+from brownout.errors import ClusterError
+
+__all__ = ["DRAIN_S", "Draining"]
+
+#: For how long a drained member does not become primary again by itself.
+DRAIN_S = 60
+_CATCH_UP_S = 10
+#: With MongoDB's own time-outs an election takes 10 to 12 s.
+_ELECTION_S = 60.0
+_POLL_S = 0.05
+#: `replSetFreeze` to a member that is primary.
+_NOT_SECONDARY = 95
+
+
+class Draining(Connected):
+    """The primary steps down, a secondary does not stand for election."""
+
+    def drain(self, node: Node, seconds: int = DRAIN_S) -> Proof:
+        """Have the primary step down for `seconds`; keep a secondary from becoming primary.
+
+        The proof is the server's own word: it accepts the order once it is primary no more.
+        """
+        link = self._links[node.name]
+        before = look(node, link)
+        if before.error:
+            raise ClusterError(before.error)
+        asked = time.monotonic()
+        if before.state == PRIMARY:
+            self._step_down(link, seconds)
+        else:
+            link.order("replSetFreeze", seconds, self._timeout_s)
+        done = time.monotonic()
+        after = look(node, link)
+        if after.state == PRIMARY:
+            raise ClusterError(f"member `{node.name}` is still primary after its step-down")
+        evidence = {"state_before": before.state, "state": after.state, "term": before.term}
+        evidence["not_primary_for_s"] = seconds
+        return Proof(done, done - asked, evidence, already=before.state != PRIMARY)
+
+    def undrain(self, node: Node) -> Proof:
+        """Let a member become primary again; it does so only when an election chooses it."""
+        link = self._links[node.name]
+        asked = time.monotonic()
+        try:
+            link.order("replSetFreeze", 0, self._timeout_s)
+            already = False
+        except CommandFailed as error:
+            if error.code != _NOT_SECONDARY:
+                raise
+            already = True  # it is primary: not drained
+        done = time.monotonic()
+        return Proof(done, done - asked, {"state": look(node, link).state}, already=already)
+
+    def _hand_over(self, node: Node) -> Proof | None:
+        """Have another member become primary if `node` is it; None if it is not."""
+        if look(node, self._links[node.name]).state != PRIMARY:
+            return None
+        proof = self.drain(node)
+        deadline = time.monotonic() + _ELECTION_S
+        while True:
+            views = self._panel.views(POLL_PATIENCE_S)
+            primary = primary_of(views)
+            if primary is not None and primary.node != node.name:
+                return proof
+            if time.monotonic() > deadline:
+                states = ", ".join(f"{view.node} is {view.state}" for view in views)
+                raise ClusterError(
+                    f"no other member is primary {_ELECTION_S:g} s after `{node.name}` stepped "
+                    f"down: {states}",
+                    "see that another member is healthy and has a priority",
+                )
+            time.sleep(_POLL_S)
+
+    def _step_down(self, link: Link, seconds: int) -> None:
+        try:
+            link.order(
+                "replSetStepDown",
+                seconds,
+                _CATCH_UP_S + self._timeout_s,
+                secondaryCatchUpPeriodSecs=min(_CATCH_UP_S, seconds),
+            )
+        except CommandFailed as error:
+            raise ClusterError(
+                f"the primary did not step down: {error.message}",
+                "see that a secondary is healthy, electable and not far behind",
+            ) from error
