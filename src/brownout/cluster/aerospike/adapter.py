@@ -1,14 +1,15 @@
 """Aerospike as every other part sees it: short questions to each node, all at once."""
 
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from brownout.cluster import wipe
 from brownout.cluster.adapter import Member, Milestone, MilestoneState, Support
-from brownout.cluster.aerospike import quiescing, storage
+from brownout.cluster.aerospike import quiescing, scenarios, storage
+from brownout.cluster.aerospike.choosing import choose
 from brownout.cluster.aerospike.panel import Panel
+from brownout.cluster.aerospike.resizing import ResizingPart
 from brownout.cluster.aerospike.view import (
     View,
     judge,
@@ -24,11 +25,9 @@ from brownout.errors import ClusterError, ConfigurationError, Refused
 __all__ = ["AerospikeAdapter"]
 
 _STATE = ("node", "statistics")
-_ACTS = frozenset({"kill", "pause", "reboot", "resume", "start", "stop", "wipe"})
-_ENTERPRISE = frozenset({"drain", "quiesce", "undrain", "unquiesce"})
 
 
-class AerospikeAdapter:
+class AerospikeAdapter(ResizingPart):
     """One cluster of Aerospike nodes, Community or Enterprise, or of the lab's stand-in."""
 
     def __init__(self, cluster: Cluster) -> None:
@@ -63,22 +62,12 @@ class AerospikeAdapter:
         return [member_of(view) for view in self._panel.views(_STATE)]
 
     def targets(self, select: str, seed: int) -> list[Node]:
-        """Return the node that `select` means: a name, `random`, or `primary` and `secondary`.
+        """Return whom `select` means: a name, a role, `random`, `rack=NAME` or `rack`.
 
         The primary is the principal, which forms clusters; every node is master of some partitions.
+        `rack` is one that the seed draws, with all its healthy nodes.
         """
-        names = [node.name for node in self._cluster.nodes]
-        if select in names:
-            return [self._cluster.node(select)]
-        if select not in ("primary", "secondary", "random"):
-            raise ConfigurationError(
-                f"target: found {select!r}, wanted a node ({', '.join(names)}), primary, "
-                "secondary or random"
-            )
-        fitting = [m.node for m in self.members() if m.healthy and select in (m.role, "random")]
-        if not fitting:
-            raise ClusterError(f"no node of `{self._cluster.name}` is {select} now")
-        return [self._cluster.node(random.Random(seed).choice(fitting))]
+        return choose(select, seed, self._panel.nodes, self.members)
 
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether all nodes have one key; but for `rejoined`, with nothing left to migrate.
@@ -86,7 +75,7 @@ class AerospikeAdapter:
         For `whole` none of them is quiesced either. Losing every copy of a partition leaves this
         true: only the ledger shows it.
         """
-        command = stable_command(len(self._cluster.nodes), milestone != "rejoined")
+        command = stable_command(len(self._panel.nodes), milestone != "rejoined")
         if milestone == "rejoined":
             return judge(self._panel.views((command,)), command)
         views = self._panel.views((command, *self._panel.numbers()))
@@ -136,18 +125,7 @@ class AerospikeAdapter:
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible; what the Community Edition refuses is not."""
-        words = scenario.lower().replace("_", "-").split("-")
-        act = "".join(word for word in words if word != "node")
-        if act not in _ACTS | _ENTERPRISE:
-            known = ", ".join(sorted(_ACTS | _ENTERPRISE))
-            return Support(False, f"Aerospike has no scenario `{scenario}`; it has {known}")
-        unreachable = [node.name for node in self._cluster.nodes if node.host is None]
-        if act in _ACTS and unreachable:
-            named = ", ".join(unreachable)
-            return Support(False, f"the inventory does not say what {named} runs on (`host`)")
-        if act in _ENTERPRISE and "Community" in self._panel.told("edition"):
-            return Support(False, "the Community Edition cannot quiesce a node: Enterprise only")
-        return Support(True)
+        return scenarios.support(self._panel, self._cluster, self.load_namespace, scenario)
 
     def engine(self) -> str:
         """Return what runs, as `asd 8.1.2.0` or `brownout stand-in 8.1.2.0-…`."""
@@ -164,7 +142,7 @@ class AerospikeAdapter:
             connection["password"] = given.auth.password.get_secret_value()
         if given.tls is not None:
             connection["tls"] = given.tls.for_generator()
-        options = {"namespace": self._panel.namespaces()[0], **given.options}
+        options = {"namespace": self.load_namespace(), **given.options}
         return {"driver": "aerospike", "connection": connection, "options": options}
 
     def data_directories(self, node: Node) -> list[Path]:
@@ -174,7 +152,7 @@ class AerospikeAdapter:
         """
         host = host_for(node)
         own = storage.targets(node, host)
-        for other in self._cluster.nodes:
+        for other in self._cluster.every:
             if other.name == node.name or other.host is None:
                 continue
             neighbour = host_for(other)

@@ -13,13 +13,16 @@ __all__ = ["Panel"]
 
 
 class Panel:
-    """The nodes of one cluster; no connection stays open between two questions."""
+    """The nodes of one cluster; no connection stays open between two questions.
+
+    `nodes` are those that are asked: the inventory's, until others are expected.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
-        self.nodes = cluster.nodes
+        self.nodes: tuple[Node, ...] = cluster.nodes
         self._name, self._timeout_s = cluster.name, cluster.connection.timeout_s
         self._access = access(cluster)
-        self._pool = ThreadPoolExecutor(max(1, len(cluster.nodes)))
+        self._pool = ThreadPoolExecutor(max(1, len(cluster.every)))
         self._namespaces: tuple[str, ...] = ()
 
     def close(self) -> None:
@@ -27,8 +30,12 @@ class Panel:
         self._pool.shutdown(wait=False)
 
     def views(self, commands: Sequence[str]) -> list[View]:
-        """Return every node's own answers, in the order of the inventory."""
-        return list(self._pool.map(partial(self.look, commands=commands), self.nodes))
+        """Return every expected node's own answers, in their order."""
+        return self.views_of(self.nodes, commands)
+
+    def views_of(self, nodes: Sequence[Node], commands: Sequence[str]) -> list[View]:
+        """Return the answers of these nodes, members or not."""
+        return list(self._pool.map(partial(self.look, commands=commands), nodes))
 
     def look(self, node: Node, commands: Sequence[str]) -> View:
         """Return one node's answers, or that it gives none."""
@@ -47,6 +54,10 @@ class Panel:
             if view.answers.get(command):
                 return view.answers[command]
         raise ClusterError(f"no node of `{self._name}` answers")
+
+    def community(self) -> bool:
+        """Whether the nodes are of the Community Edition, or play it."""
+        return "Community" in self.told("edition")
 
     def namespaces(self) -> tuple[str, ...]:
         """Return the names of the namespaces; they do not change while a cluster runs."""

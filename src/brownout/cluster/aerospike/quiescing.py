@@ -8,14 +8,14 @@ partitions, and clients learn of it at their next look at the partition map, usu
 """
 
 import time
-from collections.abc import Callable
 
 from brownout.cluster.aerospike.info import is_error
 from brownout.cluster.aerospike.panel import Panel
 from brownout.cluster.aerospike.view import View
+from brownout.cluster.aerospike.waiting import await_said, since
 from brownout.cluster.host import Proof
 from brownout.cluster.model import Node
-from brownout.errors import BrownoutError, ClusterError
+from brownout.errors import ClusterError
 
 __all__ = ["quiesce", "recluster", "undo"]
 
@@ -32,11 +32,12 @@ def quiesce(panel: Panel, node: Node) -> Proof:
     if panel.view(node, panel.numbers()).is_quiesced:
         return Proof(asked, 0.0, {"pending_quiesce": True, "is_quiesced": True}, already=True)
     _order(panel, node, "quiesce:")
-    _await(
+    await_said(
         lambda: panel.view(node, panel.numbers()).says("pending_quiesce") == {"true"},
-        f"node `{node.name}` does not say pending_quiesce=true in every namespace after quiesce:",
+        lambda: f"node `{node.name}` does not say pending_quiesce=true in every namespace",
+        _TIMEOUT_S,
     )
-    return _since(asked, {"pending_quiesce": True})
+    return since(asked, {"pending_quiesce": True})
 
 
 def recluster(panel: Panel) -> Proof:
@@ -48,9 +49,10 @@ def recluster(panel: Panel) -> Proof:
     before = {view.key for view in panel.views(("statistics",)) if view.key}
     asked, answers = _accepted(panel)
     accepted = time.monotonic()
-    _await(
+    await_said(
         lambda: _formed(panel.views(panel.numbers()), before),
-        "the nodes have not formed one new cluster after recluster:",
+        lambda: "the nodes have not formed one new cluster after recluster:",
+        _TIMEOUT_S,
     )
     views = panel.views(panel.numbers())
     evidence = {
@@ -68,14 +70,14 @@ def undo(panel: Panel, node: Node) -> Proof:
     wait until it is in the cluster.
     """
     asked = time.monotonic()
-    _await(
+    await_said(
         lambda: bool(panel.view(node, ("statistics",)).key),
-        f"node `{node.name}` is not in the cluster, so it cannot take its work back",
+        lambda: f"node `{node.name}` is not in the cluster, so it cannot take its work back",
         _JOIN_S,
     )
     view = panel.view(node, panel.numbers())
     if view.says("pending_quiesce", "effective_is_quiesced") == {"false"}:
-        return _since(asked, {"is_quiesced": False}, already=True)
+        return since(asked, {"is_quiesced": False}, already=True)
     _order(panel, node, "quiesce-undo:")
     proof = recluster(panel)
     if panel.view(node, panel.numbers()).is_quiesced:
@@ -126,23 +128,3 @@ def _formed(views: list[View], before: set[str]) -> bool:
         view.says("pending_quiesce") == view.says("effective_is_quiesced") for view in answering
     )
     return done and len(keys) == 1 and "" not in keys and not keys & before
-
-
-def _await(holds: Callable[[], bool], otherwise: str, timeout_s: float = _TIMEOUT_S) -> None:
-    """Wait until something is so; a node that does not answer in time is asked again."""
-    deadline = time.monotonic() + timeout_s
-    while True:
-        try:
-            if holds():
-                return
-            why = ""
-        except BrownoutError as error:
-            why = f" ({error})"
-        if time.monotonic() > deadline:
-            raise ClusterError(f"{otherwise}, within {timeout_s:g} s{why}")
-        time.sleep(_POLL_S)
-
-
-def _since(asked: float, evidence: dict[str, object], *, already: bool = False) -> Proof:
-    now = time.monotonic()
-    return Proof(now, now - asked, evidence, already=already)

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from brownout.cluster.aerospike.conf import settings
 from brownout.cluster.host import Host
 from brownout.cluster.model import Node
 from brownout.errors import HostError, Refused
 
-__all__ = ["devices_in", "files_in", "named", "targets"]
+__all__ = ["configuration", "devices_in", "files_in", "named", "targets"]
 
 
 def targets(node: Node, host: Host) -> list[Path]:
@@ -16,7 +17,7 @@ def targets(node: Node, host: Host) -> list[Path]:
     Raises `Refused` if its configuration cannot be read or names neither, if a directory holds
     anything but the node's own storage, or if the inventory lists devices and the node has none.
     """
-    text = _configuration(node, host)
+    text = configuration(node, host)
     files, devices = files_in(text), devices_in(text)
     listed = getattr(node.host, "devices", ())
     if listed and not devices:
@@ -36,7 +37,7 @@ def named(node: Node, host: Host) -> list[Path]:
 
     Raises `Refused` if its configuration cannot be read or names neither.
     """
-    text = _configuration(node, host)
+    text = configuration(node, host)
     found = [*_directories(files_in(text)), *devices_in(text)]
     if not found:
         raise _unknown(node, "its configuration names no `file` or `device` of a `storage-engine`")
@@ -61,20 +62,13 @@ def devices_in(text: str) -> list[Path]:
 
 
 def _lines(word: str, text: str) -> Iterator[Path]:
-    contexts: list[str] = []
-    for line in text.splitlines():
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        if words[-1] == "{":
-            contexts.append(words[0])
-        elif words[0] == "}":
-            contexts = contexts[:-1]
-        elif words[0] == word and contexts and contexts[-1] == "storage-engine":
-            yield from map(Path, words[1:])
+    for one in settings(text):
+        if one.name == word and one.context == "storage-engine":
+            yield from map(Path, one.values)
 
 
-def _configuration(node: Node, host: Host) -> str:
+def configuration(node: Node, host: Host) -> str:
+    """Return the text of the node's own configuration; `Refused` if it cannot be read."""
     file = node.host.config_file if node.host else None
     if file is None:
         raise _unknown(node, "the inventory gives no `host.config_file`")

@@ -1,0 +1,64 @@
+"""What a node's own aerospike.conf says. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["Setting", "heartbeat_endpoint", "namespace_setting", "settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One line: `Setting("port", ("3002",), ("network", "heartbeat"))`.
+
+    `contexts` are the heads of those that it stands in, the outermost first.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    contexts: tuple[str, ...]
+
+    @property
+    def context(self) -> str:
+        """The first word of the innermost context: `storage-engine` of `storage-engine device`."""
+        return self.contexts[-1].partition(" ")[0] if self.contexts else ""
+
+
+def settings(text: str) -> Iterator[Setting]:
+    """Return every setting of a file, in its order."""
+    contexts: list[str] = []
+    for line in text.splitlines():
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if words[-1] == "{":
+            contexts.append(" ".join(words[:-1]))
+        elif words[0] == "}":
+            contexts = contexts[:-1]
+        else:
+            yield Setting(words[0], tuple(words[1:]), tuple(contexts))
+
+
+def namespace_setting(text: str, namespace: str, name: str) -> str | None:
+    """Return a setting of a namespace; None where the file does not give it."""
+    found = _all(text, name, f"namespace {namespace}")
+    return found[-1] if found else None
+
+
+def heartbeat_endpoint(text: str, own_host: str) -> tuple[str, int] | None:
+    """Return the host and port of a node's heartbeats; None where there is no such port.
+
+    A node that listens on `any` address is reached at `own_host`.
+    """
+    ports = _all(text, "port", "network", "heartbeat")
+    if not ports or not ports[-1].isdigit():
+        return None
+    addresses = [host for host in _all(text, "address", "network", "heartbeat") if host != "any"]
+    return (addresses[0] if addresses else own_host), int(ports[-1])
+
+
+def _all(text: str, name: str, *contexts: str) -> list[str]:
+    return [
+        one.values[0]
+        for one in settings(text)
+        if one.name == name and one.contexts == contexts and one.values
+    ]

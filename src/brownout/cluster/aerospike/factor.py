@@ -1,0 +1,72 @@
+"""The replication factor of a namespace, changed while it serves.
+
+    set-config:context=namespace;id=…;replication-factor=3   to every node; changes nothing yet
+    recluster:                                               the copies are made, or dropped
+
+Nodes of different factors form no cluster, so that nothing may fail in between: every node is
+asked first. The change is not kept in the configuration files.
+"""
+
+import time
+from collections.abc import Sequence
+
+from brownout.cluster.aerospike.objections import factor_in
+from brownout.cluster.aerospike.panel import Panel
+from brownout.cluster.aerospike.quiescing import recluster
+from brownout.cluster.aerospike.view import View
+from brownout.cluster.aerospike.waiting import since
+from brownout.cluster.host import Proof
+from brownout.errors import ClusterError
+
+__all__ = ["factor", "set_factor"]
+
+_EFFECTIVE = "effective_replication_factor"
+
+
+def factor(panel: Panel, namespace: str) -> int:
+    """Return the factor that all nodes are set to; `ClusterError` where they are not alike."""
+    found = {view.node: factor_in(view, namespace) for view in _views(panel, namespace)}
+    factors = set(found.values())
+    if len(factors) == 1 and None not in factors:
+        return int(factors.pop() or 0)
+    words = ", ".join(f"{name}: {told or 'silent'}" for name, told in found.items())
+    raise ClusterError(f"replication-factor of `{namespace}`: found {words}, wanted one for all")
+
+
+def set_factor(panel: Panel, namespace: str, value: int) -> Proof:
+    """Give every node the factor and have it take effect; proven by what each says of it."""
+    asked = time.monotonic()
+    if _is_so(_views(panel, namespace), namespace, value):
+        return since(asked, {_EFFECTIVE: value}, already=True)
+    silent = [view.error for view in _views(panel, namespace) if view.error]
+    if silent:
+        raise ClusterError(f"no node is told another replication factor: {'; '.join(silent)}")
+    command = f"set-config:context=namespace;id={namespace};replication-factor={value}"
+    said = {view.node: view.answers.get(command, view.error) for view in panel.views((command,))}
+    if set(said.values()) != {"ok"}:
+        words = ", ".join(f"{name}: {answer}" for name, answer in said.items())
+        raise ClusterError(f"not every node takes {command}: {words}")
+    proof = recluster(panel)
+    views = _views(panel, namespace)
+    if not _is_so(views, namespace, value):
+        words = ", ".join(f"{view.node}: {_effective(view, namespace)}" for view in views)
+        raise ClusterError(f"{_EFFECTIVE}: found {words}, wanted {value} after recluster:")
+    evidence = {**proof.evidence, _EFFECTIVE: value}
+    return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
+
+
+def _views(panel: Panel, namespace: str) -> list[View]:
+    return panel.views((f"namespace/{namespace}",))
+
+
+def _effective(view: View, namespace: str) -> str:
+    return view.error or view.namespaces.get(namespace, {}).get(_EFFECTIVE, "")
+
+
+def _is_so(views: Sequence[View], namespace: str, value: int) -> bool:
+    """Whether every node is set to `value`, and has as many copies, or all that nodes allow."""
+    copies = str(min(value, len(views)))
+    return all(
+        factor_in(view, namespace) == value and _effective(view, namespace) == copies
+        for view in views
+    )

@@ -1,0 +1,84 @@
+"""A node becomes a member.
+
+started ──▶ finds the others by its own seeds ──▶ one new cluster, all agree on its key
+             else each of them is told of it (`tip:`)
+"""
+
+import time
+from functools import partial
+
+from brownout.cluster.adapter import MilestoneState
+from brownout.cluster.aerospike.mesh import Endpoint, endpoint_of
+from brownout.cluster.aerospike.panel import Panel
+from brownout.cluster.aerospike.view import judge, stable_command
+from brownout.cluster.aerospike.waiting import await_said, since
+from brownout.cluster.host import Proof
+from brownout.cluster.model import Node
+from brownout.errors import ClusterError, Refused
+
+__all__ = ["join"]
+
+#: A node whose configuration names a member is in the cluster long before.
+_BY_ITSELF_S = 10.0
+#: A node with data reads its storage first.
+_TIMEOUT_S = 120.0
+
+
+def join(panel: Panel, node: Node) -> Proof:
+    """Have `node`, whose process runs, taken in; effective when all have one key, the node's too.
+
+    Raises `ClusterError` with what each node says if that does not come about.
+    """
+    asked = time.monotonic()
+    state = _together(panel, node)
+    if state.reached:
+        return since(asked, _evidence(state, {}), already=True)
+    tipped: dict[str, str] = {}
+    try:
+        uncertainty_s = _await(panel, node, _BY_ITSELF_S)
+    except ClusterError:
+        tipped = _tip(panel, node)
+        uncertainty_s = _await(panel, node, _TIMEOUT_S)
+    return Proof(time.monotonic(), uncertainty_s, _evidence(_together(panel, node), tipped))
+
+
+def _everybody(panel: Panel, node: Node) -> list[Node]:
+    return [*(other for other in panel.nodes if other.name != node.name), node]
+
+
+def _together(panel: Panel, node: Node) -> MilestoneState:
+    """Whether all nodes are in one cluster with `node`, be there data to migrate or not."""
+    nodes = _everybody(panel, node)
+    command = stable_command(len(nodes), migrations=False)
+    return judge(panel.views_of(nodes, (command,)), command)
+
+
+def _await(panel: Panel, node: Node, timeout_s: float) -> float:
+    return await_said(
+        lambda: _together(panel, node).reached, partial(_words, panel, node), timeout_s
+    )
+
+
+def _words(panel: Panel, node: Node) -> str:
+    missing = "; ".join(_together(panel, node).detail["missing"])
+    return f"node `{node.name}` is not in one cluster with the others: {missing or 'it is now'}"
+
+
+def _tip(panel: Panel, node: Node) -> dict[str, str]:
+    """Tell each member where the node listens; return what each answered, or why it was not told.
+
+    A member that knows the node already answers with an error, which is none here.
+    """
+    try:
+        where: Endpoint = endpoint_of(node)
+    except Refused as error:
+        return {"nobody": error.message}
+    command = f"tip:host={where.host};port={where.port}"
+    others = [other for other in panel.nodes if other.name != node.name]
+    views = panel.views_of(others, (command,))
+    return {view.node: view.answers.get(command) or view.error for view in views}
+
+
+def _evidence(state: MilestoneState, tipped: dict[str, str]) -> dict[str, object]:
+    keys = state.detail["cluster_keys"]
+    return {"cluster_key": keys[0] if keys else "", "tipped": tipped}

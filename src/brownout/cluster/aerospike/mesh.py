@@ -1,0 +1,85 @@
+"""Whom a node knows: the seeds that it dials, its peers and its alumni, in its own words.
+
+seed      a heartbeat address that it dials for ever: of its configuration, or told by `tip:`
+peer      another member of its cluster now
+alumnus   a peer of some time since it started, and each peer too
+"""
+
+import re
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from brownout.cluster.aerospike import storage
+from brownout.cluster.aerospike.conf import heartbeat_endpoint
+from brownout.cluster.aerospike.view import View
+from brownout.cluster.host import host_for
+from brownout.cluster.model import Node
+from brownout.errors import Refused
+
+__all__ = ["ALUMNI", "NETWORK", "PEERS", "Endpoint", "endpoint_of", "peers", "seeds", "strangers"]
+
+NETWORK = "get-config:context=network"
+PEERS = "peers-clear-std"
+ALUMNI = "alumni-clear-std"
+_SEED = "mesh-seed-address-port="
+_ID = re.compile(r"\[([0-9A-Fa-f]+),")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a node listens for heartbeats; `hosts` are all names that are known for it."""
+
+    hosts: frozenset[str]
+    port: int
+    host: str
+
+    def named_by(self, seeds: Iterable[str]) -> list[str]:
+        """Return those of `seeds` that mean this node, each as it is written."""
+        return [
+            seed
+            for seed in seeds
+            if seed.rpartition(":")[2] == str(self.port)
+            and seed.rpartition(":")[0].strip("[]") in self.hosts
+        ]
+
+
+def endpoint_of(node: Node) -> Endpoint:
+    """Return where `node` listens for heartbeats, by its own configuration file.
+
+    Raises `Refused` where that cannot be read or does not say.
+    """
+    own = node.address.rpartition(":")[0].strip("[]")
+    found = heartbeat_endpoint(storage.configuration(node, host_for(node)), own)
+    if found is None:
+        raise Refused(
+            f"node `{node.name}`: its configuration gives no port in `network.heartbeat`",
+            "the nodes find each other there, so the others cannot be told of it",
+        )
+    host, port = found
+    return Endpoint(_names(host) | _names(own), port, host)
+
+
+def seeds(view: View) -> list[str]:
+    """Return the seeds of a node that was asked for NETWORK, as `127.0.0.1:3012`."""
+    parts = view.answers.get(NETWORK, "").split(";")
+    return [part.partition("=")[2] for part in parts if _SEED in part]
+
+
+def peers(view: View) -> set[str]:
+    """Return the ids of the other members, by a node that was asked for PEERS."""
+    return set(_ID.findall(view.answers.get(PEERS, "")))
+
+
+def strangers(view: View) -> set[str]:
+    """Return the ids of those that a node remembers and that are no members now."""
+    return set(_ID.findall(view.answers.get(ALUMNI, ""))) - peers(view)
+
+
+def _names(host: str) -> frozenset[str]:
+    """Return a host's name and its addresses, as this machine resolves them."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return frozenset((host,))
+    return frozenset((host, *(str(address[4][0]) for address in found)))

@@ -1,0 +1,78 @@
+"""Why a cluster cannot be resized now, each in words with what was found and wanted. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from brownout.cluster.adapter import MilestoneState
+from brownout.cluster.aerospike.conf import namespace_setting
+from brownout.cluster.aerospike.view import View
+
+__all__ = [
+    "factor_in",
+    "of_factor",
+    "of_membership",
+    "of_other_factor",
+    "of_remaining",
+    "unsettled",
+]
+
+#: What a node has whose configuration does not say.
+_DEFAULT_FACTOR = "2"
+
+
+def unsettled(state: MilestoneState) -> list[str]:
+    """Object to a cluster that is degraded, or that migrates."""
+    if state.reached:
+        return []
+    missing = "; ".join(state.detail["missing"])
+    return [f"the cluster: found {missing}; wanted every node there and nothing left to migrate"]
+
+
+def of_membership(name: str, view: View, keys: Sequence[str], wanted: bool) -> list[str]:
+    """Object to a node that is a member and must not be one, or the other way about.
+
+    `view` is the node's own, `keys` are those of the members.
+    """
+    is_member = bool(view.key) and view.key in keys
+    if is_member == wanted:
+        return []
+    if wanted:
+        return [f"node `{name}`: found it {view.state}, wanted a member of the cluster"]
+    return [f"node `{name}`: found it in the cluster already, wanted one that is no member"]
+
+
+def of_remaining(factors: Mapping[str, int], remaining: int) -> list[str]:
+    """Object where fewer nodes would remain than a namespace is to have copies."""
+    return [
+        f"replication factor of `{namespace}`: found {factor}, wanted at most {remaining}: so many "
+        "nodes would remain"
+        for namespace, factor in factors.items()
+        if factor > remaining
+    ]
+
+
+def of_other_factor(text: str, factors: Mapping[str, int]) -> list[str]:
+    """Object to a node that would start with another factor: then no cluster forms any more."""
+    found = {ns: namespace_setting(text, ns, "replication-factor") for ns in factors}
+    return [
+        f"its configuration: replication-factor of `{namespace}`: found {own or _DEFAULT_FACTOR}, "
+        f"wanted {factors[namespace]} as in the cluster: nodes of different factors form none"
+        for namespace, own in found.items()
+        if (own or _DEFAULT_FACTOR) != str(factors[namespace])
+    ]
+
+
+def of_factor(value: object, size: int, strong: bool) -> list[str]:
+    """Object to a replication factor that the cluster cannot have."""
+    if strong:
+        return ["replication factor: a namespace of strong consistency keeps the one it has"]
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        return [f"replication factor: found {value!r}, wanted a number of copies from 1"]
+    if value > size:
+        return [f"replication factor: found {value}, wanted at most {size}, the cluster's size"]
+    return []
+
+
+def factor_in(view: View, namespace: str) -> int | None:
+    """Return the factor that a node is set to; None if it does not say."""
+    text = view.namespaces.get(namespace, {}).get("replication-factor", "")
+    return int(text) if text.isdigit() else None

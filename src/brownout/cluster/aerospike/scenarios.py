@@ -1,0 +1,56 @@
+"""What can be done to an Aerospike cluster, by its edition, its namespaces and its inventory."""
+
+from collections.abc import Callable
+
+from brownout.cluster.adapter import Support
+from brownout.cluster.aerospike import racks
+from brownout.cluster.aerospike.panel import Panel
+from brownout.cluster.model import Cluster
+
+__all__ = ["support"]
+
+_TO_A_PROCESS = frozenset(
+    {"add", "kill", "pause", "reboot", "remove", "resume", "rolling", "start", "stop", "wipe"}
+)
+_ENTERPRISE = frozenset({"drain", "quiesce", "undrain", "unquiesce"})
+_SETTINGS = frozenset({"migrationspeed", "replicationfactor"})
+_KNOWN = _TO_A_PROCESS | _ENTERPRISE | _SETTINGS | {"racks"}
+_NAMES = {"migrationspeed": "migration_speed", "replicationfactor": "replication_factor"}
+
+
+def support(panel: Panel, cluster: Cluster, namespace: Callable[[], str], scenario: str) -> Support:
+    """Return whether the cluster can do `scenario`, as `kill`, `node-kill` or `kill_node`.
+
+    `namespace` is the one under load; it is asked for only where it matters.
+    """
+    words = scenario.lower().replace("_", "-").split("-")
+    act = "".join(word for word in words if word != "node")
+    if act not in _KNOWN:
+        known = ", ".join(sorted(_NAMES.get(each, each) for each in _KNOWN))
+        return Support(False, f"Aerospike has no scenario `{scenario}`; it has {known}")
+    unreachable = [node.name for node in cluster.nodes if node.host is None]
+    if act in _TO_A_PROCESS | {"racks"} and unreachable:
+        named = ", ".join(unreachable)
+        return Support(False, f"the inventory does not say what {named} runs on (`host`)")
+    if act in _ENTERPRISE and panel.community():
+        return Support(False, "the Community Edition cannot quiesce a node: Enterprise only")
+    reason = {"racks": _racks, "replicationfactor": _factor}.get(act, _nothing)(panel, namespace)
+    return Support(not reason, reason)
+
+
+def _nothing(_: Panel, __: Callable[[], str]) -> str:
+    return ""
+
+
+def _racks(panel: Panel, namespace: Callable[[], str]) -> str:
+    name = namespace()
+    views = panel.views(("node", racks.command(name), f"namespace/{name}"))
+    return racks.problem(panel.nodes, views, name)
+
+
+def _factor(panel: Panel, namespace: Callable[[], str]) -> str:
+    name = namespace()
+    said = panel.told(f"namespace/{name}")
+    if "strong-consistency=true" not in said.split(";"):
+        return ""
+    return f"namespace `{name}` is of strong consistency, which keeps its replication factor"

@@ -1,0 +1,90 @@
+"""Why a cluster cannot be resized now: one clear message each."""
+
+import pytest
+
+from brownout.cluster.adapter import MilestoneState
+from brownout.cluster.aerospike import objections
+from brownout.cluster.aerospike.speed import objections as of_speed
+from brownout.cluster.aerospike.view import View
+
+MEMBER = View("n1", "", {"statistics": "cluster_key=ABC"})
+ORPHAN = View("n6", "", {"statistics": "cluster_key=0"})
+
+
+def test_a_member_cannot_be_added_and_a_stranger_not_removed() -> None:
+    assert objections.of_membership("n1", MEMBER, ["ABC"], wanted=False) == [
+        "node `n1`: found it in the cluster already, wanted one that is no member"
+    ]
+    assert objections.of_membership("n6", ORPHAN, ["ABC"], wanted=True) == [
+        "node `n6`: found it orphan, wanted a member of the cluster"
+    ]
+    assert not objections.of_membership("n1", MEMBER, ["ABC"], wanted=True)
+    assert not objections.of_membership("n6", ORPHAN, ["ABC"], wanted=False)
+    assert not objections.of_membership("n6", MEMBER, ["DEF"], wanted=False)
+
+
+def test_a_cluster_that_migrates_is_not_resized() -> None:
+    moving = MilestoneState(False, {"missing": ["n1: ERROR:7:unstable cluster (7 partitions …)"]})
+
+    (words,) = objections.unsettled(moving)
+
+    assert "n1: ERROR:7:unstable cluster (7 partitions …)" in words
+    assert words.endswith("wanted every node there and nothing left to migrate")
+    assert objections.unsettled(MilestoneState(True, {"missing": []})) == []
+
+
+def test_scale_in_below_the_replication_factor_is_refused() -> None:
+    assert objections.of_remaining({"test": 3, "cache": 1}, 2) == [
+        "replication factor of `test`: found 3, wanted at most 2: so many nodes would remain"
+    ]
+    assert objections.of_remaining({"test": 2}, 2) == []
+
+
+def test_a_node_that_would_start_with_another_factor_is_not_added() -> None:
+    text = "namespace test {\nreplication-factor 3\n}\nnamespace cache {\n}\n"
+
+    assert objections.of_other_factor(text, {"test": 3, "cache": 2}) == []
+    (words,) = objections.of_other_factor(text, {"test": 2, "cache": 2})
+    assert "found 3, wanted 2 as in the cluster" in words
+
+
+@pytest.mark.parametrize(
+    ("value", "strong", "says"),
+    [
+        (6, False, "found 6, wanted at most 5, the cluster's size"),
+        (0, False, "found 0, wanted a number of copies from 1"),
+        (True, False, "found True, wanted a number of copies"),
+        ("3", False, "found '3', wanted a number of copies"),
+        (3, True, "a namespace of strong consistency keeps the one it has"),
+    ],
+)
+def test_a_factor_that_cannot_be_is_refused(value: object, strong: bool, says: str) -> None:
+    (words,) = objections.of_factor(value, 5, strong)
+
+    assert says in words
+
+
+def test_a_factor_up_to_the_clusters_size_is_taken() -> None:
+    assert objections.of_factor(1, 5, strong=False) == objections.of_factor(5, 5, False) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("fast", "found 'fast', wanted some of migrate_threads"),
+        ({}, "wanted some of migrate_threads"),
+        ({"threads": 2}, "found 'threads', wanted some of migrate_threads"),
+        ({"migrate_threads": 0}, "migrate_threads: found 0, wanted a number from 1 to 100"),
+        ({"migrate_sleep": -1}, "migrate_sleep: found -1, wanted a number from 0"),
+        ({"n1": {"migrate_max_num_incoming": 257}}, "found 257, wanted a number from 1 to 256"),
+    ],
+)
+def test_a_speed_that_cannot_be_is_refused(value: object, says: str) -> None:
+    (words,) = of_speed(value)
+
+    assert says in words
+
+
+def test_a_speed_for_all_or_by_node_is_taken() -> None:
+    assert of_speed({"migrate_threads": 4, "migrate_sleep": 0}) == []
+    assert of_speed({"n1": {"migrate_threads": 4}, "n2": {"migrate_threads": 1}}) == []
