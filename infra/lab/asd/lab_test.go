@@ -43,29 +43,87 @@ type lab struct {
 type member struct {
 	id, dir string
 	port    int
+	rack    int
 	process *exec.Cmd
 }
 
 func newLab(t *testing.T, size int, args ...string) *lab {
 	t.Helper()
+	l := layOut(t, size, 0, args...)
+	l.startAll()
+	return l
+}
+
+// layOut writes the configuration of all nodes and starts none; with racks, they are spread over them.
+func layOut(t *testing.T, size, racks int, args ...string) *lab {
+	t.Helper()
 	l := &lab{t: t, args: args}
 	ports := freePorts(t, 3*size)
 	for i := range size {
-		l.nodes = append(l.nodes, &member{id: fmt.Sprintf("A%d", i+1), dir: t.TempDir(), port: ports[3*i]})
+		n := &member{id: fmt.Sprintf("A%d", i+1), dir: t.TempDir(), port: ports[3*i]}
+		if racks > 0 {
+			n.rack = i%racks + 1
+		}
+		l.nodes = append(l.nodes, n)
 	}
 	for i, n := range l.nodes {
 		l.configure(n, ports, i)
 	}
 	t.Cleanup(func() {
 		for _, n := range l.nodes {
-			n.signal(syscall.SIGKILL)
+			if n.process != nil {
+				n.signal(syscall.SIGKILL)
+			}
 		}
 	})
+	return l
+}
+
+func (l *lab) startAll() {
+	l.t.Helper()
 	for _, n := range l.nodes {
 		l.start(n)
 	}
-	l.stable(size)
-	return l
+	l.stable(len(l.nodes))
+}
+
+// loner returns one more node, which knows nobody and whom nobody knows; it runs.
+func (l *lab) loner() *member {
+	l.t.Helper()
+	ports := freePorts(l.t, 3)
+	n := &member{id: fmt.Sprintf("A%d", len(l.nodes)+1), dir: l.t.TempDir(), port: ports[0]}
+	(&lab{t: l.t, nodes: []*member{n}}).configure(n, ports, 0)
+	l.nodes = append(l.nodes, n)
+	l.start(n)
+	return n
+}
+
+// setting returns one of a node's own settings of a context.
+func (n *member) setting(context, name string) string {
+	return n.number("get-config:context="+context, name)
+}
+
+// all gives every node a command and fails unless each says ok.
+func (l *lab) all(command string) {
+	l.t.Helper()
+	for _, n := range l.nodes {
+		if got := n.info(command); got != "ok" {
+			l.t.Fatalf("%s: %s says %s", n.id, command, got)
+		}
+	}
+}
+
+// recluster has the principal form the cluster anew.
+func (l *lab) recluster() {
+	l.t.Helper()
+	l.await("a principal that takes a recluster", func() bool {
+		for _, n := range l.nodes {
+			if n.info("recluster:") == "ok" {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 func (l *lab) configure(n *member, ports []int, i int) {
@@ -76,11 +134,15 @@ func (l *lab) configure(n *member, ports []int, i int) {
 		}
 	}
 	endpoint := "address 127.0.0.1\nport %d\n"
+	rack := ""
+	if n.rack > 0 {
+		rack = fmt.Sprintf("rack-id %d\n", n.rack)
+	}
 	text := fmt.Sprintf("service {\nnode-id %s\ncluster-name lab\n}\nlogging {\nfile %s/asd.log {\n}\n}\n"+
 		"network {\nservice {\n"+endpoint+"}\nheartbeat {\n"+endpoint+"%sinterval %d\ntimeout %d\n}\n"+
 		"fabric {\n"+endpoint+"}\n}\n"+
-		"namespace test {\nstorage-engine device {\nfile %s/data\nfilesize 32M\nflush-max-ms 20\n}\n}\n",
-		n.id, n.dir, ports[3*i], ports[3*i+1], seeds.String(), intervalMs, beats, ports[3*i+2], n.dir)
+		"namespace test {\n%sstorage-engine device {\nfile %s/data\nfilesize 32M\nflush-max-ms 20\n}\n}\n",
+		n.id, n.dir, ports[3*i], ports[3*i+1], seeds.String(), intervalMs, beats, ports[3*i+2], rack, n.dir)
 	if err := os.WriteFile(n.conf(), []byte(text), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
@@ -92,13 +154,19 @@ func (n *member) data() string { return filepath.Join(n.dir, "data") }
 
 func (l *lab) start(n *member) {
 	l.t.Helper()
-	args := append([]string{"-config-file", n.conf(), "-migrate-record", "50us", "-migrate-partition", "50us"}, l.args...)
-	n.process = exec.Command(os.Args[0], args...)
-	n.process.Env = append(os.Environ(), "ASD_STAND_IN_NODE=1")
+	n.process = l.command(n)
 	n.process.Stderr = os.Stderr
 	if err := n.process.Start(); err != nil {
 		l.t.Fatal(err)
 	}
+}
+
+// command returns what starts a node.
+func (l *lab) command(n *member) *exec.Cmd {
+	args := append([]string{"-config-file", n.conf(), "-migrate-record", "50us", "-migrate-partition", "50us"}, l.args...)
+	c := exec.Command(os.Args[0], args...)
+	c.Env = append(os.Environ(), "ASD_STAND_IN_NODE=1")
+	return c
 }
 
 // signal sends a signal and waits until it has had its effect.

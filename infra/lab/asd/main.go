@@ -47,6 +47,9 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	if c.Namespace.Rack != 0 && !options.Enterprise {
+		return fmt.Errorf("%s: rack-id is enterprise-only", *file)
+	}
 	return serve(c, options)
 }
 

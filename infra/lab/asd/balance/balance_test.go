@@ -193,3 +193,84 @@ func reaches(l Layout, i int) bool {
 	role := l.Of(i)
 	return i == 0 || role.Working == l.Nodes[i] || len(role.Emigrates) > 0
 }
+
+func TestCopiesLieOnRacksOfTheirOwn(t *testing.T) {
+	order, calm := []int{4, 2, 0, 1, 3}, none(5)
+	for _, c := range []struct {
+		name     string
+		racks    []int // of members 0 to 4
+		quiesced []bool
+		replicas int
+		want     []int
+	}{
+		{"no racks", []int{0, 0, 0, 0, 0}, calm, 2, []int{4, 2, 0, 1, 3}},
+		{"one rack", []int{7, 7, 7, 7, 7}, calm, 3, []int{4, 2, 0, 1, 3}},
+		{"two racks", []int{1, 2, 1, 2, 1}, calm, 2, []int{4, 1, 2, 0, 3}},
+		{"more copies than racks", []int{1, 2, 1, 2, 1}, calm, 3, []int{4, 1, 2, 0, 3}},
+		{"as many copies as racks", []int{1, 2, 3, 1, 3}, calm, 3, []int{4, 0, 1, 2, 3}},
+		{"more racks than copies", []int{1, 2, 3, 4, 5}, calm, 2, []int{4, 2, 0, 1, 3}},
+		{"one copy", []int{1, 2, 1, 2, 1}, calm, 1, []int{4, 2, 0, 1, 3}},
+		{"the other rack is quiesced", []int{1, 1, 1, 2, 1}, []bool{false, false, false, true, false}, 2, []int{4, 2, 0, 1, 3}},
+	} {
+		if got := Spread(order, c.racks, c.quiesced, c.replicas); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, wanted %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestMastersAreSpreadWithRacksAsWithout(t *testing.T) {
+	for pid := range record.Partitions {
+		order := Succession(pid, five, none(5))
+		spread := Spread(order, []int{1, 1, 1, 2, 2}, none(5), 2)
+		if spread[0] != order[0] || (spread[0] < 3) == (spread[1] < 3) {
+			t.Fatalf("partition %d: %v became %v", pid, order, spread)
+		}
+	}
+}
+
+// settled returns the versions of a partition whose first nodes have it, and no other.
+func settled(nodes, copies int) []Version {
+	versions := make([]Version, nodes)
+	for i := range copies {
+		versions[i] = Version{Key: old, Master: i == 0}
+	}
+	return versions
+}
+
+func TestTheFactorChangesAndNoCopyGoesBeforeItMay(t *testing.T) {
+	for before := 1; before <= 5; before++ {
+		for after := 1; after <= 5; after++ {
+			l := Layout{Key: now, Nodes: five, Versions: settled(5, before), Replicas: after}
+			whole, filled := 0, 0
+			for i := range l.Nodes {
+				role := l.Of(i)
+				if l.Versions[i].HasData() && !role.Drop {
+					whole++
+				}
+				if i == 0 {
+					filled = len(role.Emigrates)
+				}
+				if role.Drop != (i >= after && i < before) {
+					t.Errorf("%d to %d: node %d drops: %v", before, after, i, role.Drop)
+				}
+			}
+			if whole < min(before, after) || filled != max(0, after-before) {
+				t.Errorf("%d to %d: %d copies stay, %d are made", before, after, whole, filled)
+			}
+		}
+	}
+}
+
+func TestRacksAreGivenAndNoCopyGoesBeforeTheOthersAreThere(t *testing.T) {
+	// Both copies lie on nodes of one rack; the second is to lie on the other one, third in order.
+	l := Layout{
+		Key: now, Nodes: []nodeid.ID{0xA5, 0xA3, 0xA4, 0xA2}, Replicas: 2,
+		Versions: []Version{master, {}, prole, {}},
+	}
+	if got := l.Of(2); got.Drop || !got.Version.HasData() {
+		t.Errorf("the copy that is left over goes at once: %+v", got)
+	}
+	if got := l.Of(0); !slices.Equal(got.Emigrates, []nodeid.ID{0xA3}) || !slices.Contains(got.Witnesses, 0xA4) {
+		t.Errorf("%+v", got)
+	}
+}

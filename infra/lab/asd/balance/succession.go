@@ -28,6 +28,20 @@ func Succession(pid int, members []nodeid.ID, quiesced []bool) []int {
 	return order
 }
 
+// Spread returns an order in which the first replicas are on racks of their own, as far as there are
+// racks: each is the next of the order whose rack has none yet, else the next one. The first stays
+// the first, so that masters are spread as before; quiesced members stay last.
+func Spread(order, racks []int, quiesced []bool, replicas int) []int {
+	var front []int
+	rest, used := slices.Clone(order), map[int]bool{}
+	for len(front) < replicas && len(rest) > 0 {
+		next := max(0, slices.IndexFunc(rest, func(i int) bool { return !quiesced[i] && !used[racks[i]] }))
+		front, used[racks[rest[next]]] = append(front, rest[next]), true
+		rest = slices.Delete(rest, next, next+1)
+	}
+	return append(front, rest...)
+}
+
 // mix is the finalizer of SplitMix64: every bit of the input changes half of the output's.
 func mix(x uint64) uint64 {
 	x ^= x >> 30

@@ -55,6 +55,7 @@ func (e Endpoint) Public() string {
 type Namespace struct {
 	Name         string
 	Replication  int
+	Rack         int // Enterprise only; 0 is none
 	PendingLimit int
 	MigrateSleep time.Duration
 	File         string

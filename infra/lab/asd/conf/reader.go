@@ -12,6 +12,9 @@ import (
 // longest bounds every duration: what is longer is a mistake.
 const longest = 7 * 24 * time.Hour
 
+// maxRack is the highest rack-id.
+const maxRack = 1_000_000
+
 // inert are settings of the real server that are accepted without any effect here.
 var inert = []string{
 	"proto-fd-max", "work-directory", "run-as-daemon", "user-path", "mode", "protocol", "mtu",
@@ -139,6 +142,7 @@ func (r *reader) namespace(b *block) Namespace {
 	n := Namespace{
 		Name:         b.name,
 		Replication:  r.number(b, "replication-factor", 2),
+		Rack:         r.number(b, "rack-id", 0),
 		PendingLimit: r.number(b, "transaction-pending-limit", 20),
 		MigrateSleep: r.duration(b, "migrate-sleep", 1, time.Microsecond),
 		File:         r.text(storage, "file", ""),
@@ -148,6 +152,9 @@ func (r *reader) namespace(b *block) Namespace {
 	}
 	if n.Name == "" || n.File == "" || n.FileSize == 0 {
 		r.problem("namespace: wanted a name, a `file` and a `filesize`")
+	}
+	if n.Rack > maxRack {
+		r.problem("rack-id %d, wanted at most %d", n.Rack, maxRack)
 	}
 	if n.Replication == 0 {
 		r.problem("replication-factor 0, wanted 1 or more")

@@ -11,14 +11,16 @@ import (
 )
 
 // Pulse is one heartbeat: who sends it, where it is to be reached, which cluster it believes to be
-// in (0 is none) and whom it sees.
+// in (0 is none), whom it sees, and where those take heartbeats.
 type Pulse struct {
-	From    nodeid.ID
-	Cluster string
-	Key     uint64
-	Fabric  string
-	Service string
-	Sees    []nodeid.ID
+	From      nodeid.ID
+	Cluster   string
+	Key       uint64
+	Heartbeat string
+	Fabric    string
+	Service   string
+	Sees      []nodeid.ID
+	Contacts  []string
 }
 
 // Beat sends what next returns to the heartbeat address of one peer every interval, for as long as

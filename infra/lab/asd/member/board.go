@@ -55,6 +55,27 @@ func (b *Board) Sees() []nodeid.ID {
 	return nodeid.Descending(ids)
 }
 
+// Heard returns where those whom the node hears take heartbeats, sorted.
+func (b *Board) Heard() []string {
+	var addresses []string
+	for _, h := range b.heard {
+		addresses = append(addresses, h.pulse.Heartbeat)
+	}
+	slices.Sort(addresses)
+	return addresses
+}
+
+// Contacts returns the heartbeat addresses of all that the node hears, and of all that those hear:
+// so a node that knows one member gets to know all.
+func (b *Board) Contacts() []string {
+	addresses := b.Heard()
+	for _, h := range b.heard {
+		addresses = append(addresses, h.pulse.Contacts...)
+	}
+	slices.Sort(addresses)
+	return slices.Compact(addresses)
+}
+
 // Leader returns who is to be the principal: the highest of all that can be heard, oneself too.
 func (b *Board) Leader() nodeid.ID {
 	leader := b.self

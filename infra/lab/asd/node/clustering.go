@@ -30,7 +30,8 @@ func (n *Node) pulse() fabric.Pulse {
 	defer n.mu.Unlock()
 	return fabric.Pulse{
 		From: n.self, Cluster: n.conf.ClusterName, Key: n.cluster.Key,
-		Fabric: n.conf.Fabric.Public(), Service: n.conf.Service.Public(), Sees: n.board.Sees(),
+		Heartbeat: n.conf.Heartbeat.Public(), Fabric: n.conf.Fabric.Public(), Service: n.conf.Service.Public(),
+		Sees: n.board.Sees(), Contacts: n.board.Heard(),
 	}
 }
 
@@ -52,6 +53,7 @@ func (n *Node) clustering(ctx context.Context) {
 			n.take(p, time.Now())
 		case <-tick.C:
 			n.expire(time.Now())
+			n.follow()
 			n.propose(time.Now())
 		}
 	}
@@ -85,6 +87,14 @@ func (n *Node) expire(now time.Time) {
 		n.migrating.Store(false)
 		n.log.Info("clustering", "principal node %s departed - switching to orphan state", principal.Lower())
 	}
+}
+
+// follow dials all that can be heard of, so that it is enough to know one of them.
+func (n *Node) follow() {
+	n.mu.Lock()
+	contacts := n.board.Contacts()
+	n.mu.Unlock()
+	n.dialing.Follow(contacts)
 }
 
 func (n *Node) propose(now time.Time) {

@@ -25,12 +25,11 @@ const (
 // emigrate works migrations off, one at a time, until ctx ends.
 func (n *Node) emigrate(ctx context.Context) {
 	pace := &pacer{}
-	for {
+	for ctx.Err() == nil {
 		next, ok := n.tasks.take()
 		if !ok {
 			select {
 			case <-ctx.Done():
-				return
 			case <-n.tasks.more:
 			}
 			continue

@@ -27,6 +27,8 @@ type proposal struct {
 type holdings struct {
 	Versions   [record.Partitions][16]byte
 	Quiesce    bool
+	Factor     int // replication factor that it is set to
+	Rack       int
 	Service    string
 	Truncation map[string]uint64
 }
@@ -46,6 +48,10 @@ func (n *Node) form(members []nodeid.ID) {
 	n.log.Info("clustering", "principal node - proposing new succession list: %s", lower(members))
 	n.log.Info("clustering", "paxos round started - cluster key: %012x", p.Key)
 	a, ok := n.exchange(p)
+	if low, high := a.factors(); ok && low != high {
+		n.log.Warn("exchange", "{%s} has unmatched replication factors from %d to %d", n.conf.Namespace.Name, low, high)
+		ok = false
+	}
 	if !ok {
 		n.log.Warn("clustering", "paxos round aborted - cluster key: %012x", p.Key)
 		n.mu.Lock()
@@ -110,6 +116,7 @@ func (n *Node) prepare(p proposal) holdings {
 	n.state.size, n.state.prepared = len(p.Members), p.Key
 	h := holdings{
 		Quiesce: n.state.pending, Service: n.conf.Service.Public(),
+		Factor: int(n.factor.Load()), Rack: n.conf.Namespace.Rack,
 		Truncation: maps.Clone(n.truncation),
 	}
 	n.mu.Unlock()
@@ -130,6 +137,27 @@ func (n *Node) handleCommit(m fabric.Message) {
 		n.log.Info("exchange", "received commit command from principal node %s", m.From.Lower())
 		n.commit(a)
 	}
+}
+
+// factors returns the lowest and the highest replication factor that members are set to: nodes of
+// different ones form no cluster.
+func (a agreement) factors() (low, high int) {
+	for i, h := range a.Has {
+		if i == 0 {
+			low = h.Factor
+		}
+		low, high = min(low, h.Factor), max(high, h.Factor)
+	}
+	return low, high
+}
+
+// racks returns the rack of each member.
+func (a agreement) racks() []int {
+	racks := make([]int, len(a.Has))
+	for i, h := range a.Has {
+		racks[i] = h.Rack
+	}
+	return racks
 }
 
 // versions returns what the members have of partition i, in the order of indices.

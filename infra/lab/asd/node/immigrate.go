@@ -39,7 +39,7 @@ func (n *Node) handleBegin(m fabric.Message) byte {
 		return moveFail
 	}
 	if _, under := p.coming[m.From]; !under {
-		if n.incoming.Load() >= int64(n.conf.MigrateMaxIncoming) {
+		if n.incoming.Load() >= n.maxIncoming.Load() {
 			return moveAgain
 		}
 		n.incoming.Add(1)

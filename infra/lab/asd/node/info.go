@@ -72,59 +72,65 @@ func init() {
 		return func(*Node, parameters) string { return s }
 	}
 	commands = map[string]func(*Node, parameters) string{
-		"node":                 plain(func(n *Node) string { return n.self.String() }),
-		"name":                 plain(func(n *Node) string { return n.self.String() }),
-		"build":                plain((*Node).build),
-		"edition":              plain(func(n *Node) string { return Edition(n.options) }),
-		"version":              plain(func(n *Node) string { return "brownout stand-in build " + n.build() }),
-		"release":              plain((*Node).release),
-		"status":               text("ok"),
-		"features":             text(features),
-		"compatibility-id":     text("15"),
-		"partitions":           text("4096"),
-		"cluster-name":         plain(func(n *Node) string { return n.conf.ClusterName }),
-		"namespaces":           plain(func(n *Node) string { return n.conf.Namespace.Name }),
-		"service":              plain(func(n *Node) string { return n.conf.Service.Public() }),
-		"service-clear-std":    plain(func(n *Node) string { return n.conf.Service.Public() }),
-		"service-clear-alt":    text(""),
-		"mesh":                 plain(func(n *Node) string { return n.conf.Heartbeat.Public() }),
-		"services":             plain((*Node).services),
-		"peers-generation":     plain((*Node).peersGeneration),
-		"peers-clear-std":      plain(func(n *Node) string { return n.peers(true) }),
-		"peers-clear-alt":      plain(func(n *Node) string { return n.peers(false) }),
-		"peers-tls-std":        plain(func(n *Node) string { return n.peers(false) }),
-		"peers-tls-alt":        plain(func(n *Node) string { return n.peers(false) }),
-		"partition-generation": plain(func(n *Node) string { return fmt.Sprint(n.generation.Load()) }),
-		"rebalance-generation": plain(func(n *Node) string { return fmt.Sprint(n.snapshot().rebalances) }),
-		"replicas":             plain(func(n *Node) string { return n.replicas(true, maxColumns) }),
-		"replicas-all":         plain(func(n *Node) string { return n.replicas(false, maxColumns) }),
-		"replicas-master":      plain((*Node).replicasMaster),
-		"partition-info":       plain((*Node).partitionInfo),
-		"cluster-stable":       (*Node).clusterStable,
-		"recluster":            plain((*Node).recluster),
-		"quiesce":              plain((*Node).quiesce),
-		"quiesce-undo":         plain((*Node).unquiesce),
-		"roster":               text(errEnterprise),
-		"roster-set":           text(errEnterprise),
-		"revive":               text(errEnterprise),
-		"racks":                text(errEnterprise),
-		"rack-ids":             text(errEnterprise),
-		"feature-key":          text(errEnterprise),
-		"namespace":            (*Node).namespace,
-		"statistics":           plain((*Node).statistics),
-		"latencies":            (*Node).latencies,
-		"sets":                 plain((*Node).sets),
-		"get-config":           (*Node).getConfig,
-		"set-config":           (*Node).setConfig,
-		"truncate":             (*Node).truncateCommand,
-		"logs":                 plain(func(n *Node) string { return "0:" + n.conf.LogFile }),
-		"health-stats":         text(""),
-		"health-outliers":      text(""),
-		"sindex-list":          text(""),
-		"best-practices":       text("failed_best_practices=none"),
-		"connection":           text("admin=false"),
-		"user-agent-set":       text("ok"),
-		"user-agents":          text(""),
+		"node":                  plain(func(n *Node) string { return n.self.String() }),
+		"name":                  plain(func(n *Node) string { return n.self.String() }),
+		"build":                 plain((*Node).build),
+		"edition":               plain(func(n *Node) string { return Edition(n.options) }),
+		"version":               plain(func(n *Node) string { return "brownout stand-in build " + n.build() }),
+		"release":               plain((*Node).release),
+		"status":                text("ok"),
+		"features":              text(features),
+		"compatibility-id":      text("15"),
+		"partitions":            text("4096"),
+		"cluster-name":          plain(func(n *Node) string { return n.conf.ClusterName }),
+		"namespaces":            plain(func(n *Node) string { return n.conf.Namespace.Name }),
+		"service":               plain(func(n *Node) string { return n.conf.Service.Public() }),
+		"service-clear-std":     plain(func(n *Node) string { return n.conf.Service.Public() }),
+		"service-clear-alt":     text(""),
+		"mesh":                  plain(func(n *Node) string { return n.conf.Heartbeat.Public() }),
+		"tip":                   (*Node).tip,
+		"tip-clear":             (*Node).tipClear,
+		"services":              plain(func(n *Node) string { return addresses(n.snapshot().peers) }),
+		"services-alumni":       plain(func(n *Node) string { return addresses(n.alumni()) }),
+		"services-alumni-reset": plain((*Node).resetAlumni),
+		"peers-generation":      plain((*Node).peersGeneration),
+		"peers-clear-std":       plain(func(n *Node) string { return n.peers(n.snapshot().peers) }),
+		"peers-clear-alt":       plain(func(n *Node) string { return n.peers(nil) }),
+		"peers-tls-std":         plain(func(n *Node) string { return n.peers(nil) }),
+		"peers-tls-alt":         plain(func(n *Node) string { return n.peers(nil) }),
+		"alumni-clear-std":      plain(func(n *Node) string { return n.peers(n.alumni()) }),
+		"alumni-clear-alt":      plain(func(n *Node) string { return n.peers(nil) }),
+		"partition-generation":  plain(func(n *Node) string { return fmt.Sprint(n.generation.Load()) }),
+		"rebalance-generation":  plain(func(n *Node) string { return fmt.Sprint(n.snapshot().rebalances) }),
+		"replicas":              plain(func(n *Node) string { return n.replicas(true, maxColumns) }),
+		"replicas-all":          plain(func(n *Node) string { return n.replicas(false, maxColumns) }),
+		"replicas-master":       plain((*Node).replicasMaster),
+		"partition-info":        plain((*Node).partitionInfo),
+		"cluster-stable":        (*Node).clusterStable,
+		"recluster":             plain((*Node).recluster),
+		"quiesce":               plain((*Node).quiesce),
+		"quiesce-undo":          plain((*Node).unquiesce),
+		"roster":                text(errEnterprise),
+		"roster-set":            text(errEnterprise),
+		"revive":                text(errEnterprise),
+		"racks":                 (*Node).racks,
+		"rack-ids":              plain((*Node).rackID),
+		"feature-key":           text(errEnterprise),
+		"namespace":             (*Node).namespace,
+		"statistics":            plain((*Node).statistics),
+		"latencies":             (*Node).latencies,
+		"sets":                  plain((*Node).sets),
+		"get-config":            (*Node).getConfig,
+		"set-config":            (*Node).setConfig,
+		"truncate":              (*Node).truncateCommand,
+		"logs":                  plain(func(n *Node) string { return "0:" + n.conf.LogFile }),
+		"health-stats":          text(""),
+		"health-outliers":       text(""),
+		"sindex-list":           text(""),
+		"best-practices":        text("failed_best_practices=none"),
+		"connection":            text("admin=false"),
+		"user-agent-set":        text("ok"),
+		"user-agents":           text(""),
 	}
 }
 
@@ -142,28 +148,24 @@ func (n *Node) snapshot() state {
 	return n.state
 }
 
-func (n *Node) services() string {
-	var addresses []string
-	for _, p := range n.snapshot().peers {
-		addresses = append(addresses, p.service)
+func addresses(peers []peer) string {
+	words := make([]string, len(peers))
+	for i, p := range peers {
+		words[i] = p.service
 	}
-	return strings.Join(addresses, ";")
+	return strings.Join(words, ";")
 }
 
 func (n *Node) peersGeneration() string { return fmt.Sprint(n.snapshot().peersChanged) }
 
 // peers writes `8,3000,[[A2,,[127.0.0.1:3010]],…]`; none for kinds of address that there are not.
-func (n *Node) peers(some bool) string {
-	s := n.snapshot()
+func (n *Node) peers(some []peer) string {
 	var words []string
-	for _, p := range s.peers {
+	for _, p := range some {
 		address := strings.TrimSuffix(p.service, ":3000")
 		words = append(words, fmt.Sprintf("[%s,,[%s]]", p.id, address))
 	}
-	if !some {
-		words = nil
-	}
-	return fmt.Sprintf("%d,3000,[%s]", s.peersChanged, strings.Join(words, ","))
+	return fmt.Sprintf("%d,3000,[%s]", n.snapshot().peersChanged, strings.Join(words, ","))
 }
 
 // clusterStable answers with the cluster's key, if all that is asked is so.

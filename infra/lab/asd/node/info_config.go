@@ -19,8 +19,8 @@ func (n *Node) getConfig(given parameters) string {
 			"pidfile":                  n.conf.PidFile,
 			"work-directory":           filepath.Dir(n.conf.LogFile),
 			"run-as-daemon":            "false",
-			"migrate-threads":          fmt.Sprint(n.conf.MigrateThreads),
-			"migrate-max-num-incoming": fmt.Sprint(n.conf.MigrateMaxIncoming),
+			"migrate-threads":          fmt.Sprint(n.threads.size()),
+			"migrate-max-num-incoming": fmt.Sprint(n.maxIncoming.Load()),
 		})
 	case "network":
 		return n.networkSettings()
@@ -40,7 +40,8 @@ func (n *Node) getConfig(given parameters) string {
 func (n *Node) namespaceSettings() map[string]string {
 	ns := n.conf.Namespace
 	return map[string]string{
-		"replication-factor":                  fmt.Sprint(ns.Replication),
+		"replication-factor":                  fmt.Sprint(n.factor.Load()),
+		"rack-id":                             fmt.Sprint(ns.Rack),
 		"migrate-sleep":                       fmt.Sprint(n.sleep.Load()),
 		"transaction-pending-limit":           fmt.Sprint(ns.PendingLimit),
 		"storage-engine.file[0]":              ns.File,
@@ -64,26 +65,8 @@ func (n *Node) networkSettings() string {
 		live[name+".address"], live[name+".port"], _ = net.SplitHostPort(listen)
 	}
 	var seeds strings.Builder
-	for _, seed := range n.conf.Seeds {
+	for _, seed := range n.dialing.Seeds() {
 		fmt.Fprintf(&seeds, ";heartbeat.mesh-seed-address-port=%s", seed)
 	}
 	return answers.NetworkConfig.Render(live) + seeds.String()
-}
-
-// setConfig changes the one setting that may be changed while the server runs: migrate-sleep.
-func (n *Node) setConfig(given parameters) string {
-	name := given["namespace"] + given["id"]
-	text, asked := given["migrate-sleep"]
-	if given["context"] != "namespace" || !asked {
-		return "ERROR:4:invalid set-config parameter"
-	}
-	if name != n.conf.Namespace.Name {
-		return "ERROR:20:namespace not found on node"
-	}
-	var us int64
-	if _, err := fmt.Sscanf(text+" ", "%d ", &us); err != nil || us < 0 {
-		return "ERROR:4:bad migrate-sleep"
-	}
-	n.sleep.Store(us)
-	return "ok"
 }

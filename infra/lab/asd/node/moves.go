@@ -74,6 +74,11 @@ func (q *taskQueue) add(tasks ...task) {
 	q.mu.Lock()
 	q.waiting = append(q.waiting, tasks...)
 	q.mu.Unlock()
+	q.wake()
+}
+
+// wake lets one who waits look again.
+func (q *taskQueue) wake() {
 	select {
 	case q.more <- struct{}{}:
 	default:
@@ -95,6 +100,9 @@ func (q *taskQueue) take() (task, bool) {
 	}
 	next := q.waiting[0]
 	q.waiting = q.waiting[1:]
+	if len(q.waiting) > 0 {
+		q.wake() // there is work for another one, too
+	}
 	return next, true
 }
 

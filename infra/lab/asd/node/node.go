@@ -46,6 +46,7 @@ type Node struct {
 	device  *device.Device
 	fresh   bool
 	mesh    *fabric.Mesh
+	dialing *fabric.Dialing
 	counts  *meter.Counters
 	reads   *meter.Latency
 	writes  *meter.Latency
@@ -62,7 +63,10 @@ type Node struct {
 	state      state
 	truncation map[string]uint64 // by set: records up to then are forgotten
 
+	factor      atomic.Int64 // replication factor that is asked for; in effect from the next cluster on
 	sleep       atomic.Int64 // µs between two records of a migration
+	threads     *crew        // that migrate
+	maxIncoming atomic.Int64 // migrations that are taken at once
 	forming     atomic.Bool  // a round of this node's is under way
 	quiesced    atomic.Bool  // is to be nobody's replica
 	migrating   atomic.Bool  // partitions may change hands
@@ -83,7 +87,9 @@ type Node struct {
 // state is what a cluster change leaves behind, for info answers.
 type state struct {
 	peers        []peer
+	alumni       map[nodeid.ID]peer // every peer there was, those of now too
 	peersChanged int
+	racks        map[nodeid.ID]int
 	quiesced     map[nodeid.ID]bool
 	pending      bool // quiesce was asked of this node
 	replication  int
@@ -114,7 +120,10 @@ func Start(c conf.Config, o Options) (*Node, error) {
 		truncation: map[string]uint64{}, tasks: newTaskQueue(),
 	}
 	n.generation.Store(-1)
+	n.state.alumni = map[nodeid.ID]peer{}
+	n.factor.Store(int64(c.Namespace.Replication))
 	n.sleep.Store(c.Namespace.MigrateSleep.Microseconds())
+	n.maxIncoming.Store(int64(c.MigrateMaxIncoming))
 	n.board = member.NewBoard(n.self, c.Interval*time.Duration(c.Timeout))
 	n.cluster = member.NewCluster(n.board)
 	n.mesh = fabric.NewMesh(n.self, n.receive)
@@ -153,15 +162,15 @@ func (n *Node) listen() error {
 		}
 		n.listeners = append(n.listeners, listener)
 	}
+	n.dialing = fabric.NewDialing(ctx, n.conf.Heartbeat.Public(), n.conf.Interval, n.pulse)
+	n.threads = newCrew(ctx, n.emigrate)
 	for i, s := range serve {
 		go s.run(n.listeners[i])
 	}
 	for _, seed := range n.conf.Seeds {
-		go fabric.Beat(ctx, seed, n.conf.Interval, n.pulse)
+		n.dialing.Add(seed)
 	}
-	for range n.conf.MigrateThreads {
-		go n.emigrate(ctx)
-	}
+	n.threads.resize(n.conf.MigrateThreads)
 	go n.clustering(ctx)
 	n.background.Go(func() { n.upkeep(ctx) })
 	n.log.Info("as", "service ready: soon there will be cake!")

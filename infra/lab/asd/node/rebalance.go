@@ -13,7 +13,8 @@ import (
 func (n *Node) commit(a agreement) {
 	n.forget(a)
 	quiesced := n.join(a)
-	replicas := min(n.conf.Namespace.Replication, len(a.Members)-count(quiesced))
+	factor, _ := a.factors()
+	replicas, racks := min(factor, len(a.Members)-count(quiesced)), a.racks()
 	n.log.Info("partition", "{%s} replication factor is %d", n.conf.Namespace.Name, replicas)
 	n.incoming.Store(0)
 	n.moves.reset()
@@ -21,7 +22,7 @@ func (n *Node) commit(a agreement) {
 	var tasks []task
 	fresh := 0
 	for i, p := range n.partitions {
-		order := balance.Succession(i, a.Members, quiesced)
+		order := balance.Spread(balance.Succession(i, a.Members, quiesced), racks, quiesced, replicas)
 		layout := balance.Layout{
 			Key: a.Key, Replicas: replicas, Versions: a.versions(i, order), Nodes: pick(a.Members, order),
 		}
@@ -53,13 +54,14 @@ func (n *Node) join(a agreement) []bool {
 	n.key.Store(a.Key)
 	n.state.quiesced = map[nodeid.ID]bool{}
 	n.quiesced.Store(false)
-	n.state.peers = nil
+	n.state.peers, n.state.racks = nil, map[nodeid.ID]int{}
 	for i, id := range a.Members {
-		n.state.quiesced[id] = quiesced[i]
+		n.state.quiesced[id], n.state.racks[id] = quiesced[i], a.Has[i].Rack
 		if id == n.self {
 			n.quiesced.Store(quiesced[i])
 		} else {
 			n.state.peers = append(n.state.peers, peer{id, a.Has[i].Service})
+			n.state.alumni[id] = peer{id, a.Has[i].Service}
 		}
 	}
 	slices.Reverse(n.state.peers)
