@@ -5,8 +5,8 @@ from pathlib import Path
 
 from brownout.cluster.aerospike import AerospikeAdapter
 from brownout.cluster.model import Cluster, LabSpec, Node, ProcessSpec
-from brownout.errors import ClusterError
-from brownout.infra.lab.aerospike_conf import Ports, configuration
+from brownout.errors import ClusterError, Unsupported
+from brownout.infra.lab.aerospike_conf import SETTINGS, Ports, as_made, configuration, rack_of
 from brownout.infra.lab.aerospike_server import Server, find_server
 from brownout.infra.lab.engine import Progress
 from brownout.infra.lab.ports import free_ports
@@ -20,23 +20,36 @@ _PORTS_EACH = 4
 
 
 def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
-    """Write each node's directories and configuration; return the cluster with its nodes.
+    """Write the directories and configuration of members and spares; return the cluster with them.
 
     Its `lab.stand_in` says whether the nodes are real ones.
     """
     server = find_server()
-    free = free_ports(_PORTS_EACH * spec.members)
+    _check_racks(spec, server)
+    count = spec.members + spec.spares
+    free = free_ports(_PORTS_EACH * count)
     ports = [Ports(*free[n : n + _PORTS_EACH]) for n in range(0, len(free), _PORTS_EACH)]
     nodes = []
-    for number, own in enumerate(ports, start=1):
+    for number in range(1, count + 1):
         home = directory / f"n{number}"
         for below in ("data", "server/smd", "server/usr/udf/lua"):
             (home / below).mkdir(parents=True)
         text = configuration(spec, cluster.name, number, ports, home)
         (home / "aerospike.conf").write_text(text, encoding="utf-8")
-        nodes.append(_node(f"n{number}", own.service, home, server, spec))
+        nodes.append(_node(number, ports[number - 1].service, home, server, spec))
+    members, spares = nodes[: spec.members], nodes[spec.members :]
     made = spec.model_copy(update={"stand_in": server.stand_in})
-    return cluster.model_copy(update={"nodes": tuple(nodes), "lab": made})
+    update = {"nodes": tuple(members), "spares": tuple(spares), "lab": made}
+    return cluster.model_copy(update=update)
+
+
+def _check_racks(spec: LabSpec, server: Server) -> None:
+    """Refuse racks where the nodes would: only the Enterprise Edition has them."""
+    if spec.racks and (not server.stand_in or spec.edition == "community"):
+        raise Unsupported(
+            f"lab.racks: found {spec.racks} with the Community Edition, which refuses `rack-id`",
+            "set BROWNOUT_ASD=stand-in, and `edition: enterprise`",
+        )
 
 
 def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
@@ -49,22 +62,32 @@ def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
 def await_whole(cluster: Cluster, progress: Progress) -> None:
     """Wait until all nodes are in one cluster and nothing is left to migrate.
 
-    A node that was left quiesced is given its work back.
+    A node that was left quiesced is given its work back, and settings that were changed are set to
+    what the lab was made with.
     """
     progress("waiting for every node")
-    deadline = time.monotonic() + _WHOLE_TIMEOUT_S
     with AerospikeAdapter(cluster) as adapter:
         _unquiesce(cluster, adapter, progress)
+        adapter.ask(*as_made())
+        _await_stable(adapter)
+        for name, made_with in SETTINGS.items():
+            if not adapter.adjust(name, made_with, None).already:
+                progress(f"{name} was changed: it is {made_with} again")
+        _await_stable(adapter)
+
+
+def _await_stable(adapter: AerospikeAdapter) -> None:
+    deadline = time.monotonic() + _WHOLE_TIMEOUT_S
+    state = adapter.stable("whole")
+    while not state.reached:
+        if time.monotonic() > deadline:
+            missing = "; ".join(state.detail["missing"])
+            raise ClusterError(
+                f"the lab is not whole after {_WHOLE_TIMEOUT_S:g} s: {missing}",
+                "see `brownout lab logs`",
+            )
+        time.sleep(_POLL_S)
         state = adapter.stable("whole")
-        while not state.reached:
-            if time.monotonic() > deadline:
-                missing = "; ".join(state.detail["missing"])
-                raise ClusterError(
-                    f"the lab is not whole after {_WHOLE_TIMEOUT_S:g} s: {missing}",
-                    "see `brownout lab logs`",
-                )
-            time.sleep(_POLL_S)
-            state = adapter.stable("whole")
 
 
 def _unquiesce(cluster: Cluster, adapter: AerospikeAdapter, progress: Progress) -> None:
@@ -75,7 +98,7 @@ def _unquiesce(cluster: Cluster, adapter: AerospikeAdapter, progress: Progress) 
             adapter.undrain(node)
 
 
-def _node(name: str, port: int, home: Path, server: Server, spec: LabSpec) -> Node:
+def _node(number: int, port: int, home: Path, server: Server, spec: LabSpec) -> Node:
     file = home / "aerospike.conf"
     host = ProcessSpec(
         config_file=file,
@@ -84,4 +107,5 @@ def _node(name: str, port: int, home: Path, server: Server, spec: LabSpec) -> No
         working_directory=home,
         command=server.command(spec, file),
     )
-    return Node(name=name, address=f"127.0.0.1:{port}", host=host)
+    rack = f"r{rack_of(spec, number)}" if spec.racks else ""
+    return Node(name=f"n{number}", address=f"127.0.0.1:{port}", host=host, rack=rack)

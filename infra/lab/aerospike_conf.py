@@ -3,12 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from brownout.cluster.model import LabSpec
 
-__all__ = ["NAMESPACE", "Ports", "configuration"]
+__all__ = ["NAMESPACE", "SETTINGS", "Ports", "as_made", "configuration", "rack_of"]
 
 NAMESPACE = "test"
+#: What can be changed while a node runs, as it is made here, as the adapter calls it.
+SETTINGS: dict[str, Any] = {
+    "replication_factor": 2,
+    "migration_speed": {"migrate_threads": 1, "migrate_sleep": 1, "migrate_max_num_incoming": 4},
+}
 _ADDRESS = "127.0.0.1"
 
 
@@ -22,9 +28,36 @@ class Ports:
     admin: int
 
 
+def as_made() -> tuple[str, ...]:
+    """Return what tells a node its settings as it was made; they may hold up a cluster otherwise.
+
+    Nodes of different replication factors form none, and migrations may have been all but stopped.
+    """
+    speed = SETTINGS["migration_speed"]
+    of_service = ("migrate_threads", "migrate_max_num_incoming")
+    of_namespace = {
+        "replication-factor": SETTINGS["replication_factor"],
+        "migrate-sleep": speed["migrate_sleep"],
+    }
+    place = f"context=namespace;id={NAMESPACE}"
+    return (
+        *(f"set-config:{place};{name}={value}" for name, value in of_namespace.items()),
+        *(f"set-config:context=service;{n.replace('_', '-')}={speed[n]}" for n in of_service),
+    )
+
+
+def rack_of(spec: LabSpec, number: int) -> int:
+    """Return the rack-id of node `number`, from 1: round robin over the racks, 0 without any."""
+    return (number - 1) % spec.racks + 1 if spec.racks else 0
+
+
 def configuration(spec: LabSpec, name: str, number: int, ports: Sequence[Ports], home: Path) -> str:
-    """Return the file of node `number`, from 1, of as many as there are `ports`."""
+    """Return the file of node `number`, from 1; the members come first in `ports`, then spares.
+
+    All nodes know the members; nobody knows a spare before it joins.
+    """
     own = ports[number - 1]
+    rack = rack_of(spec, number)
     return _context(
         "service",
         f"cluster-name {name}",
@@ -34,19 +67,24 @@ def configuration(spec: LabSpec, name: str, number: int, ports: Sequence[Ports],
         "run-as-daemon false",
         "log-millis true",
         "proto-fd-max 1024",
-        "migrate-threads 1",
+        f"migrate-threads {SETTINGS['migration_speed']['migrate_threads']}",
     ) + "".join(
         (
             _context("mod-lua", f"user-path {home}/server/usr/udf/lua"),
             _context("logging", _context(f"file {home}/asd.log", "context any info")),
-            _context("network", *_network(spec, own, ports)),
-            _context(f"namespace {NAMESPACE}", "replication-factor 2", _storage(spec, home)),
+            _context("network", *_network(spec, own, ports[: spec.members])),
+            _context(
+                f"namespace {NAMESPACE}",
+                f"replication-factor {SETTINGS['replication_factor']}",
+                *([f"rack-id {rack}"] if rack else []),
+                _storage(spec, home),
+            ),
         )
     )
 
 
-def _network(spec: LabSpec, own: Ports, ports: Sequence[Ports]) -> list[str]:
-    seeds = [f"mesh-seed-address-port {_ADDRESS} {p.heartbeat}" for p in ports if p is not own]
+def _network(spec: LabSpec, own: Ports, members: Sequence[Ports]) -> list[str]:
+    seeds = [f"mesh-seed-address-port {_ADDRESS} {p.heartbeat}" for p in members if p is not own]
     return [
         _context("service", f"access-address {_ADDRESS}", *_endpoint(own.service)),
         _context("fabric", *_endpoint(own.fabric)),

@@ -23,6 +23,28 @@ def test_a_node_knows_every_other_one_and_not_itself() -> None:
     assert "timeout 7" in text
 
 
+def test_a_spare_knows_the_members_and_nobody_knows_it() -> None:
+    spec = SPEC.model_copy(update={"members": 2, "spares": 1})
+    texts = [configuration(spec, "lab", n, PORTS, Path(f"/home/n{n}")) for n in (1, 2, 3)]
+
+    seeds = [text.count("mesh-seed-address-port 127.0.0.1 3022") for text in texts]
+    assert seeds == [0, 0, 0]
+    assert "mesh-seed-address-port 127.0.0.1 3002" in texts[2]
+    assert "mesh-seed-address-port 127.0.0.1 3012" in texts[2]
+
+
+def test_racks_go_round_robin_over_members_and_spares() -> None:
+    spec = SPEC.model_copy(update={"members": 2, "spares": 1, "racks": 2})
+    texts = [configuration(spec, "lab", n, PORTS, Path(f"/home/n{n}")) for n in (1, 2, 3)]
+
+    assert [f"rack-id {rack}\n" in text for text, rack in zip(texts, (1, 2, 1), strict=True)] == [
+        True,
+        True,
+        True,
+    ]
+    assert "rack-id" not in configuration(SPEC, "lab", 1, PORTS, Path("/home/n1"))
+
+
 def test_contexts_are_closed_and_indented() -> None:
     text = configuration(SPEC, "lab", 1, PORTS, Path("/home/n1"))
 
