@@ -6,17 +6,17 @@ from typing import Any
 
 import pymongo
 import pytest
+import yaml
 
 from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster, Node
 from brownout.cluster.mongodb import MongoAdapter
 from brownout.cluster.mongodb.access import access
-from brownout.cluster.mongodb.link import Link
 from brownout.cluster.resizing import Adjustable, Resizing
 from brownout.errors import ClusterError, Refused
 
 LIMIT_S = 90.0
-RECORDS = 3000
+RECORDS = 10_000
 
 
 def await_true(question: Callable[[], Any], what: str) -> None:
@@ -37,14 +37,9 @@ def adapter(lab_mongodb: Cluster) -> Iterator[MongoAdapter]:
         yield adapter
 
 
-@pytest.fixture
-def shop(lab_mongodb: Cluster) -> Iterator[None]:
-    """Some records, which are gone after the test."""
-    uri = access(lab_mongodb).uri
-    with pymongo.MongoClient[dict[str, Any]](uri, w="majority") as client:
+def fill(cluster: Cluster) -> None:
+    with pymongo.MongoClient[dict[str, Any]](access(cluster).uri, w="majority") as client:
         client.shop.orders.insert_many([{"n": n, "text": "x" * 100} for n in range(RECORDS)])
-        yield
-        client.drop_database("shop")
 
 
 def test_it_can_be_resized_and_adjusted(adapter: MongoAdapter) -> None:
@@ -52,17 +47,22 @@ def test_it_can_be_resized_and_adjusted(adapter: MongoAdapter) -> None:
     assert isinstance(adapter, Adjustable)
 
 
-@pytest.mark.usefixtures("shop")
 def test_a_spare_copies_all_data_without_a_say_then_gets_it_and_goes_again(
-    adapter: MongoAdapter, lab_mongodb: Cluster
+    fresh_lab: Cluster,
 ) -> None:
-    (spare,) = lab_mongodb.spares
+    fill(fresh_lab)
+    with MongoAdapter(fresh_lab) as adapter:
+        _add_and_remove(adapter, fresh_lab)
+
+
+def _add_and_remove(adapter: MongoAdapter, cluster: Cluster) -> None:
+    (spare,) = cluster.spares
     assert adapter.objections_to_join(spare) == []
+    _copy_slowly(spare)
     host_for(spare).start()
-    _copy_slowly(lab_mongodb, spare)
 
     joined = adapter.join(spare)
-    adapter.expect([*lab_mongodb.nodes, spare])
+    adapter.expect([*cluster.nodes, spare])
     assert joined.evidence.items() >= {"members": 4, "voters": 3, "votes": 0}.items()
     assert adapter.join(spare).already
 
@@ -70,7 +70,7 @@ def test_a_spare_copies_all_data_without_a_say_then_gets_it_and_goes_again(
     held, said = adapter.holdings()["n4"], adapter.evidence(spare)
     assert (held.to_move or 0) > 0
     assert said["initial_sync"]["phase"] == "cloning"
-    assert adapter.objections_to_leave(lab_mongodb.nodes[0]) == [
+    assert adapter.objections_to_leave(cluster.nodes[0]) == [
         "the set: found n4 copying all data, wanted no initial sync"
     ]
     with pytest.raises(ClusterError, match="gets no vote: found it STARTUP2, wanted SECONDARY"):
@@ -86,7 +86,7 @@ def test_a_spare_copies_all_data_without_a_say_then_gets_it_and_goes_again(
     assert adapter.leave(spare).evidence["members"] == 3
     assert adapter.leave(spare).already
     host_for(spare).stop("clean")
-    adapter.expect(lab_mongodb.nodes)
+    adapter.expect(cluster.nodes)
     assert adapter.forget(spare).already
     await_milestone(adapter, "whole")
 
@@ -174,17 +174,11 @@ class TestSettings:
         assert "found 989, wanted 990 to" in why
 
 
-def _copy_slowly(cluster: Cluster, node: Node) -> None:
-    """Have a member that is not in the set yet copy one record at a time."""
-    link = Link(node, access(cluster), cluster.connection.timeout_s)
-    try:
-        await_true(lambda: _set(link, collectionClonerBatchSize=1), "n4 answers")
-    finally:
-        link.close()
-
-
-def _set(link: Link, **parameter: int) -> bool:
-    try:
-        return bool(link.order("setParameter", 1, 5.0, **parameter))
-    except ClusterError:
-        return False
+def _copy_slowly(node: Node) -> None:
+    """Have a member that does not run yet copy one record at a time."""
+    assert node.host is not None
+    assert node.host.config_file is not None
+    file = node.host.config_file
+    settings = yaml.safe_load(file.read_text(encoding="utf-8"))
+    settings["setParameter"]["collectionClonerBatchSize"] = 1
+    file.write_text(yaml.safe_dump(settings), encoding="utf-8")
