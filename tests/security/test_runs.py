@@ -183,5 +183,5 @@ def test_a_plan_logs_in_and_shows_no_secret(secured: SecuredLab, tmp_path: Path)
 def test_what_a_secured_lab_keeps_is_for_its_owner_only(secured: SecuredLab) -> None:
     assert secured.tls.stat().st_mode & 0o777 == 0o700
     modes = {path.name: path.stat().st_mode & 0o777 for path in secured.tls.iterdir()}
-    assert set(modes) == {"ca.pem", "client.pem", "keyfile", "n1.pem", "n2.pem", "n3.pem"}
+    assert set(modes) == {"ca.pem", "client.pem", "keyfile", "n1.pem", "n2.pem", "n3.pem", "n4.pem"}
     assert set(modes.values()) == {0o600}
