@@ -63,6 +63,7 @@ class RunScript:
     ended: bool = True
     lag_p99_ms: float = 1.2
     abort: str = ""
+    put_back: bool = True
     whole: bool = True
     limits: tuple[Mapping[str, Any], ...] = ()
     settings: MeasureSettings = field(default_factory=MeasureSettings.lab)
@@ -330,6 +331,8 @@ def _write_events(path: Path, script: RunScript) -> None:
     if script.abort:
         write(90, "point", "abort", "abort", script.duration_s - 0.2, reason=script.abort)
     write(91, "point", "phase", "load_stopped", script.duration_s)
+    if script.put_back:
+        write(92, "point", "phase", "put_back", script.duration_s)
     (path / "events.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 

@@ -19,6 +19,7 @@ from brownout.verdict import Verdict, judge
 WHOLE = Event(1, "check", "cluster_whole", fields={"ok": True, "detail": {}})
 NOT_WHOLE = Event(1, "check", "cluster_whole", fields={"ok": False, "detail": "n2 is down"})
 KILL = Event(2, "break", "kill_node", "n1", requested=20.0, effective=20.3)
+BACK = Event(8, "phase", "put_back", requested=60.0)
 ABORT = Event(3, "abort", "abort", requested=25.0, fields={"reason": "Ctrl-C"})
 CLEAN = Ledger("clean", "all there", keys=9, read=9, acknowledged=9, ok=9)
 LOST = Ledger("lost", "3 of 9 acknowledged writes are gone", keys=9, lost=3)
@@ -33,7 +34,7 @@ def baseline_of(**failing: bool) -> Baseline:
 
 
 GOOD = Facts(
-    events=(WHOLE, KILL), baseline=baseline_of(), ledger=CLEAN, settings=MeasureSettings.lab(),
+    events=(WHOLE, KILL, BACK), baseline=baseline_of(), ledger=CLEAN, settings=MeasureSettings.lab(),
     generator_ended=True, lag_p99_ms=1.0, offered=10_000, missed=0, violations=0,
 )  # fmt: skip
 
@@ -142,17 +143,18 @@ def test_that_the_cluster_never_noticed_is_no_promise_broken() -> None:
 @pytest.mark.parametrize(
     ("facts", "name"),
     [
-        (replace(GOOD, events=(KILL,)), "cluster_whole_at_start"),
-        (replace(GOOD, events=(KILL, WHOLE)), "cluster_whole_at_start"),
-        (replace(GOOD, events=(NOT_WHOLE, KILL)), "cluster_whole_at_start"),
+        (replace(GOOD, events=(KILL, BACK)), "cluster_whole_at_start"),
+        (replace(GOOD, events=(KILL, WHOLE, BACK)), "cluster_whole_at_start"),
+        (replace(GOOD, events=(NOT_WHOLE, KILL, BACK)), "cluster_whole_at_start"),
         (replace(GOOD, baseline=baseline_of(delivered=False)), "load_delivered"),
         (replace(GOOD, baseline=baseline_of(drift=False)), "baseline_stable"),
-        (replace(GOOD, events=(WHOLE,)), "fault_landed"),
-        (replace(GOOD, events=(WHOLE, replace(KILL, effective=None))), "fault_landed"),
-        (replace(GOOD, events=(WHOLE, replace(KILL, error="denied"))), "fault_landed"),
-        (replace(GOOD, events=(WHOLE, replace(KILL, evidence={"already": True}))), "fault_landed"),
+        (replace(GOOD, events=(WHOLE, BACK)), "fault_landed"),
+        (replace(GOOD, events=(WHOLE, replace(KILL, effective=None), BACK)), "fault_landed"),
+        (replace(GOOD, events=(WHOLE, replace(KILL, error="denied"), BACK)), "fault_landed"),
+        (replace(GOOD, events=(WHOLE, replace(KILL, evidence={"already": True}), BACK)), "fault_landed"),
         (replace(GOOD, events=(WHOLE, KILL, Event(9, "note", "failure", fields={"reason": "x"}))),
          "method_completed"),
+        (replace(GOOD, events=(WHOLE, KILL)), "method_completed"),
         (replace(GOOD, generator_ended=False), "generator_finished"),
         (replace(GOOD, lag_p99_ms=50.1), "generator_not_starved"),
         (replace(GOOD, lag_p99_ms=None), "generator_not_starved"),
@@ -179,13 +181,13 @@ def test_without_a_verified_stream_lost_writes_cannot_be_judged() -> None:
 
 
 def test_without_a_fault_no_limit_can_be_judged() -> None:
-    found = verdict(replace(GOOD, events=(WHOLE,)), limit("recovery_time", 10), faults=())
+    found = verdict(replace(GOOD, events=(WHOLE, BACK)), limit("recovery_time", 10), faults=())
     assert unmet(found) == ["fault_landed", "slos_evaluated"]
 
 
 def test_lost_writes_fail_whatever_else_is_wrong() -> None:
     worst = replace(
-        GOOD, events=(ABORT,), baseline=baseline_of(drift=False, delivered=False), ledger=LOST,
+        GOOD, events=(ABORT, BACK), baseline=baseline_of(drift=False, delivered=False), ledger=LOST,
         generator_ended=False, lag_p99_ms=None, violations=7,
     )  # fmt: skip
     found = verdict(worst, limit("tps_drop", 0.01), faults=())
@@ -200,10 +202,12 @@ def test_corrupt_keys_fail_too() -> None:
 @pytest.mark.parametrize(
     "facts",
     [
-        replace(GOOD, events=(WHOLE, KILL, ABORT)),
-        replace(GOOD, events=(WHOLE, ABORT)),
-        replace(GOOD, events=(WHOLE, ABORT), baseline=baseline_of(length=False, delivered=False)),
-        replace(GOOD, events=(WHOLE, KILL, ABORT), ledger=UNKNOWN),
+        replace(GOOD, events=(WHOLE, KILL, ABORT, BACK)),
+        replace(GOOD, events=(WHOLE, ABORT, BACK)),
+        replace(
+            GOOD, events=(WHOLE, ABORT, BACK), baseline=baseline_of(length=False, delivered=False)
+        ),
+        replace(GOOD, events=(WHOLE, KILL, ABORT, BACK), ledger=UNKNOWN),
     ],
     ids=["after the fault", "before the fault", "before the baseline", "before the read-back"],
 )
@@ -223,12 +227,12 @@ def test_what_an_abort_cut_short_is_not_held_against_the_run(facts: Facts) -> No
     ],
 )
 def test_an_abort_comes_after_all_else_that_is_wrong(facts: Facts, word: str) -> None:
-    assert verdict(replace(facts, events=(WHOLE, KILL, ABORT))).word == word
+    assert verdict(replace(facts, events=(WHOLE, KILL, ABORT, BACK))).word == word
 
 
 @pytest.mark.parametrize(("until", "word"), [(25.0, "aborted"), (34.0, "aborted"), (36.0, "fail")])
 def test_an_abort_before_the_limit_does_not_break_it(until: float, word: str) -> None:
-    facts = replace(GOOD, events=(WHOLE, KILL, ABORT))
+    facts = replace(GOOD, events=(WHOLE, KILL, ABORT, BACK))
     cut = fault(recovery_time=None, until=until)
     assert verdict(facts, limit("recovery_time", 10), faults=(cut,)).word == word
 
@@ -256,7 +260,7 @@ def test_the_order_holds_for_every_combination(
     ledger: Ledger, ended: bool, steady: bool, landed: bool, aborted: bool, missed: bool,
     recovery: float | None,
 ) -> None:  # fmt: skip
-    events = (WHOLE, *((KILL,) if landed else ()), *((ABORT,) if aborted else ()))
+    events = (WHOLE, *((KILL,) if landed else ()), *((ABORT,) if aborted else ()), BACK)
     facts = replace(
         GOOD,
         events=events,

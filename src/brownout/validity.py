@@ -148,6 +148,9 @@ def _method_completed(facts: Facts) -> Condition:
     if notes:
         reasons = "; ".join(str(note.fields.get("reason")) for note in notes)
         return Condition("method_completed", False, reasons)
+    if not any(event.type == "phase" and event.name == "put_back" for event in facts.events):
+        detail = "the run died before it had put everything back"
+        return _untold(facts, "method_completed", detail)
     return Condition("method_completed", True, "no activity failed")
 
 

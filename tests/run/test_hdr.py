@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from brownout.errors import RunDirectoryError
 from brownout.run.hdr import decode, highest_values
-from brownout.run.latency import Interval, LatencyLog
+from brownout.run.latency import Intervals, LatencyLog
 
 HIGHEST = 3_600_000_000
 records = st.lists(
@@ -27,11 +27,15 @@ def histogram_of(values: list[tuple[int, int]]) -> HdrHistogram:
     return histogram
 
 
+def by_second(payloads: list[bytes]) -> Intervals:
+    return Intervals(np.arange(len(payloads), dtype=float), np.ones(len(payloads)), payloads)
+
+
 @settings(deadline=None)
 @given(st.lists(records, min_size=1, max_size=6))
 def test_cells_are_those_of_each_histogram(many: list[list[tuple[int, int]]]) -> None:
     histograms = [histogram_of(values) for values in many]
-    cells = decode([histogram.encode().decode() for histogram in histograms])
+    cells = decode([histogram.encode() for histogram in histograms])
     for number, histogram in enumerate(histograms):
         found = np.zeros(histogram.counts_len, np.int64)
         mine = cells.owner == number
@@ -54,12 +58,8 @@ def test_an_index_stands_for_what_hdrhistogram_says(shape: tuple[int, int, int])
 def test_percentiles_by_the_second_are_those_of_the_histograms(
     many: list[list[tuple[int, int]]], ratio: float
 ) -> None:
-    payloads = [histogram_of(values).encode().decode() for values in many]
-    log = LatencyLog(
-        Interval(tag, float(second), 1.0, payload)
-        for second, payload in enumerate(payloads)
-        for tag in ("app/read", "app/update")
-    )
+    payloads = [histogram_of(values).encode() for values in many]
+    log = LatencyLog({tag: by_second(payloads) for tag in ("app/read", "app/update")})
     rows = log.percentiles(["app/read", "app/update"], len(many), [ratio])
     for second in range(len(many)):
         histogram = log.between(["app/read", "app/update"], second, second + 1)
@@ -68,22 +68,22 @@ def test_percentiles_by_the_second_are_those_of_the_histograms(
 
 
 def test_many_intervals_are_decoded_in_blocks() -> None:
-    payload = histogram_of([(1000, 3)]).encode().decode()
-    log = LatencyLog(Interval("app/read", float(s), 1.0, payload) for s in range(1000))
+    payload = histogram_of([(1000, 3)]).encode()
+    log = LatencyLog({"app/read": by_second([payload] * 1000)})
     assert log.percentiles(["app/read"], 1000, [0.5]).tolist() == [[1000.0]] * 1000
     found = log.between(["app/read"], 200, 900)
     assert found is not None
     assert found.n == 3 * 700
 
 
-def rewritten(**fields: int) -> str:
+def rewritten(**fields: int) -> bytes:
     """A payload with changed fields of its inner header."""
     outer = base64.b64decode(histogram_of([(10**9, 1)]).encode())
     inner = zlib.decompress(outer[8:])
     names = ("cookie", "length", "normalizing", "digits", "lowest", "highest", "ratio")
     values = dict(zip(names, struct.unpack(">iiiiqqd", inner[:40]), strict=True)) | fields
     body = zlib.compress(struct.pack(">iiiiqqd", *values.values()) + inner[40:])
-    return base64.b64encode(struct.pack(">ii", 0x1C849314, len(body)) + body).decode()
+    return base64.b64encode(struct.pack(">ii", 0x1C849314, len(body)) + body)
 
 
 @pytest.mark.parametrize("field", ["cookie", "length", "normalizing", "digits"])
@@ -94,7 +94,7 @@ def test_a_header_that_is_not_ours_is_refused(field: str) -> None:
 
 def test_a_payload_that_would_grow_without_measure_is_refused() -> None:
     with pytest.raises(RunDirectoryError, match="cannot be decoded"):
-        decode(["A" * (1 << 19)])
+        decode([b"A" * (1 << 19)])
 
 
 def test_counts_beyond_the_last_index_are_refused() -> None:

@@ -178,3 +178,4 @@ def _write_events(run: RunDirectory, plan: RunPlan) -> None:
         if not placed.scenario.last:
             log.point("milestone", "redundant", last_no=placed.at, first_yes=now)
     log.point("phase", "load_stopped", t=plan.seconds)
+    log.point("phase", "put_back", t=plan.seconds)

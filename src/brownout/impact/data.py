@@ -60,7 +60,7 @@ class RunData:
     end: float
     errors: Sequence[ErrorRow] = ()
     lanes: Mapping[str, Lane] = field(default_factory=dict)
-    latency: LatencyLog = field(default_factory=lambda: LatencyLog(()))
+    latency: LatencyLog = field(default_factory=lambda: LatencyLog({}))
     managed: bool = False
     balance: Sequence[Balance] = ()
     time_above: Sequence[TimeAbove] = ()

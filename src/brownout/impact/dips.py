@@ -64,9 +64,9 @@ def below_ratio(born: Counts, served: Counts, settings: MeasureSettings) -> npt.
     """
     bad = np.zeros(len(born), np.bool_)
     firsts = _pools(born, settings.dip_operations)
-    if not firsts:
+    if not len(firsts):
         return bad
-    ends = [*firsts[1:], len(born)]
+    ends = np.append(firsts[1:], len(born))
     offered, ok = np.add.reduceat(born, firsts), np.add.reduceat(served, firsts)
     for pool in np.flatnonzero(ok < settings.dip_ratio * offered - 1e-6).tolist():
         first, end = firsts[pool], ends[pool]
@@ -75,11 +75,13 @@ def below_ratio(born: Counts, served: Counts, settings: MeasureSettings) -> npt.
     return bad
 
 
-def _pools(born: Counts, least: int) -> list[int]:
+def _pools(born: Counts, least: int) -> npt.NDArray[np.int64]:
     """Return where each pool begins: consecutive buckets in which at least `least` were to start.
 
     What is left over at the end joins the last pool.
     """
+    if len(born) and born.min() >= least:
+        return np.arange(len(born))
     firsts: list[int] = []
     begin, total = 0, 0.0
     for number, count in enumerate(born.tolist()):
@@ -87,7 +89,7 @@ def _pools(born: Counts, least: int) -> list[int]:
         if total >= least - 1e-6:
             firsts.append(begin)
             begin, total = number + 1, 0.0
-    return firsts or [0][: len(born)]
+    return np.array(firsts or [0][: len(born)], np.int64)
 
 
 def _throughput_dips(ok: Counts, level: Level, gap: int) -> list[Dip]:

@@ -56,7 +56,7 @@ class _Reader:
         no_errors: list[dict[str, Any]] = []
         impact = self._part("impact", self._impact, nothing)
         series = self._part("series", lambda: read_series(here.path), None)
-        log = self._part("latency", lambda: read_hlog(here.latency), LatencyLog(()))
+        log = self._part("latency", lambda: read_hlog(here.latency), LatencyLog({}))
         errors = self._part("errors", lambda: list(_errors(here.errors)), no_errors)
         material = Material(
             path=here.path,

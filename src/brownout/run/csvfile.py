@@ -21,7 +21,8 @@ from brownout.run.table import CountArray, Key, Table, frozen
 
 __all__ = ["TEXT", "read_rows", "read_table"]
 
-_CHUNK = 1 << 23
+#: Bytes taken at once: what fits into a processor's cache is gone through several times faster.
+_CHUNK = 1 << 18
 _COUNT = np.dtype(np.int32)
 _MOST = {4: np.iinfo(np.int32).max, 8: 1 << 53}
 #: The columns that `read_rows` takes for text.

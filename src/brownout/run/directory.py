@@ -14,6 +14,7 @@ from typing import Any, Self
 from brownout.errors import RunDirectoryError
 from brownout.run.events import wall_clock
 from brownout.run.metadata import read_json, redact, write_json
+from brownout.run.shape import check_impact
 
 __all__ = ["SCHEMA_VERSION", "RunDirectory", "runs_root", "shortage"]
 
@@ -122,12 +123,14 @@ class RunDirectory:
         write_json(self.journal, redact(journal))
 
     def read_impact(self) -> dict[str, Any]:
-        """Read `impact.json`; raises `RunDirectoryError` where it was not made yet."""
+        """Read `impact.json`; raises `RunDirectoryError` where it was not made, or is damaged."""
         if not self.impact.is_file():
             raise RunDirectoryError(
                 f"{self.path}: has no impact.json", "make it by `brownout analyze RUN`"
             )
-        return read_json(self.impact)
+        impact = read_json(self.impact)
+        check_impact(impact)
+        return impact
 
 
 def shortage(path: Path) -> str | None:

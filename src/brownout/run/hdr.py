@@ -49,7 +49,7 @@ class Cells:
     count: Ints
 
 
-def decode(payloads: Sequence[str]) -> Cells:
+def decode(payloads: Sequence[bytes]) -> Cells:
     """Decode `payloads`, at least one; raises `RunDirectoryError` for one that is none.
 
     Histograms of different shapes cannot stand together, so these are refused too.
@@ -100,7 +100,7 @@ def check_shapes(one: Shape, other: Shape) -> None:
         )
 
 
-def _inflate(payload: str) -> tuple[Shape, bytes]:
+def _inflate(payload: bytes) -> tuple[Shape, bytes]:
     """Return the shape of a histogram and the bytes of its counts."""
     if len(payload) > _LARGEST:
         raise _unreadable(payload)
@@ -137,5 +137,6 @@ def _numbers(
     return (values >> 1) ^ -(values & 1), first_of
 
 
-def _unreadable(payload: str) -> RunDirectoryError:
-    return RunDirectoryError(f"latency.hlog: a histogram cannot be decoded: `{payload[:40]}…`")
+def _unreadable(payload: bytes) -> RunDirectoryError:
+    shown = payload[:40].decode("utf-8", "replace")
+    return RunDirectoryError(f"latency.hlog: a histogram cannot be decoded: `{shown}…`")

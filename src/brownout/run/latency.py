@@ -9,8 +9,7 @@ base time to each start, and ends at a torn last line with an exception. `hdr` d
 """
 
 import math
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,11 +19,12 @@ import numpy.typing as npt
 
 from brownout.errors import RunDirectoryError
 from brownout.run.hdr import Cells, Shape, check_shapes, decode, highest_values
-from brownout.run.shape import is_time
+from brownout.run.shape import are_times
 
 __all__ = ["Histogram", "LatencyLog", "is_response", "read_hlog"]
 
 Ints = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
 #: So many intervals of a tag are decoded at once, and their cells kept.
 _BLOCK = 256
 
@@ -68,22 +68,19 @@ class Histogram:
         return Histogram(self.shape, self.counts + other.counts)
 
 
-class Interval(NamedTuple):
-    """One line of the log: what one tag did in `length` seconds from `start`."""
+class Intervals(NamedTuple):
+    """What one tag did: intervals of `lengths[i]` seconds from `starts[i]` on, by payload."""
 
-    tag: str
-    start: float
-    length: float
-    payload: str
+    starts: Floats
+    lengths: Floats
+    payloads: list[bytes]
 
 
 class LatencyLog:
-    """The intervals of a run, decoded when they are asked for."""
+    """The intervals of a run by tag, decoded when they are asked for."""
 
-    def __init__(self, intervals: Iterable[Interval]) -> None:
-        self._tracks: dict[str, _Track] = {}
-        for interval in intervals:
-            self._tracks.setdefault(interval.tag, _Track()).add(interval)
+    def __init__(self, tags: Mapping[str, Intervals]) -> None:
+        self._tracks = {tag: _Track(intervals) for tag, intervals in tags.items()}
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -145,29 +142,22 @@ class LatencyLog:
 class _Track:
     """The intervals of one tag, decoded block by block and kept as cells, as small as they go."""
 
-    def __init__(self) -> None:
-        self._starts, self._middles = array("d"), array("d")
-        self._payloads: list[str] = []
+    def __init__(self, intervals: Intervals) -> None:
+        self._starts, lengths, payloads = intervals
+        self._payloads = list(payloads)  # emptied block by block
+        self._middles = self._starts + lengths / 2
         self._blocks: dict[int, Cells] = {}
-        self.end = 0.0
-
-    def add(self, interval: Interval) -> None:
-        """Take one more interval; all come before anything is asked."""
-        self.end = max(self.end, interval.start + interval.length)
-        self._starts.append(interval.start)
-        self._middles.append(interval.start + interval.length / 2)
-        self._payloads.append(interval.payload)
+        self.end = float((self._starts + lengths).max(initial=0.0))
 
     def cells(self, start: float, end: float) -> Iterator[tuple[Cells, Ints]]:
         """Yield the cells of the intervals whose middle lies in [start, end), by block."""
-        middles, starts = np.frombuffer(self._middles), np.frombuffer(self._starts)
-        wanted = (start <= middles) & (middles < end)
+        wanted = (start <= self._middles) & (self._middles < end)
         for block in np.unique(np.flatnonzero(wanted) // _BLOCK).tolist():
             here = slice(block * _BLOCK, (block + 1) * _BLOCK)
             cells = self._block(block, here)
             kept = wanted[here][cells.owner]
             owner = cells.owner[kept]
-            seconds = starts[here].astype(np.int64)[owner]
+            seconds = self._starts[here].astype(np.int64)[owner]
             yield Cells(cells.shape, owner, cells.index[kept], cells.count[kept]), seconds
 
     def _block(self, block: int, here: slice) -> Cells:
@@ -176,7 +166,7 @@ class _Track:
             self._blocks[block] = Cells(
                 found.shape, *(_small(a) for a in (found.owner, found.index, found.count))
             )
-            self._payloads[here] = [""] * len(self._payloads[here])  # not needed any more
+            self._payloads[here] = [b""] * len(self._payloads[here])  # not needed any more
         return self._blocks[block]
 
 
@@ -200,33 +190,65 @@ def read_hlog(path: Path, wanted: Callable[[str], bool] = is_response) -> Latenc
     middle that is none of the format.
     """
     if not path.exists():
-        return LatencyLog(())
-    return LatencyLog(_intervals(path, wanted))
+        return LatencyLog({})
+    told = _told(path, wanted)
+    try:
+        return LatencyLog({tag: _parsed(lines) for tag, lines in told.items()})
+    except ValueError as error:
+        raise _malformed(path, wanted) from error
 
 
-def _intervals(path: Path, wanted: Callable[[str], bool]) -> Iterator[Interval]:
-    known: dict[str, bool] = {}
-    with path.open(encoding="utf-8", errors="replace") as file:
+def _told(path: Path, wanted: Callable[[str], bool]) -> dict[str, list[bytes]]:
+    """Return what follows the tag in the lines of each tag that is wanted, whole lines only."""
+    found: dict[bytes, list[bytes] | None] = {}
+    with path.open("rb") as file:
+        for line in file:
+            tag, _, rest = line.partition(b",")
+            if tag not in found:
+                if not tag.startswith(b"Tag="):
+                    tag, rest = b"", b"" if _says_nothing(line) else line
+                found.setdefault(tag, [] if wanted(_name(tag)) else None)
+            lines = found[tag]
+            if lines is not None and rest.endswith(b"\n"):
+                lines.append(rest)
+    return {_name(tag): lines for tag, lines in found.items() if lines}
+
+
+def _parsed(lines: Sequence[bytes]) -> Intervals:
+    """Read `start,length,max,payload` many times; raises ValueError where one is not like that."""
+    fields = [line.rstrip().split(b",", 3) for line in lines]
+    if any(len(parts) != 4 for parts in fields):
+        raise ValueError("a line without four fields")
+    starts = np.array([parts[0] for parts in fields]).astype(np.float64)
+    lengths = np.array([parts[1] for parts in fields]).astype(np.float64)
+    if not (are_times(starts) and are_times(lengths)):
+        raise ValueError("a run has no such time")
+    return Intervals(starts, lengths, [parts[3] for parts in fields])
+
+
+def _malformed(path: Path, wanted: Callable[[str], bool]) -> RunDirectoryError:
+    """Name the first line that is no interval; it is looked for only where there is one."""
+    said = "it changed while it was read"
+    with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if not line.endswith("\n"):
-                return
-            if line.startswith(("#", '"')) or not line.strip():
+            tag, _, rest = line.partition(b",") if line.startswith(b"Tag=") else (b"", b"", line)
+            if _says_nothing(line) or not wanted(_name(tag)):
                 continue
-            tag, _, rest = line[4:].partition(",") if line.startswith("Tag=") else ("", "", line)
-            if tag not in known:
-                known[tag] = wanted(tag)
-            if not known[tag]:
-                continue
-            fields = rest.rstrip().split(",", 3)
             try:
-                interval = Interval(tag, float(fields[0]), float(fields[1]), fields[3])
-                if not (is_time(interval.start) and is_time(interval.length)):
-                    raise ValueError("a run has no such time")
-                yield interval
-            except (ValueError, IndexError) as error:
-                raise RunDirectoryError(
-                    f"latency.hlog: line {number} is no interval: `{line[:60].rstrip()}`"
-                ) from error
+                _parsed([rest])
+            except ValueError:
+                shown = line[:60].rstrip().decode("utf-8", "replace")
+                said = f"line {number} is no interval: `{shown}`"
+                break
+    return RunDirectoryError(f"latency.hlog: {said}")
+
+
+def _says_nothing(line: bytes) -> bool:
+    return line.startswith((b"#", b'"')) or not line.strip()
+
+
+def _name(tag: bytes) -> str:
+    return tag.removeprefix(b"Tag=").decode("utf-8", "replace")
 
 
 def _histogram(cells: Cells, chosen: npt.NDArray[np.bool_] | None = None) -> Histogram:

@@ -7,11 +7,22 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from brownout.errors import RunDirectoryError
 
-__all__ = ["check_generator", "check_record", "finite", "is_count", "is_ranges", "is_time"]
+__all__ = [
+    "are_times",
+    "check_generator",
+    "check_impact",
+    "check_record",
+    "finite",
+    "is_count",
+    "is_ranges",
+    "is_time",
+]
 
 #: Seconds: no run lasts for 30 years.
 _LONGEST_S = 1e9
@@ -23,6 +34,11 @@ def is_time(value: Any) -> TypeGuard[float]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) <= _LONGEST_S  # not so for what is no number either
+
+
+def are_times(values: npt.NDArray[np.float64]) -> bool:
+    """Say whether all `values` are numbers of seconds that a run can have."""
+    return bool((np.abs(values) <= _LONGEST_S).all())
 
 
 def is_count(value: Any) -> TypeGuard[int]:
@@ -46,6 +62,11 @@ def check_record(record: Mapping[str, Any]) -> None:
 def check_generator(said: Mapping[str, Any]) -> None:
     """Refuse a generator.json in which something is not of its kind, naming every problem."""
     _check("generator.json", _Generator, said)
+
+
+def check_impact(impact: Mapping[str, Any]) -> None:
+    """Refuse an impact.json that no table or report can be made of, naming every problem."""
+    _check("impact.json", _Impact, impact)
 
 
 class _Part(BaseModel):
@@ -82,6 +103,87 @@ class _Record(_Part):
     settings: dict[str, Any] | None = None
     versions: dict[str, Any] | None = None
     limits: list[_Limit] | None = None
+
+
+class _Event(_Part):
+    name: str
+    type: str
+    requested: float | None
+    effective: float | None
+    evidence: dict[str, Any]
+
+
+class _Milestone(_Part):
+    name: str
+    last_no: float | None
+    first_yes: float | None
+
+
+class _Measured(_Part):
+    tps_drop: float | None
+    tps_drop_sham: float | None
+    blackout: float | None
+    longest_blackout: float | None
+    recovery_time: float | None
+    settled_time: float | None
+    lost_operations: float | None
+    lost_seconds: float | None
+    availability: float | None
+    rejoin_time: list[float] | None
+    redundancy_time: list[float] | None
+    dips: list[list[float]] | None
+    latency: dict[str, dict[str, Any]] | None
+    latency_all: dict[str, dict[str, Any]] | None
+    time_above: dict[str, float | None] | None
+
+
+class _Fault(_Measured):
+    name: str
+    requested: float
+    effective: float | None
+    start: float
+    until: float
+    events: list[_Event]
+    milestones: list[_Milestone]
+    scopes: dict[str, _Measured]
+
+
+class _Judged(_Part):
+    name: str
+    scope: str
+    value: float | None
+    limit: float
+    direction: str
+    met: bool | None
+    detail: str
+
+
+class _Condition(_Part):
+    name: str
+    ok: bool | None
+    detail: str
+
+
+class _Ledger(_Part):
+    state: str
+    detail: str
+    lost: int
+    acknowledged: int
+
+
+class _Impact(_Part):
+    verdict: str
+    reasons: list[str]
+    validity: list[_Condition]
+    slos: list[_Judged]
+    stand_in: bool
+    cluster: dict[str, Any]
+    experiment: dict[str, Any]
+    workload: dict[str, Any]
+    baseline: dict[str, Any]
+    faults: list[_Fault]
+    ledger: _Ledger
+    load: dict[str, Any]
 
 
 class _Generator(_Part):

@@ -40,6 +40,7 @@ class Changes:
         self._cluster, self._adapter, self._acts = cluster, adapter, acts
         self._host, self._missing = host, missing
         self._debts = tuple(owed)
+        self.under_way = False  # no milestone counts before a change is whole
         if self._debts:
             self._expect()
 
@@ -182,7 +183,11 @@ class Changes:
         if not mending:
             self._debts = debts.owe(self._debts, owes)
         undo = None if mending else owes.undo()
-        evidence = self._acts.carry_out(Act(type, name, owes.node, undo, arguments), do)
+        self.under_way = True
+        try:
+            evidence = self._acts.carry_out(Act(type, name, owes.node, undo, arguments), do)
+        finally:
+            self.under_way = False
         if mending:
             self._debts = debts.paid(self._debts, name, owes.node, owes.setting)
         self._expect()

@@ -48,6 +48,11 @@ class Faults:
         with self._lock:
             return dict(self._broken)
 
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is broken and no change is half made, so that milestones count."""
+        return not self.broken and not self.changes.under_way
+
     def host(self, node: Node) -> Host:
         """Return the host of `node`, the same one each time."""
         return self._hosts.setdefault(node.name, host_for(node))

@@ -125,8 +125,8 @@ class Session:
         self._log().point("check", "cluster_whole", ok=True, detail=whole)
         self.faults = Faults(self.cluster, self.adapter, self._log(), self._load.to_t)
         self.status.broken = lambda: self.faults.broken
-        mended, aborted = (lambda: not self.faults.broken), self.interruption.aborted
-        self._watch = ClusterWatch(self.adapter, self._trail, mended, aborted)
+        settled, aborted = (lambda: self.faults.settled), self.interruption.aborted
+        self._watch = ClusterWatch(self.adapter, self._trail, settled, aborted)
         self.faults.acts.before_break = self._watch.before_break
 
     @property
@@ -175,15 +175,16 @@ class Session:
         adapter = of_aerospike(self.adapter)
         return await_idle(adapter, node, timeout_s, self.interruption.must_stop)
 
-    def hold(self) -> None:
-        """Wait until the load has held, at most as long as for a milestone."""
+    def hold(self) -> bool:
+        """Wait until the load has held, at most as long as for a milestone; say whether it has."""
         limit_s, settings = self.plan.options.milestone_limit_s, self.plan.settings
-        if self.baseline is not None:
-            self.status.phase = "waiting for the load to hold"
-            self.status.until(limit_s)
-            ending.await_hold(
-                self._load.generator, self.baseline, settings, limit_s, self.interruption.aborted
-            )
+        if self.baseline is None:
+            return False
+        self.status.phase = "waiting for the load to hold"
+        self.status.until(limit_s)
+        return ending.await_hold(
+            self._load.generator, self.baseline, settings, limit_s, self.interruption.aborted
+        )
 
     def measure(self, name: str, scope: str) -> dict[str, Any]:
         """Answer a probe: the measure of the whole run, or that there is none yet."""
@@ -241,6 +242,8 @@ class Session:
         failures = self.faults.put_back()
         for failure in failures:
             self._log().point("note", "undo_failed", reason=failure)
+        if not failures:
+            self._log().point("phase", "put_back")
         return failures
 
     def _end_load(self, read_back: bool) -> None:
