@@ -103,7 +103,7 @@ def test_the_primary_hands_over_leaves_and_is_taken_in_again_with_what_it_has(
     adapter.expect(rest)
 
     assert left.evidence["stepped_down"]["state_before"] == "PRIMARY"
-    assert left.evidence["members"] == 2
+    assert (left.evidence["members"], left.evidence["had"]) == (2, {"votes": 1, "priority": 1})
     await_milestone(adapter, "whole")
     assert adapter.objections_to_leave(rest[0]) == [
         f"without `{rest[0].name}`: found 1 copy of the data, wanted at least 2"

@@ -6,6 +6,7 @@ leave   the primary steps down; replSetReconfig without the member
 """
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -81,15 +82,17 @@ class SetResizing(Draining):
         """Remove `node` from the set, after its step-down if it is primary.
 
         Effective when it stepped down, else when a majority knows it for no member; a dead member
-        is removed all the same.
+        is removed all the same. `had` in the evidence is the say that it had.
         """
         stepped = self._hand_over(node)
-        proof = _proof(self._configuration.change(partial(self._without, node=node)), node)
+        entries: list[Document] = []
+        changed = self._configuration.change(partial(self._without, node=node, entries=entries))
+        proof = _proof(changed, node)
+        seen = {**proof.evidence, "had": membership.say_of(entries[0]) if entries else None}
         if stepped is None:
-            return proof
-        seen: dict[str, Any] = {**proof.evidence, "stepped_down": dict(stepped.evidence)}
+            return replace(proof, evidence=seen)
         after_s = proof.effective_monotonic - stepped.effective_monotonic
-        seen["removed_after_s"] = round(after_s, 3)
+        seen |= {"stepped_down": dict(stepped.evidence), "removed_after_s": round(after_s, 3)}
         return Proof(stepped.effective_monotonic, stepped.uncertainty_s, seen)
 
     def forget(self, node: Node) -> Proof:
@@ -109,11 +112,13 @@ class SetResizing(Draining):
 
         return {name: found for name, found in self._panel.each(held) if found is not None}
 
-    def _without(self, config: Document, node: Node) -> Document | None:
-        """Remove `node`, remembering what it had for the case that it comes back."""
+    def _without(self, config: Document, node: Node, entries: list[Document]) -> Document | None:
+        """Remove `node`, remembering in `entries`, and in case it comes back, what it had."""
         entry = membership.entry_of(config, node)
-        if entry is not None and node.name not in self._newcomers:
-            self._left[node.name] = entry
+        if entry is not None:
+            entries.append(entry)
+            if node.name not in self._newcomers:
+                self._left[node.name] = entry
         return membership.removed(config, node)
 
     def _await_answer(self, node: Node) -> None:
