@@ -49,6 +49,14 @@ def test_a_seed_is_the_nodes_by_host_and_port() -> None:
     assert found == ["db3:3002", "10.0.0.3:3002", "[::1]:3002"]
 
 
+def test_a_node_on_a_machine_that_others_are_on_gets_a_name_of_its_own() -> None:
+    where = Endpoint(frozenset({"127.0.0.1", "localhost"}), 3052, "127.0.0.1")
+
+    assert where.name_beside([]) == "127.0.0.1"
+    assert where.name_beside(["127.0.0.1:3012"]) == "localhost"
+    assert where.name_beside(["127.0.0.1:3012", "localhost:3022"]) == "127.0.0.1"
+
+
 def node(tmp_path: Path, text: str | None) -> Node:
     file = tmp_path / "aerospike.conf"
     if text is not None:
@@ -61,7 +69,7 @@ def test_a_node_listens_where_its_configuration_says(tmp_path: Path) -> None:
     found = endpoint_of(node(tmp_path, "network {\nheartbeat {\naddress any\nport 3042\n}\n}\n"))
 
     assert (found.host, found.port) == ("127.0.0.1", 3042)
-    assert "127.0.0.1" in found.hosts
+    assert {"127.0.0.1", "localhost"} <= found.hosts
 
 
 @pytest.mark.parametrize("text", [None, "network {\n}\n"])

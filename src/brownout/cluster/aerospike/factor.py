@@ -3,8 +3,9 @@
     set-config:context=namespace;id=…;replication-factor=3   to every node; changes nothing yet
     recluster:                                               the copies are made, or dropped
 
-Nodes of different factors form no cluster, so that nothing may fail in between: every node is
-asked first. The change is not kept in the configuration files.
+Nodes of different factors form no cluster, and what was begun with them stays half-done until a
+node goes or comes. So nothing is formed anew before every node has the factor. It is not kept in
+the configuration files: a node that is restarted has the one that is written there.
 """
 
 import time
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from brownout.cluster.aerospike.objections import factor_in
 from brownout.cluster.aerospike.panel import Panel
 from brownout.cluster.aerospike.quiescing import recluster
-from brownout.cluster.aerospike.view import View
+from brownout.cluster.aerospike.view import View, judge, stable_command
 from brownout.cluster.aerospike.waiting import since
 from brownout.cluster.host import Proof
 from brownout.errors import ClusterError
@@ -36,9 +37,10 @@ def factor(panel: Panel, namespace: str) -> int:
 def set_factor(panel: Panel, namespace: str, value: int) -> Proof:
     """Give every node the factor and have it take effect; proven by what each says of it."""
     asked = time.monotonic()
-    if _is_so(_views(panel, namespace), namespace, value):
+    views = _views(panel, namespace)
+    if _is_so(views, namespace, value) and judge(views, _stable(panel)).reached:
         return since(asked, {_EFFECTIVE: value}, already=True)
-    silent = [view.error for view in _views(panel, namespace) if view.error]
+    silent = [view.error for view in views if view.error]
     if silent:
         raise ClusterError(f"no node is told another replication factor: {'; '.join(silent)}")
     command = f"set-config:context=namespace;id={namespace};replication-factor={value}"
@@ -46,7 +48,7 @@ def set_factor(panel: Panel, namespace: str, value: int) -> Proof:
     if set(said.values()) != {"ok"}:
         words = ", ".join(f"{name}: {answer}" for name, answer in said.items())
         raise ClusterError(f"not every node takes {command}: {words}")
-    proof = recluster(panel)
+    proof = _formed_anew(panel)
     views = _views(panel, namespace)
     if not _is_so(views, namespace, value):
         words = ", ".join(f"{view.node}: {_effective(view, namespace)}" for view in views)
@@ -55,8 +57,22 @@ def set_factor(panel: Panel, namespace: str, value: int) -> Proof:
     return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
 
 
+def _formed_anew(panel: Panel) -> Proof:
+    try:
+        return recluster(panel)
+    except ClusterError as error:
+        raise ClusterError(
+            error.message,
+            "if nodes of different factors have met, restart any node: only that ends it",
+        ) from error
+
+
 def _views(panel: Panel, namespace: str) -> list[View]:
-    return panel.views((f"namespace/{namespace}",))
+    return panel.views((f"namespace/{namespace}", _stable(panel)))
+
+
+def _stable(panel: Panel) -> str:
+    return stable_command(len(panel.nodes), migrations=False)
 
 
 def _effective(view: View, namespace: str) -> str:

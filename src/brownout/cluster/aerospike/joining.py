@@ -8,7 +8,7 @@ import time
 from functools import partial
 
 from brownout.cluster.adapter import MilestoneState
-from brownout.cluster.aerospike.mesh import Endpoint, endpoint_of
+from brownout.cluster.aerospike.mesh import NETWORK, Endpoint, endpoint_of, seeds
 from brownout.cluster.aerospike.panel import Panel
 from brownout.cluster.aerospike.view import judge, stable_command
 from brownout.cluster.aerospike.waiting import await_said, since
@@ -70,13 +70,18 @@ def _tip(panel: Panel, node: Node) -> dict[str, str]:
     A member that knows the node already answers with an error, which is none here.
     """
     try:
-        where: Endpoint = endpoint_of(node)
+        where = endpoint_of(node)
     except Refused as error:
         return {"nobody": error.message}
-    command = f"tip:host={where.host};port={where.port}"
     others = [other for other in panel.nodes if other.name != node.name]
-    views = panel.views_of(others, (command,))
-    return {view.node: view.answers.get(command) or view.error for view in views}
+    return dict(panel.each(partial(_tell, panel, where=where), others))
+
+
+def _tell(panel: Panel, member: Node, where: Endpoint) -> tuple[str, str]:
+    name = where.name_beside(seeds(panel.look(member, (NETWORK,))))
+    command = f"tip:host={name};port={where.port}"
+    view = panel.look(member, (command,))
+    return member.name, f"{command} {view.answers.get(command) or view.error}"
 
 
 def _evidence(state: MilestoneState, tipped: dict[str, str]) -> dict[str, object]:

@@ -23,6 +23,7 @@ NETWORK = "get-config:context=network"
 PEERS = "peers-clear-std"
 ALUMNI = "alumni-clear-std"
 _SEED = "mesh-seed-address-port="
+_LOOPBACK = frozenset(("127.0.0.1", "::1"))
 _ID = re.compile(r"\[([0-9A-Fa-f]+),")
 
 
@@ -39,9 +40,17 @@ class Endpoint:
         return [
             seed
             for seed in seeds
-            if seed.rpartition(":")[2] == str(self.port)
-            and seed.rpartition(":")[0].strip("[]") in self.hosts
+            if seed.rpartition(":")[2] == str(self.port) and _host(seed) in self.hosts
         ]
+
+    def name_beside(self, seeds: Iterable[str]) -> str:
+        """Return a name for the node that none of `seeds` has, if there is one.
+
+        A server resolves only the first of its seeds that have one and the same name, so that of
+        several nodes on one machine the others would never be dialled.
+        """
+        taken = {_host(seed) for seed in seeds}
+        return next((n for n in (self.host, *sorted(self.hosts)) if n not in taken), self.host)
 
 
 def endpoint_of(node: Node) -> Endpoint:
@@ -76,10 +85,18 @@ def strangers(view: View) -> set[str]:
     return set(_ID.findall(view.answers.get(ALUMNI, ""))) - peers(view)
 
 
+def _host(seed: str) -> str:
+    return seed.rpartition(":")[0].strip("[]")
+
+
 def _names(host: str) -> frozenset[str]:
-    """Return a host's name and its addresses, as this machine resolves them."""
+    """Return a host's name and its addresses, as this machine resolves them.
+
+    What is on this machine is also called `localhost`.
+    """
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return frozenset((host,))
-    return frozenset((host, *(str(address[4][0]) for address in found)))
+    addresses = {host, *(str(address[4][0]) for address in found)}
+    return frozenset(addresses | ({"localhost"} if addresses & _LOOPBACK else set()))

@@ -1,8 +1,9 @@
 """All nodes of a cluster, asked at once and each for itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import TypeVar
 
 from brownout.cluster.aerospike.access import access
 from brownout.cluster.aerospike.view import View, look
@@ -10,6 +11,8 @@ from brownout.cluster.model import Cluster, Node
 from brownout.errors import ClusterError
 
 __all__ = ["Panel"]
+
+T = TypeVar("T")
 
 
 class Panel:
@@ -35,7 +38,11 @@ class Panel:
 
     def views_of(self, nodes: Sequence[Node], commands: Sequence[str]) -> list[View]:
         """Return the answers of these nodes, members or not."""
-        return list(self._pool.map(partial(self.look, commands=commands), nodes))
+        return self.each(partial(self.look, commands=commands), nodes)
+
+    def each(self, ask: Callable[[Node], T], nodes: Sequence[Node]) -> list[T]:
+        """Return what `ask` returns for each node; all are asked at once."""
+        return list(self._pool.map(ask, nodes))
 
     def look(self, node: Node, commands: Sequence[str]) -> View:
         """Return one node's answers, or that it gives none."""
