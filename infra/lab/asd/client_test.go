@@ -158,7 +158,7 @@ func answersItsCommands(t *testing.T, l *lab) {
 		"cluster-stable:namespace=nope":          "ERROR:20:namespace not found on node",
 		"recluster:":                             "ignored-by-non-principal",
 		"roster:":                                "ERROR:25:enterprise only",
-		"racks:":                                 "ERROR:25:enterprise only",
+		"racks:":                                 "ns=test:rack_0=A3,A2,A1",
 		"set-config:context=service;stay-quiesced=1":                  "ERROR:4:invalid set-config parameter",
 		"set-config:context=namespace;namespace=test;migrate-sleep=2": "ok",
 		"latencies:hist={test}-udf":                                   "{test}-udf:",

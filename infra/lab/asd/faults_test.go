@@ -297,7 +297,7 @@ func served(l *lab, client *aerospike.Client, n *member) int {
 
 func TestTheCommunityEditionRefusesToQuiesce(t *testing.T) {
 	l := newLab(t, 1, "-edition", "community")
-	for _, command := range []string{"quiesce:", "quiesce", "quiesce-undo:"} {
+	for _, command := range []string{"quiesce:", "quiesce", "quiesce-undo:", "racks:", "rack-ids"} {
 		if got := l.nodes[0].info(command); got != "ERROR:25:enterprise only" {
 			t.Errorf("%s: %s", command, got)
 		}

@@ -58,6 +58,20 @@ func forgotten(t *testing.T, l *lab, gone *member) {
 	if got := n.info("get-config:context=network"); strings.Contains(got, "127.0.0.1:"+heartbeat) {
 		t.Errorf("it is a seed still: %s", got)
 	}
+	l.start(gone) // soon: the others dial it for ten time-outs, be it anybody's seed or nobody's
+	l.nodes = append(l.nodes, gone)
+	l.stable(6)
+	gone.signal(syscall.SIGKILL)
+	l.nodes = l.nodes[:5]
+	l.stable(5)
+	l.await("nobody who dials it", func() bool {
+		for _, n := range l.nodes {
+			if !strings.Contains(n.log(t), "mesh forgetting node a6") {
+				return false
+			}
+		}
+		return true
+	})
 	l.start(gone)
 	l.nodes = append(l.nodes, gone)
 	l.await("a cluster of its own", func() bool { return gone.number("statistics", "cluster_size") == "1" })
@@ -103,6 +117,14 @@ func TestNodesOfDifferentFactorsFormNoCluster(t *testing.T) {
 	l.recluster()
 	l.await("a refusal", func() bool { return strings.Contains(l.nodes[2].log(t), "unmatched replication factors from 2 to 3") })
 	l.nodes[0].info("set-config:context=namespace;id=test;replication-factor=2")
+	if got := l.nodes[2].info("recluster:"); got != "ERROR::unknown" {
+		t.Errorf("recluster: %s, though the exchange was abandoned", got)
+	}
+	if got := l.nodes[1].info("cluster-stable:"); got != "ERROR:7:unstable cluster" {
+		t.Errorf("cluster-stable: %s", got)
+	}
+	l.nodes[0].signal(syscall.SIGKILL) // only who goes or comes ends it
+	l.start(l.nodes[0])
 	if after := l.stable(3); after == before {
 		t.Error("the key is the old one")
 	}

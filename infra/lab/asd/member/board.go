@@ -10,11 +10,16 @@ import (
 	"brownout/infra/lab/asd/nodeid"
 )
 
+// dialled is for how many time-outs a node that is not heard any more is dialled, as by the real
+// server: for so long it is taken back, be it anybody's seed or nobody's.
+const dialled = 10
+
 // Board is whom a node hears, and when it last did.
 type Board struct {
 	self    nodeid.ID
 	timeout time.Duration
 	heard   map[nodeid.ID]heard
+	lost    map[nodeid.ID]heard
 }
 
 type heard struct {
@@ -24,13 +29,14 @@ type heard struct {
 
 // NewBoard returns a board on which nobody is heard yet.
 func NewBoard(self nodeid.ID, timeout time.Duration) *Board {
-	return &Board{self: self, timeout: timeout, heard: map[nodeid.ID]heard{}}
+	return &Board{self: self, timeout: timeout, heard: map[nodeid.ID]heard{}, lost: map[nodeid.ID]heard{}}
 }
 
 // Hear takes a heartbeat in and tells whether its sender is new.
 func (b *Board) Hear(p fabric.Pulse, now time.Time) (arrived bool) {
 	_, known := b.heard[p.From]
 	b.heard[p.From] = heard{p, now}
+	delete(b.lost, p.From)
 	return !known
 }
 
@@ -40,6 +46,7 @@ func (b *Board) Expire(now time.Time) []nodeid.ID {
 	for id, h := range b.heard {
 		if now.Sub(h.at) > b.timeout {
 			gone = append(gone, id)
+			b.lost[id] = h
 			delete(b.heard, id)
 		}
 	}
@@ -55,20 +62,34 @@ func (b *Board) Sees() []nodeid.ID {
 	return nodeid.Descending(ids)
 }
 
-// Heard returns where those whom the node hears take heartbeats, sorted.
+// Heard returns where those whom the node hears take heartbeats.
 func (b *Board) Heard() []string {
 	var addresses []string
 	for _, h := range b.heard {
 		addresses = append(addresses, h.pulse.Heartbeat)
 	}
-	slices.Sort(addresses)
 	return addresses
 }
 
+// Forget removes and returns those who were lost for so long that they are not dialled any more.
+func (b *Board) Forget(now time.Time) []nodeid.ID {
+	var forgotten []nodeid.ID
+	for id, h := range b.lost {
+		if now.Sub(h.at) > dialled*b.timeout {
+			forgotten = append(forgotten, id)
+			delete(b.lost, id)
+		}
+	}
+	return forgotten
+}
+
 // Contacts returns the heartbeat addresses of all that the node hears, and of all that those hear:
-// so a node that knows one member gets to know all.
+// so a node that knows one member gets to know all. Those that were lost stay until Forget.
 func (b *Board) Contacts() []string {
 	addresses := b.Heard()
+	for _, h := range b.lost {
+		addresses = append(addresses, h.pulse.Heartbeat)
+	}
 	for _, h := range b.heard {
 		addresses = append(addresses, h.pulse.Contacts...)
 	}

@@ -30,7 +30,11 @@ type Cluster struct {
 	Whole bool
 
 	joined time.Time // when the key was applied
-	due    time.Time // when the leader is to propose; zero is not at all
+
+	// abandoned tells that the members cannot agree on a cluster: nothing is proposed before one
+	// of them goes or another comes.
+	abandoned bool
+	due       time.Time // when the leader is to propose; zero is not at all
 }
 
 // NewCluster returns the cluster of an orphan.
@@ -48,12 +52,16 @@ func (c *Cluster) Principal() nodeid.ID {
 func (c *Cluster) Started(now time.Time) { c.dueAfter(now, afterArrival) }
 
 // Arrived notes that a node was heard for the first time.
-func (c *Cluster) Arrived(now time.Time) { c.dueAfter(now, afterArrival) }
+func (c *Cluster) Arrived(now time.Time) {
+	c.abandoned = false
+	c.dueAfter(now, afterArrival)
+}
 
 // Departed notes that nodes are not heard any more; true if the principal is one of them, which
 // leaves this node without a cluster that anybody keeps.
 func (c *Cluster) Departed(gone []nodeid.ID, now time.Time) (lost bool) {
 	lost = slices.Contains(gone, c.Principal())
+	c.abandoned = false
 	if lost {
 		c.Whole = false
 		c.dueAfter(now, afterPrincipalLost)
@@ -63,8 +71,14 @@ func (c *Cluster) Departed(gone []nodeid.ID, now time.Time) (lost bool) {
 	return lost
 }
 
-// Recluster asks for a new cluster of the same members.
-func (c *Cluster) Recluster(now time.Time) { c.due = now }
+// Recluster asks for a new cluster of the same members; false if they cannot have one.
+func (c *Cluster) Recluster(now time.Time) bool {
+	if c.abandoned {
+		return false
+	}
+	c.due = now
+	return true
+}
 
 // Proposal returns the members of the cluster that this node is to propose now, if it is to.
 func (c *Cluster) Proposal(now time.Time) ([]nodeid.ID, bool) {
@@ -86,7 +100,7 @@ func (c *Cluster) watchForStraying(now time.Time) {
 		return
 	}
 	wanted := c.board.Mutual()
-	if !slices.Equal(wanted, c.Members) || c.board.Astray(c.Members, c.Key) {
+	if (!slices.Equal(wanted, c.Members) && !c.abandoned) || c.board.Astray(c.Members, c.Key) {
 		c.dueAfter(now, afterStraying)
 	}
 }
@@ -94,9 +108,12 @@ func (c *Cluster) watchForStraying(now time.Time) {
 // Failed notes that a proposal was not accepted by everyone; it is made again.
 func (c *Cluster) Failed(now time.Time) { c.dueAfter(now, afterDeparture) }
 
+// Abandoned notes that the members cannot agree; the same ones are not asked again.
+func (c *Cluster) Abandoned() { c.abandoned = true }
+
 // Join applies a cluster that everybody accepted.
 func (c *Cluster) Join(key uint64, members []nodeid.ID, now time.Time) {
-	c.Key, c.Members, c.Whole, c.joined = key, members, true, now
+	c.Key, c.Members, c.Whole, c.joined, c.abandoned = key, members, true, now, false
 	c.due = time.Time{} // what came up meanwhile is found by watchForStraying
 }
 

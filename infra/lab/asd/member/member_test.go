@@ -168,3 +168,56 @@ func TestAFailedProposalIsMadeAgain(t *testing.T) {
 		t.Errorf("%v after %v", members, after)
 	}
 }
+
+func TestWhoIsLostIsDialledForTenTimeoutsMore(t *testing.T) {
+	w := newWorld(self)
+	w.board.Hear(fabric.Pulse{From: 4, Heartbeat: "four", Contacts: []string{"two", "self"}}, w.now)
+	if got := w.board.Contacts(); !slices.Equal(got, []string{"four", "self", "two"}) {
+		t.Errorf("%v: wanted everybody that can be heard of", got)
+	}
+	w.now = w.now.Add(timeout + ms)
+	w.board.Expire(w.now)
+	if got := w.board.Contacts(); !slices.Equal(got, []string{"four"}) {
+		t.Errorf("%v: wanted the one that was lost, and nobody that it alone had heard", got)
+	}
+	w.now = w.now.Add(8 * timeout)
+	if got := w.board.Forget(w.now); got != nil {
+		t.Errorf("%v is forgotten too soon", got)
+	}
+	w.now = w.now.Add(timeout)
+	if got := w.board.Forget(w.now); !slices.Equal(got, []nodeid.ID{4}) || len(w.board.Contacts()) > 0 {
+		t.Errorf("%v is forgotten, contacts %v", got, w.board.Contacts())
+	}
+}
+
+func TestWhoComesBackIsNotForgotten(t *testing.T) {
+	w := newWorld(self)
+	w.board.Hear(fabric.Pulse{From: 4, Heartbeat: "four"}, w.now)
+	w.now = w.now.Add(2 * timeout)
+	w.board.Expire(w.now)
+	w.board.Hear(fabric.Pulse{From: 4, Heartbeat: "four"}, w.now)
+	w.now = w.now.Add(20 * timeout)
+	if got := w.board.Forget(w.now); got != nil {
+		t.Errorf("%v is forgotten", got)
+	}
+}
+
+func TestMembersThatCannotAgreeAreNotAskedAgainBeforeOneGoesOrComes(t *testing.T) {
+	w := newWorld(self)
+	w.hear(1, 3, 4)
+	w.join(1, 5, 4, 3)
+	w.cluster.Abandoned()
+	if w.cluster.Recluster(w.now) {
+		t.Error("a recluster is taken")
+	}
+	if members, after := w.proposes(t, 1, 3, 4); members != nil {
+		t.Errorf("%v are proposed after %v", members, after)
+	}
+	if members, _ := w.proposes(t, 1, 2, 3, 4); !slices.Equal(members, []nodeid.ID{5, 4, 3, 2}) {
+		t.Errorf("%v are proposed, wanted all four", members)
+	}
+	w.cluster.Abandoned()
+	if members, _ := w.proposes(t, 1, 3); !slices.Equal(members, []nodeid.ID{5, 3}) {
+		t.Errorf("%v are proposed, wanted those who are left", members)
+	}
+}

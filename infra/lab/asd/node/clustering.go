@@ -92,9 +92,13 @@ func (n *Node) expire(now time.Time) {
 // follow dials all that can be heard of, so that it is enough to know one of them.
 func (n *Node) follow() {
 	n.mu.Lock()
+	forgotten := n.board.Forget(time.Now())
 	contacts := n.board.Contacts()
 	n.mu.Unlock()
 	n.dialing.Follow(contacts)
+	for _, id := range forgotten {
+		n.log.Info("hb", "mesh forgetting node %s", id.Lower())
+	}
 }
 
 func (n *Node) propose(now time.Time) {
@@ -117,10 +121,9 @@ func (n *Node) recluster() string {
 	switch {
 	case n.cluster.Principal() != n.self:
 		return "ignored-by-non-principal"
-	case n.forming.Load():
+	case n.forming.Load() || !n.cluster.Recluster(time.Now()):
 		return "ERROR::unknown"
 	}
-	n.cluster.Recluster(time.Now())
 	return "ok"
 }
 

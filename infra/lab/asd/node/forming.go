@@ -50,7 +50,11 @@ func (n *Node) form(members []nodeid.ID) {
 	a, ok := n.exchange(p)
 	if low, high := a.factors(); ok && low != high {
 		n.log.Warn("exchange", "{%s} has unmatched replication factors from %d to %d", n.conf.Namespace.Name, low, high)
-		ok = false
+		n.log.Warn("exchange", "abandoned exchange - fix configuration conflict")
+		n.mu.Lock()
+		n.cluster.Abandoned()
+		n.mu.Unlock()
+		return
 	}
 	if !ok {
 		n.log.Warn("clustering", "paxos round aborted - cluster key: %012x", p.Key)
