@@ -13,6 +13,7 @@ from brownout.cluster.aerospike.info import ask, pairs
 from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import ClusterError
+from brownout.infra import lab
 
 RECORDS = 400
 
@@ -158,6 +159,26 @@ def test_quiesce_can_be_undone(cluster: Cluster, adapter: AerospikeAdapter) -> N
 
     assert not proof.evidence["quiesced"]
     assert number(node, "effective_is_quiesced") == "false"
+
+
+def test_what_was_left_changed_is_as_made_when_the_lab_is_up(
+    cluster: Cluster, adapter: AerospikeAdapter
+) -> None:
+    spare = cluster.node("n6")
+    host_for(spare).start()
+    adapter.join(spare)
+    adapter.expect(cluster.every)
+    adapter.adjust("replication_factor", 3, None)
+    adapter.adjust("migration_speed", {"migrate_threads": 5}, cluster.node("n2"))
+
+    lab.up(cluster.name)
+
+    adapter.expect(cluster.nodes)
+    assert not host_for(spare).running().running
+    assert list(host_for(spare).entries(adapter.data_directories(spare)[0])) == []
+    assert adapter.setting("replication_factor", None) == 2
+    assert adapter.setting("migration_speed", cluster.node("n2"))["migrate_threads"] == 1
+    assert adapter.stable("whole").reached
 
 
 def test_the_adapter_knows_the_nodes_by_their_roles(adapter: AerospikeAdapter) -> None:
