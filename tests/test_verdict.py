@@ -34,8 +34,9 @@ def baseline_of(**failing: bool) -> Baseline:
 
 
 GOOD = Facts(
-    events=(WHOLE, KILL, BACK), baseline=baseline_of(), ledger=CLEAN, settings=MeasureSettings.lab(),
-    generator_ended=True, lag_p99_ms=1.0, offered=10_000, missed=0, violations=0,
+    events=(WHOLE, KILL, BACK), baseline=baseline_of(), ledger=CLEAN,
+    settings=MeasureSettings.lab(), generator_ended=True, lag_p99_ms=1.0, offered=10_000,
+    missed=0, violations=0,
 )  # fmt: skip
 
 
@@ -151,7 +152,8 @@ def test_that_the_cluster_never_noticed_is_no_promise_broken() -> None:
         (replace(GOOD, events=(WHOLE, BACK)), "fault_landed"),
         (replace(GOOD, events=(WHOLE, replace(KILL, effective=None), BACK)), "fault_landed"),
         (replace(GOOD, events=(WHOLE, replace(KILL, error="denied"), BACK)), "fault_landed"),
-        (replace(GOOD, events=(WHOLE, replace(KILL, evidence={"already": True}), BACK)), "fault_landed"),
+        (replace(GOOD, events=(WHOLE, replace(KILL, evidence={"already": True}), BACK)),
+         "fault_landed"),
         (replace(GOOD, events=(WHOLE, KILL, Event(9, "note", "failure", fields={"reason": "x"}))),
          "method_completed"),
         (replace(GOOD, events=(WHOLE, KILL)), "method_completed"),

@@ -21,6 +21,7 @@ __all__ = ["Changes"]
 
 #: What changes where the data lies or who leads; the rest alone is felt by nobody.
 FELT = frozenset({"replication_factor", "votes_and_priority"})
+_SAY = "votes_and_priority"
 #: Until the copies that a node takes with it must lie elsewhere, before it is put back out.
 COPIED_WITHIN_S = 300.0
 
@@ -72,7 +73,7 @@ class Changes:
         """Have `node` hand over its work where it can, stop it, and have the others forget it."""
         adapter = self._resizing("remove")
         self._check("remove", node, adapter.objections_to_leave(node))
-        return self._remove("break", node)
+        return self._remove("break", node, self._say_of(node))
 
     def admit(self, node: Node) -> Evidence:
         """Give a member that was added, and has its data, its full say."""
@@ -107,22 +108,43 @@ class Changes:
         node = self._cluster.node(str(debt.node))
         if debt.action == "add_node":
             self._add("mend", node)
+            self._give_say(node, debt.value)
         else:
             self._await_copies(node)
             self._remove("mend", node)
             self._empty(node)
+
+    def _say_of(self, node: Node) -> Any:
+        """Return the votes and priority that a member has; None where there is no such thing."""
+        adapter = self._adapter
+        if isinstance(adapter, Adjustable) and self._adapter.supports(_SAY).ok:
+            return adapter.setting(_SAY, node)
+        return None
+
+    def _give_say(self, node: Node, say: Any) -> None:
+        """Give a node that is back the say that it had, once it has the data for it."""
+        if say is None:
+            return
+        self._await_redundancy(f"node `{node.name}` has no vote yet")
+        adapter, named = self._adjustable(_SAY), {"setting": _SAY, "value": say}
+        self._acts.carry_out(
+            Act("mend", "adjust", node.name, None, named), lambda: adapter.adjust(_SAY, say, node)
+        )
 
     def _await_copies(self, leaving: Node) -> None:
         """Wait until the others could do without `leaving`: one removal too soon loses data."""
         if not self._host(leaving).running().running:
             rest = [member for member in self.members if member.name != leaving.name]
             self._resizing("remove").expect(rest)
+        self._await_redundancy(f"node `{leaving.name}` stays, since a removal could lose data")
+
+    def _await_redundancy(self, otherwise: str) -> None:
         deadline = time.monotonic() + COPIED_WITHIN_S
         while missing := self._lacks():
             if time.monotonic() > deadline:
                 raise ClusterError(
-                    f"it stays: the cluster is not redundant after {COPIED_WITHIN_S:.0f} s "
-                    f"({'; '.join(missing)}), and a removal could lose data",
+                    f"{otherwise}: the cluster is not redundant after {COPIED_WITHIN_S:.0f} s: "
+                    + "; ".join(missing),
                     "see why, then heal again",
                 )
             time.sleep(0.5)
@@ -145,7 +167,7 @@ class Changes:
 
         return self._change(type, "add_node", Debt("remove_node", node.name), do)
 
-    def _remove(self, type: str, node: Node) -> Evidence:
+    def _remove(self, type: str, node: Node, say: Any = None) -> Evidence:
         adapter = self._resizing("remove")
 
         def do() -> Proof:
@@ -157,7 +179,7 @@ class Changes:
             seen = {"left": left.evidence, "stopped": stopped.evidence, **forgotten.evidence}
             return Proof(first.effective_monotonic, first.uncertainty_s, seen)
 
-        return self._change(type, "remove_node", Debt("add_node", node.name), do)
+        return self._change(type, "remove_node", Debt("add_node", node.name, value=say), do)
 
     def _adjust(self, type: str, debt: Debt, value: Any) -> Evidence:
         adapter = self._adjustable(debt.setting)

@@ -21,6 +21,7 @@ class Debt:
     """One thing to put back: `Debt("remove_node", "n6")`, `Debt("adjust", None, "…", 2)`.
 
     `setting` and `value` are those of an `adjust`; `node` is None for a setting of the cluster.
+    The `value` of an `add_node` is the say that the node had, where its database has such a thing.
     """
 
     action: str
@@ -30,9 +31,8 @@ class Debt:
 
     def undo(self) -> dict[str, Any]:
         """Return it as the `undo` of an event."""
-        if self.action != "adjust":
-            return {"action": self.action}
-        return {"action": "adjust", "setting": self.setting, "value": self.value}
+        undo = {"action": self.action, "setting": self.setting, "value": self.value}
+        return {key: value for key, value in undo.items() if value not in ("", None)}
 
     def words(self) -> str:
         """Return it for people: `remove_node n6`, `replication_factor back to 2`."""

@@ -12,7 +12,7 @@ next one. Every node is tried even if one fails.
 import contextlib
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +26,11 @@ from brownout.load.where import collect_left
 from brownout.run.directory import RunDirectory
 from brownout.run.events import Event, EventLog, read_events
 from brownout.session import debts, open_runs, owed
+from brownout.session.debts import Debt
 from brownout.session.faults import Faults
 from brownout.session.open_runs import Claim
 
-__all__ = ["Healed", "found_broken", "half_wiped", "heal", "still_broken"]
+__all__ = ["Healed", "found_added", "found_broken", "half_wiped", "heal", "still_broken"]
 
 Say = Callable[[str], None]
 
@@ -83,6 +84,17 @@ def found_broken(cluster: Cluster, known: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def found_added(cluster: Cluster, known: Sequence[Debt]) -> tuple[Debt, ...]:
+    """Return what each spare that runs, and is not `known` to, is owed: to be taken out."""
+    names = {debt.node for debt in known}
+    found = []
+    for node in cluster.spares:
+        with contextlib.suppress(BrownoutError):
+            if node.name not in names and host_for(node).running().running:
+                found.append(Debt("remove_node", node.name))
+    return tuple(found)
+
+
 def half_wiped(events: Iterable[Event]) -> dict[str, list[Path]]:
     """Return each node whose wipe was begun and not proven to be done, with its directories."""
     begun: dict[str, list[Path]] = {}
@@ -132,6 +144,10 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
     found = found_broken(cluster, {**broken, **{str(d.node): d.words() for d in changed}})
     if found:
         say(f"the run's record does not say why {', '.join(found)} stand still; they are put back")
+    if added := found_added(cluster, changed):
+        names = ", ".join(str(debt.node) for debt in added)
+        say(f"the run's record does not say why the spares {names} run; they are taken out")
+        changed = (*changed, *added)
     broken = {**broken, **found}
     adapter = adapter_for(cluster)
     try:

@@ -13,6 +13,7 @@ from brownout.impact.settings import MeasureSettings
 from brownout.infra import lab
 from brownout.load.generator import Generator
 from brownout.session.plan import Plan
+from brownout.session.targets import next_spare
 
 __all__ = ["await_baseline", "bring_up", "check_support", "check_whole"]
 
@@ -27,8 +28,10 @@ def bring_up(cluster: Cluster, say: Say) -> tuple[Cluster, bool]:
     return lab.ensure(cluster, progress=say)
 
 
-def check_support(plan: Plan, adapter: Adapter) -> None:
+def check_support(plan: Plan, cluster: Cluster, adapter: Adapter) -> None:
     """Refuse a scenario that the database cannot do; never do a milder one instead."""
+    if "add" in plan.needs:
+        next_spare(cluster, ())
     answers = [(need, adapter.supports(need)) for need in plan.needs]
     problems = [f"{need}: {answer.reason}" for need, answer in answers if not answer.ok]
     if problems:

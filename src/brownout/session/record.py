@@ -73,6 +73,7 @@ def _cluster(cluster: Cluster, adapter: Adapter) -> dict[str, Any]:
         "engine": adapter.engine(),
         "members": len(cluster.nodes),
         "nodes": [{"name": node.name, "address": node.address} for node in cluster.nodes],
+        "spares": [{"name": node.name, "address": node.address} for node in cluster.spares],
         "environment": cluster.environment,
         "lab": cluster.lab is not None,
         "stand_in": cluster.lab is not None and cluster.lab.stand_in,

@@ -108,7 +108,7 @@ class Session:
 
     def _check_cluster(self) -> dict[str, object]:
         self.status.phase = "checking the cluster"
-        opening.check_support(self.plan, self.adapter)
+        opening.check_support(self.plan, self.cluster, self.adapter)
         whole = opening.check_whole(self.adapter)
         options = self.plan.options
         self._targets = targets_of(options.target, self.cluster, self.adapter, options.seed)

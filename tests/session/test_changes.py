@@ -1,0 +1,118 @@
+"""Planned changes of a real replica set: written down, guarded, and put back, after a crash too."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests import kill_harness
+
+from brownout.cluster.adapter import adapter_for
+from brownout.cluster.host import host_for
+from brownout.cluster.model import Cluster, Guards
+from brownout.cluster.mongodb import MongoAdapter
+from brownout.errors import ClusterError, ConfigurationError, Refused, Unsupported
+from brownout.run.events import EventLog, read_events
+from brownout.session import debts
+from brownout.session.faults import Faults
+from brownout.session.targets import next_spare
+
+
+@pytest.fixture
+def adapter(lab_mongodb: Cluster) -> Iterator[MongoAdapter]:
+    found = adapter_for(lab_mongodb)
+    assert isinstance(found, MongoAdapter)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "events.ndjson"
+
+
+@pytest.fixture
+def faults(lab_mongodb: Cluster, adapter: MongoAdapter, log: Path) -> Iterator[Faults]:
+    found = Faults(lab_mongodb, adapter, EventLog(log), lambda monotonic: monotonic)
+    try:
+        yield found
+    finally:
+        assert found.put_back() == []
+
+
+def names(faults: Faults) -> list[str]:
+    return [node.name for node in faults.changes.members]
+
+
+def test_a_replaced_member_is_back_in_the_end_with_the_say_that_it_had(
+    lab_mongodb: Cluster, adapter: MongoAdapter, faults: Faults, log: Path
+) -> None:
+    old, new = adapter.targets("secondary", 1)[0], lab_mongodb.spares[0]
+    say = adapter.setting("votes_and_priority", old)
+    faults.changes.remove(old)
+    faults.changes.add(new)
+    assert names(faults) == [n.name for n in lab_mongodb.nodes if n != old] + [new.name]
+    assert faults.broken == {}
+    assert faults.changes.added == new
+    assert debts.left(read_events(log)) == faults.changes.owed != ()
+    assert faults.put_back() == []
+    assert debts.left(read_events(log)) == faults.changes.owed == ()
+    assert adapter.stable("whole").reached
+    assert adapter.setting("votes_and_priority", old) == say
+    assert not host_for(new).running().running
+    (data,) = adapter.data_directories(new)
+    assert list(data.iterdir()) == []
+
+
+def test_taking_back_a_change_leaves_nothing_to_put_back(
+    lab_mongodb: Cluster, faults: Faults, adapter: MongoAdapter
+) -> None:
+    spare = lab_mongodb.spares[0]
+    faults.changes.add(spare)
+    with pytest.raises(ClusterError, match="has no spare node to add, and 1 are members now"):
+        next_spare(lab_mongodb, faults.changes.members)
+    faults.changes._await_copies(spare)
+    faults.changes.remove(spare)
+    assert faults.changes.owed == ()
+    assert adapter.stable("whole").reached
+
+
+def test_what_is_refused_is_not_written_down_and_owes_nothing(
+    lab_mongodb: Cluster, faults: Faults, log: Path
+) -> None:
+    member = lab_mongodb.nodes[0]
+    with pytest.raises(Refused, match=r"nothing is touched: possible now: .*member"):
+        faults.changes.add(member)
+    with pytest.raises(Unsupported, match=r"replication_factor: .*nothing is touched"):
+        faults.changes.adjust("replication_factor", 3)
+    with pytest.raises(ConfigurationError, match="no node was added"):
+        _ = faults.changes.added
+    assert faults.changes.owed == ()
+    assert not log.exists()
+
+
+def test_the_inventory_may_deny_a_change(
+    lab_mongodb: Cluster, adapter: MongoAdapter, log: Path
+) -> None:
+    denying = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=("add",))})
+    faults = Faults(denying, adapter, EventLog(log), lambda t: t)
+    with pytest.raises(Refused, match="deny list: the inventory denies add"):
+        faults.changes.add(denying.spares[0])
+    assert not log.exists()
+
+
+@pytest.mark.parametrize(
+    ("experiment", "mark", "mended"),
+    [("scale-out", "add_node", "n4"), ("scale-in", "remove_node", "n")],
+)
+def test_a_run_killed_in_the_middle_of_a_change_is_healed(
+    experiment: str, mark: str, mended: str, fresh_lab: Cluster, tmp_path: Path
+) -> None:
+    found = kill_harness.kill_and_heal(fresh_lab, tmp_path / "run", mark, experiment=experiment)
+    assert mended in found.mended
+    spare = fresh_lab.spares[0]
+    assert not host_for(spare).running().running
+    with MongoAdapter(fresh_lab) as adapter:
+        says = [adapter.setting("votes_and_priority", node) for node in fresh_lab.nodes]
+    assert [say["votes"] for say in says] == [1, 1, 1]
