@@ -8,10 +8,11 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from brownout.cluster import directories
 from brownout.cluster.commands import LocalRunner
+from brownout.cluster.directories import Facts, mount, refusals
 from brownout.cluster.model import Node
-from brownout.cluster.ssh import SshHost, directories
-from brownout.cluster.ssh.directories import Facts, mount, refusals
+from brownout.cluster.ssh import SshHost
 from brownout.errors import HostError, Refused
 
 NodeAt = Callable[..., Node]

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from brownout.cluster import devices
+from brownout.cluster import devices, directories
 from brownout.cluster.commands import Runner, answer, script
 from brownout.cluster.host import Proof
-from brownout.cluster.ssh import directories
 from brownout.cluster.ssh.spec import SshSpec
 from brownout.errors import Refused
 

@@ -1,4 +1,4 @@
-"""Emptying a data directory on another machine: first every reason not to, then the removal.
+"""Emptying a data directory of another machine or of a container: first every reason not to.
 
 The facts are gathered there; what they mean is decided here by pure functions. Whose directory it
 is, and that its node is stopped, is for the callers to show.
@@ -117,10 +117,16 @@ class Emptied:
         }
 
 
-def check(runner: Runner, directory: PurePosixPath, keep: Sequence[PurePosixPath]) -> Facts:
+def check(
+    runner: Runner,
+    directory: PurePosixPath,
+    keep: Sequence[PurePosixPath],
+    mount_point: bool = False,
+) -> Facts:
     """Return the facts of a directory that may be emptied; `keep` are files not to lose.
 
-    Raises `Refused` with every reason otherwise; nothing is touched.
+    `mount_point` says that it may be one itself, as a container's volume is. Raises `Refused` with
+    every reason otherwise; nothing is touched.
     """
     problem = _path_problem(directory)
     if problem:
@@ -128,7 +134,7 @@ def check(runner: Runner, directory: PurePosixPath, keep: Sequence[PurePosixPath
     text = script(_FACTS, directory, _literal(directory), *keep)
     done = runner.run(text, timeout_s=120.0)
     facts = parse(directory, answer(done, f"looking at `{directory}`", runner.where))
-    found = list(refusals(facts))
+    found = list(refusals(facts, mount_point))
     if found:
         raise _refused(runner, directory, found)
     return facts
@@ -175,7 +181,7 @@ def mount(line: str) -> Mount:
     return Mount(fields[2], root, point, fields[fields.index("-") + 1])
 
 
-def refusals(facts: Facts) -> Iterator[str]:
+def refusals(facts: Facts, mount_point: bool = False) -> Iterator[str]:
     """Yield every reason why the directory must not be emptied."""
     if facts.link:
         yield f"it is a symbolic link to `{facts.link}`"
@@ -186,7 +192,7 @@ def refusals(facts: Facts) -> Iterator[str]:
     if facts.real is None or facts.link:
         return
     yield from _place(facts, facts.real)
-    yield from _mounting(facts.mounts, facts.real)
+    yield from _mounting(facts.mounts, facts.real, mount_point)
     for path in facts.keep:
         if path.is_relative_to(facts.real):
             yield f"`{path}`, which must survive, lies in it"
@@ -203,10 +209,12 @@ def _place(facts: Facts, real: PurePosixPath) -> Iterator[str]:
         yield f"it belongs to user id {facts.owner}, not to ours ({facts.we})"
 
 
-def _mounting(mounts: Sequence[Mount], real: PurePosixPath) -> Iterator[str]:
+def _mounting(mounts: Sequence[Mount], real: PurePosixPath, mount_point: bool) -> Iterator[str]:
     """Yield what mounts have against it: one there, one in it, another view of it, a shared one."""
     for one in mounts:
         if one.point == real:
+            if mount_point:
+                continue
             yield "it is a mount point; wipe a directory on that file system"
         elif one.point.is_relative_to(real):
             yield f"another file system is mounted in it at `{one.point}`"

@@ -1,0 +1,63 @@
+"""A recorded Docker engine for each test, and a node that is a container of it."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cluster.docker.recorded import Box, RecordedEngine
+
+from brownout.cluster.docker import DockerHost, DockerSpec
+from brownout.cluster.model import Node
+
+#: Says that it is there, and ends with 0 on SIGTERM.
+SERVES = """
+import signal, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+print("serving", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+@pytest.fixture
+def engine() -> Iterator[RecordedEngine]:
+    """A recorded engine on a unix socket; its path is short, as the kernel wants it."""
+    directory = Path(tempfile.mkdtemp(prefix="brownout-"))
+    running = RecordedEngine(directory)
+    try:
+        yield running
+    finally:
+        running.stop()
+        shutil.rmtree(directory)
+
+
+@pytest.fixture
+def node_of(engine: RecordedEngine) -> Callable[..., Node]:
+    """Make the node of a container; `host` changes its settings."""
+
+    def make(container: str = "n1", **host: Any) -> Node:
+        spec = DockerSpec.model_validate({"container": container, "engine": engine.address, **host})
+        return Node(name="n1", address="127.0.0.1:1", host=spec)
+
+    return make
+
+
+@pytest.fixture
+def box(engine: RecordedEngine, tmp_path: Path) -> Box:
+    """A container with one volume in which a database has left its files; it is not started."""
+    data = tmp_path / "data"
+    (data / "journal").mkdir(parents=True)
+    (data / "WiredTiger").write_text("wt")
+    (data / "journal" / "log.1").write_bytes(bytes(4096))
+    return engine.add("n1", [sys.executable, "-c", SERVES], volumes={"n1-data": data})
+
+
+@pytest.fixture
+def host(engine: RecordedEngine, box: Box, node_of: Callable[..., Node]) -> DockerHost:
+    """The host of a node whose container runs."""
+    engine.start_ready(box)
+    return DockerHost(node_of())
