@@ -14,6 +14,7 @@ from brownout.cli import (
     calibrate,
     doctor,
     impact,
+    inventories,
     lab,
     listing,
     load,
@@ -53,6 +54,7 @@ app.command("analyze", rich_help_panel=LOOK)(runs.analyze)
 app.command("impact", rich_help_panel=LOOK)(impact.impact)
 app.add_typer(runs.app, name="runs", rich_help_panel=LOOK)
 app.command("new", rich_help_panel=MAKE)(making.new)
+app.add_typer(inventories.app, name="inventory", rich_help_panel=MAKE)
 app.command("check", rich_help_panel=MAKE)(making.check)
 app.command("schema", rich_help_panel=MAKE)(making.schema)
 app.command("doctor", rich_help_panel=MACHINE)(doctor.doctor)

@@ -1,0 +1,99 @@
+"""`brownout inventory`: inventories made of what other tools know of the same machines."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from brownout.errors import ConfigurationError
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Write an inventory from another tool's output.", no_args_is_help=True)
+
+_File = Annotated[Path, typer.Argument(help="The other tool's file; `-` reads the input.")]
+_To = Annotated[
+    Path | None, typer.Option(help="The file to write, which must not be there; else the output.")
+]
+_Name = Annotated[str, typer.Option(help="What the cluster is called; as there if not given.")]
+_Port = Annotated[
+    int, typer.Option(min=0, max=65535, help="Where the database listens; 0 is its usual port.")
+]
+
+
+@app.command("from-aerolab")
+def from_aerolab(
+    file: _File,
+    cluster: Annotated[str, typer.Option(help="Which of aerolab's clusters, if several.")] = "",
+    private: Annotated[
+        bool, typer.Option("--private", help="Reach the machines at their private addresses.")
+    ] = False,
+    name: _Name = "",
+    port: _Port = 0,
+    to: _To = None,
+) -> None:
+    """Make one of aerolab's JSON: `aerolab inventory list -o json` (version 7: `-j`)."""
+    from brownout.cluster.imported import aerolab
+
+    text, source = _read(file)
+    _write(aerolab.read(text, source, cluster, private), "aerospike", name, port, to)
+
+
+@app.command("from-ansible")
+def from_ansible(
+    file: _File,
+    group: Annotated[str, typer.Option(help="The group of the nodes; DATABASE if none.")] = "",
+    database: Annotated[
+        Literal["aerospike", "mongodb"], typer.Option(help="What runs on them.")
+    ] = "aerospike",
+    name: _Name = "",
+    port: _Port = 0,
+    to: _To = None,
+) -> None:
+    """Make one of an Ansible inventory in INI or YAML, or of `ansible-inventory --list`."""
+    from brownout.cluster.imported import ansible
+
+    text, source = _read(file)
+    beside = [folder for folder in ("group_vars", "host_vars") if (file.parent / folder).is_dir()]
+    if beside and str(file) != "-":
+        typer.echo(
+            f"not read: {' and '.join(beside)} beside it; `ansible-inventory -i {file} --list` "
+            "has them in its output",
+            err=True,
+        )
+    _write(ansible.read(text, source, group or database), database, name, port, to)
+
+
+def _read(file: Path) -> tuple[str, str]:
+    """Return the text and what it is called in messages."""
+    from brownout.settings_file import read_text
+
+    if str(file) == "-":
+        return sys.stdin.read(), "input"
+    return read_text(file, "file"), file.name
+
+
+def _write(imported: object, database: str, name: str, port: int, to: Path | None) -> None:
+    from dataclasses import replace
+
+    from brownout.cluster.imported import Imported, written
+
+    assert isinstance(imported, Imported)
+    if to is not None and to.exists():
+        raise ConfigurationError(
+            f"{to}: is there already and is not written over", "give another file with --to"
+        )
+    called = replace(imported, name=name) if name else imported
+    text = written(called, database, port, to)
+    if to is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        with to.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise ConfigurationError(f"{to}: cannot be written: {error.strerror}") from error
+    typer.echo(str(to))
+    typer.echo(f"next: look it through, then `brownout check {to}`", err=True)

@@ -1,0 +1,10 @@
+"""Inventories written from what other tools know of the same machines: `docs/clusters.md`.
+
+aerolab, ansible ──▶ machine ──▶ document
+(what a tool prints)  (plain)    (an inventory's text, with comments on what is left to do)
+"""
+
+from brownout.cluster.imported.document import written
+from brownout.cluster.imported.machine import Imported, Machine
+
+__all__ = ["Imported", "Machine", "written"]
