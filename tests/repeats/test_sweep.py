@@ -16,7 +16,7 @@ def impact(time: float | None, served: float | None, p99: float = 2000.0) -> dic
         "rebalance_time": moved, "redundancy_time": moved, "throughput_while_moving": served,
         "tps_drop": 0.1, "lost_operations": 12, "latency": {"during": {"p99_us": p99}},
     }  # fmt: skip
-    return {"faults": [fault]}
+    return {"faults": [fault], "stand_in": False}
 
 
 SLOW = point("1", ["pass"], [impact(120.0, 0.99)])
@@ -46,7 +46,10 @@ def test_a_point_is_the_median_of_its_runs() -> None:
 
 
 def test_of_several_faults_the_worst_counts_whichever_way_is_worse() -> None:
-    both = {"faults": [*impact(9.0, 0.7)["faults"], *impact(11.0, 0.8)["faults"]]}
+    both = {
+        "stand_in": False,
+        "faults": [*impact(9.0, 0.7)["faults"], *impact(11.0, 0.8)["faults"]],
+    }
     found = point("4", ["pass"], [both]).measures
     assert (found["rebalance_time"], found["throughput_while_moving"]) == (11.0, 0.7)
 
@@ -76,6 +79,16 @@ def test_the_curve_shows_each_value_further_right_the_longer_it_took() -> None:
     assert fast_x < slow_x
     assert fast_y < slow_y  # more was lost, which is higher up
     assert "migrate_threads 16" in drawn
+
+
+def test_a_stand_in_is_named_wherever_its_figures_are() -> None:
+    stood_in = [
+        point(value, ["pass"], [{**impact(time, 0.9), "stand_in": True}])
+        for value, time in (("1", 9.0), ("4", 3.0))
+    ]
+    assert "STAND-IN" in render("migrate_threads", stood_in)
+    assert "stand-in" in str(svg("scale-out", "migrate_threads", stood_in))
+    assert "STAND-IN" not in render("migrate_threads", [SLOW, FAST])
 
 
 def test_there_is_no_curve_of_one_point() -> None:

@@ -28,13 +28,14 @@ def svg(title: str, variable: str, points: Sequence[Point]) -> str | None:
     x = linear(max(time for _, time, _ in known), " s")
     y = linear(max(0.5, *(lost for _, _, lost in known)), " %")
     places = [(_x(x, time), _y(y, lost), value) for value, time, lost in known]
+    stand_in = ", stand-in" if any(each.stand_in for each in points) else ""
     path = " ".join(f"{a:.1f},{b:.1f}" for a, b, _ in places)
     marks = "".join(_mark(a, b, f"{variable} {value}") for a, b, value in places)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         f'font-family="sans-serif" font-size="12" fill="{_INK}">'
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>'
-        f'<text x="{_LEFT}" y="24" font-size="15">{escape(title)}</text>'
+        f'<text x="{_LEFT}" y="24" font-size="15">{escape(title + stand_in)}</text>'
         f"{_grid(x, y)}"
         f'<polyline points="{path}" fill="none" stroke="{_LINE}" stroke-width="2"/>{marks}</svg>\n'
     )

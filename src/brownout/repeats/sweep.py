@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median_high
 from typing import Any
 
-from brownout.report.words import quantity
+from brownout.report.words import STAND_IN, quantity
 from brownout.slo import worst
 
 __all__ = ["COLUMNS", "Point", "point", "render", "settings_of"]
@@ -35,6 +35,7 @@ class Point:
     value: str
     verdicts: tuple[str, ...]
     measures: Mapping[str, float | None]
+    stand_in: bool = False
 
     @property
     def measured(self) -> int:
@@ -52,7 +53,7 @@ def settings_of(text: str) -> tuple[str, list[str]] | None:
 def point(value: str, verdicts: Sequence[str], impacts: Sequence[Mapping[str, Any]]) -> Point:
     """Return the point of one value, from the impacts of its runs."""
     measures = {name: _median([_worst(impact, name) for impact in impacts]) for name in COLUMNS}
-    return Point(value, tuple(verdicts), measures)
+    return Point(value, tuple(verdicts), measures, any(i["stand_in"] for i in impacts))
 
 
 def render(variable: str, points: Sequence[Point]) -> str:
@@ -62,10 +63,11 @@ def render(variable: str, points: Sequence[Point]) -> str:
         told = (_words(name, each.measures[name]) for name in COLUMNS)
         rows.append((each.value, *told, ", ".join(dict.fromkeys(each.verdicts))))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
+    lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
-    )
+    ]
+    return "\n".join([*lines, *([STAND_IN] if any(each.stand_in for each in points) else [])])
 
 
 def _words(name: str, value: float | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from brownout.repeats.distribution import LEAST, Spread
 from brownout.repeats.running import Repeat
-from brownout.report.words import quantity
+from brownout.report.words import STAND_IN, quantity
 
 __all__ = ["line", "render"]
 
@@ -30,8 +30,10 @@ def render(repeats: Sequence[Repeat], spreads: Sequence[Spread]) -> str:
     ]
     verdicts = [repeat.verdict for repeat in repeats]
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
+    stand_in = any((repeat.impact or {}).get("stand_in") for repeat in repeats)
     few = f"; an interval wants {LEAST} repeats" if measured < LEAST else ""
-    return "\n".join([*lines, "", f"{len(repeats)} repeats: {counts}{few}"])
+    last = [f"{len(repeats)} repeats: {counts}{few}", *([STAND_IN] if stand_in else [])]
+    return "\n".join([*lines, "", *last])
 
 
 def _row(spread: Spread) -> tuple[str, str, str, str, str]:

@@ -2,8 +2,10 @@
 
 from brownout.slo import Limit
 
-__all__ = ["data_size", "duration", "limit_words", "number", "quantity"]
+__all__ = ["STAND_IN", "data_size", "duration", "limit_words", "number", "quantity"]
 
+#: Stands beneath figures that are a stand-in's.
+STAND_IN = "STAND-IN: not the database was measured, and nothing here says how fast it is."
 #: Measures that are ratios, shown as percentages.
 RATIOS = {
     "tps_drop",
