@@ -29,18 +29,13 @@ COLUMNS = {
 class Point:
     """What the runs with one value measured: the median of each of `COLUMNS`, None for none.
 
-    `measured` says how many runs there are; `verdicts` are theirs, in order.
+    `verdicts` are those of its runs, in order.
     """
 
     value: str
     verdicts: tuple[str, ...]
     measures: Mapping[str, float | None]
     stand_in: bool = False
-
-    @property
-    def measured(self) -> int:
-        """How many runs were measured."""
-        return sum(verdict != "not run" for verdict in self.verdicts)
 
 
 def settings_of(text: str) -> tuple[str, list[str]] | None:
