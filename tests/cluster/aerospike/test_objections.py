@@ -64,6 +64,12 @@ def test_a_factor_that_cannot_be_is_refused(value: object, strong: bool, says: s
     assert says in words
 
 
+def test_a_namespace_of_strong_consistency_is_known_by_its_own_word() -> None:
+    told = {"namespace/a": "strong-consistency=false", "namespace/b": "strong-consistency=true"}
+
+    assert objections.strongly_consistent(View("n1", "", told)) == ["b"]
+
+
 def test_a_factor_up_to_the_clusters_size_is_taken() -> None:
     assert objections.of_factor(1, 5, strong=False) == objections.of_factor(5, 5, False) == []
 

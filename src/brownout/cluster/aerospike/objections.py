@@ -12,6 +12,7 @@ __all__ = [
     "of_membership",
     "of_other_factor",
     "of_remaining",
+    "strongly_consistent",
     "unsettled",
 ]
 
@@ -70,6 +71,12 @@ def of_factor(value: object, size: int, strong: bool) -> list[str]:
     if value > size:
         return [f"replication factor: found {value}, wanted at most {size}, the cluster's size"]
     return []
+
+
+def strongly_consistent(view: View) -> list[str]:
+    """Return the namespaces of strong consistency, by a node that was asked for its namespaces."""
+    numbers = view.namespaces.items()
+    return [name for name, told in numbers if told.get("strong-consistency") == "true"]
 
 
 def factor_in(view: View, namespace: str) -> int | None:

@@ -13,6 +13,7 @@ from brownout.cluster.aerospike import factor, joining, leaving, objections, spe
 from brownout.cluster.aerospike.holding import holding_of
 from brownout.cluster.aerospike.mesh import endpoint_of
 from brownout.cluster.aerospike.panel import Panel
+from brownout.cluster.aerospike.view import View
 from brownout.cluster.host import Proof, host_for
 from brownout.cluster.model import Cluster, Node
 from brownout.cluster.resizing import Holding
@@ -90,9 +91,9 @@ class ResizingPart(ABC):
             return speed.objections(value)
         if name != "replication_factor":
             return [f"setting: found {name!r}, wanted one of {', '.join(_SETTINGS)}"]
-        namespace = self.load_namespace()
-        said = self._panel.told(f"namespace/{namespace}").split(";")
-        strong = "strong-consistency=true" in said
+        command = f"namespace/{self.load_namespace()}"
+        said = View("", "", {command: self._panel.told(command)})
+        strong = bool(objections.strongly_consistent(said))
         found = objections.of_factor(value, len(self._panel.nodes), strong)
         return [*found, *objections.unsettled(self.stable("whole"))]
 

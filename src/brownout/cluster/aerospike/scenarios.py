@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from brownout.cluster.adapter import Support
 from brownout.cluster.aerospike import racks
+from brownout.cluster.aerospike.objections import strongly_consistent
 from brownout.cluster.aerospike.panel import Panel
 from brownout.cluster.model import Cluster
 
@@ -14,6 +15,8 @@ _TO_A_PROCESS = frozenset(
 )
 _ENTERPRISE = frozenset({"drain", "quiesce", "undrain", "unquiesce"})
 _SETTINGS = frozenset({"migrationspeed", "replicationfactor"})
+#: Who is a member there, and how many copies there are, is the roster's to say.
+_NOT_WITH_A_ROSTER = frozenset({"add", "remove", "replicationfactor"})
 _KNOWN = _TO_A_PROCESS | _ENTERPRISE | _SETTINGS | {"racks"}
 _NAMES = {"migrationspeed": "migration_speed", "replicationfactor": "replication_factor"}
 
@@ -34,23 +37,22 @@ def support(panel: Panel, cluster: Cluster, namespace: Callable[[], str], scenar
         return Support(False, f"the inventory does not say what {named} runs on (`host`)")
     if act in _ENTERPRISE and panel.community():
         return Support(False, "the Community Edition cannot quiesce a node: Enterprise only")
-    reason = {"racks": _racks, "replicationfactor": _factor}.get(act, _nothing)(panel, namespace)
-    return Support(not reason, reason)
+    if act in _NOT_WITH_A_ROSTER and (strong := _strong(panel)):
+        return Support(False, f"{strong} of strong consistency: its roster is not ours to change")
+    if act == "racks":
+        reason = _racks(panel, namespace)
+        return Support(not reason, reason)
+    return Support(True)
 
 
-def _nothing(_: Panel, __: Callable[[], str]) -> str:
-    return ""
+def _strong(panel: Panel) -> str:
+    """Return the namespaces of strong consistency in words, by the first node that answers."""
+    views = [view for view in panel.views(panel.numbers()) if not view.error]
+    names = strongly_consistent(views[0]) if views else []
+    return f"namespace {', '.join(f'`{name}`' for name in names)} is" if names else ""
 
 
 def _racks(panel: Panel, namespace: Callable[[], str]) -> str:
     name = namespace()
     views = panel.views(("node", racks.command(name), f"namespace/{name}"))
     return racks.problem(panel.nodes, views, name)
-
-
-def _factor(panel: Panel, namespace: Callable[[], str]) -> str:
-    name = namespace()
-    said = panel.told(f"namespace/{name}")
-    if "strong-consistency=true" not in said.split(";"):
-        return ""
-    return f"namespace `{name}` is of strong consistency, which keeps its replication factor"
