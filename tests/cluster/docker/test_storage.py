@@ -60,6 +60,12 @@ def test_what_may_not_be_the_nodes_alone_is_refused(
     assert [told for told in found if reason in told] == found != []
 
 
+def test_what_watches_the_whole_machine_does_no_harm() -> None:
+    machine = Mount("bind", "", PurePosixPath("/"), PurePosixPath("/rootfs"), writable=False)
+    others = {"watcher": [machine]}
+    assert list(refusals(PurePosixPath("/data/db"), NODE, others, LOCAL)) == []
+
+
 @pytest.fixture
 def data(box: Box) -> Path:
     """The volume's directory."""

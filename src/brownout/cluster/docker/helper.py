@@ -54,6 +54,7 @@ class HelperRunner:
             working_dir="/",
             labels={HELPER: self._container.id},
             healthcheck={"test": ["NONE"]},
+            use_config_proxy=False,
             host_config=self._client.create_host_config(
                 volumes_from=[self._container.id],
                 network_mode="none",

@@ -4,7 +4,7 @@ The engine freezes a container from outside, so that no signal in it would help:
 be asked. A small process in a session of its own sleeps here and then asks it, without us, to let
 that very life of the container go on. It is found again by its command line and by nothing else:
 
-    python -m brownout.cluster.docker.undo 120 {"engine": …} brownout-undo-docker-pause ID STARTED
+    python -c … 120 {"engine": …} brownout-undo-docker-pause ID STARTED
 """
 
 import contextlib
@@ -30,6 +30,7 @@ MARK = "brownout-undo-docker-pause"
 #: An engine that does not answer at that moment is asked again for so long.
 _PATIENCE_S = 600.0
 _AGAIN_S = 1.0
+_PROGRAM = "from brownout.cluster.docker import undo; undo.main()"
 _READY_S = 30.0
 _GONE_S = 5.0
 
@@ -42,7 +43,7 @@ def arm(settings: EngineSettings, container: Container, after_s: float) -> int:
     """
     earlier = armed(container)
     known = json.dumps(settings.only_engine().model_dump(mode="json"))
-    command = [sys.executable, "-P", "-m", __name__, f"{after_s:g}", known, *_words(container)]
+    command = [sys.executable, "-P", "-c", _PROGRAM, f"{after_s:g}", known, *_words(container)]
     try:
         done = subprocess.run(
             command,
@@ -72,13 +73,16 @@ def armed(container: Container) -> list[Identity]:
     return procfs.find(_words(container))
 
 
-def main(arguments: Sequence[str]) -> None:
+def main() -> None:
     """Be the switch: see that the engine answers, let go of the caller, wait, resume."""
-    after_s, known, _, container_id, started = arguments
+    after_s, known, _, container_id, started = sys.argv[1:]
     deadline = time.monotonic() + float(after_s)
     settings = EngineSettings.model_validate_json(known)
-    with connected(settings) as client:
-        locate(client, "of the switch", container_id)
+    try:
+        with connected(settings) as client:
+            locate(client, "of the switch", container_id)
+    except BrownoutError as error:
+        sys.exit(str(error))
     child = os.fork()
     if child:
         print(child, flush=True)
@@ -113,10 +117,3 @@ def _end(switches: Sequence[Identity]) -> None:
         with contextlib.suppress(HostError), Handle(identity) as handle:  # it ended by itself
             handle.send(signal.SIGTERM)
             handle.wait_gone(_GONE_S)
-
-
-if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except BrownoutError as error:
-        sys.exit(str(error))

@@ -55,6 +55,6 @@ def _driver(mount: Mount, volume: Mapping[str, Any]) -> Iterator[str]:
 def _shares(own: Mount, theirs: Mount) -> bool:
     if theirs.kind == "volume":
         return theirs.name == own.name
-    if theirs.kind != "bind":
-        return False
+    if theirs.kind != "bind" or not theirs.writable:
+        return False  # what watches a machine has all of it, to read
     return own.source.is_relative_to(theirs.source) or theirs.source.is_relative_to(own.source)
