@@ -24,7 +24,8 @@ type Driver interface {
 	// for the record of the run; no secrets.
 	Settings() map[string]any
 	// Lane names the failure domain that will serve op, for example the
-	// selected server. It is called for every arrival, before Do.
+	// selected server. It is called for every arrival, before Do, and may leave
+	// what it worked out in op.Prepared; an operation that is shed never comes to Do.
 	Lane(op *Op) string
 	// LaneCap is the driver's own limit of operations in flight per lane.
 	LaneCap() int

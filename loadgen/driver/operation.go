@@ -51,6 +51,7 @@ type Op struct {
 	Verified bool     // part of the ledger: lives apart from the plain data set
 	Value    []byte   // of writes but increments; read-only, and only valid during Do
 	Record   Record   // of writes but increments: stored beside the value
+	Prepared any      // the driver's own: what Lane has worked out, for the first Do
 }
 
 // Class is how the database answered. Late, shed and missed operations are

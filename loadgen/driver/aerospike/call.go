@@ -14,6 +14,7 @@ type call struct {
 	driver  *Driver
 	read    client.BasePolicy
 	write   client.WritePolicy
+	key     *client.Key // of this operation: one of the three below
 	data    *client.Key
 	ledger  *client.Key
 	inserts *client.Key
@@ -35,17 +36,31 @@ func (d *Driver) newKey(set string) *client.Key {
 	return key
 }
 
-// keyOf is the key of an operation.
-func (c *call) keyOf(op *driver.Op) *client.Key {
-	key := c.data
-	switch {
-	case op.Verified:
-		key = c.ledger
-	case op.Kind == driver.Insert:
-		key = c.inserts
+// callFor is what Lane has prepared for the operation, or one prepared now. Its
+// key's digest is worth working out only once.
+func (s *stream) callFor(op *driver.Op) *call {
+	if c, ok := op.Prepared.(*call); ok {
+		op.Prepared = nil
+		return c
 	}
-	_ = key.SetValue(client.StringValue(op.ID)) // a text always is a key
-	return key
+	c := s.calls.Get().(*call)
+	c.prepare(op)
+	return c
+}
+
+// prepare works out the key of an operation; a batch has many.
+func (c *call) prepare(op *driver.Op) {
+	switch {
+	case op.Kind == driver.Batch:
+		return
+	case op.Verified:
+		c.key = c.ledger
+	case op.Kind == driver.Insert:
+		c.key = c.inserts
+	default:
+		c.key = c.data
+	}
+	_ = c.key.SetValue(client.StringValue(op.ID)) // a text always is a key
 }
 
 // keysOf are the keys of a batch.

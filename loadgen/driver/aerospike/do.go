@@ -15,7 +15,7 @@ import (
 func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	deadline, _ := ctx.Deadline()
 	s := d.streams[op.Stream]
-	c := s.calls.Get().(*call)
+	c := s.callFor(op)
 	defer s.calls.Put(c)
 	for pause := milliseconds(d.policy.SleepBetweenRetriesMS); ; pause = laterPause {
 		start := time.Now()
@@ -55,7 +55,7 @@ func (d *Driver) send(c *call, op *driver.Op) (driver.Result, client.Error) {
 	case driver.Operate:
 		return d.operate(c, op)
 	}
-	return done, d.writeOne(c, c.keyOf(op), op)
+	return done, d.writeOne(c, op)
 }
 
 var (
@@ -67,7 +67,7 @@ var (
 )
 
 func (d *Driver) readOne(c *call, op *driver.Op) (driver.Result, client.Error) {
-	stored, err := d.client.Get(&c.read, c.keyOf(op))
+	stored, err := d.client.Get(&c.read, c.key)
 	if isCode(err, types.KEY_NOT_FOUND_ERROR) {
 		return done, nil
 	}
@@ -106,7 +106,7 @@ func (d *Driver) readAll(c *call, op *driver.Op) (driver.Result, client.Error) {
 func (d *Driver) operate(c *call, op *driver.Op) (driver.Result, client.Error) {
 	c.write.RecordExistsAction = client.REPLACE
 	c.bins.fill(&op.Record, op.Value)
-	stored, err := d.client.Operate(&c.write, c.keyOf(op), c.bins.puts()...)
+	stored, err := d.client.Operate(&c.write, c.key, c.bins.puts()...)
 	if err != nil {
 		return done, err
 	}
@@ -118,17 +118,17 @@ func (d *Driver) operate(c *call, op *driver.Op) (driver.Result, client.Error) {
 	return done, nil
 }
 
-func (d *Driver) writeOne(c *call, key *client.Key, op *driver.Op) client.Error {
+func (d *Driver) writeOne(c *call, op *driver.Op) client.Error {
 	if op.Kind == driver.Increment {
 		c.write.RecordExistsAction = client.UPDATE
-		return d.client.AddBins(&c.write, key, c.one)
+		return d.client.AddBins(&c.write, c.key, c.one)
 	}
 	c.write.RecordExistsAction = client.REPLACE
 	if op.Kind == driver.Insert {
 		c.write.RecordExistsAction = client.CREATE_ONLY
 	}
 	c.bins.fill(&op.Record, op.Value)
-	return d.client.PutBins(&c.write, key, c.bins...)
+	return d.client.PutBins(&c.write, c.key, c.bins...)
 }
 
 // timedOut tells whether an operation of that start has used up the time that one

@@ -34,9 +34,8 @@ func (d *Driver) Lane(op *driver.Op) string {
 	if op.Kind == driver.Batch {
 		return laneNodes
 	}
-	s := d.streams[op.Stream]
-	c := s.calls.Get().(*call)
-	defer s.calls.Put(c)
+	c := d.streams[op.Stream].callFor(op)
+	op.Prepared = c
 	node := d.nodeFor(c, op)
 	if node == nil {
 		return laneUnrouted
@@ -45,7 +44,7 @@ func (d *Driver) Lane(op *driver.Op) string {
 }
 
 func (d *Driver) nodeFor(c *call, op *driver.Op) *client.Node {
-	key, cluster := c.keyOf(op), d.client.Cluster()
+	key, cluster := c.key, d.client.Cluster()
 	if op.Kind == driver.Read {
 		partition, err := client.PartitionForRead(cluster, &c.read, key)
 		if err != nil {
