@@ -62,6 +62,16 @@ def test_what_is_put_back_of_one_setting_leaves_the_other(tmp_path: Path) -> Non
     assert _left(tmp_path) == (Debt("adjust", None, "migration_speed", speed),)
 
 
+def test_a_setting_that_a_new_node_is_given_too_is_still_owed(tmp_path: Path) -> None:
+    log = _log(tmp_path)
+    debt = Debt("adjust", None, "migration_speed", {"n1": 1})
+    arguments = {"setting": "migration_speed", "value": {"migrate_threads": 4}}
+    for undo in (debt.undo(), None):
+        entry = log.intent("change", "adjust", undo=undo, arguments=arguments)
+        log.effective(entry, 1.0, 0.0, {"n1": 4})
+    assert _left(tmp_path) == (debt,)
+
+
 def test_a_changed_node_is_not_taken_for_a_broken_one(tmp_path: Path) -> None:
     log = _log(tmp_path)
     log.intent("break", "remove_node", node="n2", undo=REMOVED.undo())

@@ -4,7 +4,6 @@ Each is written down as a fault is, guarded as a fault is, and put back as a fau
 ends as it began, also where the run died half-way (`debts` says what is owed).
 """
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,18 +11,17 @@ from brownout.cluster.adapter import Adapter
 from brownout.cluster.host import Host, Proof
 from brownout.cluster.model import Cluster, Node
 from brownout.cluster.resizing import Adjustable, Resizing
-from brownout.errors import BrownoutError, ClusterError, ConfigurationError, Unsupported
+from brownout.errors import BrownoutError, ConfigurationError, Unsupported
 from brownout.session import debts, guards
 from brownout.session.acts import Act, Acts, Evidence
 from brownout.session.debts import Debt
+from brownout.session.redundancy import await_redundancy
 
 __all__ = ["Changes"]
 
 #: What changes where the data lies or who leads; the rest alone is felt by nobody.
-FELT = frozenset({"replication_factor", "votes_and_priority"})
-_SAY = "votes_and_priority"
-#: Until the copies that a node takes with it must lie elsewhere, before it is put back out.
-COPIED_WITHIN_S = 300.0
+_SAY, _FACTOR = "votes_and_priority", "replication_factor"
+FELT = frozenset({_FACTOR, _SAY})
 
 
 class Changes:
@@ -41,6 +39,7 @@ class Changes:
         self._cluster, self._adapter, self._acts = cluster, adapter, acts
         self._host, self._missing = host, missing
         self._debts = tuple(owed)
+        self._given: dict[str, Any] = {}  # settings of the cluster, for nodes that come later
         self.under_way = False  # no milestone counts before a change is whole
         if self._debts:
             self._expect()
@@ -66,13 +65,16 @@ class Changes:
     def add(self, node: Node) -> Evidence:
         """Start `node` and make it a member."""
         adapter = self._resizing("add")
-        self._check("add", node, adapter.objections_to_join(node))
-        return self._add("break", node)
+        self._check("add", node, [*self.pinned(), *adapter.objections_to_join(node)])
+        evidence = self._add("break", node)
+        for name, value in self._given.items():  # the new node came with its own
+            self._set("change", Debt("adjust", None, name), value)
+        return evidence
 
     def remove(self, node: Node) -> Evidence:
         """Have `node` hand over its work where it can, stop it, and have the others forget it."""
         adapter = self._resizing("remove")
-        self._check("remove", node, adapter.objections_to_leave(node))
+        self._check("remove", node, [*self.pinned(), *adapter.objections_to_leave(node)])
         return self._remove("break", node, self._say_of(node))
 
     def admit(self, node: Node) -> Evidence:
@@ -88,8 +90,22 @@ class Changes:
         felt = name in FELT
         self._check("adjust", node, adapter.objections_to_adjust(name, value, node), whole=felt)
         before = adapter.setting(name, node)
-        type = "break" if felt else "change"
-        return self._adjust(type, Debt("adjust", node.name if node else None, name, before), value)
+        owes = Debt("adjust", node.name if node else None, name, before)
+        evidence = self._adjust("break" if felt else "change", owes, value)
+        if node is None and not felt:
+            self._given[name] = value
+        return evidence
+
+    def pinned(self) -> list[str]:
+        """Return why no node may be started again until settings are put back: what it comes with.
+
+        A node of Aerospike starts with its configuration's replication factor, and nodes of
+        different factors form no cluster.
+        """
+        owed = [debt for debt in self._debts if debt.setting == _FACTOR]
+        return (
+            [f"{_FACTOR} was changed by this run, and a node starts with its own"] if owed else []
+        )
 
     def put_back(self) -> list[str]:
         """Put back all that is owed, the latest first, each tried; return what could not be."""
@@ -125,38 +141,17 @@ class Changes:
         """Give a node that is back the say that it had, once it has the data for it."""
         if say is None:
             return
-        self._await_redundancy(f"node `{node.name}` has no vote yet")
-        adapter, named = self._adjustable(_SAY), {"setting": _SAY, "value": say}
-        self._acts.carry_out(
-            Act("mend", "adjust", node.name, None, named), lambda: adapter.adjust(_SAY, say, node)
-        )
+        await_redundancy(self._adapter, f"node `{node.name}` has no vote yet")
+        self._set("mend", Debt("adjust", node.name, _SAY), say)
 
     def _await_copies(self, leaving: Node) -> None:
         """Wait until the others could do without `leaving`: one removal too soon loses data."""
         if not self._host(leaving).running().running:
             rest = [member for member in self.members if member.name != leaving.name]
             self._resizing("remove").expect(rest)
-        self._await_redundancy(f"node `{leaving.name}` stays, since a removal could lose data")
-
-    def _await_redundancy(self, otherwise: str) -> None:
-        deadline = time.monotonic() + COPIED_WITHIN_S
-        while missing := self._lacks():
-            if time.monotonic() > deadline:
-                raise ClusterError(
-                    f"{otherwise}: the cluster is not redundant after {COPIED_WITHIN_S:.0f} s: "
-                    + "; ".join(missing),
-                    "see why, then heal again",
-                )
-            time.sleep(0.5)
-
-    def _lacks(self) -> list[str]:
-        """Return what is wanted until every record has its copies; a silent cluster wants words."""
-        try:
-            state = self._adapter.stable("redundant")
-        except ClusterError as error:
-            return [str(error)]
-        lacks = [str(words) for words in state.detail.get("missing", [])]
-        return [] if state.reached else lacks or ["it does not say why"]
+        await_redundancy(
+            self._adapter, f"node `{leaving.name}` stays, since a removal could lose data"
+        )
 
     def _add(self, type: str, node: Node) -> Evidence:
         adapter = self._resizing("add")
@@ -188,6 +183,16 @@ class Changes:
             type, "adjust", debt, lambda: adapter.adjust(debt.setting, value, node),
             {"setting": debt.setting, "value": value},
         )  # fmt: skip
+
+    def _set(self, type: str, named: Debt, value: Any) -> Evidence:
+        """Give a setting a value that nothing more is owed for."""
+        adapter = self._adjustable(named.setting)
+        node = self._cluster.node(named.node) if named.node else None
+        arguments = {"setting": named.setting, "value": value}
+        return self._acts.carry_out(
+            Act(type, "adjust", named.node, None, arguments),
+            lambda: adapter.adjust(named.setting, value, node),
+        )
 
     def _change(
         self,

@@ -73,9 +73,14 @@ def left(events: Iterable[Event]) -> tuple[Debt, ...]:
         setting = str((event.undo or event.arguments).get("setting", ""))
         if event.undo is not None and action in ACTIONS:
             debts = owe(debts, Debt(action, event.node, setting, event.undo.get("value")))
-        elif event.name in ACTIONS and event.evidence:
+        elif event.evidence and _may_pay(event):
             debts = paid(debts, event.name, event.node, setting)
     return debts
+
+
+def _may_pay(event: Event) -> bool:
+    """A setting is put back only as a mend; a node that was added may be removed as a change."""
+    return event.type == "mend" if event.name == "adjust" else event.name in ACTIONS
 
 
 def members(nodes: Sequence[Node], every: Sequence[Node], debts: Sequence[Debt]) -> list[Node]:

@@ -212,7 +212,8 @@ class Faults:
         """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
         broken = self.broken
         missing = [] if node.name in broken else self._missing()
-        guards.refuse(guards.of_break(self._cluster, node.name, act, broken, missing))
+        found = guards.of_break(self._cluster, node.name, act, broken, missing)
+        guards.refuse([*found, guards.possible(self.changes.pinned())])
 
     def _missing(self) -> list[str]:
         """Return in words what the cluster lacks to be whole; nothing for a whole one."""

@@ -11,7 +11,16 @@ from brownout.cluster.hours import parse_window
 from brownout.cluster.model import Cluster
 from brownout.errors import Refused
 
-__all__ = ["Guard", "of_break", "of_change", "of_cluster", "of_emptying", "of_wipe", "refuse"]
+__all__ = [
+    "Guard",
+    "of_break",
+    "of_change",
+    "of_cluster",
+    "of_emptying",
+    "of_wipe",
+    "possible",
+    "refuse",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,7 @@ def of_change(
     `missing` is as in `of_break`; `objections` are the database's own, in words.
     """
     guards = [_denied_node(cluster, node)] if node else []
-    return [*guards, _denied_acts(cluster, [act]), _redundancy(missing), _possible(objections)]
+    return [*guards, _denied_acts(cluster, [act]), _redundancy(missing), possible(objections)]
 
 
 def of_emptying(cluster: Cluster) -> list[Guard]:
@@ -153,7 +162,8 @@ def _data_loss(cluster: Cluster, needs: Iterable[str]) -> Guard:
     )
 
 
-def _possible(objections: Sequence[str]) -> Guard:
+def possible(objections: Sequence[str]) -> Guard:
+    """Judge what the state of the cluster, or of this run, forbids in words."""
     return Guard("possible now", not objections, "; ".join(objections) or "the database can do it")
 
 

@@ -1,0 +1,60 @@
+"""Planned changes of five stand-in nodes: what a node comes with, and what must wait for it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.infra.lab.aerospike.waiting import await_state
+
+from brownout.cluster.aerospike import AerospikeAdapter
+from brownout.cluster.model import Cluster
+from brownout.errors import Refused
+from brownout.run.events import EventLog, read_events
+from brownout.session import debts
+from brownout.session.faults import Faults
+
+PINNED = "replication_factor was changed by this run, and a node starts with its own"
+
+
+@pytest.fixture
+def adapter(lab_aerospike: Cluster) -> Iterator[AerospikeAdapter]:
+    with AerospikeAdapter(lab_aerospike) as found:
+        yield found
+
+
+@pytest.fixture
+def faults(lab_aerospike: Cluster, adapter: AerospikeAdapter, tmp_path: Path) -> Iterator[Faults]:
+    log = EventLog(tmp_path / "events.ndjson")
+    found = Faults(lab_aerospike, adapter, log, lambda monotonic: monotonic)
+    yield found
+    assert found.put_back() == []
+    assert debts.left(read_events(tmp_path / "events.ndjson")) == ()
+    await_state("a whole cluster", lambda: adapter.stable("whole").reached)
+
+
+def test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_another_factor(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
+) -> None:
+    faults.changes.adjust("replication_factor", 3)
+    await_state("three copies", lambda: adapter.stable("whole").reached)
+    node, spare = lab_aerospike.node("n2"), lab_aerospike.spares[0]
+    with pytest.raises(Refused, match=PINNED):
+        faults.stop(node, "clean")
+    with pytest.raises(Refused, match=PINNED):
+        faults.changes.remove(node)
+    with pytest.raises(Refused, match=PINNED):
+        faults.changes.add(spare)
+    assert faults.broken == {}
+
+
+def test_a_node_that_comes_later_moves_data_at_the_speed_that_the_others_were_given(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
+) -> None:
+    before = adapter.setting("migration_speed", None)
+    faults.changes.adjust("migration_speed", {"migrate_threads": 4})
+    faults.changes.add(lab_aerospike.spares[0])
+    told = adapter.setting("migration_speed", None)
+    assert sorted(told) == ["n1", "n2", "n3", "n4", "n5", "n6"]
+    assert {speed["migrate_threads"] for speed in told.values()} == {4}
+    assert faults.put_back() == []
+    assert adapter.setting("migration_speed", None) == before
