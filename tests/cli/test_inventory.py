@@ -198,6 +198,11 @@ def test_no_password_is_copied_and_it_is_said(brownout: Brownout, given: Any, co
     assert "`ansible_password` was not copied" in said.out
 
 
+def test_a_group_that_is_only_named_has_no_hosts(brownout: Brownout, given: Any) -> None:
+    listed = {"aerospike": {"hosts": ["a"], "children": ["unheard-of"]}}
+    assert brownout("inventory", "from-ansible", given(listed)).code == 0
+
+
 def test_a_key_file_is_named_where_it_is_there(
     brownout: Brownout, given: Any, home: Path, tmp_path: Path
 ) -> None:
@@ -232,7 +237,7 @@ def test_variables_that_lie_beside_an_inventory_are_said_not_to_be_read(
         ("[aerospike]\na[0:99999]\n", "is more than 10,000 hosts"),
         ("aerospike: [a, b]\n", "group `aerospike`: found a list"),
         ('{"aerospike": ', "not valid JSON"),
-        ("[aerospike]\na_b!c\n", "nodes[0].name: found 'a_b!c'"),
+        ("[aerospike]\na_b!c ansible_\x1f_password=x\n", "nodes[0].name: found 'a_b!c'"),
         ("[aerospike]\na\nb ansible_host=a\n", "address"),
     ],
 )  # fmt: skip

@@ -58,6 +58,11 @@ class Groups:
             self.group(group).hosts[host] = None
             self._hosts.setdefault(host, {}).update(variables)
 
+    def add_child(self, group: str, child: str) -> None:
+        """Put a group into another; either may not have been spoken of before."""
+        self.group(group).children[child] = None
+        self.group(child)
+
     def names(self) -> list[str]:
         """Return every group's name."""
         return sorted(self._groups)
@@ -125,7 +130,8 @@ def _of_json(text: str, source: str) -> Groups:
         group = groups.group(name)
         for host in _names(listed):
             groups.add_host(name, host, _mapping(known.get(host)))
-        group.children.update(dict.fromkeys(_names(_mapping(content).get("children"))))
+        for child in _names(_mapping(content).get("children")):
+            groups.add_child(name, child)
         group.variables.update(_mapping(_mapping(content).get("vars")))
     return groups
 
@@ -144,8 +150,9 @@ def _of_yaml(data: Mapping[str, Any], source: str) -> Groups:
             groups.add_host(name, str(host), _mapping(variables))
         group.variables.update(_mapping(content.get("vars")))
         children = _mapping(content.get("children"))
-        group.children.update(dict.fromkeys(map(str, children)))
-        waiting += [(str(child), inner) for child, inner in children.items()]
+        for child, inner in children.items():
+            groups.add_child(name, str(child))
+            waiting.append((str(child), inner))
     if problems:
         raise ConfigurationError(problems)
     return groups
@@ -163,8 +170,7 @@ def _of_ini(text: str, source: str) -> Groups:
             name, kind = section[1], section[2] or ""
             groups.group(name)
         elif kind == "children":
-            groups.group(name).children[line.split()[0]] = None
-            groups.group(line.split()[0])
+            groups.add_child(name, line.split()[0])
         elif kind == "vars":
             key, _, value = line.partition("=")
             groups.group(name).variables[key.strip()] = _unquoted(value)

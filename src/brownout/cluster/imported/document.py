@@ -77,7 +77,7 @@ def written(imported: Imported, database: str, port: int = 0, path: Path | None 
 
 
 def _node(machine: Machine, kind: _Database, port: int) -> Iterator[str]:
-    yield from (f"  # {_quoted(machine.name)}: {note}" for note in machine.notes)
+    yield from (f"  # {_quoted(machine.name)}: {_printable(note)}" for note in machine.notes)
     yield f"  - name: {_quoted(machine.name)}"
     yield f"    address: {_quoted(_with_port(machine.address, port))}"
     if machine.rack:
