@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("actions", "probes", "experiments", "steady-state", "dashboards", "infra")
-KINDS = {".py", ".json", ".yaml"}
+KINDS = {".py", ".json", ".yaml", ".yml", ".conf", ".in", ".js"}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
