@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from brownout.cluster.model import Node
 from brownout.run.events import EventLog, read_events
-from brownout.session.debts import Debt, left, members, owe, paid, pays
+from brownout.session.debts import Debt, by_place, left, members, owe, paid, pays
 from brownout.session.heal import still_broken
 
 N1, N2, N6 = (Node(name=name, address=f"127.0.0.1:{port}") for name, port in
@@ -96,6 +96,15 @@ def test_doing_and_undoing_owes_nothing_in_the_end(nodes: list[str]) -> None:
         debts = paid(debts, done, node) if paying else owe(debts, Debt(undo, node))
         member[node] = not member[node]
     assert debts == ()
+
+
+def test_what_is_owed_is_said_by_place() -> None:
+    owed = (REMOVED, Debt("adjust", None, "replication_factor", 2), ADDED)
+    assert by_place(owed) == {
+        "n2": "add_node",
+        "the cluster": "replication_factor back to 2",
+        "n6": "remove_node",
+    }
 
 
 def test_words_say_what_is_to_be_done() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from brownout.cluster.model import Node
 from brownout.run.events import Event
 
-__all__ = ["ACTIONS", "Debt", "left", "members", "owe", "paid", "pays"]
+__all__ = ["ACTIONS", "Debt", "by_place", "left", "members", "owe", "paid", "pays"]
 
 ACTIONS = ("add_node", "remove_node", "adjust")
 
@@ -81,6 +81,18 @@ def left(events: Iterable[Event]) -> tuple[Debt, ...]:
 def _may_pay(event: Event) -> bool:
     """A setting is put back only as a mend; a node that was added may be removed as a change."""
     return event.type == "mend" if event.name == "adjust" else event.name in ACTIONS
+
+
+def by_place(debts: Iterable[Debt]) -> dict[str, str]:
+    """Return what is owed to each node or setting: `{"n6": "remove_node"}`, `{"…": "back to 2"}`.
+
+    A node that is owed two things has both.
+    """
+    found: dict[str, list[str]] = {}
+    for debt in debts:
+        what = debt.action if debt.action != "adjust" else f"{debt.setting} back to {debt.value}"
+        found.setdefault(debt.node or "the cluster", []).append(what)
+    return {place: " and ".join(what) for place, what in found.items()}
 
 
 def members(nodes: Sequence[Node], every: Sequence[Node], debts: Sequence[Debt]) -> list[Node]:

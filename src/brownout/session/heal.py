@@ -163,7 +163,7 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
         adapter.close()
     if failures:
         raise UndoFailed("; ".join(failures), "mend these by hand, then heal again")
-    return {**broken, **{debt.node or debt.setting: debt.words() for debt in changed}}
+    return {**broken, **debts.by_place(changed)}
 
 
 def _await_whole(cluster: Cluster, limit_s: float, say: Say) -> bool:
