@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.cluster.docker.recorded import Box, RecordedEngine
 
 from brownout.cluster.docker import DockerHost, DockerSpec
-from brownout.cluster.model import Node
+from brownout.cluster.host import host_for
+from brownout.cluster.model import Cluster, Node, ProcessSpec
 
 #: Says that it is there, and ends with 0 on SIGTERM.
 SERVES = """
@@ -61,3 +63,26 @@ def host(engine: RecordedEngine, box: Box, node_of: Callable[..., Node]) -> Dock
     """The host of a node whose container runs."""
     engine.start_ready(box)
     return DockerHost(node_of())
+
+
+def _contained(node: Node, engine: RecordedEngine) -> Node:
+    """Return a node of a lab as a container of the engine that runs its mongod."""
+    local = node.host
+    assert isinstance(local, ProcessSpec)
+    assert local.config_file is not None
+    host_for(node).stop("kill")
+    data = Path(yaml.safe_load(local.config_file.read_text())["storage"]["dbPath"])
+    engine.start(engine.add(node.name, local.command, volumes={f"{node.name}-data": data}))
+    host = {
+        "container": node.name,
+        "engine": engine.address,
+        "config_file": str(local.config_file),
+    }
+    return node.model_copy(update={"host": DockerSpec.model_validate(host)})
+
+
+@pytest.fixture
+def contained(fresh_lab: Cluster, engine: RecordedEngine) -> Cluster:
+    """A real replica set, every member of which is a container."""
+    nodes = tuple(_contained(node, engine) for node in fresh_lab.nodes)
+    return fresh_lab.model_copy(update={"nodes": nodes})

@@ -102,6 +102,8 @@ class RecordedEngine:
         self.asked: list[str] = []
         self.created: list[dict[str, Any]] = []
         self.answering = True
+        #: What else happens, once, when something is asked by a method.
+        self.when_asked: dict[str, Callable[[], None]] = {}
         self._lock = threading.RLock()
         self._directory = directory
         self._server = self._unix() if tls is None else self._tcp(tls)
@@ -258,6 +260,7 @@ class RecordedEngine:
         path = re.sub(r"^/v1\.\d+", "", url.path)
         query = {name: values[-1] for name, values in parse_qs(url.query).items()}
         self.asked.append(f"{method} {path}")
+        self.when_asked.pop(method, lambda: None)()
         for wanted, pattern, do in _ROUTES:
             match = re.fullmatch(pattern, path)
             if wanted == method and match:

@@ -6,36 +6,18 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.cluster.docker.recorded import RecordedEngine
+from tests import chaos_runner as chaos
 
 from brownout.cluster.adapter import Adapter, adapter_for
-from brownout.cluster.docker import DockerSpec
 from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster, Node, ProcessSpec
+from brownout.cluster.model import Cluster
 from brownout.errors import Refused
 
 
-def _contained(node: Node, engine: RecordedEngine) -> Node:
-    """Return the node as a container of the engine that runs its mongod."""
-    local = node.host
-    assert isinstance(local, ProcessSpec)
-    assert local.config_file is not None
-    host_for(node).stop("kill")
-    data = Path(yaml.safe_load(local.config_file.read_text())["storage"]["dbPath"])
-    engine.start(engine.add(node.name, local.command, volumes={f"{node.name}-data": data}))
-    settings = {
-        "container": node.name,
-        "engine": engine.address,
-        "config_file": str(local.config_file),
-    }
-    return node.model_copy(update={"host": DockerSpec.model_validate(settings)})
-
-
 @pytest.fixture
-def adapter(fresh_lab: Cluster, engine: RecordedEngine) -> Iterator[Adapter]:
+def adapter(contained: Cluster) -> Iterator[Adapter]:
     """Asks the lab, every member of which is a container."""
-    nodes = tuple(_contained(node, engine) for node in fresh_lab.nodes)
-    adapter = adapter_for(fresh_lab.model_copy(update={"nodes": nodes}))
+    adapter = adapter_for(contained)
     yield adapter
     adapter.close()
 
@@ -63,3 +45,20 @@ def test_a_primary_is_killed_wiped_and_started_and_the_set_is_whole_again(
     _await_whole(adapter)
     assert wiped.evidence["directories"][0]["files_removed"] > 20
     assert killed.effective_monotonic < wiped.effective_monotonic < started.effective_monotonic
+
+
+@pytest.mark.matrix
+def test_a_wipe_under_load_is_planned_measured_and_judged_on_containers(
+    contained: Cluster, tmp_path: Path
+) -> None:
+    path = tmp_path / "contained.yaml"
+    document = contained.model_dump(mode="json", exclude={"lab", "name"}, exclude_defaults=True)
+    for node in document["nodes"]:
+        node["host"]["kind"] = "docker"
+    path.write_text(yaml.safe_dump(document))
+    environment = {"BROWNOUT_CLUSTER": str(path), "BROWNOUT_STATE": str(tmp_path / "state")}
+    ran = chaos.run(chaos.quick(chaos.load("node-wipe")), tmp_path, env=environment)
+    assert ran.impact["verdict"] == "pass", ran.output
+    assert ran.impact["ledger"]["state"] == "clean"
+    effective = [event["name"] for event in ran.events if event["stage"] == "effective"]
+    assert effective == ["kill_node", "wipe_node", "start_node"]

@@ -118,6 +118,14 @@ def test_a_node_that_runs_or_is_paused_is_not_wiped(
     assert (data / "WiredTiger").exists()
 
 
+def test_a_node_that_somebody_starts_during_its_wipe_is_no_wiped_node(
+    stopped: DockerHost, data: Path, box: Box, engine: RecordedEngine
+) -> None:
+    engine.when_asked["DELETE"] = lambda: engine.start(box)  # as the last helper goes
+    with pytest.raises(HostError, match="was started by somebody else meanwhile"):
+        stopped.wipe([data])
+
+
 def test_nothing_is_touched_if_one_of_several_directories_is_refused(
     stopped: DockerHost, data: Path, tmp_path: Path
 ) -> None:
