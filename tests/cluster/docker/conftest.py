@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.cluster.docker.recorded import Box, RecordedEngine
+from tests.cluster.docker.boxes import Box
+from tests.cluster.docker.recorded import RecordedEngine
 
 from brownout.cluster.docker import DockerHost, DockerSpec
 from brownout.cluster.host import host_for

@@ -10,7 +10,8 @@ from pathlib import Path
 from signal import SIGUSR1
 
 import pytest
-from tests.cluster.docker.recorded import AHEAD_S, Box, RecordedEngine
+from tests.cluster.docker.boxes import AHEAD_S, Box
+from tests.cluster.docker.recorded import RecordedEngine
 
 from brownout.cluster import procfs
 from brownout.cluster.docker import DockerHost, container, undo

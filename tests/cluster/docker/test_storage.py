@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
-from tests.cluster.docker.recorded import Box, RecordedEngine
+from tests.cluster.docker.boxes import Box
+from tests.cluster.docker.recorded import RecordedEngine
 
 from brownout.cluster.docker import DockerHost
 from brownout.cluster.docker.container import Container, Mount
