@@ -1,6 +1,8 @@
 """A recorded Docker engine for each test, and a node that is a container of it."""
 
+import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,7 +14,8 @@ import yaml
 from tests.cluster.docker.boxes import Box
 from tests.cluster.docker.recorded import RecordedEngine
 
-from brownout.cluster.docker import DockerHost, DockerSpec
+from brownout.cluster import procfs
+from brownout.cluster.docker import DockerHost, DockerSpec, undo
 from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster, Node, ProcessSpec
 
@@ -34,8 +37,12 @@ def engine() -> Iterator[RecordedEngine]:
     try:
         yield running
     finally:
+        lives = [(box.id, box.started) for box in running.boxes.values()]
         running.stop()
         shutil.rmtree(directory)
+        for life in lives:
+            for switch in procfs.find((undo.MARK, *life)):  # what a test has left paused
+                os.kill(switch.pid, signal.SIGKILL)
 
 
 @pytest.fixture
