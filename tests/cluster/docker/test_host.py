@@ -64,6 +64,17 @@ def test_a_kill_is_proven_by_when_the_engine_saw_the_end(host: DockerHost, box: 
     assert host.stop("kill").already
 
 
+def test_a_container_that_ends_by_itself_just_before_its_kill_is_gone(
+    host: DockerHost, box: Box, engine: RecordedEngine
+) -> None:
+    def ends() -> None:
+        engine.dies(box)
+        box.gone.wait()
+
+    engine.when_asked["POST"] = ends
+    assert host.stop("kill").evidence["state"] == "gone"
+
+
 def test_a_clean_stop_lets_it_end_by_itself(host: DockerHost, box: Box) -> None:
     assert host.stop("clean").evidence["signal"] == "SIGTERM"
     assert box.exit_code == 0

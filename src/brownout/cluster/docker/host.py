@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
+from docker.errors import APIError
+
 from brownout.cluster.commands import last_words
 from brownout.cluster.docker import clock, files, storage, undo
 from brownout.cluster.docker.container import Container, checked, locate
@@ -170,7 +172,11 @@ class DockerHost:
         number = "SIGKILL" if mode == "kill" else before.stop_signal
         timeout_s = _KILL_TIMEOUT_S if mode == "kill" else self._spec.stop_timeout_s
         sent = time.monotonic()
-        client.kill(before.id, signal=number)
+        try:
+            client.kill(before.id, signal=number)
+        except APIError:
+            if self._locate(client).running:  # else it ended by itself just before
+                raise
         after = self._locate(client)
         while after.running and after.started == before.started:
             if time.monotonic() > sent + timeout_s:
