@@ -14,6 +14,7 @@ from brownout.errors import ClusterError, ConfigurationError, Refused, Unsupport
 from brownout.run.events import EventLog, read_events
 from brownout.session import debts
 from brownout.session.faults import Faults
+from brownout.session.redundancy import await_redundancy, lacks_of
 from brownout.session.targets import next_spare
 
 
@@ -72,10 +73,25 @@ def test_taking_back_a_change_leaves_nothing_to_put_back(
     faults.changes.add(spare)
     with pytest.raises(ClusterError, match="has no spare node to add, and 1 are members now"):
         next_spare(lab_mongodb, faults.changes.members)
-    faults.changes._await_copies(spare)
+    await_redundancy(lambda: lacks_of(adapter), "it has no data yet", 60)
     faults.changes.remove(spare)
     assert faults.changes.owed == ()
     assert adapter.stable("whole").reached
+
+
+def test_a_spare_that_was_out_of_the_set_already_when_the_run_died_is_stopped_and_emptied(
+    lab_mongodb: Cluster, adapter: MongoAdapter, faults: Faults, log: Path
+) -> None:
+    spare = lab_mongodb.spares[0]
+    faults.changes.add(spare)
+    await_redundancy(lambda: lacks_of(adapter), "it has no data yet", 60)
+    adapter.leave(spare)  # and then it died, before it stopped it
+    events = read_events(log)
+    after = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t, {}, {}, debts.left(events))
+    assert after.put_back() == []
+    assert not host_for(spare).running().running
+    assert adapter.stable("whole").reached
+    faults.changes._debts = ()
 
 
 def test_what_is_refused_is_not_written_down_and_owes_nothing(

@@ -15,7 +15,7 @@ from brownout.errors import BrownoutError, ConfigurationError, Unsupported
 from brownout.session import debts, guards
 from brownout.session.acts import Act, Acts, Evidence
 from brownout.session.debts import Debt
-from brownout.session.redundancy import await_redundancy
+from brownout.session.redundancy import await_redundancy, lacks_of
 
 __all__ = ["Changes"]
 
@@ -141,17 +141,30 @@ class Changes:
         """Give a node that is back the say that it had, once it has the data for it."""
         if say is None:
             return
-        await_redundancy(self._adapter, f"node `{node.name}` has no vote yet")
+        await_redundancy(lambda: lacks_of(self._adapter), f"node `{node.name}` has no vote yet")
         self._set("mend", Debt("adjust", node.name, _SAY), say)
 
     def _await_copies(self, leaving: Node) -> None:
-        """Wait until the others could do without `leaving`: one removal too soon loses data."""
-        if not self._host(leaving).running().running:
-            rest = [member for member in self.members if member.name != leaving.name]
-            self._resizing("remove").expect(rest)
-        await_redundancy(
-            self._adapter, f"node `{leaving.name}` stays, since a removal could lose data"
-        )
+        """Wait until the others could do without `leaving`: one removal too soon loses data.
+
+        A run that died may have had it out already, so they are asked with and without it.
+        """
+        rest = [member for member in self.members if member.name != leaving.name]
+        running = self._host(leaving).running().running
+        asked = [self.members, rest] if running else [rest]
+        adapter = self._resizing("remove")
+
+        def lacks() -> list[str]:
+            found: list[str] = []
+            for nodes in asked:
+                adapter.expect(nodes)
+                found = lacks_of(self._adapter)
+                if not found:
+                    break
+            return found
+
+        await_redundancy(lacks, f"node `{leaving.name}` stays, since a removal could lose data")
+        adapter.expect(asked[0])
 
     def _add(self, type: str, node: Node) -> Evidence:
         adapter = self._resizing("add")

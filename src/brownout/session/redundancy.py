@@ -1,23 +1,26 @@
 """Wait until every record has all its copies, where going on without would lose some."""
 
 import time
+from collections.abc import Callable
 
 from brownout.cluster.adapter import Adapter
 from brownout.errors import ClusterError
 
-__all__ = ["await_redundancy"]
+__all__ = ["await_redundancy", "lacks_of"]
 
 WITHIN_S = 300.0
 _POLL_S = 0.5
 
 
-def await_redundancy(adapter: Adapter, otherwise: str, within_s: float = WITHIN_S) -> None:
-    """Wait until the cluster is redundant.
+def await_redundancy(
+    lacks: Callable[[], list[str]], otherwise: str, within_s: float = WITHIN_S
+) -> None:
+    """Wait until nothing is lacked any more.
 
     Raises `ClusterError` that begins with what is so `otherwise`, and says what is wanted.
     """
     deadline = time.monotonic() + within_s
-    while missing := _lacks(adapter):
+    while missing := lacks():
         if time.monotonic() > deadline:
             raise ClusterError(
                 f"{otherwise}: the cluster is not redundant after {within_s:.0f} s: "
@@ -27,8 +30,8 @@ def await_redundancy(adapter: Adapter, otherwise: str, within_s: float = WITHIN_
         time.sleep(_POLL_S)
 
 
-def _lacks(adapter: Adapter) -> list[str]:
-    """Return in words what is wanted; a cluster that does not answer wants an answer."""
+def lacks_of(adapter: Adapter) -> list[str]:
+    """Return in words what a cluster lacks to be redundant; a silent one lacks an answer."""
     try:
         state = adapter.stable("redundant")
     except ClusterError as error:
