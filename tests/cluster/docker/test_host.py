@@ -14,7 +14,7 @@ from tests.cluster.docker.boxes import AHEAD_S, Box
 from tests.cluster.docker.recorded import RecordedEngine
 
 from brownout.cluster import procfs
-from brownout.cluster.docker import DockerHost, container, undo
+from brownout.cluster.docker import DockerHost, DockerSpec, container, undo
 from brownout.cluster.docker.container import checked, locate
 from brownout.cluster.docker.engine import connected
 from brownout.cluster.host import host_class
@@ -164,7 +164,7 @@ def test_a_paused_container_stands_still_until_it_is_resumed(host: DockerHost, b
 
 
 def test_a_paused_container_goes_on_by_itself_without_us(
-    host: DockerHost, box: Box, node_of: NodeOf
+    host: DockerHost, box: Box, engine: RecordedEngine, node_of: NodeOf
 ) -> None:
     """Whoever paused it is gone; so is every connection."""
     node = node_of().model_dump(mode="json")
@@ -172,29 +172,31 @@ def test_a_paused_container_goes_on_by_itself_without_us(
         "import json, sys; from brownout.cluster.docker import DockerHost, DockerSpec; "
         "from brownout.cluster.model import Node; data = json.loads(sys.argv[1]); "
         "data['host'] = DockerSpec.model_validate(data['host']); "
-        "DockerHost(Node.model_validate(data)).pause(0.5)"
+        "DockerHost(Node.model_validate(data)).pause(2)"
     )
     subprocess.run([sys.executable, "-c", script, json.dumps(node)], check=True, timeout=60)
 
-    assert box.paused
-    _await(lambda: not box.paused)
-    assert not _frozen(box)
+    _await(lambda: engine.asked.count(f"POST /containers/{box.id}/unpause") == 1)
+    asked = [line for line in engine.asked if "pause" in line]
+    assert asked == [f"POST /containers/{box.id}/{act}" for act in ("pause", "unpause")]
+    _await(lambda: not box.paused and not _frozen(box))
 
 
 def test_the_switch_leaves_a_later_life_of_the_container_alone(
     host: DockerHost, box: Box, engine: RecordedEngine, node_of: NodeOf
 ) -> None:
-    pid = host.pause(0.5).evidence["undo_pid"]
-    with connected(node_of().host) as client:  # type: ignore[arg-type]
+    settings = node_of().host
+    assert isinstance(settings, DockerSpec)
+    with connected(settings) as client:
         first = locate(client, "n1", "n1")
     engine.kill(box, "SIGKILL")
-    _await(lambda: not box.running)
     engine.start(box)
     engine.pause(box)
 
-    _await(lambda: procfs.identify(pid) is None)
+    undo.arm(settings, first, 0.1)
+
+    _await(lambda: undo.armed(first) == [])
     assert box.paused
-    assert undo.armed(first) == []
 
 
 def test_a_second_pause_has_a_switch_of_its_own_and_only_one(
