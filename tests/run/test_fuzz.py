@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 from tests.fuzzing import VALUES, answers, changed, damaged, fuzzed
 from tests.run_builder import RunScript, build_run
 
+from brownout.cluster.resizing import Holding
 from brownout.report import html
+from brownout.report.table import render
 from brownout.run import analyze
+from brownout.run.balance import HEADER, balance_lines, read_balance
 from brownout.run.csvfile import read_rows, read_table
+from brownout.run.directory import RunDirectory
 from brownout.run.events import read_events
 from brownout.run.lanes import read_lanes
 from brownout.run.latency import read_hlog
@@ -23,6 +27,7 @@ from brownout.run.ledger_lines import read_ledger_lines
 from brownout.run.metadata import read_json
 from brownout.run.series import identity_violations, read_series
 from brownout.run.table import OUTCOME_COLUMNS
+from brownout.session import debts
 from brownout.session.heal import half_wiped, still_broken
 
 SMALL = RunScript(rate=20, duration_s=4, fault_at=2.0, outage_s=0.5, start_at=2.6,
@@ -31,12 +36,16 @@ SMALL = RunScript(rate=20, duration_s=4, fault_at=2.0, outage_s=0.5, start_at=2.
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_run(tmp_path_factory.mktemp("small"), SMALL)
+    run = build_run(tmp_path_factory.mktemp("small"), SMALL)
+    held = {"n1": Holding(1000, 1_000_000, 12, 0), "n4": Holding(3, 42, None, None)}
+    looks = "".join(balance_lines(float(t), held) for t in range(4))
+    (run / "balance.csv").write_text(",".join(HEADER) + "\n" + looks)
+    return run
 
 
 def _events(path: Path) -> Any:
     found = read_events(path)
-    return still_broken(found), half_wiped(found)
+    return still_broken(found), half_wiped(found), debts.left(found)
 
 
 def _latency(path: Path) -> Any:
@@ -55,6 +64,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "events.ndjson": _events,
     "ledger.ndjson": lambda path: classify(read_ledger_lines(path)),
     "run.json": read_json,
+    "balance.csv": read_balance,
 }
 
 
@@ -127,5 +137,20 @@ def test_a_run_with_other_json_than_wanted_is_judged_or_refused(
     def check(odd: Any) -> None:
         (run / name).write_text(json.dumps(odd))
         answers(lambda: analyze(run))
+
+    check()
+
+
+def test_a_damaged_impact_is_shown_and_reported_or_refused(small: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(small, run)
+    document = json.loads((small / "impact.json").read_text())
+
+    @fuzzed(30)
+    @given(st.one_of(changed(document), VALUES))
+    def check(odd: Any) -> None:
+        (run / "impact.json").write_text(json.dumps(odd))
+        answers(lambda: render(RunDirectory.open(run).read_impact(), "run"))
+        answers(lambda: html.write(run))
 
     check()

@@ -11,6 +11,7 @@ from brownout.cluster.model import Cluster
 from brownout.errors import Refused
 from brownout.run.events import EventLog, read_events
 from brownout.session import debts
+from brownout.session.debts import Debt
 from brownout.session.faults import Faults
 
 PINNED = "replication_factor was changed by this run, and a node starts with its own"
@@ -58,3 +59,17 @@ def test_a_node_that_comes_later_moves_data_at_the_speed_that_the_others_were_gi
     assert {speed["migrate_threads"] for speed in told.values()} == {4}
     assert faults.put_back() == []
     assert adapter.setting("migration_speed", None) == before
+
+
+def test_a_node_that_was_quiesced_and_not_yet_out_when_the_run_died_is_given_its_work_back(
+    adapter: AerospikeAdapter, lab_aerospike: Cluster, tmp_path: Path
+) -> None:
+    log = EventLog(tmp_path / "died.ndjson")
+    node = lab_aerospike.node("n1")
+    log.intent("break", "remove_node", node=node.name, undo=Debt("add_node", node.name).undo())
+    adapter.drain(node)  # and then it died
+    owed = debts.left(read_events(tmp_path / "died.ndjson"))
+    with AerospikeAdapter(lab_aerospike) as later:
+        after = Faults(lab_aerospike, later, log, lambda t: t, {}, {}, owed)
+        assert after.put_back() == []
+    await_state("a whole cluster", lambda: adapter.stable("whole").reached)

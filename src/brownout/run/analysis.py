@@ -19,7 +19,7 @@ from brownout.run.lanes import read_lanes
 from brownout.run.latency import read_hlog
 from brownout.run.ledger import Ledger, classify
 from brownout.run.ledger_lines import read_ledger_lines
-from brownout.run.metadata import read_json, write_json
+from brownout.run.metadata import digest_of, read_json, write_json
 from brownout.run.series import Series, identity_violations, read_series
 from brownout.run.shape import check_generator, check_record
 from brownout.run.table import BUCKETS_PER_S, bucket_of
@@ -48,6 +48,7 @@ def analyze(path: Path | str) -> dict[str, Any]:
     facts = _facts(directory, data, generator, impact, ledger)
     document = _document(record, data, impact, ledger, facts)
     write_json(directory.ledger, {"schema_version": SCHEMA_VERSION, **ledger.as_dict()})
+    document["digest"] = digest_of(document)
     write_json(directory.impact, document)
     return document
 

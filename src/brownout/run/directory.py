@@ -13,8 +13,7 @@ from typing import Any, Self
 
 from brownout.errors import RunDirectoryError
 from brownout.run.events import wall_clock
-from brownout.run.metadata import read_json, redact, write_json
-from brownout.run.shape import check_impact
+from brownout.run.metadata import digest_of, read_json, redact, write_json
 
 __all__ = ["SCHEMA_VERSION", "RunDirectory", "runs_root", "shortage"]
 
@@ -123,13 +122,17 @@ class RunDirectory:
         write_json(self.journal, redact(journal))
 
     def read_impact(self) -> dict[str, Any]:
-        """Read `impact.json`; raises `RunDirectoryError` where it was not made, or is damaged."""
+        """Read `impact.json`; raises `RunDirectoryError` where it was not made, or was changed."""
         if not self.impact.is_file():
             raise RunDirectoryError(
                 f"{self.path}: has no impact.json", "make it by `brownout analyze RUN`"
             )
         impact = read_json(self.impact)
-        check_impact(impact)
+        if impact.get("digest") != digest_of(impact):
+            raise RunDirectoryError(
+                f"{self.impact}: is not as it was written: its digest is another one",
+                "make it again by `brownout analyze RUN`",
+            )
         return impact
 
 

@@ -4,6 +4,7 @@ Every JSON file is written beside its final name and then renamed, so a reader s
 the new one and never half of one.
 """
 
+import hashlib
 import json
 import math
 import os
@@ -16,7 +17,7 @@ from urllib.parse import quote, quote_plus
 from brownout.errors import RunDirectoryError
 from brownout.run.shape import finite
 
-__all__ = ["MASK", "read_json", "redact", "write_json"]
+__all__ = ["MASK", "digest_of", "read_json", "redact", "write_json"]
 
 #: What stands where a secret stood.
 MASK = "***"
@@ -97,6 +98,13 @@ def _clean(text: str, known: list[str]) -> str:
     text = _ASSIGNMENT.sub(rf"\g<1>{MASK}", text)
     text = _COOKIE.sub(rf"\g<1>{MASK}", text)
     return _BEARER.sub(rf"\g<1> {MASK}", text)
+
+
+def digest_of(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a document without its own `digest`, whatever order it is in."""
+    rest = {key: value for key, value in document.items() if key != "digest"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def write_json(path: Path, data: Any) -> None:

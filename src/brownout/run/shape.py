@@ -16,7 +16,6 @@ from brownout.errors import RunDirectoryError
 __all__ = [
     "are_times",
     "check_generator",
-    "check_impact",
     "check_record",
     "finite",
     "is_count",
@@ -64,11 +63,6 @@ def check_generator(said: Mapping[str, Any]) -> None:
     _check("generator.json", _Generator, said)
 
 
-def check_impact(impact: Mapping[str, Any]) -> None:
-    """Refuse an impact.json that no table or report can be made of, naming every problem."""
-    _check("impact.json", _Impact, impact)
-
-
 class _Part(BaseModel):
     """What is named has to be of its kind; what is not is left to others."""
 
@@ -103,87 +97,6 @@ class _Record(_Part):
     settings: dict[str, Any] | None = None
     versions: dict[str, Any] | None = None
     limits: list[_Limit] | None = None
-
-
-class _Event(_Part):
-    name: str
-    type: str
-    requested: float | None
-    effective: float | None
-    evidence: dict[str, Any]
-
-
-class _Milestone(_Part):
-    name: str
-    last_no: float | None
-    first_yes: float | None
-
-
-class _Measured(_Part):
-    tps_drop: float | None
-    tps_drop_sham: float | None
-    blackout: float | None
-    longest_blackout: float | None
-    recovery_time: float | None
-    settled_time: float | None
-    lost_operations: float | None
-    lost_seconds: float | None
-    availability: float | None
-    rejoin_time: list[float] | None
-    redundancy_time: list[float] | None
-    dips: list[list[float]] | None
-    latency: dict[str, dict[str, Any]] | None
-    latency_all: dict[str, dict[str, Any]] | None
-    time_above: dict[str, float | None] | None
-
-
-class _Fault(_Measured):
-    name: str
-    requested: float
-    effective: float | None
-    start: float
-    until: float
-    events: list[_Event]
-    milestones: list[_Milestone]
-    scopes: dict[str, _Measured]
-
-
-class _Judged(_Part):
-    name: str
-    scope: str
-    value: float | None
-    limit: float
-    direction: str
-    met: bool | None
-    detail: str
-
-
-class _Condition(_Part):
-    name: str
-    ok: bool | None
-    detail: str
-
-
-class _Ledger(_Part):
-    state: str
-    detail: str
-    lost: int
-    acknowledged: int
-
-
-class _Impact(_Part):
-    verdict: str
-    reasons: list[str]
-    validity: list[_Condition]
-    slos: list[_Judged]
-    stand_in: bool
-    cluster: dict[str, Any]
-    experiment: dict[str, Any]
-    workload: dict[str, Any]
-    baseline: dict[str, Any]
-    faults: list[_Fault]
-    ledger: _Ledger
-    load: dict[str, Any]
 
 
 class _Generator(_Part):

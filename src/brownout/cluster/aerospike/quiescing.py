@@ -17,7 +17,10 @@ from brownout.cluster.host import Proof
 from brownout.cluster.model import Node
 from brownout.errors import ClusterError
 
-__all__ = ["quiesce", "recluster", "undo"]
+__all__ = ["MARKS", "quiesce", "recluster", "undo"]
+
+#: What a node says of itself that is quiesced, or will be with the next recluster.
+MARKS = ("pending_quiesce", "effective_is_quiesced")
 
 _TIMEOUT_S = 15.0
 #: A node that was just started reads its storage before it answers and joins.
@@ -76,7 +79,7 @@ def undo(panel: Panel, node: Node) -> Proof:
         _JOIN_S,
     )
     view = panel.view(node, panel.numbers())
-    if view.says("pending_quiesce", "effective_is_quiesced") == {"false"}:
+    if view.says(*MARKS) == {"false"}:
         return since(asked, {"is_quiesced": False}, already=True)
     _order(panel, node, "quiesce-undo:")
     proof = recluster(panel)

@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from brownout.cluster.adapter import Milestone, MilestoneState
-from brownout.cluster.aerospike import factor, joining, leaving, objections, speed, storage
+from brownout.cluster.aerospike import (
+    factor,
+    joining,
+    leaving,
+    objections,
+    quiescing,
+    speed,
+    storage,
+)
 from brownout.cluster.aerospike.holding import holding_of
 from brownout.cluster.aerospike.mesh import endpoint_of
 from brownout.cluster.aerospike.panel import Panel
@@ -64,8 +72,20 @@ class ResizingPart(ABC):
         return [*unsettled, *objections.of_remaining(self._factors(), remaining), *_unknown(node)]
 
     def join(self, node: Node) -> Proof:
-        """Have `node`, whose process runs, taken in; effective when all are in one cluster."""
-        return joining.join(self._panel, node)
+        """Have `node`, whose process runs, taken in; effective when all are in one cluster.
+
+        One that never left, since what quiesced it died in the middle, is given its work back.
+        """
+        proof = joining.join(self._panel, node)
+        marks = self._panel.view(node, self._panel.numbers()).says(*quiescing.MARKS)
+        if "true" not in marks:
+            return proof
+        others = self._panel.nodes
+        self._panel.nodes = tuple({n.name: n for n in (*others, node)}.values())
+        try:
+            return quiescing.undo(self._panel, node)
+        finally:
+            self._panel.nodes = others
 
     def admit(self, node: Node) -> Proof:
         """Return at once: a member of an Aerospike cluster has its full say when it has joined."""
