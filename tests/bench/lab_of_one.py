@@ -1,4 +1,4 @@
-"""A replica set of one: when its only member freezes, everything does, and nothing fails over."""
+"""A lab of its own: of one member, when it freezes, everything does, and nothing fails over."""
 
 import os
 import signal
@@ -14,9 +14,9 @@ LAB = "lab-mongodb"
 
 
 @contextmanager
-def lab_of(members: int) -> Iterator[Cluster]:
+def lab_of(members: int, name: str = LAB) -> Iterator[Cluster]:
     """Bring a lab of its own up, where child processes find it too, and take it down."""
-    declared = inventory.declared(LAB)
+    declared = inventory.declared(name)
     assert declared.lab is not None
     spec = declared.lab.model_copy(update={"members": members})
     with TemporaryDirectory() as directory:
@@ -26,7 +26,7 @@ def lab_of(members: int) -> Iterator[Cluster]:
         try:
             yield lab.up(declared.model_copy(update={"lab": spec}))
         finally:
-            lab.down(LAB)
+            lab.down(name)
 
 
 def tell(cluster: Cluster, what: signal.Signals) -> None:

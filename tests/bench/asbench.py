@@ -1,0 +1,174 @@
+"""brownout's generator beside Aerospike's own `asbench`: processor time for an operation.
+
+Both offer the same rate to the same real five-node cluster, in turns. Never on the stand-in.
+"""
+
+import csv
+import json
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.lab_of_one import lab_of
+from tests.bench.table import table
+
+from brownout.errors import ClusterError
+from brownout.infra.lab.aerospike_server import find_server
+
+#: Names an asbench.
+VARIABLE = "BROWNOUT_ASBENCH"
+LAB, NODES = "lab-aerospike", 5
+RATES, ROUNDS, SECONDS = (5_000, 10_000), 3, 20
+KEYS, VALUE_BYTES = 10_000, 256
+#: asbench's own default.
+THREADS = 16
+
+_TITLE = f"A real cluster of {NODES} Aerospike nodes, half reads and half updates, {SECONDS} s each"
+_HEAD = ["client, at a rate", "operations/s", "processor time for an operation", "as a ratio"]
+_TOTAL = re.compile(r"total\(tps=\d+ .*timeouts=(\d+) errors=(\d+)\)")
+_COUNT = re.compile(r"hdr: (\w+) +\S+ \d+, (\d+),")
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a client did in one round: operations that were done, and its processor time."""
+
+    done: int
+    seconds: float
+    cpu_s: float
+
+    @property
+    def us(self) -> float:
+        """Processor time for an operation, in µs."""
+        return 1e6 * self.cpu_s / self.done
+
+
+def tables() -> str:
+    """Measure both at each rate and return the table; without both programs, say which is not."""
+    missing = _missing()
+    if missing is not None:
+        return table(_TITLE, _HEAD, [[f"left out: {missing}", "", "", ""]])
+    rows = []
+    with lab_of(NODES, LAB) as cluster:
+        address = cluster.nodes[0].address
+        _asbench([*_words(address), "-w", "I"])
+        for rate in RATES:
+            rounds = [(_ours(rate), _theirs(address, rate)) for _ in range(ROUNDS)]
+            rows += rows_of(rate, rounds)
+    return table(_TITLE, _HEAD, rows)
+
+
+def _missing() -> str | None:
+    """Return why this cannot be measured here; None if it can."""
+    try:
+        if find_server().stand_in:
+            return "no real `asd` (BROWNOUT_ASD or PATH)"
+    except ClusterError as error:
+        return str(error).splitlines()[0]
+    return None if _program() else f"no `asbench` ({VARIABLE} or PATH)"
+
+
+def _program() -> str | None:
+    return shutil.which(os.environ.get(VARIABLE) or "asbench")
+
+
+def rows_of(rate: int, rounds: Sequence[tuple[Spent, Spent]]) -> list[list[str]]:
+    """Return a row of brownout's and one of asbench's, from rounds of (brownout, asbench)."""
+    ours, theirs = zip(*rounds, strict=True)
+    ratios = [one.us / other.us for one, other in rounds]
+    return [
+        [f"brownout, {rate}/s", *_cells(ours), _spread(ratios, 2)],
+        [f"asbench, {THREADS} threads, {rate}/s", *_cells(theirs), "1"],
+    ]
+
+
+def _cells(rounds: Sequence[Spent]) -> list[str]:
+    speed = statistics.median(one.done / one.seconds for one in rounds)
+    return [f"{speed:.0f}", f"{_spread([one.us for one in rounds], 1)} µs"]
+
+
+def _spread(values: Sequence[float], digits: int) -> str:
+    """Return the median, and in brackets the least and the most."""
+    middle, least, most = statistics.median(values), min(values), max(values)
+    return f"{middle:.{digits}f} ({least:.{digits}f}–{most:.{digits}f})"
+
+
+def _words(address: str) -> list[str]:
+    record = ["-s", "asbench", "-k", str(KEYS), "-o", f"B{VALUE_BYTES}", "-z", str(THREADS)]
+    return ["-h", address, "-n", "test", *record]
+
+
+def _theirs(address: str, rate: int) -> Spent:
+    """Let asbench work for a round; its few milliseconds of start are among its time."""
+    length = ["-w", "RU,50", "-g", str(rate), "-t", str(SECONDS), "-L"]
+    before = _of_children()
+    told = _asbench([*_words(address), *length])
+    cpu_s = _of_children() - before
+    return Spent(done_by_asbench(told), SECONDS, cpu_s)
+
+
+def _asbench(words: Sequence[str]) -> str:
+    program = _program()
+    assert program is not None
+    told = subprocess.run([program, *words], capture_output=True, text=True)
+    if told.returncode:
+        raise SystemExit(told.stdout + told.stderr)
+    return told.stdout
+
+
+def _of_children() -> float:
+    """Return what all processes that were waited for have used; one at a time runs here."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def done_by_asbench(told: str) -> int:
+    """Return how many operations it did, from what it prints with `-L`: the last counts.
+
+    Raises `SystemExit` if there are none, or an operation failed: a round of those says nothing.
+    """
+    if any(int(count) for pair in _TOTAL.findall(told) for count in pair):
+        raise SystemExit(f"asbench had timeouts or errors:\n{told}")
+    counts = {op: int(count) for op, count in _COUNT.findall(told)}
+    if set(counts) != {"read", "write"}:
+        raise SystemExit(f"asbench: found no counts of reads and writes, wanted `hdr:` in:\n{told}")
+    return sum(counts.values())
+
+
+def _ours(rate: int) -> Spent:
+    runs = Path(os.environ["BROWNOUT_RUNS"])
+    workload = runs.with_name("asbench.yaml")
+    workload.write_text(json.dumps(_workload(rate)))
+    command = [sys.executable, "-m", "brownout", "load", str(workload), "--cluster", LAB]
+    subprocess.run([*command, "--for", f"{SECONDS}s"], stdout=subprocess.DEVNULL, check=True)
+    run = max(runs.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    with (run / "generator.csv").open() as own, (run / "series.csv").open() as series:
+        return spent_by_generator(list(csv.DictReader(own)), list(csv.DictReader(series)))
+
+
+def _workload(rate: int) -> Mapping[str, object]:
+    stream = {"name": "app", "mix": {"read": 50, "update": 50}, "rate": rate, "deadline_s": 10}
+    return {
+        "title": "as asbench's",
+        "data": {"keys": KEYS, "value_bytes": VALUE_BYTES},
+        "streams": [{**stream, "keys": {"distribution": "uniform"}}],
+    }
+
+
+def spent_by_generator(
+    own: Sequence[Mapping[str, str]], series: Sequence[Mapping[str, str]]
+) -> Spent:
+    """Return what the whole seconds of a run came to, from `generator.csv` and `series.csv`.
+
+    `cpu_s` is since the schedule's start, at the end of the second that its row is named after.
+    """
+    seconds = float(own[-1]["t"]) + 1
+    done = sum(int(row["ok"]) for row in series if float(row["t"]) < seconds)
+    return Spent(done, seconds, float(own[-1]["cpu_s"]))
