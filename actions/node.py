@@ -14,7 +14,9 @@ from brownout.session.activity import activity
 from brownout.session.current import current, is_open
 
 __all__ = [
+    "heal_partition",
     "kill_node",
+    "partition_node",
     "pause_node",
     "put_back",
     "reboot_node",
@@ -75,6 +77,32 @@ def resume_node(
     """Let a paused `node` go on (SIGCONT). Does nothing to a node that runs."""
     session = current()
     return session.faults.resume(session.node(node))
+
+
+@activity
+def partition_node(
+    node: str = "target",
+    undo_after_s: float = 0.0,
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> dict[str, Any]:
+    """Cut `node` off from the other members; clients still reach it. See `heal_partition`.
+
+    After `undo_after_s` seconds it joins them again by itself, even if this run has died: choose
+    it longer than the partition that is meant. 0 takes 120. Only where the node has a network
+    namespace to itself, as in lab-mongodb-partition.
+    """
+    session = current()
+    return session.faults.partition(session.node(node), float(undo_after_s) or None)
+
+
+@activity
+def heal_partition(
+    node: str = "target", configuration: Configuration = None, secrets: Secrets = None
+) -> dict[str, Any]:
+    """Let `node` reach the other members again. Does nothing to a node that does."""
+    session = current()
+    return session.faults.heal_partition(session.node(node))
 
 
 @activity

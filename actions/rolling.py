@@ -13,7 +13,7 @@ __all__ = ["restart_each_node"]
 
 @activity
 def restart_each_node(
-    quiesced: bool | str = False,
+    quiesced: bool = False,
     down_s: float = 2.0,
     timeout_s: float = 300.0,
     configuration: Configuration = None,
