@@ -5,7 +5,7 @@ Drawn by matplotlib, without a screen or a browser, from the same charts as the 
 
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from brownout.errors import RunDirectoryError, Unsupported
 from brownout.report import story
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["write_png"]
 
 SIZE_INCHES, DOTS_PER_INCH = (12.0, 8.4), 130
+#: So many of the usual size go into the picture's width.
+LETTERS = 145
 VERDICT_COLOURS = {"pass": "good", "fail": "bad", "inconclusive": "unsure", "aborted": "quiet"}
 PIN_COLOURS = {"break": "bad", "mend": "good", "milestone": "fourth", "abort": "unsure"}
 STEMS = {"break": "-", "mend": "--", "milestone": ":", "abort": "-."}
@@ -69,7 +71,9 @@ def _head(figure: "Figure", material: Material) -> None:
     verdict = str(material.impact.get("verdict") or "inconclusive")
     sign, _ = story.VERDICTS[verdict]
     stand_in = "STAND-IN · " if material.stand_in else ""
-    figure.text(0.03, 0.965, stand_in + eyebrow(material), size=9.5, color=LIGHT["quiet"], va="top")
+    words = stand_in + eyebrow(material)
+    size = min(9.5, 9.5 * LETTERS / len(words))
+    figure.text(0.03, 0.965, words, size=size, color=LIGHT["quiet"], va="top")
     ground = {"facecolor": LIGHT[VERDICT_COLOURS[verdict]], "edgecolor": "none"}
     badge = figure.text(
         0.035, 0.9, f"{sign} {verdict.upper()}", size=17, weight="bold", color=LIGHT["page"],
@@ -101,7 +105,7 @@ def _charts(figure: "Figure", material: Material) -> None:
     wide = throughput.total(material)
     narrow = latency.over_time(material)
     grid = figure.add_gridspec(
-        2, max(1, len(narrow)), left=0.065, right=0.975, top=0.68, bottom=0.085, hspace=0.44,
+        2, max(1, len(narrow)), left=0.065, right=0.975, top=0.68, bottom=0.085, hspace=0.52,
         wspace=0.16, height_ratios=(1.15, 1),
     )  # fmt: skip
     if wide is None:
@@ -128,13 +132,12 @@ def _chart(axes: "Axes", chart: Chart, material: Material, pins: bool) -> None:
         _line(axes, line)
     _frame(axes, chart, row)
     _pins(axes, chart, pins)
-    _legend(axes, row, above=pins)
+    _legend(axes, row)
 
 
-def _legend(axes: "Axes", row: Row, above: bool) -> None:
-    """Beside the title, or beneath the axis where the title takes the width."""
-    corner: Literal["lower right", "upper right"] = "lower right" if above else "upper right"
-    axes.legend(loc=corner, bbox_to_anchor=(1, 1.06 if above else -0.1), fontsize=8, frameon=False,
+def _legend(axes: "Axes", row: Row) -> None:
+    """Beneath the axis: above it are the title and the events' numbers."""
+    axes.legend(loc="upper right", bbox_to_anchor=(1, -0.1), fontsize=8, frameon=False,
                 ncols=len(row.lines), borderaxespad=0)  # fmt: skip
 
 
@@ -181,5 +184,5 @@ def _pins(axes: "Axes", chart: Chart, key: bool) -> None:
                       xycoords=("data", "axes fraction"), ha="center", va="bottom",
                       annotation_clip=False, color=LIGHT[PIN_COLOURS[pin.kind]])  # fmt: skip
     words = [f"{pin.number} {pin.label} ({pin.x:.1f} s)".replace(" ", "\u00a0") for pin in seen]
-    axes.annotate(textwrap.fill("   ".join(words), 170), (0, -0.14), size=8, va="top",
+    axes.annotate(textwrap.fill("   ".join(words), 105), (0, -0.125), size=8, va="top",
                   xycoords="axes fraction", color=LIGHT["quiet"])  # fmt: skip

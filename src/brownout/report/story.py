@@ -27,6 +27,8 @@ DONE = {
     "recluster": "the cluster formed anew",
     "start_node": "started",
     "resume_node": "resumed",
+    "partition_node": "cut off from the others",
+    "heal_partition": "joined to the others again",
     "reboot_node": "rebooted",
     "undrain_node": "let back in",
     "unquiesce_node": "given its work back",
