@@ -1,6 +1,7 @@
 """brownout's generator beside Aerospike's own `asbench`: processor time for an operation.
 
-Both offer the same rate to the same real five-node cluster, in turns. Never on the stand-in.
+Both offer the same rate to the same real five-node cluster, in turns, and then as much as they can
+with as many operations at a time. Never on the stand-in.
 """
 
 import csv
@@ -25,13 +26,15 @@ from brownout.infra.lab.aerospike_server import find_server
 #: Names an asbench.
 VARIABLE = "BROWNOUT_ASBENCH"
 LAB, NODES = "lab-aerospike", 5
-RATES, ROUNDS, SECONDS = (5_000, 10_000), 3, 20
+#: Operations a second; None for THREADS at a time, each as soon as the one before is done.
+RATES: tuple[int | None, ...] = (5_000, 10_000, None)
+ROUNDS, SECONDS = 3, 20
 KEYS, VALUE_BYTES = 10_000, 256
 #: asbench's own default.
 THREADS = 16
 
 _TITLE = f"A real cluster of {NODES} Aerospike nodes, half reads and half updates, {SECONDS} s each"
-_HEAD = ["client, at a rate", "operations/s", "processor time for an operation", "as a ratio"]
+_HEAD = ["client", "operations/s", "processor time for an operation", "as a ratio"]
 _TOTAL = re.compile(r"total\(tps=\d+ .*timeouts=(\d+) errors=(\d+)\)")
 _COUNT = re.compile(r"hdr: (\w+) +\S+ \d+, (\d+),")
 
@@ -79,13 +82,14 @@ def _program() -> str | None:
     return shutil.which(os.environ.get(VARIABLE) or "asbench")
 
 
-def rows_of(rate: int, rounds: Sequence[tuple[Spent, Spent]]) -> list[list[str]]:
+def rows_of(rate: int | None, rounds: Sequence[tuple[Spent, Spent]]) -> list[list[str]]:
     """Return a row of brownout's and one of asbench's, from rounds of (brownout, asbench)."""
     ours, theirs = zip(*rounds, strict=True)
     ratios = [one.us / other.us for one, other in rounds]
+    pace = f"{rate}/s" if rate else f"{THREADS} at a time"
     return [
-        [f"brownout, {rate}/s", *_cells(ours), _spread(ratios, 2)],
-        [f"asbench, {THREADS} threads, {rate}/s", *_cells(theirs), "1"],
+        [f"brownout, {pace}", *_cells(ours), _spread(ratios, 2)],
+        [f"asbench, {pace}", *_cells(theirs), "1"],
     ]
 
 
@@ -105,9 +109,9 @@ def _words(address: str) -> list[str]:
     return ["-h", address, "-n", "test", *record]
 
 
-def _theirs(address: str, rate: int) -> Spent:
+def _theirs(address: str, rate: int | None) -> Spent:
     """Let asbench work for a round; its few milliseconds of start are among its time."""
-    length = ["-w", "RU,50", "-g", str(rate), "-t", str(SECONDS), "-L"]
+    length = ["-w", "RU,50", "-g", str(rate or 0), "-t", str(SECONDS), "-L"]
     before = _of_children()
     told = _asbench([*_words(address), *length])
     cpu_s = _of_children() - before
@@ -142,7 +146,7 @@ def done_by_asbench(told: str) -> int:
     return sum(counts.values())
 
 
-def _ours(rate: int) -> Spent:
+def _ours(rate: int | None) -> Spent:
     runs = Path(os.environ["BROWNOUT_RUNS"])
     workload = runs.with_name("asbench.yaml")
     workload.write_text(json.dumps(_workload(rate)))
@@ -153,8 +157,9 @@ def _ours(rate: int) -> Spent:
         return spent_by_generator(list(csv.DictReader(own)), list(csv.DictReader(series)))
 
 
-def _workload(rate: int) -> Mapping[str, object]:
-    stream = {"name": "app", "mix": {"read": 50, "update": 50}, "rate": rate, "deadline_s": 10}
+def _workload(rate: int | None) -> Mapping[str, object]:
+    pace = {"rate": rate} if rate else {"concurrency": THREADS}
+    stream = {"name": "app", "mix": {"read": 50, "update": 50}, **pace, "deadline_s": 10}
     return {
         "title": "as asbench's",
         "data": {"keys": KEYS, "value_bytes": VALUE_BYTES},
