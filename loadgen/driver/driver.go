@@ -50,6 +50,10 @@ type Driver interface {
 	Close()
 }
 
+// TimesItself is a driver that ends an operation at its deadline without being
+// told: it asks the context of Do for its deadline, and never for its end.
+type TimesItself interface{ TimesItself() }
+
 // Result says what became of one operation.
 type Result struct {
 	Class Class

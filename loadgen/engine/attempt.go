@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"time"
 
 	"brownout/loadgen/driver"
@@ -44,7 +43,7 @@ func (o *operation) stamp(writer string) {
 // attempts does the operation once, and once more if the stream says so. Both
 // attempts share the deadline.
 func (e *Engine) attempts(o *operation, now time.Duration) outcome {
-	ctx, cancel := context.WithDeadline(context.Background(), e.t0.Add(o.deadline))
+	ctx, cancel := e.until(e.t0.Add(o.deadline))
 	defer cancel()
 	got := outcome{sent: now, result: e.driver.Do(ctx, &o.op), at: e.Now()}
 	got.doubtful = got.result.Class == driver.InDoubt

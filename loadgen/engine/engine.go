@@ -33,7 +33,8 @@ type Engine struct {
 	sinks   []account.Sink
 	onFail  func(error)
 	// newWaiter is replaced where time is simulated.
-	newWaiter func() waiter
+	newWaiter   func() waiter
+	timesItself bool
 
 	t0        time.Time
 	operation sync.Pool
@@ -52,7 +53,7 @@ type Engine struct {
 // New prepares a load. If one of its sinks fails, the load stops by itself and
 // onFail is called once, from a goroutine of its own.
 func New(s *spec.Spec, d driver.Driver, onFail func(error)) *Engine {
-	e := &Engine{spec: s, driver: d, onFail: onFail, newWaiter: newWaiter}
+	e := &Engine{spec: s, driver: d, onFail: onFail, newWaiter: newWaiter, timesItself: timesItself(d)}
 	e.operation.New = func() any { return new(operation) }
 	values := newValues(s.Seed, s.Data.ValueBytes)
 	var slots []account.Slot

@@ -10,6 +10,9 @@ import (
 	"brownout/loadgen/driver"
 )
 
+// TimesItself says that the client's own time-outs end every operation.
+func (d *Driver) TimesItself() {}
+
 // Do does one operation; what is left of its deadline is the client's total
 // time-out, the socket's, and the server's own limit.
 func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
