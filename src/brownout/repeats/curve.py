@@ -1,6 +1,7 @@
-"""The points of a sweep as a picture: how long the cluster was vulnerable, and what users lost.
+"""The points of a sweep as a picture: how long the cluster was vulnerable, and how users waited.
 
-Plain SVG that stands by itself: a point a value, joined in the order of the values.
+Plain SVG that stands by itself: a point a value, joined in the order of the values. In open loop
+below the cluster's capacity nothing is lost while data moves; what is felt is response time.
 """
 
 from collections.abc import Sequence
@@ -18,16 +19,16 @@ _INK, _GREY, _LINE = "#1a1a1a", "#c8c8c8", "#0b6bcb"
 def svg(title: str, variable: str, points: Sequence[Point]) -> str | None:
     """Return the picture; None where fewer than two points have both of its measures."""
     known = [
-        (each.value, time, 100 * (1 - served))
+        (each.value, time, waited / 1000)
         for each in points
         if (time := each.measures["rebalance_time"]) is not None
-        and (served := each.measures["throughput_while_moving"]) is not None
+        and (waited := each.measures["latency.during.p99_us"]) is not None
     ]
     if len(known) < 2:
         return None
     x = linear(max(time for _, time, _ in known), " s")
-    y = linear(max(0.5, *(lost for _, _, lost in known)), " %")
-    places = [(_x(x, time), _y(y, lost), value) for value, time, lost in known]
+    y = linear(max(waited for _, _, waited in known), " ms")
+    places = [(_x(x, time), _y(y, waited), value) for value, time, waited in known]
     stand_in = ", stand-in" if any(each.stand_in for each in points) else ""
     path = " ".join(f"{a:.1f},{b:.1f}" for a, b, _ in places)
     marks = "".join(_mark(a, b, f"{variable} {value}") for a, b, value in places)
@@ -46,8 +47,7 @@ def _x(axis: Axis, value: float) -> float:
 
 
 def _y(axis: Axis, value: float) -> float:
-    """A throughput that rose a little is drawn at 0: nothing was lost."""
-    return _HEIGHT - _BOTTOM - axis.position(max(0.0, value)) * (_HEIGHT - _TOP - _BOTTOM)
+    return _HEIGHT - _BOTTOM - axis.position(value) * (_HEIGHT - _TOP - _BOTTOM)
 
 
 def _grid(x: Axis, y: Axis) -> str:
@@ -66,7 +66,7 @@ def _grid(x: Axis, y: Axis) -> str:
         f'<text x="{middle}" y="{_HEIGHT - 16}" text-anchor="middle">'
         "until nothing was left to move</text>"
     )
-    parts.append(f'<text x="{_LEFT}" y="{_TOP - 10}">throughput lost meanwhile</text>')
+    parts.append(f'<text x="{_LEFT}" y="{_TOP - 10}">response time p99 meanwhile</text>')
     return "".join(parts)
 
 
