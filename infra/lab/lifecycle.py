@@ -10,6 +10,7 @@ from brownout.cluster.model import Cluster, LabSpec, Node
 from brownout.cluster.problems import from_validation
 from brownout.errors import BrownoutError, ClusterError, ConfigurationError, HostError, UndoFailed
 from brownout.infra.lab import state
+from brownout.infra.lab.atlas_api import process as atlas_api
 from brownout.infra.lab.engine import Progress, engine_of
 from brownout.infra.lab.inspect import Condition, condition, recorded
 from brownout.infra.lab.mending import mend
@@ -167,6 +168,7 @@ def _mended(name: str, spec: LabSpec, members: int | None, progress: Progress) -
 
 def _remove(name: str) -> None:
     """End a lab's processes, each one tried even if another fails, and remove its directory."""
+    atlas_api.stop(state.directory(name))
     cluster = recorded(name)
     failures = []
     for node in cluster.every if cluster else ():

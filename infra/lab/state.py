@@ -25,6 +25,7 @@ import yaml
 
 from brownout.cluster.model import Cluster
 from brownout.errors import ClusterError
+from brownout.infra.lab.atlas_api.process import references
 
 __all__ = ["Note", "Phase", "directory", "forget", "locked", "read", "root", "running_inventory"]
 __all__ += ["write", "write_inventory"]
@@ -88,6 +89,8 @@ def write_inventory(cluster: Cluster) -> Path:
     for node, dumped in zip(cluster.every, dumps, strict=True):
         if node.host is not None:
             dumped["host"]["kind"] = node.host.kind
+    if cluster.atlas is not None:
+        data["atlas"]["service_account"] = references()
     path.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
     return path
 

@@ -46,7 +46,7 @@ def test_a_minimal_inventory_is_named_by_its_file_and_forbids_data_loss() -> Non
 @pytest.mark.parametrize(
     "name",
     [
-        *("example-aerospike", "example-mongodb", "lab-aerospike"),
+        *("example-aerospike", "example-mongodb", "lab-aerospike", "lab-atlas"),
         *("lab-mongodb", "lab-mongodb-racks", "lab-mongodb-secure"),
     ],
 )

@@ -31,6 +31,11 @@ connection:
   tls: {enabled: true, insecure: true}
   options: {write_concern: majority}
   timeout_s: 2
+atlas:
+  project: 5e2211c17a3e5a48f5497de3
+  cluster: orders
+  base_url: http://127.0.0.1:8080
+  api_key: {public_key: {env: HOME}, private_key: {env: HOME}}
 load: {host: {address: load1, user: chaos}, directory: /var/tmp/brownout}
 labels: {team: orders}
 """

@@ -161,8 +161,8 @@ def test_every_setting_of_a_workload_is_documented(name: str) -> None:
 
 @pytest.mark.parametrize(("page", "name"), _inventory_settings())
 def test_every_setting_of_an_inventory_is_documented(page: str, name: str) -> None:
-    # A lab's own settings stand with the lab, the guards with safety.
-    pages = {page, "clusters.md", "lab.md", "safety.md"}
+    # A lab's own settings stand with the lab, the guards with safety, Atlas's with Atlas.
+    pages = {page, "atlas.md", "clusters.md", "lab.md", "safety.md"}
     assert any(_names(ROOT / "docs" / each, name) for each in pages)
 
 

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SerializeAsAny, field_validator, model_validator
 
+from brownout.cluster.atlas.spec import AtlasSpec
 from brownout.cluster.connection import Connection
 from brownout.cluster.hours import parse_window
 from brownout.cluster.settings import AbsolutePath, Address, Name, Settings
@@ -85,7 +86,7 @@ class Node(Settings):
 class LabSpec(Settings):
     """An embedded cluster that `brownout lab up` makes on this machine."""
 
-    engine: Literal["aerospike", "mongodb"]
+    engine: Literal["aerospike", "atlas", "mongodb"]
     members: Annotated[int, Field(ge=1, le=7)] = 3
     election_timeout_ms: Annotated[
         int, Field(ge=500, le=60_000, description="without a heartbeat until an election")
@@ -104,6 +105,9 @@ class LabSpec(Settings):
     stand_in: Annotated[
         bool, Field(description="written by `lab up`: not the database runs, but our stand-in")
     ] = False
+    begins_after_s: Annotated[
+        float, Field(ge=0, le=600, description="until the local Atlas API begins what it was asked")
+    ] = 2.0
     cache_mb: Annotated[int, Field(ge=256, le=65_536, description="WiredTiger's, a member")] = 256
     oplog_mb: Annotated[int, Field(ge=16, le=65_536)] = 128
     secure: Annotated[bool, Field(description="TLS only, and a login by certificate")] = False
@@ -156,6 +160,9 @@ class Cluster(Settings):
         Field(description="no members, and not running, until an experiment adds them"),
     ] = ()
     connection: Connection = Connection()
+    atlas: Annotated[
+        AtlasSpec | None, Field(description="how Atlas is asked, where it runs the cluster")
+    ] = None
     load: Annotated[
         SerializeAsAny[Settings] | None,
         Field(description="where the load comes from; by default this machine (docs/ssh.md)"),

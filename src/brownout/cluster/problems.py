@@ -12,7 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 __all__ = ["from_validation"]
 
-_MAY_HOLD_A_SECRET = frozenset({"auth", "key_passphrase", "password", "uri"})
+_MAY_HOLD_A_SECRET = frozenset(
+    {"api_key", "auth", "base_url", "key_passphrase", "password", "service_account", "uri"}
+)
 _MARKS = ("function-before", "function-after", "union", "is-instance", "SecretStr", "str")
 
 

@@ -70,7 +70,8 @@ def _cluster(cluster: Cluster, adapter: Adapter) -> dict[str, Any]:
     return {
         "name": cluster.name,
         "database": cluster.database,
-        "engine": adapter.engine(),
+        "engine": _engine(cluster, adapter),
+        "managed": cluster.atlas is not None,
         "members": len(cluster.nodes),
         "nodes": [{"name": node.name, "address": node.address} for node in cluster.nodes],
         "spares": [{"name": node.name, "address": node.address} for node in cluster.spares],
@@ -78,3 +79,9 @@ def _cluster(cluster: Cluster, adapter: Adapter) -> dict[str, Any]:
         "lab": cluster.lab is not None,
         "stand_in": cluster.lab is not None and cluster.lab.stand_in,
     }
+
+
+def _engine(cluster: Cluster, adapter: Adapter) -> str:
+    """Return what runs; of a lab with an API of ours also that this is not Atlas."""
+    local = cluster.lab is not None and cluster.atlas is not None
+    return adapter.engine() + (" behind a local Atlas API" if local else "")

@@ -7,7 +7,8 @@ import pytest
 from pydantic import SecretStr
 from tests.cluster.atlas.recorded_api import CLIENT, PRIVATE, PROJECT, PUBLIC, SECRET, Api, serving
 
-from brownout.cluster.atlas import AtlasClient, AtlasSpec
+from brownout.cluster.atlas import AtlasSpec
+from brownout.cluster.atlas.client import AtlasClient
 
 
 @pytest.fixture

@@ -18,7 +18,9 @@ from tests.cluster.atlas.recorded_api import (
     serving,
 )
 
-from brownout.cluster.atlas import AtlasClient, AtlasError, AtlasSpec
+from brownout.cluster.atlas import AtlasSpec
+from brownout.cluster.atlas.client import AtlasClient
+from brownout.cluster.atlas.errors import AtlasError
 from brownout.errors import ClusterError
 from brownout.infra.lab.certificates import Authority
 

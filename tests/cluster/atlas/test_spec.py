@@ -19,10 +19,13 @@ ACCOUNT = {"client_id": {"file": "id.txt"}, "client_secret": {"file": "secret.tx
     ("url", "words"),
     [
         ("http://cloud.mongodb.com", "wanted https"),
-        ("https://user:pass@cloud.mongodb.com", "not shown"),
-        ("https://cloud.mongodb.com?x=1", "not shown"),
-        ("cloud.mongodb.com", "wanted an address"),
-        ("ftp://127.0.0.1", "wanted an address"),
+        ("https://user:pass@cloud.mongodb.com", "and no more"),
+        ("https://cloud.mongodb.com?x=1", "and no more"),
+        ("https://cloud.mongodb.com/api", "and no more"),
+        ("https://cloud mongodb.com", "and no more"),
+        ("https://cloud.mongodb.com:99999", "[Pp]ort"),
+        ("cloud.mongodb.com", "wanted scheme://"),
+        ("ftp://127.0.0.1", "wanted scheme://"),
     ],
 )
 def test_a_login_goes_nowhere_without_tls(spec_of: Make, url: str, words: str) -> None:

@@ -4,11 +4,9 @@
     calls ─────┘ └──▶ answers                              a call is data: shown without being sent
 
 Only the control plane is here. When a primary is gone, the database's own driver says so; this API
-says only that something was asked for.
+says only that something was asked for. `client` and `login` need the packages of the extra `atlas`.
 """
 
-from brownout.cluster.atlas.client import AtlasClient
-from brownout.cluster.atlas.errors import AtlasError
 from brownout.cluster.atlas.spec import AtlasSpec
 
-__all__ = ["AtlasClient", "AtlasError", "AtlasSpec"]
+__all__ = ["AtlasSpec"]

@@ -6,9 +6,9 @@ The names are Atlas's in snake case; those that it may leave out have a default.
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from brownout.errors import ClusterError
@@ -22,8 +22,10 @@ __all__ = [
     "Measurement",
     "Measurements",
     "Outage",
+    "OutageFilter",
     "Page",
     "Process",
+    "Shard",
     "read",
     "read_entry",
 ]
@@ -43,6 +45,42 @@ class Answer(BaseModel):
     )
 
 
+class Nodes(Answer):
+    """What a region has of one kind of node."""
+
+    instance_size: str = ""
+    node_count: Annotated[int, Field(ge=0, le=1000)] = 0
+    disk_size_gb: Annotated[
+        float | None, Field(alias="diskSizeGB", gt=0, lt=1e6, allow_inf_nan=False)
+    ] = None
+
+
+class Region(Answer):
+    """What a shard has in one region."""
+
+    region_name: str = ""
+    provider_name: str = ""
+    electable_specs: Nodes | None = None
+    read_only_specs: Nodes | None = None
+    analytics_specs: Nodes | None = None
+
+
+class Shard(Answer):
+    """One shard, or the whole replica set."""
+
+    region_configs: list[Region]
+
+
+def _as_documented(specs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return `specs` as they came; what we do with them needs a `Shard` of each."""
+    for spec in specs:
+        try:
+            Shard.model_validate_json(json.dumps(spec))
+        except ValidationError as error:
+            raise ValueError("; ".join(_places(error))) from error
+    return specs
+
+
 class AtlasCluster(Answer):
     """A cluster. `replication_specs` are as Atlas has them: what a change does not name goes back.
 
@@ -54,7 +92,9 @@ class AtlasCluster(Answer):
     paused: bool = False
     cluster_type: Literal["REPLICASET", "SHARDED", "GEOSHARDED"]
     mongo_db_version: str = Field("", alias="mongoDBVersion")
-    replication_specs: list[dict[str, Any]] = Field(min_length=1)
+    replication_specs: Annotated[
+        list[dict[str, Any]], Field(min_length=1), AfterValidator(_as_documented)
+    ]
 
 
 class ChangeStatus(Answer):
@@ -150,14 +190,18 @@ def read(kind: type[Kind], text: bytes, what: str) -> Kind:
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
-        places = [
-            f"{'.'.join(map(str, item['loc'])) or 'the answer'}: {item['msg']}"
-            for item in error.errors(include_url=False, include_input=False)
-        ]
         raise ClusterError(
-            f"Atlas answered {what} with something unknown: {'; '.join(places[:5])}",
+            f"Atlas answered {what} with something unknown: {'; '.join(_places(error)[:5])}",
             "is `atlas.base_url` right? If so, the API has changed: please report it",
         ) from error
+
+
+def _places(error: ValidationError) -> list[str]:
+    """Return what is wrong and where, without the values."""
+    return [
+        f"{'.'.join(map(str, item['loc'])) or 'the answer'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_input=False)
+    ]
 
 
 def read_entry(kind: type[Kind], entry: Mapping[str, Any], what: str) -> Kind:

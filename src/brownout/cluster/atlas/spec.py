@@ -1,6 +1,7 @@
 """Which cluster of Atlas is meant, and how to log in to its Administration API."""
 
 import ipaddress
+import re
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -10,6 +11,9 @@ from brownout.cluster.secret import Secret
 from brownout.cluster.settings import LocalFile, Name, Settings
 
 __all__ = ["ApiKey", "AtlasSpec", "ServiceAccount", "is_loopback"]
+
+#: No path and no user: what else could stand there may be a secret.
+_FORM = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?/?")
 
 
 class ServiceAccount(Settings):
@@ -50,12 +54,11 @@ class AtlasSpec(Settings):
     @classmethod
     def _is_safe(cls, url: str) -> str:
         """Log in by TLS only; a server on this machine may do without."""
-        parts = urlsplit(url)
-        if not parts.hostname or parts.scheme not in ("http", "https"):
-            raise ValueError("wanted an address as https://cloud.mongodb.com")
-        if parts.username is not None or parts.query or parts.fragment:
-            raise ValueError("found more than an address (not shown), wanted scheme://host[:port]")
-        if parts.scheme == "http" and not is_loopback(url):
+        if not _FORM.fullmatch(url) or not 0 < (urlsplit(url).port or 443) < 65536:
+            raise ValueError(
+                "wanted scheme://host[:port] and no more, as https://cloud.mongodb.com"
+            )
+        if url.startswith("http:") and not is_loopback(url):
             raise ValueError("wanted https: by http everybody on the way could read the login")
         return url.rstrip("/")
 

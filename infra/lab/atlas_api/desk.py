@@ -1,0 +1,252 @@
+"""Where requests are answered, and their work is put in line: what Atlas refuses is refused here.
+
+The codes of errors are Atlas's own where its documentation or tools name them; three are ours:
+CHANGE_IN_PROGRESS, OUTAGE_IN_PROGRESS and UNSUPPORTED_VERSION.
+"""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from brownout.cluster.atlas.answers import Kind, OutageFilter, Shard
+from brownout.cluster.model import Cluster
+from brownout.errors import BrownoutError
+from brownout.infra.lab.atlas_api.book import Book, layout, now, region_of, specification
+from brownout.infra.lab.atlas_api.members import Members
+
+__all__ = ["Answer", "Desk"]
+
+logger = logging.getLogger("lab-atlas")
+_LAG = "OPLOG_SLAVE_LAG_MASTER_TIME"
+_REASONS = {400: "Bad Request", 404: "Not Found", 409: "Conflict", 406: "Not Acceptable"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is sent back."""
+
+    status: int
+    body: Any = field(default_factory=dict)
+
+    @classmethod
+    def refusal(cls, status: int, code: str, detail: str) -> "Answer":
+        """Return an error in the form that the API has for all of them."""
+        reason = _REASONS.get(status, "Error")
+        body = {"detail": detail, "error": status, "errorCode": code, "reason": reason}
+        return cls(status, {**body, "parameters": []})
+
+
+class Desk:
+    """Answers for one cluster. Work begins `delay_s` after its request, and is done in order."""
+
+    def __init__(self, cluster: Cluster, project: str, delay_s: float) -> None:
+        self._cluster, self._delay_s = cluster, delay_s
+        self._members = Members(cluster)
+        version, specs = self._members.version(), specification(cluster.nodes)
+        self.book = Book(project, cluster.name, version, specs)
+        self._lock = threading.Lock()
+        self._work: queue.Queue[Callable[[], None]] = queue.Queue()
+        threading.Thread(target=self._labour, daemon=True).start()
+
+    def idle(self) -> bool:
+        """Whether the cluster is as it was made and nothing is in line."""
+        with self._lock:
+            book = self.book
+            return book.state == "IDLE" and not book.paused and book.outage is None
+
+    def cluster(self) -> Answer:
+        """Answer `getCluster`."""
+        with self._lock:
+            return Answer(200, self.book.cluster())
+
+    def status(self) -> Answer:
+        """Answer `getClusterStatus`."""
+        with self._lock:
+            done = self.book.state == "IDLE"
+        return Answer(200, {"changeStatus": "APPLIED" if done else "PENDING"})
+
+    def change(self, body: Mapping[str, Any]) -> Answer:
+        """Answer `updateCluster`: another size, or a pause, or its end."""
+        paused, specs = body.get("paused"), body.get("replicationSpecs")
+        if not isinstance(paused, bool | None) or not (specs is None or _read(Shard, specs)):
+            return Answer.refusal(400, "VALIDATION_ERROR", "This is no change of a cluster.")
+        with self._lock:
+            refusal = self._objection()
+            if refusal:
+                return refusal
+            if self.book.paused and paused is not False:
+                detail = "Cannot update a cluster while it is paused."
+                return Answer.refusal(400, "CANNOT_UPDATE_PAUSED_CLUSTER", detail)
+            if specs is not None and layout(specs) != layout(self.book.specs):
+                detail = "This lab changes sizes only, not how many nodes or shards there are."
+                return Answer.refusal(400, "VALIDATION_ERROR", detail)
+            if paused is not None and paused != self.book.paused:
+                self._begin(self._pausing(paused))
+            elif specs is not None:
+                self._begin(self._resizing(specs))
+            return Answer(200, self.book.cluster())
+
+    def restart_primaries(self) -> Answer:
+        """Answer `restartPrimaries`: the failover test."""
+        with self._lock:
+            refusal = self._objection()
+            if refusal:
+                return refusal
+            if self.book.paused:
+                detail = "Cannot test failover of a cluster while it is paused."
+                return Answer.refusal(400, "CANNOT_UPDATE_PAUSED_CLUSTER", detail)
+            self._begin(self._failover)
+            return Answer(200)
+
+    def start_outage(self, body: Mapping[str, Any]) -> Answer:
+        """Answer `startOutageSimulation`."""
+        filters = body.get("outageFilters")
+        found = _read(OutageFilter, filters)
+        if not found:
+            return Answer.refusal(400, "VALIDATION_ERROR", "This names no region.")
+        regions = [each.region_name for each in found]
+        known = {region_of(node) for node in self._cluster.nodes}
+        with self._lock:
+            refusal = self._objection()
+            if refusal:
+                return refusal
+            if not set(regions) <= known:
+                detail = f"Regions {regions}: the cluster is in {sorted(known)}."
+                return Answer.refusal(400, "VALIDATION_ERROR", detail)
+            self.book.begin_outage([dict(each) for each in filters or []])
+            self._begin(lambda: self._cut(set(regions)))
+            return Answer(200, dict(self.book.outage or {}))
+
+    def outage(self) -> Answer:
+        """Answer `getOutageSimulation`."""
+        with self._lock:
+            outage = self.book.outage
+            return Answer(200, dict(outage)) if outage else self._no_outage()
+
+    def end_outage(self) -> Answer:
+        """Answer `endOutageSimulation`: only one that has wholly begun can be ended."""
+        with self._lock:
+            outage = self.book.outage
+            if outage is None:
+                return self._no_outage()
+            if outage["state"] != "SIMULATING":
+                detail = (
+                    f"Invalid cluster outage simulation state: {outage['state']}, "
+                    "expected state: SIMULATING"
+                )
+                return Answer.refusal(400, "INVALID_CLUSTER_OUTAGE_SIMULATION_STATE", detail)
+            self.book.outage_is("RECOVERY_REQUESTED")
+            self._begin(self._join)
+            return Answer(200, dict(outage))
+
+    def processes(self) -> Answer:
+        """Answer `listGroupProcesses`, with what each member says of itself."""
+        roles = self._members.roles()
+        found = [self.book.process(node, roles[node.name]) for node in self._cluster.nodes]
+        return Answer(200, {"results": found})
+
+    def measurements(self, process: str, names: list[str]) -> Answer:
+        """Answer `getProcessMeasurements`: the lag behind the primary, now."""
+        node = next((each for each in self._cluster.nodes if each.address == process), None)
+        if node is None:
+            return Answer.refusal(404, "RESOURCE_NOT_FOUND", f"No process {process} exists.")
+        if set(names) - {_LAG}:
+            return Answer.refusal(400, "VALIDATION_ERROR", f"This lab measures {_LAG} only.")
+        point = {"timestamp": now(), "value": self._members.lags_s()[node.name]}
+        found = [{"name": _LAG, "units": "SECONDS", "dataPoints": [point]}]
+        body = {"groupId": self.book.project, "processId": process, "measurements": found}
+        return Answer(200, {**body, "granularity": "PT1M"})
+
+    def events(self) -> Answer:
+        """Answer `listGroupEvents`."""
+        with self._lock:
+            return Answer(200, {"results": list(self.book.events)})
+
+    # -- the work -----------------------------------------------------------------------------
+
+    def _objection(self) -> Answer | None:
+        """Return why nothing can be changed now."""
+        if self.book.state != "IDLE":
+            detail = f"Cluster {self.book.name} is {self.book.state}."
+            return Answer.refusal(409, "CHANGE_IN_PROGRESS", detail)
+        if self.book.outage is not None:
+            detail = f"Cluster {self.book.name} undergoes an outage simulation."
+            return Answer.refusal(409, "OUTAGE_IN_PROGRESS", detail)
+        return None
+
+    def _begin(self, work: Callable[[], None]) -> None:
+        self.book.state = "UPDATING"
+        self._work.put(work)
+
+    def _labour(self) -> None:
+        while True:
+            work = self._work.get()
+            time.sleep(self._delay_s)  # Atlas plans for a while before it does anything
+            try:
+                work()
+            except BrownoutError as error:
+                logger.error("the work was not done: %s", error)
+                self._tell("CLUSTER_UPDATE_FAILED")
+            with self._lock:
+                self.book.state = "IDLE"
+
+    def _failover(self) -> None:
+        self._tell("PRIMARY_RESTART_STARTED")
+        self._members.restart_primary()
+        self._tell("PRIMARY_ELECTED")
+
+    def _resizing(self, specs: list[dict[str, Any]]) -> Callable[[], None]:
+        def work() -> None:
+            self._tell("CLUSTER_UPDATE_STARTED")
+            self._members.restart_each()
+            with self._lock:
+                self.book.specs = specs
+            self._tell("CLUSTER_UPDATE_COMPLETED")
+
+        return work
+
+    def _pausing(self, pause: bool) -> Callable[[], None]:
+        def work() -> None:
+            (self._members.stop if pause else self._members.start)()
+            with self._lock:
+                self.book.paused = pause
+            self._tell("CLUSTER_PAUSED" if pause else "CLUSTER_RESUMED")
+
+        return work
+
+    def _cut(self, regions: set[str]) -> None:
+        self._outage_is("STARTING")
+        self._members.cut(regions)
+        self._outage_is("SIMULATING")
+
+    def _join(self) -> None:
+        self._outage_is("RECOVERING")
+        self._members.join()
+        self._outage_is("COMPLETE")
+
+    def _outage_is(self, state: str) -> None:
+        with self._lock:
+            self.book.outage_is(state)
+            self.book.note(f"CLUSTER_OUTAGE_SIMULATION_{state}")
+
+    def _tell(self, event: str) -> None:
+        with self._lock:
+            self.book.note(event)
+
+    def _no_outage(self) -> Answer:
+        detail = f"No outage simulation of cluster {self.book.name} exists."
+        return Answer.refusal(404, "CLUSTER_OUTAGE_SIMULATION_NOT_FOUND", detail)
+
+
+def _read(kind: type[Kind], entries: Any) -> list[Kind]:
+    """Return `entries` as what they should be; none where one is not, or they are no list."""
+    try:
+        return [kind.model_validate(each) for each in entries if isinstance(entries, list)]
+    except (ValidationError, TypeError):
+        return []
