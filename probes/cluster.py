@@ -7,8 +7,9 @@ from chaoslib.types import Configuration, Secrets
 from brownout.errors import ClusterError, ConfigurationError
 from brownout.session.activity import activity
 from brownout.session.current import current
+from brownout.session.leaderless import await_no_primary
 
-__all__ = ["cluster_is_whole", "wait_until"]
+__all__ = ["cluster_is_whole", "wait_until", "wait_until_no_primary"]
 
 MILESTONES = ("changed", "rejoined", "redundant")
 
@@ -48,3 +49,22 @@ def wait_until(
             "look at the cluster's own log, or raise `timeout_s`",
         )
     return crossing
+
+
+@activity
+def wait_until_no_primary(
+    timeout_s: float = 60.0, configuration: Configuration = None, secrets: Secrets = None
+) -> dict[str, Any]:
+    """Wait until no member that answers is primary, as where a majority is lost.
+
+    Fails after `timeout_s` seconds. Returns how long it took and what the members are then:
+    `{"waited_s": 2.1, "members": {"n1": "SECONDARY", "n2": "unreachable"}}`.
+    """
+    session = current()
+    found = await_no_primary(session.adapter, float(timeout_s), session.interruption.must_stop)
+    if found is None:
+        raise ClusterError(
+            f"a member is still primary, or none answers, after {float(timeout_s):.0f} s",
+            "the members that are down may be no majority",
+        )
+    return found

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 from tests.sshd import WHY_NOT, Sshd
 
+from brownout.cluster import network
 from brownout.cluster.model import Cluster
 from brownout.cluster.ssh import pool
 from brownout.infra import lab
@@ -17,6 +18,7 @@ settings.load_profile("brownout")
 
 LAB = "lab-mongodb"
 AEROSPIKE = "lab-aerospike"
+PARTITION = "lab-mongodb-partition"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -96,3 +98,27 @@ def lab_aerospike(_aerospike_home: Path, monkeypatch: pytest.MonkeyPatch) -> Clu
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_aerospike_home))
     monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
     return lab.up(AEROSPIKE)  # mends what a failed test left broken
+
+
+@pytest.fixture(scope="session")
+def _partition_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    home = tmp_path_factory.mktemp("partition")
+    try:
+        yield home
+    finally:
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("BROWNOUT_LAB_DIR", str(home))
+            lab.down(PARTITION)
+
+
+@pytest.fixture
+def lab_partition(_partition_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """A replica set of three in network namespaces that all tests share, whole at the start.
+
+    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
+    """
+    if reason := network.why_not():
+        pytest.skip(f"NOT TESTED: partitions of a replica set: {reason}")
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_partition_home))
+    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
+    return lab.up(PARTITION)  # mends what a failed test left broken

@@ -9,7 +9,7 @@ from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster, LabSpec, Node
 from brownout.cluster.problems import from_validation
 from brownout.errors import BrownoutError, ClusterError, ConfigurationError, HostError, UndoFailed
-from brownout.infra.lab import state
+from brownout.infra.lab import network, state
 from brownout.infra.lab.atlas_api import process as atlas_api
 from brownout.infra.lab.engine import Progress, engine_of
 from brownout.infra.lab.inspect import Condition, condition, recorded
@@ -65,14 +65,14 @@ def ensure(lab: str | Cluster, *, progress: Progress = _silent) -> tuple[Cluster
 
 
 def down(lab: str | Cluster = "lab-mongodb", *, progress: Progress = _silent) -> bool:
-    """Take a lab down: no process and no file is left. Return whether there was one.
+    """Take a lab down: no process, file or network is left. Return whether there was one.
 
     Its processes are known by their start time and by a command line that names the lab's own
     directory; no other process is touched. Raises `UndoFailed` if one does not end.
     """
     name = lab.name if isinstance(lab, Cluster) else _name(lab)
     with state.locked(name, lambda: progress("waiting for another brownout")):
-        existed = condition(name) != "down"
+        existed = condition(name) != "down" or bool(network.left(state.directory(name)))
         if existed:
             progress(f"taking {name} down")
             _remove(name)
@@ -178,4 +178,5 @@ def _remove(name: str) -> None:
             failures.append(str(error))
     if failures:
         raise UndoFailed(f"the lab `{name}` is not down: {'; '.join(failures)}")
+    network.remove(state.directory(name))
     state.forget(name)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from brownout.cluster.adapter import Adapter, adapter_for
-from brownout.cluster.host import host_for
+from brownout.cluster.host import Partitioning, host_for
 from brownout.cluster.model import Cluster, LabSpec, Node
 from brownout.cluster.resizing import Resizing
 from brownout.errors import ClusterError
@@ -36,10 +36,24 @@ def mend(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
         if resizes:
             _regroup(cluster, cast(_Resizable, adapter), progress)
         engine_of(spec).await_whole(cluster, progress)
-        for node in cluster.nodes if resizes else ():
-            cast(_Resizable, adapter).admit(node)
+        if resizes:
+            _admit(cluster, spec, cast(_Resizable, adapter), progress)
     finally:
         adapter.close()
+
+
+def _admit(cluster: Cluster, spec: LabSpec, adapter: _Resizable, progress: Progress) -> None:
+    """Give each member its say; again where an election comes just then, as after a long pause."""
+    deadline = time.monotonic() + _COPIED_TIMEOUT_S
+    while True:
+        try:
+            for node in cluster.nodes:
+                adapter.admit(node)
+            return
+        except ClusterError:
+            if time.monotonic() > deadline:
+                raise
+            engine_of(spec).await_whole(cluster, progress)
 
 
 def _wake(node: Node, progress: Progress) -> None:
@@ -48,6 +62,9 @@ def _wake(node: Node, progress: Progress) -> None:
     if not process.running or process.paused:
         progress(f"{node.name} is {process.describe()}: putting it back")
         host.resume() if process.running else host.start()
+    if isinstance(host, Partitioning) and host.cut_off():
+        progress(f"{node.name} is cut off from others: joining it again")
+        host.heal_partition()
 
 
 def _regroup(cluster: Cluster, adapter: _Resizable, progress: Progress) -> None:

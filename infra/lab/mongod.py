@@ -44,18 +44,19 @@ def find_mongod() -> Path:
 def configuration(
     spec: LabSpec,
     replica_set: str,
-    port: int,
+    address: str,
     directory: Path,
     data: Path,
     more: Mapping[str, Mapping[str, Any]],
 ) -> str:
-    """Return the text of a member's mongod.conf; `more` joins its sections.
+    """Return the text of the mongod.conf of the member at `address`; `more` joins its sections.
 
     Small caches, because several members share a machine; no diagnostic data, because nobody
     reads it; and no 15 s of quiet before a clean stop, because nobody else uses a lab.
     """
+    host, _, port = address.rpartition(":")
     settings: dict[str, dict[str, Any]] = {
-        "net": {"bindIp": "127.0.0.1", "port": port, "unixDomainSocket": {"enabled": False}},
+        "net": {"bindIp": host, "port": int(port), "unixDomainSocket": {"enabled": False}},
         "storage": {
             "dbPath": str(data),
             "wiredTiger": {"engineConfig": {"cacheSizeGB": spec.cache_mb / 1024}},

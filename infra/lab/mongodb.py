@@ -12,9 +12,10 @@ from brownout.cluster.mongodb.access import access
 from brownout.cluster.mongodb.link import CommandFailed, Link
 from brownout.cluster.mongodb.membership import first_entry
 from brownout.errors import ClusterError, HostError
-from brownout.infra.lab import secured
+from brownout.infra.lab import network, secured
 from brownout.infra.lab.engine import Progress
 from brownout.infra.lab.mongod import configuration, find_mongod
+from brownout.infra.lab.network import HERE, Place
 from brownout.infra.lab.ports import free_ports
 from brownout.infra.lab.state import directory as directory_of
 
@@ -33,15 +34,19 @@ def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
     mongod = find_mongod()
     names = [f"n{number}" for number in range(1, spec.members + spec.spares + 1)]
     more = secured.lay_out(directory, cluster.name, names) if spec.secure else {}
+    places = network.make(directory, names) if spec.network_namespaces else {}
     nodes = []
     for index, port in enumerate(free_ports(len(names))):
         name = names[index]
         home = directory / name
         data = home / "data"
         data.mkdir(parents=True)
-        text = configuration(spec, cluster.name, port, home, data, more.get(name, {}))
+        place = places.get(name, HERE)
+        text = configuration(
+            spec, cluster.name, f"{place.address}:{port}", home, data, more.get(name, {})
+        )
         (home / "mongod.conf").write_text(text, encoding="utf-8")
-        nodes.append(_node(name, port, home, mongod, _rack(index, spec)))
+        nodes.append(_node(name, place, port, home, mongod, _rack(index, spec)))
     update = {
         "nodes": tuple(nodes[: spec.members]),
         "spares": tuple(nodes[spec.members :]),
@@ -100,15 +105,16 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
             state = adapter.stable("whole")
 
 
-def _node(name: str, port: int, home: Path, mongod: Path, rack: str) -> Node:
+def _node(name: str, place: Place, port: int, home: Path, mongod: Path, rack: str) -> Node:
     host = ProcessSpec(
         config_file=home / "mongod.conf",
         pid_file=home / "mongod.pid",
         log_file=home / "mongod.log",
         working_directory=home,
         command=(str(mongod), "--config", str(home / "mongod.conf")),
+        network_namespace=place.namespace,
     )
-    return Node(name=name, address=f"127.0.0.1:{port}", host=host, rack=rack)
+    return Node(name=name, address=f"{place.address}:{port}", host=host, rack=rack)
 
 
 def _await_answer(cluster: Cluster, node: Node, deadline: float) -> None:

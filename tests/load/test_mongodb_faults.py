@@ -9,6 +9,7 @@ from brownout.cluster.host import host_for
 from .conftest import Running
 
 UNROUTED = "unrouted"
+SECONDARIES = "secondaries"
 #: All that a lost or changing primary may look like from outside.
 CAUSES = {
     "no-node",
@@ -79,6 +80,21 @@ def test_a_hung_primary_leaves_writes_in_doubt_until_another_takes_over(
     assert load.causes("orders")["client-timeout-read"] > 0
     assert stopped["in_doubt"] > 0
     assert load.lanes()[0] == node.address
+
+
+def test_reads_from_secondaries_go_on_while_there_is_no_primary(
+    running: Callable[..., Running],
+) -> None:
+    load = running("options.mongodb.read_preference=secondary")
+    _, host = load.primary()
+    host.stop("kill")
+    load.until("writes feel it", lambda: not load.well("orders"))
+    load.until("there is a new primary", load.well)
+    host.start()
+    stopped = load.finish()
+    assert_accounts_are_in_order(load, dict(stopped))
+    assert load.causes("lookups").total() < load.causes("orders").total()
+    assert SECONDARIES in load.lanes()
 
 
 @pytest.mark.parametrize("retries", ["none", "driver-default"])

@@ -40,6 +40,8 @@ VARIABLES: Mapping[str, str] = {
     "mode": "how the node is stopped: `kill` or `clean`",
     "downtime_s": "seconds that the node stays down",
     "hang_s": "seconds that the node hangs",
+    "partition_s": "seconds that the node stays cut off once the cluster has noticed",
+    "undo_after_s": "the node joins the others by itself after so many seconds, even if we die",
     "migrate_threads": "Aerospike: threads that move data; 0 leaves them as they are",
     "migrate_sleep": "Aerospike: µs between two records that move; -1 leaves it as it is",
     "migrate_max_num_incoming": "Aerospike: partitions taken in at once; 0 leaves it as it is",

@@ -11,7 +11,7 @@ that could be left over:
 
 from brownout.cluster.commands import Runner, answer, script
 
-__all__ = ["DEFAULT_UNDO_AFTER_S", "FUNCTIONS", "MARK", "arm", "armed", "cancel"]
+__all__ = ["DEFAULT_UNDO_AFTER_S", "FUNCTIONS", "MARK", "arm", "armed", "cancel", "functions"]
 
 MARK = "brownout-undo-pause"
 #: Longer than any pause that is meant, shorter than anybody's patience with a frozen node.
@@ -26,18 +26,25 @@ stat=${stat##*) }; set -- "$1" "$2" $stat
 [ "${22}" = "$2" ] && kill -CONT "$1"
 """
 
-#: Shell functions for scripts that pause: `switches PID START` prints the ids of those that are
-#: armed, `arm PID START SECONDS` starts one and `disarm IDS` ends these with all they started.
-FUNCTIONS = f"""\
+
+def functions(mark: str, undo: str) -> str:
+    """Return shell functions for scripts that break what a switch called `mark` is to undo.
+
+    `switches ONE TWO` prints the ids of those that are armed for what these two words name,
+    `arm ONE TWO SECONDS` starts one and `disarm IDS` ends these with all they started. `undo`
+    gets the three words as `$1` to `$3`, waits `$3` seconds, checks that `$1` is still what `$2`
+    says, and undoes. It has no single quote in it.
+    """
+    return f"""\
 switches() {{
-  grep -ls -- {MARK} /proc/[0-9]*/cmdline | while read -r line; do
+  grep -ls -- {mark} /proc/[0-9]*/cmdline | while read -r line; do
     switch=${{line#/proc/}}; switch=${{switch%/cmdline}}
-    tr '\\0' ' ' 2>/dev/null < "$line" | grep -q -- " {MARK} $1 $2 [0-9.]* $" && echo "$switch"
+    tr '\\0' ' ' 2>/dev/null < "$line" | grep -q -- " {mark} $1 $2 [0-9.]* $" && echo "$switch"
   done
 }}
 disarm() {{ for group in $1; do kill -s TERM -- "-$group" 2>/dev/null; done; }}
 arm() {{
-  setsid /bin/sh -c '{_WAIT_AND_RESUME}' {MARK} "$1" "$2" "$3" </dev/null >/dev/null 2>&1 &
+  setsid /bin/sh -c '{undo}' {mark} "$1" "$2" "$3" </dev/null >/dev/null 2>&1 &
   switch=$!
   for try in 1 2 3 4 5 6 7 8 9 10; do
     [ "$(switches "$1" "$2" | grep -cx "$switch")" = 1 ] && return 0
@@ -48,6 +55,10 @@ arm() {{
   return 1
 }}
 """
+
+
+#: Those of a pause: the words are its process and the start of that in ticks since boot.
+FUNCTIONS = functions(MARK, _WAIT_AND_RESUME)
 
 _ARM = f"""{FUNCTIONS}
 earlier=$(switches "$1" "$2")

@@ -7,13 +7,14 @@ has its opposite: stop and start, pause and resume.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from brownout.cluster import plugins
 from brownout.cluster.model import HostSpec, Node
 from brownout.errors import Unsupported
 
-__all__ = ["Host", "ProcessState", "Proof", "StopMode", "host_class", "host_for"]
+__all__ = ["Host", "Partitioning", "ProcessState", "Proof", "StopMode", "host_class", "host_for"]
+__all__ += ["partitioning_host"]
 
 GROUP = "brownout.hosts"
 
@@ -107,7 +108,8 @@ class Host(Protocol):
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the command or call that `act` would be, for a plan; nothing is touched.
 
-        `act` is stop, kill, pause, resume, start, wipe or reboot; `directories` are a wipe's.
+        `act` is stop, kill, pause, resume, start, wipe or reboot, of a `Partitioning` host
+        partition and join too; `directories` are a wipe's.
         """
         ...
 
@@ -117,6 +119,31 @@ class Host(Protocol):
 
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory on the node's machine."""
+        ...
+
+
+@runtime_checkable
+class Partitioning(Protocol):
+    """What a host has besides whose node can be cut off from others, and joined to them again."""
+
+    def why_no_partition(self) -> str:
+        """Return why this node cannot be cut off; empty if it can. Nothing is touched."""
+        ...
+
+    def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
+        """Cut the node off from these `host:port`, both ways and from every port of theirs.
+
+        Everybody else still reaches it. The node joins them again by itself after `undo_after_s`
+        seconds (a default of the host's where none are given), without us.
+        """
+        ...
+
+    def heal_partition(self) -> Proof:
+        """Let the node reach everybody again; proven by the kernel's routes."""
+        ...
+
+    def cut_off(self) -> list[str]:
+        """Return the addresses that the node is cut off from now."""
         ...
 
 
@@ -136,4 +163,18 @@ def host_for(node: Node) -> Host:
             "add `host:` with how to reach its process (docs/clusters.md)",
         )
     host: Host = host_class(node.host.kind)(node)
+    return host
+
+
+def partitioning_host(node: Node) -> Partitioning:
+    """Return the host of `node` if it can cut the node off, now and here.
+
+    Raises `Unsupported` with the reason if it cannot; nothing was touched.
+    """
+    host = host_for(node)
+    if not isinstance(host, Partitioning):
+        kind = node.host.kind if node.host else "none"
+        raise Unsupported(f"node `{node.name}`: a host of kind {kind} cannot cut it off")
+    if reason := host.why_no_partition():
+        raise Unsupported(reason)
     return host

@@ -3,13 +3,13 @@
 import socket
 import time
 
-from brownout.cluster import children
+from brownout.cluster import children, network
 from brownout.cluster.host import Proof
 from brownout.cluster.model import ProcessSpec
 from brownout.cluster.recorded import describe, recorded_process
 from brownout.errors import HostError
 
-__all__ = ["last_words", "launch"]
+__all__ = ["last_words", "launch", "start_command"]
 
 #: A process that neither ended nor listens after this long is taken as started.
 _GRACE_S = 1.0
@@ -23,7 +23,7 @@ def launch(node: str, address: str, spec: ProcessSpec) -> Proof:
     node's log if the process ends with an error.
     """
     before = time.monotonic()
-    pid = children.spawn(spec.command, spec.pid_file, spec.log_file, spec.working_directory)
+    pid = children.spawn(start_command(spec), spec.pid_file, spec.log_file, spec.working_directory)
     started = time.monotonic()
     listening = _await(node, pid, address, spec)
     identity = recorded_process(node, spec)
@@ -32,6 +32,11 @@ def launch(node: str, address: str, spec: ProcessSpec) -> Proof:
     return Proof(
         started, started - before, describe(identity, state="running", listening=listening)
     )
+
+
+def start_command(spec: ProcessSpec) -> tuple[str, ...]:
+    """Return the command that starts the process, in the network namespace that is its own."""
+    return (*network.enter(spec.network_namespace), *spec.command)
 
 
 def _await(node: str, pid: int, address: str, spec: ProcessSpec) -> bool:

@@ -58,6 +58,13 @@ class ProcessSpec(HostSpec):
     stop_timeout_s: Annotated[
         float, Field(gt=0, le=3600, description="for a clean stop to end by itself")
     ] = 60.0
+    network_namespace: Annotated[
+        str,
+        Field(
+            pattern=r"^(brownout-[a-z0-9-]+)?$",
+            description="that it runs in, as a lab makes them; what can be cut off needs one",
+        ),
+    ] = ""
 
     @field_validator("command")
     @classmethod
@@ -111,12 +118,21 @@ class LabSpec(Settings):
     cache_mb: Annotated[int, Field(ge=256, le=65_536, description="WiredTiger's, a member")] = 256
     oplog_mb: Annotated[int, Field(ge=16, le=65_536)] = 128
     secure: Annotated[bool, Field(description="TLS only, and a login by certificate")] = False
+    network_namespaces: Annotated[
+        bool, Field(description="each member in one of its own, so that it can be cut off; root")
+    ] = False
     spares: Annotated[
         int, Field(ge=0, le=4, description="laid out and not started, for `add_node`")
     ] = 0
     racks: Annotated[
         int, Field(ge=0, le=7, description="the members are spread over so many; 0: no racks")
     ] = 0
+
+    @model_validator(mode="after")
+    def _can_be_cut_off(self) -> "LabSpec":
+        if self.network_namespaces and (self.secure or self.engine != "mongodb"):
+            raise ValueError("network_namespaces: wanted engine mongodb, and not secure")
+        return self
 
 
 def _is_window(text: str) -> str:
@@ -136,7 +152,16 @@ class Guards(Settings):
     deny_acts: Annotated[
         tuple[
             Literal[
-                "stop", "kill", "pause", "wipe", "stepdown", "quiesce", "add", "remove", "adjust"
+                "stop",
+                "kill",
+                "pause",
+                "partition",
+                "wipe",
+                "stepdown",
+                "quiesce",
+                "add",
+                "remove",
+                "adjust",
             ],
             ...,
         ],

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from brownout.cluster import deadman, procfs, wipe
 from brownout.cluster.commands import LocalRunner
 from brownout.cluster.host import ProcessState, Proof, StopMode
-from brownout.cluster.launch import launch
+from brownout.cluster.launch import launch, start_command
 from brownout.cluster.model import HostSpec, Node, ProcessSpec
+from brownout.cluster.partition import NodeNetwork
 from brownout.cluster.procfs import Handle, Identity
 from brownout.cluster.recorded import describe, recorded_process
 from brownout.errors import ConfigurationError, HostError, Refused
@@ -37,6 +38,7 @@ class ProcessHost:
         if not isinstance(node.host, ProcessSpec):
             raise ConfigurationError(f"node `{node.name}` is not a process of this machine")
         self._name, self._address, self._spec = node.name, node.address, node.host
+        self._network = NodeNetwork(node.name, node.host.network_namespace)
 
     @property
     def machine(self) -> str:
@@ -127,6 +129,22 @@ class ProcessHost:
             already=not any(one.files for one in emptied),
         )
 
+    def why_no_partition(self) -> str:
+        """Return why this node cannot be cut off from others; empty if it can."""
+        return self._network.why_not()
+
+    def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
+        """Cut it off by routes in its network namespace; a switch undoes it after the limit."""
+        return self._network.cut(addresses, undo_after_s)
+
+    def heal_partition(self) -> Proof:
+        """Take these routes away, and the switch with them."""
+        return self._network.join()
+
+    def cut_off(self) -> list[str]:
+        """Return the addresses that it is cut off from now."""
+        return self._network.cut_off()
+
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the signal, command or removal that `act` would be."""
         process = f"process {self.running().pid or 'none yet'} ({shlex.join(self._spec.command)})"
@@ -135,7 +153,9 @@ class ProcessHost:
             "kill": f"SIGKILL to {process}",
             "pause": f"SIGSTOP to {process}",
             "resume": f"SIGCONT to {process}",
-            "start": shlex.join(self._spec.command),
+            "partition": self._network.would("partition"),
+            "join": self._network.would("join"),
+            "start": shlex.join(start_command(self._spec)),
             "wipe": "remove all in " + ", ".join(str(directory) for directory in directories),
             "reboot": "skipped: a process of this machine has no reboot of its own",
         }[act]

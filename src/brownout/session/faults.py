@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from brownout.cluster.adapter import Adapter, Quiescing
-from brownout.cluster.host import Host, Proof, StopMode, host_for
+from brownout.cluster.host import Host, Proof, StopMode, host_for, partitioning_host
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import BrownoutError, Unsupported
 from brownout.run.events import EventLog
@@ -86,6 +86,19 @@ class Faults:
         self._check_break(node, "pause")
         return self._break(Act("break", "pause_node", node.name, _undo("resume_node")),
                            lambda: self.host(node).pause(undo_after_s))  # fmt: skip
+
+    def partition(self, node: Node, undo_after_s: float | None = None) -> Evidence:
+        """Cut `node` off from every other node, both ways; clients and we still reach it.
+
+        The node joins them again by itself after `undo_after_s` seconds, or its host's default.
+        """
+        host = partitioning_host(node)
+        self._check_break(node, "partition")
+        others = [other.address for other in self._cluster.every if other.name != node.name]
+        return self._break(
+            Act("break", "partition_node", node.name, _undo("heal_partition"), {"from": others}),
+            lambda: host.partition(others, undo_after_s),
+        )
 
     def wipe(self, node: Node) -> Evidence:
         """Empty the data directories that `node`'s own configuration names; it must be stopped."""
@@ -165,6 +178,14 @@ class Faults:
         self._mended(node.name, "resume_node")
         return evidence
 
+    def heal_partition(self, node: Node) -> Evidence:
+        """Let `node` reach the others again; safe where it does."""
+        host = partitioning_host(node)
+        act = Act("mend", "heal_partition", node.name)
+        evidence = self.acts.carry_out(act, host.heal_partition)
+        self._mended(node.name, "heal_partition")
+        return evidence
+
     def reboot(self, node: Node) -> Evidence:
         """Reboot `node`'s machine; a plain process has none, which is recorded as skipped."""
         return self.acts.carry_out(Act("mend", "reboot_node", node.name), self.host(node).reboot)
@@ -191,6 +212,8 @@ class Faults:
             self.resume(node)
         elif mend in ("undrain_node", "unquiesce_node"):
             self._undrain(node, mend)
+        elif mend == "heal_partition":
+            self.heal_partition(node)
         else:
             self.start(node)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from brownout.cluster import inventory, procfs
 from brownout.cluster.adapter import adapter_for
-from brownout.cluster.host import host_for
+from brownout.cluster.host import Host, Partitioning, host_for
 from brownout.cluster.model import Cluster
 from brownout.errors import BrownoutError, ClusterError, Refused, UndoFailed
 from brownout.infra import lab
@@ -69,7 +69,7 @@ def still_broken(events: Iterable[Event]) -> dict[str, str]:
 
 
 def found_broken(cluster: Cluster, known: Mapping[str, str]) -> dict[str, str]:
-    """Return each node whose process stands still though it is not among those `known` to.
+    """Return each node that stands still, or is cut off, though it is not among those `known` to.
 
     A node without a host, or whose host does not answer, is left to the wait for a whole cluster.
     """
@@ -78,10 +78,19 @@ def found_broken(cluster: Cluster, known: Mapping[str, str]) -> dict[str, str]:
         if node.host is None or node.name in known:
             continue
         with contextlib.suppress(BrownoutError):
-            state = host_for(node).running()
-            if not state.running or state.paused:
-                found[node.name] = "resume_node" if state.running else "start_node"
+            if waiting := _waits_for(host_for(node)):
+                found[node.name] = waiting
     return found
+
+
+def _waits_for(host: Host) -> str:
+    """Return in `owed`'s words what a node needs that stands still or is cut off, else nothing."""
+    state, waiting = host.running(), ""
+    if not state.running or state.paused:
+        waiting = owed.broke(waiting, "resume_node" if state.running else "start_node")
+    if isinstance(host, Partitioning) and host.cut_off():
+        waiting = owed.broke(waiting, "heal_partition")
+    return waiting
 
 
 def found_added(cluster: Cluster, known: Sequence[Debt]) -> tuple[Debt, ...]:
@@ -143,7 +152,10 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
     broken, changed = still_broken(events), debts.left(events)
     found = found_broken(cluster, {**broken, **{str(d.node): d.words() for d in changed}})
     if found:
-        say(f"the run's record does not say why {', '.join(found)} stand still; they are put back")
+        say(
+            f"the run's record does not say why {', '.join(found)} stand still or are cut off; "
+            "they are put back"
+        )
     if added := found_added(cluster, changed):
         names = ", ".join(str(debt.node) for debt in added)
         say(f"the run's record does not say why the spares {names} run; they are taken out")

@@ -10,7 +10,7 @@ from typing import Any
 
 from brownout.cluster import inventory
 from brownout.cluster.adapter import Adapter, adapter_for
-from brownout.cluster.host import host_for
+from brownout.cluster.host import host_for, partitioning_host
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import BrownoutError
 from brownout.report.words import limit_words
@@ -29,10 +29,14 @@ ACTS = {
     "kill_node": "kill",
     "pause_node": "pause",
     "resume_node": "resume",
+    "partition_node": "partition",
+    "heal_partition": "join",
     "wipe_node": "wipe",
     "start_node": "start",
     "reboot_node": "reboot",
 }
+#: Those that only a host can do whose nodes can be cut off.
+PARTITIONING = ("partition", "join")
 #: What our actions tell a database, in its own words; `{}` is the node.
 TOLD = {
     "step_down_primary": "replSetStepDown to {}: another member takes over",
@@ -202,6 +206,8 @@ def _would(act: str, node: Node, adapter: Adapter) -> str:
     wanted = {"clean": "stop"}.get(act, act)
     try:
         directories = adapter.data_directories(node) if wanted == "wipe" else []
+        if wanted in PARTITIONING:
+            partitioning_host(node)  # says why, where it cannot
         return host_for(node).would(wanted, directories)
     except BrownoutError as error:
         return f"NOT POSSIBLE: {error}"

@@ -99,7 +99,7 @@ def test_a_configuration_keeps_to_its_own_directory_and_to_loopback(tmp_path: Pa
     spec = LabSpec(engine="mongodb", cache_mb=512, oplog_mb=64)
 
     found = yaml.safe_load(
-        mongod.configuration(spec, "lab-x", 27017, tmp_path, tmp_path / "data", {})
+        mongod.configuration(spec, "lab-x", "127.0.0.1:27017", tmp_path, tmp_path / "data", {})
     )
 
     assert found["net"] == {

@@ -1,19 +1,23 @@
-"""What can be done to a replica set, and what that needs. Pure."""
+"""What can be done to a replica set, and what that needs. Nothing is touched."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from brownout.cluster.adapter import Support
+from brownout.cluster.host import partitioning_host
 from brownout.cluster.model import Cluster
 from brownout.cluster.mongodb.adjusting import ADJUSTABLE
 from brownout.cluster.mongodb.view import View
+from brownout.errors import Unsupported
 
 __all__ = ["support", "topology"]
 
-_TO_A_PROCESS = frozenset({"kill", "pause", "reboot", "resume", "start", "stop", "wipe"})
+_TO_A_PROCESS = frozenset(
+    {"kill", "partition", "pause", "reboot", "resume", "start", "stop", "wipe"}
+)
 _TO_THE_DATABASE = frozenset({"drain", "stepdown", "undrain"})
 #: After these another member must take over, or there is nothing to measure but the end.
-_NEED_ANOTHER = frozenset({"drain", "stepdown", "wipe"})
+_NEED_ANOTHER = frozenset({"drain", "partition", "stepdown", "wipe"})
 _OF_THE_SET = frozenset({"add", "racks", "remove", "rolling"})
 _NEED_A_HOST = _TO_A_PROCESS | _OF_THE_SET
 _KNOWN = _NEED_A_HOST | _TO_THE_DATABASE
@@ -44,8 +48,20 @@ def support(scenario: str, cluster: Cluster) -> Support:
     if act in _NEED_A_HOST and unreachable:
         named = ", ".join(unreachable)
         return Support(False, f"the inventory does not say what {named} runs on (`host`)")
+    if act == "partition" and (reason := _not_cut_off(cluster)):
+        return Support(False, reason)
     lost = _loses_majority(act, cluster)
     return Support(not lost, lost)
+
+
+def _not_cut_off(cluster: Cluster) -> str:
+    """Return why a member of `cluster` cannot be cut off from the others; empty if each can."""
+    for node in cluster.nodes:
+        try:
+            partitioning_host(node)
+        except Unsupported as error:
+            return error.message
+    return ""
 
 
 def _loses_majority(act: str, cluster: Cluster) -> str:

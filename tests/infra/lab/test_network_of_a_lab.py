@@ -1,0 +1,88 @@
+"""A lab whose members have network namespaces: nothing of them is left, however it ended."""
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brownout.cluster import network
+from brownout.cluster.host import host_for, partitioning_host
+from brownout.cluster.model import Cluster, LabSpec
+from brownout.infra import lab
+from brownout.infra.lab import state
+from brownout.infra.lab.network import left
+
+NAME = "lab-mongodb-partition"
+MINE = (
+    "database: mongodb\nenvironment: lab\n"
+    "lab: {engine: mongodb, network_namespaces: true, members: 1}\n"
+)
+WHY_NOT = network.why_not()
+pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: labs of namespaces: {WHY_NOT}")
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The directory of a lab of one member; whatever a test leaves of it is taken down."""
+    (tmp_path / "clusters").mkdir()
+    inventory = tmp_path / "clusters" / f"{NAME}.yaml"
+    inventory.write_text(MINE, encoding="utf-8")
+    monkeypatch.setenv("BROWNOUT_CLUSTERS", str(inventory.parent))
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
+    yield state.directory(NAME)
+    lab.down(NAME)
+    assert left(state.directory(NAME)) == []
+
+
+def test_up_heals_a_partition_and_down_leaves_no_network(lab_partition: Cluster) -> None:
+    # No primary: one that is joined again before the others notice may still be replaced by them.
+    name = next(m.name for m in lab.status(NAME).members if m.state == "SECONDARY")
+    one = lab_partition.node(name)
+    others = [node for node in lab_partition.nodes if node != one]
+    host = partitioning_host(one)
+    host.partition([node.address for node in others], 120)
+    said: list[str] = []
+    assert lab.up(NAME, progress=said.append) == lab_partition
+    assert f"{one.name} is cut off from others: joining it again" in said
+    assert host.cut_off() == []
+    assert len(left(state.directory(NAME))) == 5  # the hub, three members, and our end of it
+    assert lab.down(NAME)
+    assert left(state.directory(NAME)) == []
+    assert not lab.down(NAME)
+
+
+def test_a_lab_whose_directory_was_deleted_takes_its_network_with_it(directory: Path) -> None:
+    cluster = lab.up(NAME)
+    host_for(cluster.nodes[0]).stop("kill")
+    shutil.rmtree(directory)
+    assert len(left(directory)) == 3
+    assert lab.down(NAME)
+    assert left(directory) == []
+
+
+def test_a_lab_whose_maker_was_killed_is_made_anew(directory: Path) -> None:
+    maker = subprocess.Popen(
+        [sys.executable, "-c", f"from brownout.infra import lab; lab.up('{NAME}')"]
+    )
+    deadline = time.monotonic() + 60
+    while not left(directory):
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    maker.send_signal(signal.SIGKILL)
+    maker.wait()
+    assert lab.status(NAME).condition == "half-made"
+    lab.up(NAME)
+    assert lab.status(NAME).condition == "up"
+    assert len(left(directory)) == 3
+
+
+@pytest.mark.parametrize("bad", [{"engine": "mongodb", "secure": True}, {"engine": "aerospike"}])
+def test_what_cannot_be_cut_off_is_no_such_lab(bad: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="network_namespaces: wanted engine mongodb"):
+        LabSpec(network_namespaces=True, **bad)
