@@ -36,24 +36,10 @@ def mend(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
         if resizes:
             _regroup(cluster, cast(_Resizable, adapter), progress)
         engine_of(spec).await_whole(cluster, progress)
-        if resizes:
-            _admit(cluster, spec, cast(_Resizable, adapter), progress)
+        for node in cluster.nodes if resizes else ():
+            cast(_Resizable, adapter).admit(node)
     finally:
         adapter.close()
-
-
-def _admit(cluster: Cluster, spec: LabSpec, adapter: _Resizable, progress: Progress) -> None:
-    """Give each member its say; again where an election comes just then, as after a long pause."""
-    deadline = time.monotonic() + _COPIED_TIMEOUT_S
-    while True:
-        try:
-            for node in cluster.nodes:
-                adapter.admit(node)
-            return
-        except ClusterError:
-            if time.monotonic() > deadline:
-                raise
-            engine_of(spec).await_whole(cluster, progress)
 
 
 def _wake(node: Node, progress: Progress) -> None:

@@ -4,7 +4,7 @@ import contextlib
 import re
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pymongo
@@ -143,7 +143,7 @@ class Link:
         try:
             yield
         except (OperationFailure, NotPrimaryError) as error:
-            code = int(getattr(error, "code", None) or 0)
+            code = _code_of(error)
             raise CommandFailed(f"{who}: {_explained(error, code)}", code) from error
         except ConfigurationError as error:
             raise ClusterError(f"{who}: {error}", "see `connection` in the inventory") from error
@@ -152,6 +152,14 @@ class Link:
         except OSError as error:
             reason = error.strerror or str(error) or type(error).__name__
             raise ClusterError(f"{who}: {reason}") from error
+
+
+def _code_of(error: OperationFailure | NotPrimaryError) -> int:
+    """Return the server's own number of an error; a NotPrimaryError keeps it in its details."""
+    if isinstance(error, OperationFailure):
+        return int(error.code or 0)
+    details = error.details if isinstance(error.details, Mapping) else {}
+    return int(details.get("code", 0))
 
 
 def _explained(error: PyMongoError, code: int) -> str:
