@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from brownout.cluster.atlas.answers import Kind, OutageFilter, Shard
 from brownout.cluster.model import Cluster
+from brownout.cluster.mongodb.room import oplog_s
 from brownout.errors import BrownoutError
 from brownout.infra.lab.atlas_api.book import Book, layout, now, region_of, specification
 from brownout.infra.lab.atlas_api.members import Members
@@ -23,7 +24,7 @@ from brownout.infra.lab.atlas_api.members import Members
 __all__ = ["Answer", "Desk"]
 
 logger = logging.getLogger("lab-atlas")
-_LAG = "OPLOG_SLAVE_LAG_MASTER_TIME"
+_LAG, _OPLOG = "OPLOG_SLAVE_LAG_MASTER_TIME", "OPLOG_MASTER_TIME"
 _REASONS = {400: "Bad Request", 404: "Not Found", 409: "Conflict", 406: "Not Acceptable"}
 
 
@@ -156,10 +157,21 @@ class Desk:
         node = next((each for each in self._cluster.nodes if each.address == process), None)
         if node is None:
             return Answer.refusal(404, "RESOURCE_NOT_FOUND", f"No process {process} exists.")
-        if set(names) - {_LAG}:
-            return Answer.refusal(400, "VALIDATION_ERROR", f"This lab measures {_LAG} only.")
-        point = {"timestamp": now(), "value": self._members.lags_s()[node.name]}
-        found = [{"name": _LAG, "units": "SECONDS", "dataPoints": [point]}]
+        measured = {
+            _LAG: lambda: self._members.lags_s()[node.name],
+            _OPLOG: lambda: oplog_s(self._cluster, node),
+        }
+        if set(names) - set(measured):
+            detail = f"This lab measures {' and '.join(measured)} only."
+            return Answer.refusal(400, "VALIDATION_ERROR", detail)
+        found = [
+            {
+                "name": name,
+                "units": "SECONDS",
+                "dataPoints": [{"timestamp": now(), "value": measured[name]()}],
+            }
+            for name in names
+        ]
         body = {"groupId": self.book.project, "processId": process, "measurements": found}
         return Answer(200, {**body, "granularity": "PT1M"})
 

@@ -162,6 +162,7 @@ class Guards(Settings):
                 "add",
                 "remove",
                 "adjust",
+                "failover",
             ],
             ...,
         ],

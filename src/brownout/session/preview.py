@@ -40,6 +40,7 @@ PARTITIONING = ("partition", "join")
 #: What our actions tell a database, in its own words; `{}` is the node.
 TOLD = {
     "step_down_primary": "replSetStepDown to {}: another member takes over",
+    "test_failover": "POST …/restartPrimaries to Atlas: every primary is restarted",
     "quiesce_node": "quiesce: to {}",
     "recluster": "recluster: to every node",
     "add_node": "start {}, then have the members take it in",

@@ -6,6 +6,7 @@ import pytest
 from tests.cluster.atlas.recorded_api import PROJECT
 
 from brownout.cluster import inventory
+from brownout.cluster.mongodb.scenarios import support
 from brownout.errors import ConfigurationError
 
 SECRET = "0rders-in-the-clear"
@@ -52,3 +53,15 @@ def test_a_secret_in_the_file_is_refused_and_not_repeated(tmp_path: Path, login:
 
     assert "atlas." in str(caught.value)
     assert SECRET not in str(caught.value)
+
+
+def test_a_failover_can_be_tested_only_where_atlas_can_be_asked(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(SECRET, encoding="utf-8")
+    login = "api_key: {public_key: {file: key}, private_key: {file: key}}"
+    of_atlas = inventory.load(
+        written(tmp_path, f"{{project: {PROJECT}, cluster: orders, {login}}}")
+    )
+
+    assert support("failover", of_atlas).ok
+    found = support("failover", of_atlas.model_copy(update={"atlas": None}))
+    assert (found.ok, "`atlas`" in found.reason) == (False, True)

@@ -20,7 +20,8 @@ _TO_THE_DATABASE = frozenset({"drain", "stepdown", "undrain"})
 _NEED_ANOTHER = frozenset({"drain", "partition", "stepdown", "wipe"})
 _OF_THE_SET = frozenset({"add", "racks", "remove", "rolling"})
 _NEED_A_HOST = _TO_A_PROCESS | _OF_THE_SET
-_KNOWN = _NEED_A_HOST | _TO_THE_DATABASE
+_BY_ATLAS = frozenset({"failover"})
+_KNOWN = _NEED_A_HOST | _TO_THE_DATABASE | _BY_ATLAS
 _IMPOSSIBLE = {
     "replication_factor": "a replica set has as many copies as members: add or remove a member",
     "migration_speed": "a replica set migrates nothing, and MongoDB has no supported throttle of "
@@ -39,6 +40,8 @@ def support(scenario: str, cluster: Cluster) -> Support:
     if setting in ADJUSTABLE:
         return Support(True)
     act = _act(scenario)
+    if act in _BY_ATLAS and cluster.atlas is None:
+        return Support(False, "the inventory does not say how Atlas is asked (`atlas`)")
     if act not in _KNOWN:
         known = ", ".join(sorted({*_KNOWN, *ADJUSTABLE}))
         return Support(False, f"MongoDB has no scenario `{scenario}`; it has {known}")

@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from tests import chaos_runner as chaos
 from tests.cluster.atlas.schemas import check_answer
 
 from brownout.cluster import inventory
@@ -129,6 +128,7 @@ def test_a_failover_test_restarts_the_real_primary_and_another_one_is_elected(
     assert client.events("2026-01-01T00:00:00Z")[0].event_type_name == "PRIMARY_ELECTED"
 
 
+@pytest.mark.matrix
 def test_a_resize_restarts_every_member_and_then_says_the_new_size(
     cluster: Cluster, client: AtlasClient
 ) -> None:
@@ -188,13 +188,6 @@ def test_lab_up_mends_what_an_outage_left(cluster: Cluster, client: AtlasClient)
 
     assert client.outage() is None
     assert not host_for(cluster.node("n2")).running().paused
-
-
-def test_a_run_on_it_says_that_the_api_is_a_local_one(cluster: Cluster, tmp_path: Path) -> None:
-    ran = chaos.run(chaos.quick(chaos.load("stepdown")), tmp_path, "--var", f"cluster={LAB}")
-
-    assert ran.impact["cluster"]["engine"].endswith("behind a local Atlas API"), ran.output
-    assert "behind a local Atlas API" in ran.output
 
 
 def test_an_unknown_group_or_cluster_is_said_as_such(cluster: Cluster) -> None:
