@@ -62,12 +62,10 @@ def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
 def await_whole(cluster: Cluster, progress: Progress) -> None:
     """Wait until all nodes are in one cluster and nothing is left to migrate.
 
-    A node that was left quiesced is given its work back, and settings that were changed are set to
-    what the lab was made with.
+    Settings that were changed are set to what the lab was made with.
     """
     progress("waiting for every node")
     with AerospikeAdapter(cluster) as adapter:
-        _unquiesce(cluster, adapter, progress)
         adapter.ask(*as_made())
         _await_stable(adapter)
         for name, made_with in SETTINGS.items():
@@ -88,14 +86,6 @@ def _await_stable(adapter: AerospikeAdapter) -> None:
             )
         time.sleep(_POLL_S)
         state = adapter.stable("whole")
-
-
-def _unquiesce(cluster: Cluster, adapter: AerospikeAdapter, progress: Progress) -> None:
-    left = {view.node for view in adapter.ask() if "true" in view.says("pending_quiesce")}
-    for node in cluster.nodes:
-        if node.name in left:
-            progress(f"{node.name} is quiesced: giving it its work back")
-            adapter.undrain(node)
 
 
 def _node(number: int, port: int, home: Path, server: Server, spec: LabSpec) -> Node:

@@ -170,7 +170,8 @@ def test_a_node_that_was_left_quiesced_is_given_its_work_back_by_lab_up(
     adapter.drain(lab_aerospike.node("n4"))
     said: list[str] = []
     lab.up(lab_aerospike.name, progress=said.append)
-    assert "n4 is quiesced: giving it its work back" in said
+    assert "n4 is taken in again" in said
+    assert quiesced(adapter) == []
     assert adapter.stable("whole").reached
 
 
