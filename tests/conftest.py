@@ -77,15 +77,20 @@ def sshd(tmp_path: Path) -> Iterator[Sshd]:
         server.stop()
 
 
-@pytest.fixture(scope="session")
-def _aerospike_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    home = tmp_path_factory.mktemp("aerospike")
+def _home(factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
+    """Give a lab its place for the whole session, and take it down at the end."""
+    home = factory.mktemp(name)
     try:
         yield home
     finally:
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("BROWNOUT_LAB_DIR", str(home))
-            lab.down(AEROSPIKE)
+            lab.down(name)
+
+
+@pytest.fixture(scope="session")
+def _aerospike_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield from _home(tmp_path_factory, AEROSPIKE)
 
 
 @pytest.fixture
@@ -102,13 +107,7 @@ def lab_aerospike(_aerospike_home: Path, monkeypatch: pytest.MonkeyPatch) -> Clu
 
 @pytest.fixture(scope="session")
 def _partition_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    home = tmp_path_factory.mktemp("partition")
-    try:
-        yield home
-    finally:
-        with pytest.MonkeyPatch.context() as environment:
-            environment.setenv("BROWNOUT_LAB_DIR", str(home))
-            lab.down(PARTITION)
+    yield from _home(tmp_path_factory, PARTITION)
 
 
 @pytest.fixture

@@ -1,15 +1,15 @@
 """An Aerospike cluster on loopback: where its nodes live, and waiting until they are one."""
 
-import time
 from pathlib import Path
 
 from brownout.cluster.aerospike import AerospikeAdapter
 from brownout.cluster.model import Cluster, LabSpec, Node, ProcessSpec
-from brownout.errors import ClusterError, Unsupported
+from brownout.errors import Unsupported
 from brownout.infra.lab.aerospike_conf import SETTINGS, Ports, as_made, configuration, rack_of
 from brownout.infra.lab.aerospike_server import Server, find_server
 from brownout.infra.lab.engine import Progress
 from brownout.infra.lab.ports import free_ports
+from brownout.infra.lab.waiting import await_milestone
 
 __all__ = ["await_whole", "form", "lay_out"]
 
@@ -67,25 +67,11 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
     progress("waiting for every node")
     with AerospikeAdapter(cluster) as adapter:
         adapter.ask(*as_made())
-        _await_stable(adapter)
+        await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
         for name, made_with in SETTINGS.items():
             if not adapter.adjust(name, made_with, None).already:
                 progress(f"{name} was changed: it is {made_with} again")
-        _await_stable(adapter)
-
-
-def _await_stable(adapter: AerospikeAdapter) -> None:
-    deadline = time.monotonic() + _WHOLE_TIMEOUT_S
-    state = adapter.stable("whole")
-    while not state.reached:
-        if time.monotonic() > deadline:
-            missing = "; ".join(state.detail["missing"])
-            raise ClusterError(
-                f"the lab is not whole after {_WHOLE_TIMEOUT_S:g} s: {missing}",
-                "see `brownout lab logs`",
-            )
-        time.sleep(_POLL_S)
-        state = adapter.stable("whole")
+        await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
 
 
 def _node(number: int, port: int, home: Path, server: Server, spec: LabSpec) -> Node:

@@ -5,7 +5,6 @@
 Data is moved off a spare that was left in before it goes, or the last copy could go with it.
 """
 
-import time
 from collections.abc import Sequence
 from typing import Protocol, cast
 
@@ -13,13 +12,12 @@ from brownout.cluster.adapter import Adapter, adapter_for
 from brownout.cluster.host import Partitioning, host_for
 from brownout.cluster.model import Cluster, LabSpec, Node
 from brownout.cluster.resizing import Resizing
-from brownout.errors import ClusterError
 from brownout.infra.lab.engine import Progress, engine_of
+from brownout.infra.lab.waiting import await_milestone
 
 __all__ = ["mend"]
 
 _COPIED_TIMEOUT_S = 120.0
-_POLL_S = 0.05
 
 
 class _Resizable(Adapter, Resizing, Protocol):
@@ -61,7 +59,8 @@ def _regroup(cluster: Cluster, adapter: _Resizable, progress: Progress) -> None:
     for node in joined:
         progress(f"{node.name} is taken in again")
     if joined or serving:
-        _await_copies(adapter, progress)
+        progress("waiting until all data has its copies")
+        await_milestone(adapter, "redundant", _COPIED_TIMEOUT_S)
     for spare in cluster.spares:
         serving = [other for other in serving if other != spare]
         _put_out(spare, [*cluster.nodes, *serving], adapter, progress)
@@ -75,21 +74,6 @@ def _serving(cluster: Cluster, adapter: _Resizable) -> list[Node]:
     adapter.expect([*cluster.nodes, *awake])
     healthy = {member.node for member in adapter.members() if member.healthy}
     return [spare for spare in awake if spare.name in healthy]
-
-
-def _await_copies(adapter: _Resizable, progress: Progress) -> None:
-    progress("waiting until all data has its copies")
-    deadline = time.monotonic() + _COPIED_TIMEOUT_S
-    state = adapter.stable("redundant")
-    while not state.reached:
-        if time.monotonic() > deadline:
-            missing = "; ".join(state.detail["missing"])
-            raise ClusterError(
-                f"not all data has its copies after {_COPIED_TIMEOUT_S:g} s: {missing}",
-                "see `brownout lab logs`, or begin anew with `brownout lab down`",
-            )
-        time.sleep(_POLL_S)
-        state = adapter.stable("redundant")
 
 
 def _put_out(spare: Node, others: Sequence[Node], adapter: _Resizable, progress: Progress) -> None:

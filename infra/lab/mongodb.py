@@ -18,6 +18,7 @@ from brownout.infra.lab.mongod import configuration, find_mongod
 from brownout.infra.lab.network import HERE, Place
 from brownout.infra.lab.ports import free_ports
 from brownout.infra.lab.state import directory as directory_of
+from brownout.infra.lab.waiting import await_milestone
 
 __all__ = ["await_whole", "form", "lay_out"]
 
@@ -96,13 +97,8 @@ def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
 def await_whole(cluster: Cluster, progress: Progress) -> None:
     """Wait until every member is back in the set with all its data."""
     progress("waiting for every member")
-    deadline = time.monotonic() + _FORM_TIMEOUT_S
     with MongoAdapter(cluster) as adapter:
-        state = adapter.stable("whole")
-        while not state.reached:
-            _check_time(deadline, f"the lab is not whole: {'; '.join(state.detail['missing'])}")
-            time.sleep(_POLL_S)
-            state = adapter.stable("whole")
+        await_milestone(adapter, "whole", _FORM_TIMEOUT_S)
 
 
 def _node(name: str, place: Place, port: int, home: Path, mongod: Path, rack: str) -> Node:

@@ -16,7 +16,6 @@ from brownout.cluster.model import Cluster
 from brownout.report import picture
 from brownout.report.reading import read
 
-GENTLY = "load=streams.lookups.rate=80,streams.orders.rate=60"
 ON = ("--var", "cluster=lab-aerospike")
 EXPERIMENTS = (
     "node-kill",
@@ -29,17 +28,9 @@ EXPERIMENTS = (
 MAY_LOSE_WRITES = {"node-pause"}
 
 
-def quick(name: str, where: Path, target: str = "n2", **variables: float) -> chaos.Ran:
-    """Run a shipped experiment with a short baseline, a low rate and short waits."""
-    experiment = chaos.quick(chaos.load(name))
-    experiment["configuration"].update(variables)
-    return chaos.run(experiment, where, *ON, "--var", GENTLY, "--var", f"target={target}")
-
-
-def deeds(ran: chaos.Ran) -> list[tuple[str, str | None]]:
-    """What was broken and mended, each with its node, in the order of its proof."""
-    events = [e for e in ran.events if e["type"] in ("break", "mend")]
-    return [(e["name"], e["node"]) for e in events if e["stage"] == "effective"]
+def quick(name: str, where: Path, **variables: float) -> chaos.Ran:
+    """Run a shipped experiment on n2 with a short baseline, a low rate and short waits."""
+    return chaos.run_quickly(name, where, "lab-aerospike", target="n2", **variables)
 
 
 def milestones(ran: chaos.Ran) -> list[str]:
@@ -62,10 +53,7 @@ def errors(ran: chaos.Ran) -> int:
 def check_landed(ran: chaos.Ran) -> None:
     """The fault is proven, the cluster noticed it and got over it, and all of it is judged."""
     impact = ran.impact
-    conditions = {check["name"]: check for check in impact["validity"]}
-    for name in ("cluster_whole_at_start", "fault_landed", "method_completed", "identities_exact",
-                 "ledger_known"):  # fmt: skip
-        assert conditions[name]["ok"], conditions[name]
+    ran.check_proven()
     assert milestones(ran) == ["changed", "rejoined", "redundant"]
     assert len(impact["faults"]) == 1
     assert impact["verdict"] in ("pass", "fail", "inconclusive")
@@ -76,7 +64,7 @@ def test_a_wiped_node_comes_back_empty_and_no_acknowledged_write_is_lost(
 ) -> None:
     ran = quick("node-wipe", tmp_path, downtime_s=0.5)
     names = ["kill_node", "wipe_node", "start_node"]
-    assert deeds(ran) == [(name, "n2") for name in names], ran.output
+    assert ran.deeds == [(name, "n2") for name in names], ran.output
     check_landed(ran)
     (emptied,) = evidence(ran, "wipe_node")["directories"]
     assert (emptied["files_removed"], emptied["entries_left"]) == (1, 0)
@@ -102,7 +90,7 @@ def test_a_node_that_hangs_is_given_up_and_comes_back(
     lab_aerospike: Cluster, tmp_path: Path
 ) -> None:
     ran = quick("node-pause", tmp_path, hang_s=4)
-    assert deeds(ran) == [("pause_node", "n2"), ("resume_node", "n2")], ran.output
+    assert ran.deeds == [("pause_node", "n2"), ("resume_node", "n2")], ran.output
     check_landed(ran)
 
 
@@ -112,8 +100,8 @@ def test_a_quiesced_node_is_stopped_when_it_serves_nobody_and_nothing_fails(
     experiment = chaos.quick(chaos.load("maintenance-quiesced"))
     experiment["configuration"] |= {"before_s": 0, "maintenance_s": 1}
     experiment["method"][2:2] = [asks(name) for name in ASKED]
-    ran = chaos.run(experiment, tmp_path, *ON, "--var", GENTLY, "--var", "target=n2")
-    assert deeds(ran) == [
+    ran = chaos.run(experiment, tmp_path, *ON, *chaos.GENTLY, "--var", "target=n2")
+    assert ran.deeds == [
         ("quiesce_node", "n2"), ("recluster", None), ("stop_node", "n2"), ("reboot_node", "n2"),
         ("start_node", "n2"), ("unquiesce_node", "n2"),
     ], ran.output  # fmt: skip
@@ -150,9 +138,9 @@ def test_the_safe_stop_as_one_action_is_the_same(lab_aerospike: Cluster, tmp_pat
                 "func": "drain_and_stop_node"}  # fmt: skip
     one = {"type": "action", "name": "drain-and-stop", "provider": provider}
     experiment["method"] = [one]  # the rollback does the rest
-    ran = chaos.run(experiment, tmp_path, *ON, "--var", GENTLY, "--var", "target=n2")
+    ran = chaos.run(experiment, tmp_path, *ON, *chaos.GENTLY, "--var", "target=n2")
     names = ["quiesce_node", "recluster", "stop_node", "start_node", "unquiesce_node"]
-    assert [name for name, _ in deeds(ran)] == names, ran.output
+    assert [name for name, _ in ran.deeds] == names, ran.output
     with AerospikeAdapter(lab_aerospike) as adapter:
         assert adapter.stable("rejoined").reached
 

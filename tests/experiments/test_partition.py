@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import bson
 import pytest
@@ -14,19 +13,6 @@ from brownout.cluster.model import Cluster, Node, ProcessSpec
 from brownout.infra.lab.state import running_inventory
 
 WHY_NOT = network.why_not()
-GENTLY = ("--var", "load=streams.lookups.rate=80,streams.orders.rate=60")
-
-
-def quick(name: str, where: Path, cluster: str, **variables: Any) -> chaos.Ran:
-    """Run a shipped experiment with a short baseline, a low rate and a short cut."""
-    experiment = chaos.quick(chaos.load(name))
-    experiment["configuration"].update(variables)
-    return chaos.run(experiment, where, "--var", f"cluster={cluster}", *GENTLY)
-
-
-def deeds(ran: chaos.Ran) -> list[tuple[str, str | None]]:
-    """What was broken and mended, in the order of its proof."""
-    return [(e["name"], e["node"]) for e in ran.events if e["stage"] == "effective"]
 
 
 def lost_keys(ran: chaos.Ran) -> tuple[set[str], set[str]]:
@@ -60,10 +46,10 @@ def test_all_that_a_cut_off_primary_acknowledged_alone_is_found_lost(
     lab_partition: Cluster, tmp_path: Path
 ) -> None:
     before = {node.name: rollbacks(node) for node in lab_partition.nodes}
-    ran = quick("write-concern-1", tmp_path, lab_partition.name, partition_s=3)
+    ran = chaos.run_quickly("write-concern-1", tmp_path, lab_partition.name, partition_s=3)
     impact = ran.impact
     old = lab_partition.node(impact["experiment"]["target"])
-    assert deeds(ran) == [("partition_node", old.name), ("heal_partition", old.name)], ran.output
+    assert ran.deeds == [("partition_node", old.name), ("heal_partition", old.name)], ran.output
     assert (impact["verdict"], ran.code) == ("fail", 1), ran.output
     files = rollbacks(old) - before[old.name]
     documents = {d["_id"] for f in files for d in bson.decode_all(f.read_bytes())}
@@ -85,9 +71,9 @@ def test_a_primary_without_a_majority_steps_down_and_no_acknowledged_write_is_lo
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
-    ran = quick("majority-loss", tmp_path, "lab-mongodb-majority", downtime_s=0)
-    first, second = (node for name, node in deeds(ran) if name == "kill_node")
-    assert deeds(ran) == [
+    ran = chaos.run_quickly("majority-loss", tmp_path, "lab-mongodb-majority", downtime_s=0)
+    first, second = (node for name, node in ran.deeds if name == "kill_node")
+    assert ran.deeds == [
         ("kill_node", first), ("kill_node", second),
         ("start_node", first), ("start_node", second),
     ], ran.output  # fmt: skip

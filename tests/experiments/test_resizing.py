@@ -5,7 +5,6 @@ What happens is tested, never how fast: on a busy machine the load may not be ju
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
@@ -15,7 +14,6 @@ from brownout.cluster.aerospike import AerospikeAdapter
 from brownout.cluster.model import Cluster
 from brownout.infra.lab.state import running_inventory
 
-GENTLY = ("--var", "load=streams.lookups.rate=80,streams.orders.rate=60")
 PLANNED = ("scale-out", "scale-in", "member-replace")
 #: Every experiment here and the labs that it runs on as shipped.
 EVERYWHERE = [
@@ -27,25 +25,10 @@ EVERYWHERE = [
 ]  # fmt: skip
 
 
-def quick(name: str, where: Path, cluster: str, **variables: Any) -> chaos.Ran:
-    """Run a shipped experiment with a short baseline and a low rate."""
-    experiment = chaos.quick(chaos.load(name))
-    experiment["configuration"].update(variables)
-    return chaos.run(experiment, where, "--var", f"cluster={cluster}", *GENTLY)
-
-
-def deeds(ran: chaos.Ran) -> list[tuple[str, str | None]]:
-    """What was changed, broken and mended, in the order of its proof."""
-    return [(e["name"], e["node"]) for e in ran.events if e["stage"] == "effective"]
-
-
 def check_judged(ran: chaos.Ran, faults: int) -> None:
     """Every step is proven, redundancy is back after each, no acknowledged write is lost."""
     impact = ran.impact
-    conditions = {check["name"]: check for check in impact["validity"]}
-    for name in ("cluster_whole_at_start", "fault_landed", "method_completed", "identities_exact",
-                 "ledger_known"):  # fmt: skip
-        assert conditions[name]["ok"], conditions[name]
+    ran.check_proven()
     assert len(impact["faults"]) == faults, ran.output
     for fault in impact["faults"]:
         assert fault["redundancy_time"] is not None
@@ -63,9 +46,9 @@ def check_whole(cluster: Cluster) -> None:
 def test_a_member_is_replaced_and_both_changes_are_put_back(
     lab_mongodb: Cluster, tmp_path: Path
 ) -> None:
-    ran = quick("member-replace", tmp_path, "lab-mongodb")
+    ran = chaos.run_quickly("member-replace", tmp_path, "lab-mongodb")
     old = ran.impact["experiment"]["target"]
-    assert deeds(ran) == [
+    assert ran.deeds == [
         ("remove_node", old), ("add_node", "n4"), ("admit_node", "n4"),
         ("remove_node", "n4"), ("empty_spare", "n4"), ("add_node", old), ("adjust", old),
     ], ran.output  # fmt: skip
@@ -83,9 +66,9 @@ def test_every_member_is_restarted_in_turn_and_the_primary_last(
     with_primary = adapter_for(lab_mongodb)
     primary = with_primary.targets("primary", 1)[0].name
     with_primary.close()
-    ran = quick("rolling-restart", tmp_path, "lab-mongodb", downtime_s=0.5)
+    ran = chaos.run_quickly("rolling-restart", tmp_path, "lab-mongodb", downtime_s=0.5)
     check_judged(ran, faults=3)
-    stopped = [node for name, node in deeds(ran) if name == "stop_node"]
+    stopped = [node for name, node in ran.deeds if name == "stop_node"]
     assert sorted(map(str, stopped)) == ["n1", "n2", "n3"]
     assert stopped[-1] == primary
     back = [fault["milestones"][-1] for fault in ran.impact["faults"]]
@@ -97,8 +80,8 @@ def test_every_member_is_restarted_in_turn_and_the_primary_last(
 def test_one_copy_more_is_made_of_every_record_and_given_up_in_the_end(
     lab_aerospike: Cluster, tmp_path: Path
 ) -> None:
-    ran = quick("replication-factor", tmp_path, "lab-aerospike", migrate_threads=4)
-    assert [name for name, _ in deeds(ran)] == ["adjust"] * 4, ran.output
+    ran = chaos.run_quickly("replication-factor", tmp_path, "lab-aerospike", migrate_threads=4)
+    assert [name for name, _ in ran.deeds] == ["adjust"] * 4, ran.output
     check_judged(ran, faults=1)
     (fault,) = ran.impact["faults"]
     assert [e["type"] for e in fault["events"]] == ["break", "mend", "mend"]
@@ -113,8 +96,8 @@ def test_one_copy_more_is_made_of_every_record_and_given_up_in_the_end(
 
 def test_a_whole_rack_dies_and_every_record_has_a_copy_on_the_other(tmp_path: Path) -> None:
     experiment = chaos.quick(chaos.load("rack-loss"))
-    ran = chaos.run(experiment, tmp_path, *GENTLY, env=own_lab(tmp_path))
-    killed = [node for name, node in deeds(ran) if name == "kill_node"]
+    ran = chaos.run(experiment, tmp_path, *chaos.GENTLY, env=own_lab(tmp_path))
+    killed = [node for name, node in ran.deeds if name == "kill_node"]
     assert killed in (["n1", "n3"], ["n2", "n4"]), ran.output
     check_judged(ran, faults=1)
     assert running_inventory("lab-aerospike-racks") is None
@@ -123,7 +106,7 @@ def test_a_whole_rack_dies_and_every_record_has_a_copy_on_the_other(tmp_path: Pa
 def test_a_change_that_a_database_has_no_word_for_is_refused_before_anything_is_touched(
     lab_mongodb: Cluster, tmp_path: Path
 ) -> None:
-    ran = quick("replication-factor", tmp_path, "lab-mongodb")
+    ran = chaos.run_quickly("replication-factor", tmp_path, "lab-mongodb")
     assert ran.code != 0
     assert ran.directory is None
     assert "scenario `replication-factor` is unsupported on `lab-mongodb`" in ran.output

@@ -10,7 +10,6 @@ from brownout.cluster.aerospike import AerospikeAdapter, figures
 from brownout.cluster.aerospike.view import View
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import Refused
-from brownout.run.events import EventLog
 from brownout.session.faults import Faults
 from brownout.session.milestones import Crossing, MilestoneWatcher
 
@@ -19,18 +18,8 @@ HEADER = 8 << 20
 
 
 @pytest.fixture
-def adapter(lab_aerospike: Cluster) -> Iterator[AerospikeAdapter]:
-    with AerospikeAdapter(lab_aerospike) as found:
-        yield found
-
-
-@pytest.fixture
-def faults(lab_aerospike: Cluster, adapter: AerospikeAdapter, tmp_path: Path) -> Iterator[Faults]:
-    log = EventLog(tmp_path / "events.ndjson")
-    found = Faults(lab_aerospike, adapter, log, lambda monotonic: monotonic)
-    yield found
-    assert found.put_back() == []
-    await_state("a whole cluster", lambda: adapter.stable("whole").reached)
+def cluster(lab_aerospike: Cluster) -> Cluster:
+    return lab_aerospike
 
 
 @pytest.fixture

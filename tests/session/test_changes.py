@@ -1,45 +1,25 @@
 """Planned changes of a real replica set: written down, guarded, and put back, after a crash too."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests import kill_harness
 
-from brownout.cluster.adapter import adapter_for
 from brownout.cluster.host import host_for
+from brownout.cluster.lacking import lacks
 from brownout.cluster.model import Cluster, Guards
 from brownout.cluster.mongodb import MongoAdapter
 from brownout.errors import ClusterError, ConfigurationError, Refused, Unsupported
 from brownout.run.events import EventLog, read_events
 from brownout.session import debts
 from brownout.session.faults import Faults
-from brownout.session.redundancy import await_redundancy, lacks_of
+from brownout.session.redundancy import await_redundancy
 from brownout.session.targets import next_spare
 
 
 @pytest.fixture
-def adapter(lab_mongodb: Cluster) -> Iterator[MongoAdapter]:
-    found = adapter_for(lab_mongodb)
-    assert isinstance(found, MongoAdapter)
-    try:
-        yield found
-    finally:
-        found.close()
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "events.ndjson"
-
-
-@pytest.fixture
-def faults(lab_mongodb: Cluster, adapter: MongoAdapter, log: Path) -> Iterator[Faults]:
-    found = Faults(lab_mongodb, adapter, EventLog(log), lambda monotonic: monotonic)
-    try:
-        yield found
-    finally:
-        assert found.put_back() == []
+def cluster(lab_mongodb: Cluster) -> Cluster:
+    return lab_mongodb
 
 
 def names(faults: Faults) -> list[str]:
@@ -73,7 +53,7 @@ def test_taking_back_a_change_leaves_nothing_to_put_back(
     faults.changes.add(spare)
     with pytest.raises(ClusterError, match="has no spare node to add, and 1 are members now"):
         next_spare(lab_mongodb, faults.changes.members)
-    await_redundancy(lambda: lacks_of(adapter), "it has no data yet", 60)
+    await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
     faults.changes.remove(spare)
     assert faults.changes.owed == ()
     assert adapter.stable("whole").reached
@@ -84,7 +64,7 @@ def test_a_spare_that_was_out_of_the_set_already_when_the_run_died_is_stopped_an
 ) -> None:
     spare = lab_mongodb.spares[0]
     faults.changes.add(spare)
-    await_redundancy(lambda: lacks_of(adapter), "it has no data yet", 60)
+    await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
     adapter.leave(spare)  # and then it died, before it stopped it
     events = read_events(log)
     after = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t, {}, {}, debts.left(events))

@@ -1,6 +1,5 @@
 """Planned changes of five stand-in nodes: what a node comes with, and what must wait for it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,19 +17,8 @@ PINNED = "replication_factor was changed by this run, and a node starts with its
 
 
 @pytest.fixture
-def adapter(lab_aerospike: Cluster) -> Iterator[AerospikeAdapter]:
-    with AerospikeAdapter(lab_aerospike) as found:
-        yield found
-
-
-@pytest.fixture
-def faults(lab_aerospike: Cluster, adapter: AerospikeAdapter, tmp_path: Path) -> Iterator[Faults]:
-    log = EventLog(tmp_path / "events.ndjson")
-    found = Faults(lab_aerospike, adapter, log, lambda monotonic: monotonic)
-    yield found
-    assert found.put_back() == []
-    assert debts.left(read_events(tmp_path / "events.ndjson")) == ()
-    await_state("a whole cluster", lambda: adapter.stable("whole").reached)
+def cluster(lab_aerospike: Cluster) -> Cluster:
+    return lab_aerospike
 
 
 def test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_another_factor(

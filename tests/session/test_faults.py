@@ -3,12 +3,11 @@
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from brownout.cluster.adapter import Adapter, adapter_for
+from brownout.cluster.adapter import Adapter
 from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster, Guards, Node
 from brownout.errors import BrownoutError, ConfigurationError, HostError, Refused
@@ -17,30 +16,8 @@ from brownout.session.faults import Faults
 
 
 @pytest.fixture
-def adapter(lab_mongodb: Cluster) -> Iterator[Adapter]:
-    found = adapter_for(lab_mongodb)
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "events.ndjson"
-
-
-@pytest.fixture
-def faults(lab_mongodb: Cluster, adapter: Adapter, log: Path) -> Iterator[Faults]:
-    found = Faults(lab_mongodb, adapter, EventLog(log), lambda monotonic: monotonic)
-    yield found
-    assert found.put_back() == []
-    _await_whole(adapter)
-
-
-def _await_whole(adapter: Adapter) -> None:
-    deadline = time.monotonic() + 60
-    while not adapter.stable("whole").reached:
-        assert time.monotonic() < deadline, adapter.stable("whole").detail
-        time.sleep(0.1)
+def cluster(lab_mongodb: Cluster) -> Cluster:
+    return lab_mongodb
 
 
 def _secondary(adapter: Adapter) -> Node:

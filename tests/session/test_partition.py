@@ -1,7 +1,7 @@
 """A primary is cut off from its set: written down, guarded, and put back, after a crash too."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,22 +20,8 @@ GENTLY = ("--var", "load=streams.lookups.rate=80,streams.orders.rate=60")
 
 
 @pytest.fixture
-def adapter(lab_partition: Cluster) -> Iterator[Adapter]:
-    found = adapter_for(lab_partition)
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "events.ndjson"
-
-
-@pytest.fixture
-def faults(lab_partition: Cluster, adapter: Adapter, log: Path) -> Iterator[Faults]:
-    found = Faults(lab_partition, adapter, EventLog(log), lambda monotonic: monotonic)
-    yield found
-    assert found.put_back() == []
+def cluster(lab_partition: Cluster) -> Cluster:
+    return lab_partition
 
 
 def test_a_cut_off_primary_is_replaced_and_put_back(

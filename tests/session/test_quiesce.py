@@ -25,22 +25,8 @@ GENTLY = "load=streams.lookups.rate=80,streams.orders.rate=60"
 
 
 @pytest.fixture
-def adapter(lab_aerospike: Cluster) -> Iterator[AerospikeAdapter]:
-    with AerospikeAdapter(lab_aerospike) as found:
-        yield found
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "events.ndjson"
-
-
-@pytest.fixture
-def faults(lab_aerospike: Cluster, adapter: AerospikeAdapter, log: Path) -> Iterator[Faults]:
-    found = Faults(lab_aerospike, adapter, EventLog(log), lambda monotonic: monotonic)
-    yield found
-    assert found.put_back() == []
-    await_state("a whole cluster", lambda: adapter.stable("whole").reached)
+def cluster(lab_aerospike: Cluster) -> Cluster:
+    return lab_aerospike
 
 
 def quiesced(adapter: AerospikeAdapter) -> list[str]:

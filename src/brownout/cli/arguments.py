@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Cluster", "Json", "Run", "complete_cluster", "complete_experiment", "complete_run"]
-__all__ += ["complete_workload"]
+__all__ = ["Cluster", "Experiment", "Json", "Run", "Seed", "Variables", "complete_cluster"]
+__all__ += ["complete_experiment", "complete_run", "complete_workload"]
 
 
 def complete_run(incomplete: str) -> list[str]:
@@ -42,6 +42,17 @@ def complete_workload(incomplete: str) -> list[str]:
     return [name for name in catalog.names("workloads") if name.startswith(incomplete)]
 
 
+Experiment = Annotated[
+    str,
+    typer.Argument(
+        help="An experiment's file, or the name of a shipped one.",
+        autocompletion=complete_experiment,
+    ),
+]
+Variables = Annotated[
+    list[str] | None, typer.Option("--var", help="NAME=VALUE, as `chaos run --var` takes it.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Of all that is drawn; 0 draws one and says it.")]
 Run = Annotated[
     Path,
     typer.Argument(

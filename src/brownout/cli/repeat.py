@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from brownout.cli.arguments import Json, complete_experiment
+from brownout.cli.arguments import Experiment, Json, Seed, Variables
 from brownout.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
@@ -25,23 +25,13 @@ CODES = {
 
 
 def repeat(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            help="An experiment's file, or the name of a shipped one.",
-            autocompletion=complete_experiment,
-        ),
-    ],
+    experiment: Experiment,
     n: Annotated[int, typer.Option("-n", "--times", min=1, help="How many times.")] = 5,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Of all that is drawn; 0 draws one and says it.")
-    ] = 0,
+    seed: Seed = 0,
     phase_max: Annotated[
         float, typer.Option(min=0, help="Wait up to so many seconds before each fault.")
     ] = 10.0,
-    var: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE, as `chaos run --var` takes it.")
-    ] = None,
+    var: Variables = None,
     as_json: Json = False,
 ) -> None:
     """Run EXPERIMENT many times, each time another node and moment, and say how it is spread.

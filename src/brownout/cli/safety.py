@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from brownout.cli.arguments import complete_cluster, complete_experiment, complete_run
+from brownout.cli.arguments import Experiment, Variables, complete_cluster, complete_run
 from brownout.errors import ConfigurationError, ExitCode, Refused
 
 if TYPE_CHECKING:
@@ -17,16 +17,8 @@ __all__ = ["abort", "heal", "plan"]
 
 
 def plan(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            help="An experiment's file, or the name of a shipped one.",
-            autocompletion=complete_experiment,
-        ),
-    ],
-    var: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE, as `chaos run --var` takes it.")
-    ] = None,
+    experiment: Experiment,
+    var: Variables = None,
 ) -> None:
     """Say what EXPERIMENT would do, command by command, and what stands against it.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from brownout.cli.arguments import Json, complete_experiment
+from brownout.cli.arguments import Experiment, Json, Seed, Variables
 from brownout.cli.repeat import code_of, document_of, stop_after
 from brownout.errors import ConfigurationError
 
@@ -20,21 +20,11 @@ __all__ = ["sweep"]
 
 
 def sweep(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            help="An experiment's file, or the name of a shipped one.",
-            autocompletion=complete_experiment,
-        ),
-    ],
+    experiment: Experiment,
     vary: Annotated[str, typer.Option(help="NAME=VALUE,VALUE,…: the variable, and what to try.")],
     n: Annotated[int, typer.Option("-n", "--times", min=1, help="Runs of each value.")] = 1,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Of all that is drawn, for every value alike; 0 draws one.")
-    ] = 0,
-    var: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE, as `chaos run --var` takes it.")
-    ] = None,
+    seed: Seed = 0,
+    var: Variables = None,
     svg: Annotated[Path | None, typer.Option(help="Draw the curve into this file too.")] = None,
     as_json: Json = False,
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from brownout.cluster.commands import Answer, Runner, answer, script
 from brownout.cluster.moments import bracket
+from brownout.cluster.wipe import emptied_evidence
 from brownout.errors import HostError, Refused
 
 __all__ = ["Emptied", "Facts", "Mount", "check", "empty", "parse", "refusals"]
@@ -109,12 +110,7 @@ class Emptied:
 
     def evidence(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            "directory": str(self.directory),
-            "files_removed": self.files,
-            "bytes_removed": self.size_bytes,
-            "entries_left": 0,
-        }
+        return emptied_evidence(self.directory, self.files, self.size_bytes)
 
 
 def check(

@@ -9,13 +9,13 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from brownout.cluster.procfs import users_of
 from brownout.errors import HostError, Refused
 
-__all__ = ["Emptied", "check", "empty", "holds", "same_or_nested"]
+__all__ = ["Emptied", "check", "emptied_evidence", "empty", "holds", "same_or_nested"]
 
 _SYSTEM = frozenset(
     Path("/", name)
@@ -25,6 +25,16 @@ _SYSTEM = frozenset(
         *("var/lib", "var/log", "var/tmp"),
     )
 )
+
+
+def emptied_evidence(directory: PurePath, files: int, size_bytes: int) -> dict[str, Any]:
+    """Return for JSON what was in a directory that is proven empty."""
+    return {
+        "directory": str(directory),
+        "files_removed": files,
+        "bytes_removed": size_bytes,
+        "entries_left": 0,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +52,7 @@ class Emptied:
 
     def evidence(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            "directory": str(self.directory),
-            "files_removed": self.files,
-            "bytes_removed": self.size_bytes,
-            "entries_left": 0,
-        }
+        return emptied_evidence(self.directory, self.files, self.size_bytes)
 
 
 def check(directory: Path, keep: Iterable[Path]) -> Path:

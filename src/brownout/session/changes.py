@@ -4,18 +4,20 @@ Each is written down as a fault is, guarded as a fault is, and put back as a fau
 ends as it began, also where the run died half-way (`debts` says what is owed).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from brownout.cluster.adapter import Adapter
 from brownout.cluster.host import Host, Proof
+from brownout.cluster.lacking import lacks
 from brownout.cluster.model import Cluster, Node
 from brownout.cluster.resizing import Adjustable, Resizing
 from brownout.errors import BrownoutError, ConfigurationError, Unsupported
 from brownout.session import debts, guards
 from brownout.session.acts import Act, Acts, Evidence
 from brownout.session.debts import Debt
-from brownout.session.redundancy import await_redundancy, lacks_of
+from brownout.session.redundancy import await_redundancy
 
 __all__ = ["Changes"]
 
@@ -33,14 +35,13 @@ class Changes:
         adapter: Adapter,
         acts: Acts,
         host: Callable[[Node], Host],
-        missing: Callable[[], list[str]],
         owed: Sequence[Debt] = (),
     ) -> None:
         self._cluster, self._adapter, self._acts = cluster, adapter, acts
-        self._host, self._missing = host, missing
+        self._host = host
         self._debts = tuple(owed)
         self._given: dict[str, Any] = {}  # settings of the cluster, for nodes that come later
-        self.under_way = False  # no milestone counts before a change is whole
+        self.under_way = False
         if self._debts:
             self._expect()
 
@@ -61,6 +62,15 @@ class Changes:
         if not names:
             raise ConfigurationError("node: found `added`, but no node was added in this run yet")
         return self._cluster.node(str(names[-1]))
+
+    @contextmanager
+    def half_made(self) -> Iterator[None]:
+        """Let no milestone count before what is done in here is done."""
+        self.under_way = True
+        try:
+            yield
+        finally:
+            self.under_way = False
 
     def add(self, node: Node) -> Evidence:
         """Start `node` and make it a member."""
@@ -141,7 +151,9 @@ class Changes:
         """Give a node that is back the say that it had, once it has the data for it."""
         if say is None:
             return
-        await_redundancy(lambda: lacks_of(self._adapter), f"node `{node.name}` has no vote yet")
+        await_redundancy(
+            lambda: lacks(self._adapter, "redundant"), f"node `{node.name}` has no vote yet"
+        )
         self._set("mend", Debt("adjust", node.name, _SAY), say)
 
     def _await_copies(self, leaving: Node) -> None:
@@ -154,16 +166,16 @@ class Changes:
         asked = [self.members, rest] if running else [rest]
         adapter = self._resizing("remove")
 
-        def lacks() -> list[str]:
+        def lacking() -> list[str]:
             found: list[str] = []
             for nodes in asked:
                 adapter.expect(nodes)
-                found = lacks_of(self._adapter)
+                found = lacks(self._adapter, "redundant")
                 if not found:
                     break
             return found
 
-        await_redundancy(lacks, f"node `{leaving.name}` stays, since a removal could lose data")
+        await_redundancy(lacking, f"node `{leaving.name}` stays, since a removal could lose data")
         adapter.expect(asked[0])
 
     def _add(self, type: str, node: Node) -> Evidence:
@@ -223,11 +235,8 @@ class Changes:
         if not mending:
             self._debts = debts.owe(self._debts, owes)
         undo = None if mending else owes.undo()
-        self.under_way = True
-        try:
+        with self.half_made():
             evidence = self._acts.carry_out(Act(type, name, owes.node, undo, arguments), do)
-        finally:
-            self.under_way = False
         if mending:
             self._debts = debts.paid(self._debts, name, owes.node, owes.setting)
         self._expect()
@@ -249,7 +258,7 @@ class Changes:
         self, act: str, node: Node | None, objections: Sequence[str], whole: bool = True
     ) -> None:
         """Refuse a change that the inventory, the database or a cluster not `whole` forbids."""
-        name, missing = node.name if node else None, self._missing() if whole else []
+        name, missing = node.name if node else None, lacks(self._adapter, "whole") if whole else []
         guards.refuse(guards.of_change(self._cluster, name, act, missing, objections))
 
     def _resizing(self, need: str) -> Resizing:

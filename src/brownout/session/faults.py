@@ -9,6 +9,7 @@ from pathlib import Path
 
 from brownout.cluster.adapter import Adapter, Quiescing
 from brownout.cluster.host import Host, Proof, StopMode, host_for, partitioning_host
+from brownout.cluster.lacking import lacks
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import BrownoutError, Unsupported
 from brownout.run.events import EventLog
@@ -40,7 +41,7 @@ class Faults:
         self._quiesced: list[int] = []  # the events that a recluster is to give their effect
         self._half_wiped = dict(half_wiped or {})  # node -> directories that a wipe began on
         self._lock = threading.Lock()
-        self.changes = Changes(cluster, adapter, self.acts, self.host, self._missing, debts)
+        self.changes = Changes(cluster, adapter, self.acts, self.host, debts)
 
     @property
     def broken(self) -> dict[str, str]:
@@ -70,7 +71,7 @@ class Faults:
 
         The guards judge all of them before the first is touched.
         """
-        missing, down = self._missing(), self.broken
+        missing, down = lacks(self._adapter, "whole"), self.broken
         found = []
         for node in nodes:
             found += guards.of_break(self._cluster, node.name, "kill", down, missing)
@@ -234,15 +235,9 @@ class Faults:
     def _check_break(self, node: Node, act: str) -> None:
         """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
         broken = self.broken
-        missing = [] if node.name in broken else self._missing()
+        missing = [] if node.name in broken else lacks(self._adapter, "whole")
         found = guards.of_break(self._cluster, node.name, act, broken, missing)
         guards.refuse([*found, guards.possible(self.changes.pinned())])
-
-    def _missing(self) -> list[str]:
-        """Return in words what the cluster lacks to be whole; nothing for a whole one."""
-        state = self._adapter.stable("whole")
-        lacks = [str(words) for words in state.detail.get("missing", [])]
-        return [] if state.reached else lacks or ["it does not say why"]
 
     def _check_wipe(self, node: Node) -> None:
         """Refuse a wipe that the inventory forbids or of a node that is not stopped."""

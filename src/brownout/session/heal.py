@@ -11,7 +11,6 @@ next one. Every node is tried even if one fails.
 
 import contextlib
 import signal
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +18,9 @@ from pathlib import Path
 from brownout.cluster import inventory, procfs
 from brownout.cluster.adapter import adapter_for
 from brownout.cluster.host import Host, Partitioning, host_for
+from brownout.cluster.lacking import await_nothing, lacks
 from brownout.cluster.model import Cluster
-from brownout.errors import BrownoutError, ClusterError, Refused, UndoFailed
+from brownout.errors import BrownoutError, Refused, UndoFailed
 from brownout.infra import lab
 from brownout.load.where import collect_left
 from brownout.run.directory import RunDirectory
@@ -181,29 +181,18 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
 def _await_whole(cluster: Cluster, limit_s: float, say: Say) -> bool:
     """Wait until every member is there and in step."""
     adapter = adapter_for(cluster)
-    deadline = time.monotonic() + limit_s
     try:
-        while True:
-            missing = _missing(lambda: adapter.stable("whole").detail.get("missing", []))
-            if not missing:
-                return True
-            if time.monotonic() > deadline:
-                raise UndoFailed(
-                    f"cluster `{cluster.name}` is not whole after {limit_s:.0f} s: {missing}",
-                    "look at the nodes' own logs, then heal again",
-                )
-            say(f"not whole yet: {missing}")
-            time.sleep(0.5)
+        missing = await_nothing(
+            lambda: lacks(adapter, "whole"), limit_s, lambda found: say(f"not whole yet: {found}")
+        )
     finally:
         adapter.close()
-
-
-def _missing(ask: Callable[[], object]) -> object:
-    """What is still wanted, in the adapter's words; a cluster that cannot say wants an answer."""
-    try:
-        return ask()
-    except ClusterError as error:
-        return str(error)
+    if missing:
+        raise UndoFailed(
+            f"cluster `{cluster.name}` is not whole after {limit_s:.0f} s: {missing}",
+            "look at the nodes' own logs, then heal again",
+        )
+    return True
 
 
 def _stop_generator(run: Path, say: Say) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from brownout.cluster.adapter import Adapter
 from brownout.cluster.host import Proof
+from brownout.cluster.lacking import lacks
 from brownout.cluster.model import Cluster
 from brownout.errors import ClusterError, ConfigurationError, Unsupported
 from brownout.session import guards
@@ -58,17 +59,14 @@ def failover(session: "Session", begins_within_s: float, done_within_s: float) -
     acts, changes = session.faults.acts, session.faults.changes
     with asking(cluster) as client, PrimaryWatch(cluster) as watch:
         watch.await_primary(_FIND_S, stopped)
-        lacks = unmet(gather(client, cluster, session.adapter), datetime.now(UTC))
-        missing = _missing(session.adapter)
-        guards.refuse(guards.of_change(cluster, None, "failover", missing, lacks))
+        objections = unmet(gather(client, cluster, session.adapter), datetime.now(UTC))
+        missing = lacks(session.adapter, "whole")
+        guards.refuse(guards.of_change(cluster, None, "failover", missing, objections))
         acts.before_break()
         entry = acts.intend(Act("break", "test_failover", None))
         requested = time.monotonic()
-        changes.under_way = True  # no milestone counts before Atlas has begun
-        try:
+        with changes.half_made():  # no milestone counts before Atlas has begun
             proof = acts.do(entry, lambda: _request(client, watch, begins_within_s, stopped))
-        finally:
-            changes.under_way = False
         evidence = acts.prove(entry, proof)
         _await_applied(client, done_within_s, stopped)
         took = {"finished_after_s": round(time.monotonic() - requested, 3)}
@@ -92,13 +90,6 @@ def gather(client: "AtlasClient", cluster: Cluster, adapter: Adapter) -> "Facts"
         free_disk=free_disk(cluster),
         oplog_s={p.id: _latest(client, p.id) for p in processes if p.type_name in PRIMARIES},
     )
-
-
-def _missing(adapter: Adapter) -> list[str]:
-    """Return in words what the set lacks to be whole; nothing for a whole one."""
-    state = adapter.stable("whole")
-    lacks = [str(words) for words in state.detail.get("missing", [])]
-    return [] if state.reached else lacks or ["it does not say why"]
 
 
 def _latest(client: "AtlasClient", process: str) -> float | None:

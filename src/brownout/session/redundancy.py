@@ -1,15 +1,13 @@
 """Wait until every record has all its copies, where going on without would lose some."""
 
-import time
 from collections.abc import Callable
 
-from brownout.cluster.adapter import Adapter
+from brownout.cluster import lacking
 from brownout.errors import ClusterError
 
-__all__ = ["await_redundancy", "lacks_of"]
+__all__ = ["await_redundancy"]
 
 WITHIN_S = 300.0
-_POLL_S = 0.5
 
 
 def await_redundancy(
@@ -19,22 +17,10 @@ def await_redundancy(
 
     Raises `ClusterError` that begins with what is so `otherwise`, and says what is wanted.
     """
-    deadline = time.monotonic() + within_s
-    while missing := lacks():
-        if time.monotonic() > deadline:
-            raise ClusterError(
-                f"{otherwise}: the cluster is not redundant after {within_s:.0f} s: "
-                + "; ".join(missing),
-                "see why, then heal again",
-            )
-        time.sleep(_POLL_S)
-
-
-def lacks_of(adapter: Adapter) -> list[str]:
-    """Return in words what a cluster lacks to be redundant; a silent one lacks an answer."""
-    try:
-        state = adapter.stable("redundant")
-    except ClusterError as error:
-        return [str(error)]
-    lacks = [str(words) for words in state.detail.get("missing", [])]
-    return [] if state.reached else lacks or ["it does not say why"]
+    missing = lacking.await_nothing(lacks, within_s)
+    if missing:
+        raise ClusterError(
+            f"{otherwise}: the cluster is not redundant after {within_s:.0f} s: "
+            + "; ".join(missing),
+            "see why, then heal again",
+        )

@@ -1,12 +1,12 @@
 """A real replica set in containers of a recorded engine: killed, wiped, started, whole again."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 from tests import chaos_runner as chaos
+from tests.waiting import await_whole
 
 from brownout.cluster.adapter import Adapter, adapter_for
 from brownout.cluster.host import host_for
@@ -22,17 +22,10 @@ def adapter(contained: Cluster) -> Iterator[Adapter]:
     adapter.close()
 
 
-def _await_whole(adapter: Adapter) -> None:
-    deadline = time.monotonic() + 120
-    while not (state := adapter.stable("whole")).reached:
-        assert time.monotonic() < deadline, state.detail
-        time.sleep(0.1)
-
-
 def test_a_primary_is_killed_wiped_and_started_and_the_set_is_whole_again(
     adapter: Adapter,
 ) -> None:
-    _await_whole(adapter)
+    await_whole(adapter)
     (node,) = adapter.targets("primary", 4711)
     host = host_for(node)
     with pytest.raises(Refused, match="it is running; stop it first"):
@@ -42,7 +35,7 @@ def test_a_primary_is_killed_wiped_and_started_and_the_set_is_whole_again(
     wiped = host.wipe(adapter.data_directories(node))
     started = host.start()
 
-    _await_whole(adapter)
+    await_whole(adapter)
     assert wiped.evidence["directories"][0]["files_removed"] > 20
     assert killed.effective_monotonic < wiped.effective_monotonic < started.effective_monotonic
 

@@ -1,11 +1,11 @@
 """A real replica set whose members are reached by ssh: killed, wiped, started, whole again."""
 
 import shlex
-import time
 from collections.abc import Iterator
 
 import pytest
 from tests.sshd import Sshd
+from tests.waiting import await_whole
 
 from brownout.cluster.adapter import Adapter, adapter_for
 from brownout.cluster.host import host_for
@@ -47,13 +47,6 @@ def adapter(cluster: Cluster) -> Iterator[Adapter]:
     adapter.close()
 
 
-def _await_whole(adapter: Adapter) -> None:
-    deadline = time.monotonic() + 120
-    while not (state := adapter.stable("whole")).reached:
-        assert time.monotonic() < deadline, state.detail
-        time.sleep(0.1)
-
-
 def test_a_primary_is_killed_wiped_and_started_over_ssh_and_the_set_is_whole_again(
     adapter: Adapter, sshd: Sshd
 ) -> None:
@@ -67,7 +60,7 @@ def test_a_primary_is_killed_wiped_and_started_over_ssh_and_the_set_is_whole_aga
     wiped = host.wipe(adapter.data_directories(node))
     started = host.start()
 
-    _await_whole(adapter)
+    await_whole(adapter)
     assert (killed.evidence["state"], killed.evidence["program"]) == ("gone", "mongod")
     assert wiped.evidence["directories"][0]["files_removed"] > 20
     assert killed.effective_monotonic < wiped.effective_monotonic < started.effective_monotonic
@@ -84,6 +77,6 @@ def test_a_paused_member_goes_on_by_itself_when_our_way_in_is_cut(
     host.pause()
     sshd.stop()
 
-    _await_whole(adapter)
+    await_whole(adapter)
     sshd.start()
     assert host.running().describe().startswith("running")

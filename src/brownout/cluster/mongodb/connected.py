@@ -1,7 +1,6 @@
 """One replica set with a connection of its own to each node, members and spares."""
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self
 
 from brownout.cluster.model import Cluster, Node
@@ -33,12 +32,7 @@ class Connected:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
