@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from brownout.impact.names import AT_LEAST, find
+from brownout.impact.reading import plain
 from brownout.run.ledger import Ledger
 from brownout.slo import Limit, worst
 from brownout.validity import Condition, Facts, conditions
@@ -126,7 +127,7 @@ def _evaluate(
         return None, None, "no fault took effect"
     values: list[float] = []
     for fault in measured:
-        value = _value(fault, limit)
+        value = plain(fault, limit.measure, limit.scope)
         if value is None:
             met, detail = _absent(fault, limit, facts)
             return None, met, detail
@@ -141,18 +142,6 @@ def _evaluate(
 def _compared(limit: Limit, value: float) -> tuple[float, bool, str]:
     met = value >= limit.limit if limit.direction == AT_LEAST else value <= limit.limit
     return value, met, ""
-
-
-def _value(fault: Document, limit: Limit) -> float | None:
-    """Return a measure of one fault as a number: a sum over causes, the later bound of a pair."""
-    value: Any = _scoped(fault, limit.scope)
-    for step in limit.measure.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    if isinstance(value, Mapping):
-        return float(sum(value.values()))
-    if isinstance(value, list):
-        return float(value[-1])
-    return None if value is None else value
 
 
 def _scoped(fault: Document, scope: str) -> Document | None:

@@ -13,6 +13,7 @@ import typer
 from brownout.cli import (
     calibrate,
     doctor,
+    gate,
     impact,
     inventories,
     lab,
@@ -29,7 +30,8 @@ from brownout.errors import BrownoutError, ExitCode
 
 __all__ = ["app", "main", "run"]
 
-RUN, LOOK, MAKE, MACHINE = "Run", "Look", "Make your own", "This machine and its clusters"
+RUN, LOOK, DECIDE, MAKE = "Run", "Look", "Decide", "Make your own"
+MACHINE = "This machine and its clusters"
 
 app = typer.Typer(
     name="brownout",
@@ -53,6 +55,8 @@ app.command("report", rich_help_panel=LOOK)(runs.report)
 app.command("analyze", rich_help_panel=LOOK)(runs.analyze)
 app.command("impact", rich_help_panel=LOOK)(impact.impact)
 app.add_typer(runs.app, name="runs", rich_help_panel=LOOK)
+app.command("gate", rich_help_panel=DECIDE)(gate.gate)
+app.add_typer(gate.app, name="baseline", rich_help_panel=DECIDE)
 app.command("new", rich_help_panel=MAKE)(making.new)
 app.add_typer(inventories.app, name="inventory", rich_help_panel=MAKE)
 app.command("check", rich_help_panel=MAKE)(making.check)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from brownout.impact.names import AT_LEAST, find
+from brownout.impact.reading import NEVER, is_at_least, value_of
 
 __all__ = ["LEAST", "MEASURES", "Spread", "spreads"]
 
@@ -51,15 +51,17 @@ def spreads(impacts: Sequence[Mapping[str, Any]]) -> list[Spread]:
     One in which nothing was proven to be broken tells nothing of a fault.
     """
     told = [impact for impact in impacts if _landed(impact)]
-    found = (_spread(measure, [_value(impact, measure) for impact in told]) for measure in MEASURES)
+    found = (
+        _spread(measure, [value_of(impact, measure) for impact in told]) for measure in MEASURES
+    )
     return [spread for spread in found if spread.values]
 
 
 def _spread(measure: str, values: Sequence[float | None]) -> Spread:
     """What never came lies beyond all that did, whichever way is worse."""
-    worse = -np.inf if _is_at_least(measure) else np.inf
-    never = sum(value is None for value in values) if measure.endswith("_time") else 0
-    known = [value for value in values if value is not None]
+    worse = -np.inf if is_at_least(measure) else np.inf
+    never = sum(value == NEVER for value in values)
+    known = [value for value in values if value is not None and value != NEVER]
     ranked = np.asarray([*known, *[worse] * never], np.float64)
     if not len(ranked):
         return Spread(measure, (), never, None, None, None, None)
@@ -89,19 +91,3 @@ def _finite(value: float) -> float | None:
 
 def _landed(impact: Mapping[str, Any]) -> bool:
     return any(fault["effective"] is not None for fault in impact["faults"])
-
-
-def _is_at_least(measure: str) -> bool:
-    known = find(measure)
-    return known is not None and known.direction == AT_LEAST
-
-
-def _value(impact: Mapping[str, Any], measure: str) -> float | None:
-    if measure == "lost_writes":
-        ledger = impact["ledger"]
-        return None if ledger["state"] == "unknown" else float(ledger["lost"])
-    values = [fault[measure] for fault in impact["faults"]]
-    if not values or any(value is None for value in values):
-        return None
-    plain = [float(value[-1] if isinstance(value, list) else value) for value in values]
-    return min(plain) if _is_at_least(measure) else max(plain)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import median_high
 from typing import Any
 
+from brownout.impact.reading import NEVER, value_of
 from brownout.report.words import STAND_IN, quantity
-from brownout.slo import worst
 
 __all__ = ["COLUMNS", "Point", "point", "render", "settings_of"]
 
@@ -47,7 +47,7 @@ def settings_of(text: str) -> tuple[str, list[str]] | None:
 
 def point(value: str, verdicts: Sequence[str], impacts: Sequence[Mapping[str, Any]]) -> Point:
     """Return the point of one value, from the impacts of its runs."""
-    measures = {name: _median([_worst(impact, name) for impact in impacts]) for name in COLUMNS}
+    measures = {name: _median([value_of(impact, name) for impact in impacts]) for name in COLUMNS}
     return Point(value, tuple(verdicts), measures, any(i["stand_in"] for i in impacts))
 
 
@@ -69,21 +69,6 @@ def _words(name: str, value: float | None) -> str:
     return "–" if value is None else quantity(name, value)
 
 
-def _worst(impact: Mapping[str, Any], path: str) -> float | None:
-    """Return the measure of the fault in which it is worst; None where one has none."""
-    values = [_follow(fault, path) for fault in impact["faults"]]
-    if not values or any(value is None for value in values):
-        return None
-    return worst(path, [float(v[-1] if isinstance(v, list) else v) for v in values])
-
-
-def _follow(fault: Mapping[str, Any], path: str) -> Any:
-    value: Any = fault
-    for step in path.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
-
-
 def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
+    known = [value for value in values if value is not None and value != NEVER]
     return median_high(known) if known and len(known) == len(values) else None

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.report import story
+from brownout.report.grid_text import escaped
 from brownout.report.measured import bound, found, name_of
 from brownout.report.results import met
 from brownout.report.tiles import tiles
@@ -32,17 +33,17 @@ def render(impact: Impact, run_id: str) -> str:
     lines = [
         f"### {sign} {verdict.upper()}: {_name(impact)}{stand_in}",
         "",
-        _escape(story.headline(impact)),
+        escaped(story.headline(impact)),
         "",
         *_table(impact, stand_in),
         "",
-        *(f"- {_escape(line)}" for line in story.felt(impact)),
+        *(f"- {escaped(line)}" for line in story.felt(impact)),
         "",
         "**Why**",
         "",
-        *(f"- {_escape(line)}" for line in story.why(impact)),
+        *(f"- {escaped(line)}" for line in story.why(impact)),
         "",
-        f"<sub>{_escape(_circumstances(impact, run_id))}</sub>",
+        f"<sub>{escaped(_circumstances(impact, run_id))}</sub>",
     ]
     return "\n".join(lines) + "\n"
 
@@ -60,7 +61,7 @@ def _table(impact: Impact, stand_in: str) -> list[str]:
     if not rows:
         return ["Nothing was measured."]
     head = [f"| measure (deadline {known}){stand_in} | found | limit | |", "|---|--:|--:|---|"]
-    return [*head, *("| " + " | ".join(map(_escape, row)) + " |" for row in rows)]
+    return [*head, *("| " + " | ".join(map(escaped, row)) + " |" for row in rows)]
 
 
 def _limit(slo: Mapping[str, Any]) -> tuple[str, str, str, str]:
@@ -87,8 +88,3 @@ def _circumstances(impact: Impact, run_id: str) -> str:
         run_id,
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _escape(text: str) -> str:
-    """Keep a table's bars and a browser's brackets from meaning something."""
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

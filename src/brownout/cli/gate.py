@@ -1,0 +1,107 @@
+"""`brownout gate` and `brownout baseline pin`: repeats against limits and a pinned baseline."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from brownout.cli.arguments import Json, complete_run
+from brownout.errors import ExitCode
+
+__all__ = ["app", "gate", "pin"]
+
+app = typer.Typer(
+    help="What a good version measured, kept for `brownout gate`.", no_args_is_help=True
+)
+
+Runs = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Runs of one experiment: directories or names.",
+        metavar="RUN…",
+        autocompletion=complete_run,
+    ),
+]
+
+
+@app.callback()
+def _group() -> None:
+    """What a good version measured, kept for `brownout gate`."""
+
+
+def gate(
+    runs: Runs,
+    baseline: Annotated[
+        Path | None, typer.Option(help="A pinned baseline; without one only limits are judged.")
+    ] = None,
+    spare: Annotated[
+        int, typer.Option(min=0, help="So many runs may be inconclusive and are left out.")
+    ] = 0,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML into this file.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write a summary for a pull request into this file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Decide by several runs of one experiment: pass, fail or inconclusive.
+
+    Each run must keep its own limits, and the repeats may not be worse than the baseline's by
+    more than is allowed. Exit codes: 0 pass, 1 fail, 2 inconclusive, 64 runs that do not belong
+    together.
+    """
+    from brownout.gate import baseline as baselines
+    from brownout.gate import cases, fit, judging, words
+    from brownout.report.junit import document, write
+    from brownout.run.several import read_several
+
+    pinned = baselines.read(baseline) if baseline is not None else None
+    found = read_several(runs)
+    fit.check(found, pinned)
+    decision = judging.decide(found, pinned, spare)
+    remarks = fit.remarks(found, pinned)
+    if junit is not None:
+        name = f"brownout gate {words.title(decision, found).partition('gate of ')[2]}"
+        known = cases.properties(decision, found)
+        write(junit, document(name, cases.cases(decision, found), known))
+    if markdown is not None:
+        write(markdown, words.summary(decision, found, remarks))
+    if as_json:
+        typer.echo(json.dumps(words.as_document(decision, found, remarks), indent=2))
+    else:
+        typer.echo(words.say(decision, found, remarks))
+    raise typer.Exit(_code(decision.word))
+
+
+@app.command("pin")
+def pin(
+    runs: Runs,
+    to: Annotated[Path, typer.Option("--write", help="The file to write.")],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(help="What to compare, as tps_drop or write.blackout; may be given again."),
+    ] = None,
+    allowed: Annotated[
+        float, typer.Option(min=0, help="So much worse the estimate may be, of the median.")
+    ] = 0.2,
+    critical: Annotated[
+        float, typer.Option(min=0, help="So much worse must be ruled out, of the median.")
+    ] = 0.5,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over a file that is there.")
+    ] = False,
+) -> None:
+    """Pin what RUNs of a good version measured; five or more that passed, all of one kind."""
+    from brownout.gate import baseline as baselines
+    from brownout.run.several import read_several
+
+    found = read_several(runs)
+    chosen = list(dict.fromkeys(measure or baselines.default_measures(found)))
+    pinned = baselines.pin(found, chosen, allowed, critical)
+    baselines.write(pinned, to, force)
+    typer.echo(f"{to}: {len(found)} runs pinned, compared by {', '.join(chosen)}")
+
+
+def _code(word: str) -> int:
+    codes = {"pass": ExitCode.PASS, "fail": ExitCode.FAIL}
+    return int(codes.get(word, ExitCode.INCONCLUSIVE))
