@@ -19,14 +19,16 @@ __all__ = [
 
 @activity
 def step_down_primary(
-    configuration: Configuration = None, secrets: Secrets = None
+    catch_up_s: int = 10, configuration: Configuration = None, secrets: Secrets = None
 ) -> dict[str, Any]:
     """Have the primary hand over to another member (`replSetStepDown`): the planned failover.
 
-    The old primary goes on as a secondary, so nothing stays broken.
+    It first lets a secondary catch up, for `catch_up_s` seconds at most
+    (`secondaryCatchUpPeriodSecs`), and fails if none has by then; the evidence's `caught_up_s`
+    says how long that took. The old primary goes on as a secondary, so nothing stays broken.
     """
     session = current()
-    return session.faults.step_down(session.node("target"))
+    return session.faults.step_down(session.node("target"), int(catch_up_s))
 
 
 @activity

@@ -14,6 +14,7 @@ from brownout.session.activity import activity
 from brownout.session.current import current, is_open
 
 __all__ = [
+    "delay_node",
     "heal_partition",
     "kill_node",
     "partition_node",
@@ -23,6 +24,7 @@ __all__ = [
     "resume_node",
     "start_node",
     "stop_node",
+    "undelay_node",
     "wipe_node",
 ]
 
@@ -103,6 +105,33 @@ def heal_partition(
     """Let `node` reach the other members again. Does nothing to a node that does."""
     session = current()
     return session.faults.heal_partition(session.node(node))
+
+
+@activity
+def delay_node(
+    node: str = "target",
+    latency_ms: int = 50,
+    jitter_ms: int = 0,
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> dict[str, Any]:
+    """Have what `node` sends arrive `latency_ms`, plus or minus `jitter_ms`, later.
+
+    Undone by `undelay_node`. Only where the lab made a way for it, as lab-mongodb-slow does: by
+    the kernel's netem where there is one, else by a toxiproxy in front of the node. The evidence
+    says `by` which.
+    """
+    session = current()
+    return session.faults.delay(session.node(node), int(latency_ms), int(jitter_ms))
+
+
+@activity
+def undelay_node(
+    node: str = "target", configuration: Configuration = None, secrets: Secrets = None
+) -> dict[str, Any]:
+    """Have what `node` sends arrive as before. Does nothing to a node that is not slowed."""
+    session = current()
+    return session.faults.undelay(session.node(node))
 
 
 @activity

@@ -19,6 +19,7 @@ settings.load_profile("brownout")
 LAB = "lab-mongodb"
 AEROSPIKE = "lab-aerospike"
 PARTITION = "lab-mongodb-partition"
+SLOW = "lab-mongodb-slow"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -121,3 +122,19 @@ def lab_partition(_partition_home: Path, monkeypatch: pytest.MonkeyPatch) -> Clu
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_partition_home))
     monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
     return lab.up(PARTITION)  # mends what a failed test left broken
+
+
+@pytest.fixture(scope="session")
+def _slow_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield from _home(tmp_path_factory, SLOW)
+
+
+@pytest.fixture
+def lab_slow(_slow_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """A replica set of three whose members can be slowed, that all tests share, whole at the start.
+
+    By netem where this machine has it, else by toxiproxy. BROWNOUT_LAB_DIR points to it.
+    """
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_slow_home))
+    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
+    return lab.up(SLOW)  # mends what a failed test left broken

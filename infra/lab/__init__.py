@@ -9,7 +9,8 @@
 disk, `mongodb` and `mongod` make a replica set. A lab survives the shell that made it.
 """
 
+from brownout.infra.lab.foreseen import foreseen
 from brownout.infra.lab.inspect import LabStatus, MemberStatus, logs, status
 from brownout.infra.lab.lifecycle import down, ensure, up
 
-__all__ = ["LabStatus", "MemberStatus", "down", "ensure", "logs", "status", "up"]
+__all__ = ["LabStatus", "MemberStatus", "down", "ensure", "foreseen", "logs", "status", "up"]

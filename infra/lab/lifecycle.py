@@ -9,7 +9,7 @@ from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster, LabSpec, Node
 from brownout.cluster.problems import from_validation
 from brownout.errors import BrownoutError, ClusterError, ConfigurationError, HostError, UndoFailed
-from brownout.infra.lab import network, state
+from brownout.infra.lab import network, proxies, state
 from brownout.infra.lab.atlas_api import process as atlas_api
 from brownout.infra.lab.engine import Progress, engine_of
 from brownout.infra.lab.inspect import Condition, condition, recorded
@@ -136,6 +136,7 @@ def _make_once(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
         cluster = engine.lay_out(declared, spec, directory)
         state.write_inventory(cluster)
         progress(f"starting {len(cluster.nodes)} members of {name}")
+        proxies.start(directory)
         _start(cluster.nodes)
         engine.form(cluster, spec, progress)
         state.write(name, spec.engine, "running")
@@ -162,6 +163,7 @@ def _mended(name: str, spec: LabSpec, members: int | None, progress: Progress) -
             f"the lab `{name}` is up with {len(cluster.nodes)} members, wanted {members}",
             f"brownout lab down {name}",
         )
+    proxies.start(state.directory(name))
     mend(cluster, spec, progress)
     return cluster
 
@@ -178,5 +180,6 @@ def _remove(name: str) -> None:
             failures.append(str(error))
     if failures:
         raise UndoFailed(f"the lab `{name}` is not down: {'; '.join(failures)}")
+    proxies.stop(state.directory(name))
     network.remove(state.directory(name))
     state.forget(name)

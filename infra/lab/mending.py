@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from brownout.cluster.adapter import Adapter, adapter_for
-from brownout.cluster.host import Partitioning, host_for
+from brownout.cluster.host import Delaying, Partitioning, host_for
 from brownout.cluster.model import Cluster, LabSpec, Node
 from brownout.cluster.resizing import Resizing
 from brownout.infra.lab.engine import Progress, engine_of
@@ -49,6 +49,9 @@ def _wake(node: Node, progress: Progress) -> None:
     if isinstance(host, Partitioning) and host.cut_off():
         progress(f"{node.name} is cut off from others: joining it again")
         host.heal_partition()
+    if isinstance(host, Delaying) and (slowed := host.delayed()):
+        progress(f"{node.name} is slowed by {slowed}: taking that away")
+        host.undelay()
 
 
 def _regroup(cluster: Cluster, adapter: _Resizable, progress: Progress) -> None:

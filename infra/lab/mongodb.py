@@ -1,21 +1,23 @@
 """A MongoDB replica set on loopback: where its members live, and making them one set."""
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+from brownout.cluster import netem
 from brownout.cluster.connection import Connection
 from brownout.cluster.host import host_for
 from brownout.cluster.launch import last_words
-from brownout.cluster.model import Cluster, LabSpec, Node, ProcessSpec
+from brownout.cluster.model import Cluster, LabSpec, Node, ProcessSpec, ProxySpec
 from brownout.cluster.mongodb import MongoAdapter
 from brownout.cluster.mongodb.access import access
 from brownout.cluster.mongodb.link import CommandFailed, Link
 from brownout.cluster.mongodb.membership import first_entry
 from brownout.errors import ClusterError, HostError
-from brownout.infra.lab import network, secured
+from brownout.infra.lab import network, proxies, secured
 from brownout.infra.lab.engine import Progress
 from brownout.infra.lab.mongod import configuration, find_mongod
-from brownout.infra.lab.network import HERE, Place
+from brownout.infra.lab.network import HERE
 from brownout.infra.lab.ports import free_ports
 from brownout.infra.lab.state import directory as directory_of
 from brownout.infra.lab.waiting import await_milestone
@@ -35,19 +37,14 @@ def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
     mongod = find_mongod()
     names = [f"n{number}" for number in range(1, spec.members + spec.spares + 1)]
     more = secured.lay_out(directory, cluster.name, names) if spec.secure else {}
-    places = network.make(directory, names) if spec.network_namespaces else {}
     nodes = []
-    for index, port in enumerate(free_ports(len(names))):
-        name = names[index]
+    for index, (name, where) in enumerate(_wheres(spec, directory, names).items()):
         home = directory / name
         data = home / "data"
         data.mkdir(parents=True)
-        place = places.get(name, HERE)
-        text = configuration(
-            spec, cluster.name, f"{place.address}:{port}", home, data, more.get(name, {})
-        )
+        text = configuration(spec, cluster.name, where.listens, home, data, more.get(name, {}))
         (home / "mongod.conf").write_text(text, encoding="utf-8")
-        nodes.append(_node(name, place, port, home, mongod, _rack(index, spec)))
+        nodes.append(_node(name, where, home, mongod, _rack(index, spec)))
     update = {
         "nodes": tuple(nodes[: spec.members]),
         "spares": tuple(nodes[spec.members :]),
@@ -55,6 +52,34 @@ def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
         "lab": spec,
     }
     return cluster.model_copy(update=update)
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """How a member is reached: at `address`, behind `proxy` if there is one; `listens` itself."""
+
+    address: str
+    listens: str
+    namespace: str = ""
+    proxy: ProxySpec | None = None
+
+
+def _wheres(spec: LabSpec, directory: Path, names: list[str]) -> dict[str, _Where]:
+    """Return where each node lives: on loopback, in a namespace of its own, or behind a proxy."""
+    by_netem = spec.slow_links and not netem.why_not()
+    if spec.slow_links and not by_netem:
+        made = proxies.lay_out(directory, names)
+        return {
+            name: _Where(address, proxy.upstream, proxy=proxy)
+            for name, (address, proxy) in made.items()
+        }
+    places = network.make(directory, names) if spec.network_namespaces or by_netem else {}
+    found = {}
+    for name, port in zip(names, free_ports(len(names)), strict=True):
+        place = places.get(name, HERE)
+        address = f"{place.address}:{port}"
+        found[name] = _Where(address, address, place.namespace)
+    return found
 
 
 def _rack(index: int, spec: LabSpec) -> str:
@@ -101,16 +126,17 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
         await_milestone(adapter, "whole", _FORM_TIMEOUT_S)
 
 
-def _node(name: str, place: Place, port: int, home: Path, mongod: Path, rack: str) -> Node:
+def _node(name: str, where: _Where, home: Path, mongod: Path, rack: str) -> Node:
     host = ProcessSpec(
         config_file=home / "mongod.conf",
         pid_file=home / "mongod.pid",
         log_file=home / "mongod.log",
         working_directory=home,
         command=(str(mongod), "--config", str(home / "mongod.conf")),
-        network_namespace=place.namespace,
+        network_namespace=where.namespace,
+        proxy=where.proxy,
     )
-    return Node(name=name, address=f"{place.address}:{port}", host=host, rack=rack)
+    return Node(name=name, address=where.address, host=host, rack=rack)
 
 
 def _await_answer(cluster: Cluster, node: Node, deadline: float) -> None:

@@ -37,6 +37,32 @@ def test_a_plan_that_a_guard_forbids_says_so(
 
 
 @pytest.mark.parametrize(
+    ("scenario", "words"),
+    [
+        ("partition", "NO   supports partition: its nodes have no network namespace"),
+        ("slow-node", "NO   supports delay: its nodes cannot be slowed (`lab.slow_links`)"),
+    ],
+)
+def test_a_plan_on_a_lab_that_is_down_says_what_it_could_not_do_once_it_is_up(
+    scenario: str, words: str, brownout: Brownout, home: Path
+) -> None:
+    said = brownout("plan", scenario, "--var", "cluster=lab-mongodb")
+    assert said.code == 64
+    assert words in said.out
+    assert list(home.iterdir()) == []
+
+
+def test_a_plan_on_a_lab_that_is_down_asks_this_machine_too(
+    brownout: Brownout, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(home))
+    said = brownout("plan", "partition")
+    assert "NO   supports partition: ip, nsenter, setsid not found on PATH" in said.out
+    said = brownout("plan", "slow-node")  # by toxiproxy, which needs none of these
+    assert "yes  supports delay: yes" in said.out
+
+
+@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("no-such",), "node-kill"),

@@ -20,6 +20,7 @@ __all__ = [
     "Milestone",
     "MilestoneState",
     "Quiescing",
+    "SteppingDown",
     "Support",
     "adapter_for",
 ]
@@ -136,6 +137,18 @@ class Quiescing(Protocol):
 
     def recluster(self) -> Proof:
         """Have the nodes form their cluster anew; effective when that was accepted."""
+        ...
+
+
+@runtime_checkable
+class SteppingDown(Protocol):
+    """What an adapter has besides, if its database has a primary that hands over in order."""
+
+    def step_down(self, node: Node, catch_up_s: int) -> Proof:
+        """Have the primary hand over, once another member has caught up, in `catch_up_s` at most.
+
+        The evidence says `caught_up_s`, for how long it let another one catch up.
+        """
         ...
 
 

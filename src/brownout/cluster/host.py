@@ -14,7 +14,7 @@ from brownout.cluster.model import HostSpec, Node
 from brownout.errors import Unsupported
 
 __all__ = ["Host", "Partitioning", "ProcessState", "Proof", "StopMode", "host_class", "host_for"]
-__all__ += ["partitioning_host"]
+__all__ += ["Delaying", "delaying_host", "partitioning_host"]
 
 GROUP = "brownout.hosts"
 
@@ -109,7 +109,7 @@ class Host(Protocol):
         """Return the command or call that `act` would be, for a plan; nothing is touched.
 
         `act` is stop, kill, pause, resume, start, wipe or reboot, of a `Partitioning` host
-        partition and join too; `directories` are a wipe's.
+        partition and join too, of a `Delaying` one delay and undelay; `directories` are a wipe's.
         """
         ...
 
@@ -147,6 +147,27 @@ class Partitioning(Protocol):
         ...
 
 
+@runtime_checkable
+class Delaying(Protocol):
+    """What a host has besides whose node can be made slow to reach, and as fast as before."""
+
+    def why_no_delay(self) -> str:
+        """Return why this node cannot be slowed; empty if it can. Nothing is touched."""
+        ...
+
+    def delay(self, latency_ms: int, jitter_ms: int) -> Proof:
+        """Have what the node sends arrive `latency_ms`, plus or minus `jitter_ms`, later."""
+        ...
+
+    def undelay(self) -> Proof:
+        """Have it arrive as before; proven by reading it back."""
+        ...
+
+    def delayed(self) -> str:
+        """Return in words by what the node is slowed now; empty for nothing."""
+        ...
+
+
 def host_class(kind: str) -> Any:
     """Return the class that handles hosts of `kind`; `ConfigurationError` with the known ones."""
     return plugins.load(GROUP, kind, "host kind")
@@ -176,5 +197,19 @@ def partitioning_host(node: Node) -> Partitioning:
         kind = node.host.kind if node.host else "none"
         raise Unsupported(f"node `{node.name}`: a host of kind {kind} cannot cut it off")
     if reason := host.why_no_partition():
+        raise Unsupported(reason)
+    return host
+
+
+def delaying_host(node: Node) -> Delaying:
+    """Return the host of `node` if it can slow the node, now and here.
+
+    Raises `Unsupported` with the reason if it cannot; nothing was touched.
+    """
+    host = host_for(node)
+    if not isinstance(host, Delaying):
+        kind = node.host.kind if node.host else "none"
+        raise Unsupported(f"node `{node.name}`: a host of kind {kind} cannot slow it")
+    if reason := host.why_no_delay():
         raise Unsupported(reason)
     return host

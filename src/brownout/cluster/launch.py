@@ -49,7 +49,7 @@ def _await(node: str, pid: int, address: str, spec: ProcessSpec) -> bool:
         status = children.exit_status(pid)
         if status:
             raise _did_not_start(node, spec, f"ended at once with status {status}")
-        if _listens(address):
+        if _listens(spec.proxy.upstream if spec.proxy else address):
             return True
         time.sleep(_POLL_S)
     return False

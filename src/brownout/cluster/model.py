@@ -24,6 +24,7 @@ from brownout.cluster.settings import AbsolutePath, Address, Name, Settings
 from brownout.errors import ConfigurationError
 
 __all__ = ["Cluster", "Environment", "Guards", "HostSpec", "LabSpec", "Node", "ProcessSpec"]
+__all__ += ["ProxySpec"]
 
 Environment = Literal["lab", "test", "staging", "production"]
 
@@ -43,6 +44,14 @@ class HostSpec(Settings):
         Empty where it cannot be told. `node_address` is where the node's database listens.
         """
         return ""
+
+
+class ProxySpec(Settings):
+    """A toxiproxy that listens at a node's address in its place, as a lab starts one."""
+
+    name: Annotated[Name, Field(description="what the proxy calls this way")]
+    control: Annotated[Address, Field(description="where it takes its orders, over HTTP")]
+    upstream: Annotated[Address, Field(description="where the node's process itself listens")]
 
 
 class ProcessSpec(HostSpec):
@@ -65,6 +74,10 @@ class ProcessSpec(HostSpec):
             description="that it runs in, as a lab makes them; what can be cut off needs one",
         ),
     ] = ""
+    proxy: Annotated[
+        ProxySpec | None,
+        Field(description="a toxiproxy in front of it, as a lab starts one; it can slow the node"),
+    ] = None
 
     @field_validator("command")
     @classmethod
@@ -121,6 +134,10 @@ class LabSpec(Settings):
     network_namespaces: Annotated[
         bool, Field(description="each member in one of its own, so that it can be cut off; root")
     ] = False
+    slow_links: Annotated[
+        bool,
+        Field(description="each member can be slowed, by netem where there is, else by toxiproxy"),
+    ] = False
     spares: Annotated[
         int, Field(ge=0, le=4, description="laid out and not started, for `add_node`")
     ] = 0
@@ -132,6 +149,10 @@ class LabSpec(Settings):
     def _can_be_cut_off(self) -> "LabSpec":
         if self.network_namespaces and (self.secure or self.engine != "mongodb"):
             raise ValueError("network_namespaces: wanted engine mongodb, and not secure")
+        if self.slow_links and (self.secure or self.engine != "mongodb"):
+            raise ValueError("slow_links: wanted engine mongodb, and not secure")
+        if self.slow_links and self.network_namespaces:
+            raise ValueError("found slow_links and network_namespaces, wanted one of them")
         return self
 
 
@@ -156,6 +177,7 @@ class Guards(Settings):
                 "kill",
                 "pause",
                 "partition",
+                "delay",
                 "wipe",
                 "stepdown",
                 "quiesce",

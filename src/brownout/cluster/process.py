@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from brownout.cluster import deadman, procfs, wipe
 from brownout.cluster.commands import LocalRunner
+from brownout.cluster.delay import NodeDelay
 from brownout.cluster.host import ProcessState, Proof, StopMode
 from brownout.cluster.launch import launch, start_command
 from brownout.cluster.model import HostSpec, Node, ProcessSpec
@@ -39,6 +40,7 @@ class ProcessHost:
             raise ConfigurationError(f"node `{node.name}` is not a process of this machine")
         self._name, self._address, self._spec = node.name, node.address, node.host
         self._network = NodeNetwork(node.name, node.host.network_namespace)
+        self._delay = NodeDelay(node.name, node.host)
 
     @property
     def machine(self) -> str:
@@ -145,6 +147,22 @@ class ProcessHost:
         """Return the addresses that it is cut off from now."""
         return self._network.cut_off()
 
+    def why_no_delay(self) -> str:
+        """Return why this node cannot be slowed; empty if it can."""
+        return self._delay.why_not()
+
+    def delay(self, latency_ms: int, jitter_ms: int) -> Proof:
+        """Slow what it sends, by its proxy or in its network namespace."""
+        return self._delay.slow(latency_ms, jitter_ms)
+
+    def undelay(self) -> Proof:
+        """Let it be as fast as it is."""
+        return self._delay.clear()
+
+    def delayed(self) -> str:
+        """Return in words by what it is slowed now."""
+        return self._delay.found()
+
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the signal, command or removal that `act` would be."""
         process = f"process {self.running().pid or 'none yet'} ({shlex.join(self._spec.command)})"
@@ -155,6 +173,8 @@ class ProcessHost:
             "resume": f"SIGCONT to {process}",
             "partition": self._network.would("partition"),
             "join": self._network.would("join"),
+            "delay": self._delay.would("delay"),
+            "undelay": self._delay.would("undelay"),
             "start": shlex.join(start_command(self._spec)),
             "wipe": "remove all in " + ", ".join(str(directory) for directory in directories),
             "reboot": "skipped: a process of this machine has no reboot of its own",

@@ -29,6 +29,8 @@ DONE = {
     "resume_node": "resumed",
     "partition_node": "cut off from the others",
     "heal_partition": "joined to the others again",
+    "delay_node": "slowed",
+    "undelay_node": "no longer slowed",
     "reboot_node": "rebooted",
     "undrain_node": "let back in",
     "unquiesce_node": "given its work back",

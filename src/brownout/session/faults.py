@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from brownout.cluster.adapter import Adapter, Quiescing
-from brownout.cluster.host import Host, Proof, StopMode, host_for, partitioning_host
+from brownout.cluster.adapter import Adapter, Quiescing, SteppingDown
+from brownout.cluster.host import Host, Proof, StopMode, delaying_host, host_for, partitioning_host
 from brownout.cluster.lacking import lacks
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import BrownoutError, Unsupported
@@ -101,6 +101,16 @@ class Faults:
             lambda: host.partition(others, undo_after_s),
         )
 
+    def delay(self, node: Node, latency_ms: int, jitter_ms: int) -> Evidence:
+        """Have what `node` sends arrive later by so many milliseconds."""
+        host = delaying_host(node)
+        self._check_break(node, "delay")
+        size = {"latency_ms": latency_ms, "jitter_ms": jitter_ms}
+        return self._break(
+            Act("break", "delay_node", node.name, _undo("undelay_node"), size),
+            lambda: host.delay(latency_ms, jitter_ms),
+        )
+
     def wipe(self, node: Node) -> Evidence:
         """Empty the data directories that `node`'s own configuration names; it must be stopped."""
         self._check_wipe(node)
@@ -114,11 +124,15 @@ class Faults:
         del self._half_wiped[node.name]
         return evidence
 
-    def step_down(self, node: Node) -> Evidence:
-        """Have the primary hand over to another member."""
+    def step_down(self, node: Node, catch_up_s: int) -> Evidence:
+        """Have the primary hand over once another one has caught up, in `catch_up_s` at most."""
+        adapter = self._adapter
+        if not isinstance(adapter, SteppingDown):
+            raise self._unsupported("stepdown")
         self._check_break(node, "stepdown")
-        evidence = self._break(Act("break", "step_down_primary", node.name, _undo("undrain_node")),
-                               lambda: self._adapter.drain(node))  # fmt: skip
+        act = Act("break", "step_down_primary", node.name, _undo("undrain_node"),
+                  {"catch_up_s": catch_up_s})  # fmt: skip
+        evidence = self._break(act, lambda: adapter.step_down(node, catch_up_s))
         self._mended(node.name, "undrain_node")  # it goes on serving: nothing stays broken
         return evidence
 
@@ -187,6 +201,13 @@ class Faults:
         self._mended(node.name, "heal_partition")
         return evidence
 
+    def undelay(self, node: Node) -> Evidence:
+        """Have what `node` sends arrive as before; safe where it does."""
+        host = delaying_host(node)
+        evidence = self.acts.carry_out(Act("mend", "undelay_node", node.name), host.undelay)
+        self._mended(node.name, "undelay_node")
+        return evidence
+
     def reboot(self, node: Node) -> Evidence:
         """Reboot `node`'s machine; a plain process has none, which is recorded as skipped."""
         return self.acts.carry_out(Act("mend", "reboot_node", node.name), self.host(node).reboot)
@@ -215,6 +236,8 @@ class Faults:
             self._undrain(node, mend)
         elif mend == "heal_partition":
             self.heal_partition(node)
+        elif mend == "undelay_node":
+            self.undelay(node)
         else:
             self.start(node)
 
@@ -227,10 +250,13 @@ class Faults:
 
     def _quiescing(self) -> Quiescing:
         """Return the adapter, if its database can quiesce; never something milder instead."""
-        support = self._adapter.supports("quiesce")
-        if support.ok and isinstance(self._adapter, Quiescing):
+        if self._adapter.supports("quiesce").ok and isinstance(self._adapter, Quiescing):
             return self._adapter
-        raise Unsupported(f"cluster `{self._cluster.name}`: {support.reason}; nothing is touched")
+        raise self._unsupported("quiesce")
+
+    def _unsupported(self, need: str) -> Unsupported:
+        reason = self._adapter.supports(need).reason
+        return Unsupported(f"cluster `{self._cluster.name}`: {reason}; nothing is touched")
 
     def _check_break(self, node: Node, act: str) -> None:
         """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""

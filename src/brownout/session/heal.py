@@ -17,7 +17,7 @@ from pathlib import Path
 
 from brownout.cluster import inventory, procfs
 from brownout.cluster.adapter import adapter_for
-from brownout.cluster.host import Host, Partitioning, host_for
+from brownout.cluster.host import Delaying, Host, Partitioning, host_for
 from brownout.cluster.lacking import await_nothing, lacks
 from brownout.cluster.model import Cluster
 from brownout.errors import BrownoutError, Refused, UndoFailed
@@ -69,7 +69,7 @@ def still_broken(events: Iterable[Event]) -> dict[str, str]:
 
 
 def found_broken(cluster: Cluster, known: Mapping[str, str]) -> dict[str, str]:
-    """Return each node that stands still, or is cut off, though it is not among those `known` to.
+    """Return each node that stands still, is cut off or slowed, and is not `known` to be.
 
     A node without a host, or whose host does not answer, is left to the wait for a whole cluster.
     """
@@ -84,12 +84,14 @@ def found_broken(cluster: Cluster, known: Mapping[str, str]) -> dict[str, str]:
 
 
 def _waits_for(host: Host) -> str:
-    """Return in `owed`'s words what a node needs that stands still or is cut off, else nothing."""
+    """Return in `owed`'s words what a node needs that is not as it should be, else nothing."""
     state, waiting = host.running(), ""
     if not state.running or state.paused:
         waiting = owed.broke(waiting, "resume_node" if state.running else "start_node")
     if isinstance(host, Partitioning) and host.cut_off():
         waiting = owed.broke(waiting, "heal_partition")
+    if isinstance(host, Delaying) and host.delayed():
+        waiting = owed.broke(waiting, "undelay_node")
     return waiting
 
 
@@ -153,8 +155,8 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
     found = found_broken(cluster, {**broken, **{str(d.node): d.words() for d in changed}})
     if found:
         say(
-            f"the run's record does not say why {', '.join(found)} stand still or are cut off; "
-            "they are put back"
+            f"the run's record does not say why {', '.join(found)} stand still, are cut off or "
+            "slowed; they are put back"
         )
     if added := found_added(cluster, changed):
         names = ", ".join(str(debt.node) for debt in added)

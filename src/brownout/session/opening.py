@@ -2,9 +2,10 @@
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from brownout.cluster.adapter import Adapter
+from brownout.cluster.adapter import Adapter, Support
 from brownout.cluster.model import Cluster
 from brownout.errors import ClusterError, GeneratorError, Inconclusive, Refused, Unsupported
 from brownout.impact import baseline as baselines
@@ -15,7 +16,7 @@ from brownout.load.generator import Generator
 from brownout.session.plan import Plan
 from brownout.session.targets import next_spare
 
-__all__ = ["await_baseline", "bring_up", "check_support", "check_whole"]
+__all__ = ["await_baseline", "bring_up", "check_foreseen", "check_support", "check_whole"]
 
 Say = Callable[[str], None]
 WHOLE_WITHIN_S = 60.0
@@ -28,17 +29,18 @@ def bring_up(cluster: Cluster, say: Say) -> tuple[Cluster, bool]:
     return lab.ensure(cluster, progress=say)
 
 
+def check_foreseen(plan: Plan) -> None:
+    """Refuse what a lab could not do here once it is up, before it is brought up."""
+    if plan.cluster.lab is not None:
+        answers = [(need, lab.foreseen(plan.cluster.lab, need)) for need in plan.needs]
+        _refuse(plan, [(need, answer) for need, answer in answers if answer is not None])
+
+
 def check_support(plan: Plan, cluster: Cluster, adapter: Adapter) -> None:
     """Refuse a scenario that the database cannot do; never do a milder one instead."""
     if "add" in plan.needs:
         next_spare(cluster, ())
-    answers = [(need, adapter.supports(need)) for need in plan.needs]
-    problems = [f"{need}: {answer.reason}" for need, answer in answers if not answer.ok]
-    if problems:
-        raise Unsupported(
-            f"scenario `{plan.scenario}` is unsupported on `{plan.cluster.name}` "
-            f"({plan.cluster.database}): {'; '.join(problems)}"
-        )
+    _refuse(plan, [(need, adapter.supports(need)) for need in plan.needs])
     if "wipe" in plan.needs and not plan.cluster.allow_data_loss:
         raise Refused(
             f"scenario `{plan.scenario}` wipes a node, and the inventory of "
@@ -47,7 +49,17 @@ def check_support(plan: Plan, cluster: Cluster, adapter: Adapter) -> None:
         )
 
 
-def check_whole(adapter: Adapter, within_s: float = WHOLE_WITHIN_S) -> dict[str, object]:
+def _refuse(plan: Plan, answers: Sequence[tuple[str, Support]]) -> None:
+    """Raise `Unsupported` with every need that is answered with a no."""
+    problems = [f"{need}: {answer.reason}" for need, answer in answers if not answer.ok]
+    if problems:
+        raise Unsupported(
+            f"scenario `{plan.scenario}` is unsupported on `{plan.cluster.name}` "
+            f"({plan.cluster.database}): {'; '.join(problems)}"
+        )
+
+
+def check_whole(adapter: Adapter, within_s: float = WHOLE_WITHIN_S) -> dict[str, Any]:
     """Wait until the cluster is whole and redundant; return what it said of itself.
 
     Raises `ClusterError` where it is not after `within_s` seconds.

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from brownout.cluster import inventory
-from brownout.cluster.adapter import Adapter, adapter_for
-from brownout.cluster.host import host_for, partitioning_host
+from brownout.cluster.adapter import Adapter, Support, adapter_for
+from brownout.cluster.host import delaying_host, host_for, partitioning_host
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import BrownoutError
+from brownout.infra import lab
 from brownout.report.words import limit_words
 from brownout.run.metadata import redact
 from brownout.session import guards, open_runs
@@ -31,12 +32,19 @@ ACTS = {
     "resume_node": "resume",
     "partition_node": "partition",
     "heal_partition": "join",
+    "delay_node": "delay",
+    "undelay_node": "undelay",
     "wipe_node": "wipe",
     "start_node": "start",
     "reboot_node": "reboot",
 }
-#: Those that only a host can do whose nodes can be cut off.
-PARTITIONING = ("partition", "join")
+#: Those that only some hosts can do: each raises with the reason where the node's cannot.
+ONLY_WHERE = {
+    "partition": partitioning_host,
+    "join": partitioning_host,
+    "delay": delaying_host,
+    "undelay": delaying_host,
+}
 #: What our actions tell a database, in its own words; `{}` is the node.
 TOLD = {
     "step_down_primary": "replSetStepDown to {}: another member takes over",
@@ -105,13 +113,21 @@ def _cluster_guards(
     """Every guard of the run with its state now."""
     found = guards.of_cluster(cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
     found.append(_free(cluster))
-    if adapter is not None:
-        for need in plan.needs:
-            support = adapter.supports(need)
+    for need in plan.needs:
+        support = _support(need, cluster, adapter)
+        if support is not None:
             found.append(Guard(f"supports {need}", support.ok, support.reason or "yes"))
+    if adapter is not None:
         found.append(_whole(adapter))
     lines = [f"  {'yes' if guard.ok else 'NO '}  {guard.name}: {guard.detail}" for guard in found]
     return lines, all(guard.ok for guard in found)
+
+
+def _support(need: str, cluster: Cluster, adapter: Adapter | None) -> Support | None:
+    """Whether the cluster can do `need`; None where that is known only once its lab is up."""
+    if adapter is not None:
+        return adapter.supports(need)
+    return lab.foreseen(cluster.lab, need) if cluster.lab is not None else None
 
 
 def _free(cluster: Cluster) -> Guard:
@@ -207,8 +223,8 @@ def _would(act: str, node: Node, adapter: Adapter) -> str:
     wanted = {"clean": "stop"}.get(act, act)
     try:
         directories = adapter.data_directories(node) if wanted == "wipe" else []
-        if wanted in PARTITIONING:
-            partitioning_host(node)  # says why, where it cannot
+        if wanted in ONLY_WHERE:
+            ONLY_WHERE[wanted](node)
         return host_for(node).would(wanted, directories)
     except BrownoutError as error:
         return f"NOT POSSIBLE: {error}"

@@ -50,6 +50,7 @@ class Session:
         self._trail: Trail | None = None
         self._watch: ClusterWatch | None = None
         self._targets: list[Node] = []
+        self.whole_at_start: dict[str, Any] = {}  # what the cluster said of itself then
         self.interruption = Interruption(plan.options.abort_if)
         self._brought_up = self._claimed = False
         self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
@@ -64,8 +65,8 @@ class Session:
         """Check everything, start the load, and wait until its baseline is accepted."""
         self.status.start()
         self._find_cluster()
-        whole = self._check_cluster()
-        self._make_records(whole)
+        self._check_cluster()
+        self._make_records()
         self.interruption.watch(self.directory.path, self._log(), self._load.series)
         self._load.start(self.cluster, self.adapter, self.directory)
         if self._watch is not None and self.plan.resizes:
@@ -102,19 +103,19 @@ class Session:
         guards.refuse(
             guards.of_cluster(plan.cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
         )
+        opening.check_foreseen(plan)
         self.status.phase = f"bringing up {self.cluster.name}"
         self.cluster, self._brought_up = opening.bring_up(self.cluster, self.status.say)
         self.adapter = adapter_for(self.cluster)
 
-    def _check_cluster(self) -> dict[str, object]:
+    def _check_cluster(self) -> None:
         self.status.phase = "checking the cluster"
         opening.check_support(self.plan, self.cluster, self.adapter)
-        whole = opening.check_whole(self.adapter)
+        self.whole_at_start = opening.check_whole(self.adapter)
         options = self.plan.options
         self._targets = targets_of(options.target, self.cluster, self.adapter, options.seed)
-        return whole
 
-    def _make_records(self, whole: dict[str, object]) -> None:
+    def _make_records(self) -> None:
         self.directory = RunDirectory.create(self.plan.scenario, self.plan.options.seed)
         inventory = self.plan.options.cluster
         open_runs.claim(self.cluster.name, self.directory.path, inventory, self._brought_up)
@@ -122,7 +123,7 @@ class Session:
         self.status.directory = self.directory.path
         self._trail = Trail(EventLog(self.directory.events, clock=self._load.now), self._load.to_t)
         record.write(self.directory, self.plan, self.cluster, self.adapter, self._node())
-        self._log().point("check", "cluster_whole", ok=True, detail=whole)
+        self._log().point("check", "cluster_whole", ok=True, detail=self.whole_at_start)
         self.faults = Faults(self.cluster, self.adapter, self._log(), self._load.to_t)
         self.status.broken = lambda: self.faults.broken
         settled, aborted = (lambda: self.faults.settled), self.interruption.aborted

@@ -123,9 +123,20 @@ def test_the_primary_hands_over_in_order_and_comes_back(adapter: MongoAdapter) -
     assert (proof.evidence["state_before"], proof.already) == ("PRIMARY", False)
     await_true(lambda: primary(adapter) not in (None, node.name), "another primary")
     assert adapter.signature() != before
+    assert proof.evidence["catch_up_limit_s"] == 10
+    assert proof.evidence["caught_up_s"] == pytest.approx(proof.uncertainty_s, abs=0.001)
+    assert "caught_up_s" not in adapter.drain(node).evidence
     assert adapter.drain(node).already
     assert adapter.undrain(node).evidence["state"] == "SECONDARY"
     await_true(reached(adapter, "whole"), "the set is whole")
+
+
+@pytest.mark.parametrize("seconds", [-1, 61])
+def test_a_catch_up_that_makes_no_sense_is_refused(adapter: MongoAdapter, seconds: int) -> None:
+    (node,) = adapter.targets("primary", seed=1)
+    with pytest.raises(ConfigurationError, match=f"catch_up_s: found {seconds}, wanted 0 to 60"):
+        adapter.step_down(node, seconds)
+    assert primary(adapter) == node.name
 
 
 def test_undraining_the_primary_changes_nothing(adapter: MongoAdapter) -> None:

@@ -38,7 +38,7 @@ def test_an_unknown_scenario_is_unsupported_and_the_known_ones_are_named() -> No
     answer = support("rebalance", cluster(3))
 
     assert not answer.ok
-    assert "no scenario `rebalance`; it has add, drain, failover, kill" in answer.reason
+    assert "no scenario `rebalance`; it has add, delay, drain, failover, kill" in answer.reason
 
 
 @pytest.mark.parametrize(("scenario", "ok"), [("kill", False), ("stepdown", True)])

@@ -6,6 +6,15 @@
 `configuring` (giving it that), which `resizing` and `adjusting` do.
 """
 
+from brownout.cluster.adapter import Adapter
 from brownout.cluster.mongodb.adapter import MongoAdapter
+from brownout.errors import Unsupported
 
-__all__ = ["MongoAdapter"]
+__all__ = ["MongoAdapter", "of_mongodb"]
+
+
+def of_mongodb(adapter: Adapter) -> MongoAdapter:
+    """Return the adapter, if it is one of MongoDB; `Unsupported` otherwise."""
+    if isinstance(adapter, MongoAdapter):
+        return adapter
+    raise Unsupported(f"this asks a MongoDB cluster, and {adapter.engine()} is none")

@@ -8,13 +8,14 @@ from brownout.cluster.mongodb.connected import POLL_PATIENCE_S, Connected
 from brownout.cluster.mongodb.link import CommandFailed, Link
 from brownout.cluster.mongodb.milestones import primary_of
 from brownout.cluster.mongodb.view import PRIMARY, look
-from brownout.errors import ClusterError
+from brownout.errors import ClusterError, ConfigurationError
 
-__all__ = ["DRAIN_S", "Draining"]
+__all__ = ["CATCH_UP_S", "DRAIN_S", "Draining"]
 
 #: For how long a drained member does not become primary again by itself.
 DRAIN_S = 60
-_CATCH_UP_S = 10
+#: So long at most the server waits, before it steps down, until a secondary has all its writes.
+CATCH_UP_S = 10
 #: With MongoDB's own time-outs an election takes 10 to 12 s.
 _ELECTION_S = 60.0
 _POLL_S = 0.05
@@ -25,10 +26,18 @@ _NOT_SECONDARY = 95
 class Draining(Connected):
     """The primary steps down, a secondary does not stand for election."""
 
-    def drain(self, node: Node, seconds: int = DRAIN_S) -> Proof:
+    def step_down(self, node: Node, catch_up_s: int) -> Proof:
+        """As `drain`; the server waits up to `catch_up_s` until a secondary has all its writes."""
+        if not 0 <= catch_up_s <= DRAIN_S:
+            raise ConfigurationError(f"catch_up_s: found {catch_up_s}, wanted 0 to {DRAIN_S}")
+        return self.drain(node, catch_up_s=catch_up_s)
+
+    def drain(self, node: Node, seconds: int = DRAIN_S, catch_up_s: int = CATCH_UP_S) -> Proof:
         """Have the primary step down for `seconds`; keep a secondary from becoming primary.
 
-        The proof is the server's own word: it accepts the order once it is primary no more.
+        The proof is the server's own word: it accepts the order once it is primary no more. Of a
+        primary the evidence says `caught_up_s`, for how long it let a secondary catch up first:
+        the order is answered when that and the step itself, some milliseconds, are over.
         """
         link = self._links[node.name]
         before = look(node, link)
@@ -36,7 +45,7 @@ class Draining(Connected):
             raise ClusterError(before.error)
         asked = time.monotonic()
         if before.state == PRIMARY:
-            self._step_down(link, seconds)
+            self._step_down(link, seconds, min(catch_up_s, seconds))
         else:
             link.order("replSetFreeze", seconds, self._timeout_s)
         done = time.monotonic()
@@ -45,6 +54,9 @@ class Draining(Connected):
             raise ClusterError(f"member `{node.name}` is still primary after its step-down")
         evidence = {"state_before": before.state, "state": after.state, "term": before.term}
         evidence["not_primary_for_s"] = seconds
+        if before.state == PRIMARY:
+            evidence["catch_up_limit_s"] = min(catch_up_s, seconds)
+            evidence["caught_up_s"] = round(done - asked, 3)
         return Proof(done, done - asked, evidence, already=before.state != PRIMARY)
 
     def undrain(self, node: Node) -> Proof:
@@ -81,13 +93,13 @@ class Draining(Connected):
                 )
             time.sleep(_POLL_S)
 
-    def _step_down(self, link: Link, seconds: int) -> None:
+    def _step_down(self, link: Link, seconds: int, catch_up_s: int) -> None:
         try:
             link.order(
                 "replSetStepDown",
                 seconds,
-                _CATCH_UP_S + self._timeout_s,
-                secondaryCatchUpPeriodSecs=min(_CATCH_UP_S, seconds),
+                catch_up_s + self._timeout_s,
+                secondaryCatchUpPeriodSecs=catch_up_s,
             )
         except CommandFailed as error:
             raise ClusterError(

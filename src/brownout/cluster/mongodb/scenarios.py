@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from brownout.cluster.adapter import Support
-from brownout.cluster.host import partitioning_host
+from brownout.cluster.host import delaying_host, partitioning_host
 from brownout.cluster.model import Cluster
 from brownout.cluster.mongodb.adjusting import ADJUSTABLE
 from brownout.cluster.mongodb.view import View
@@ -13,7 +13,7 @@ from brownout.errors import Unsupported
 __all__ = ["support", "topology"]
 
 _TO_A_PROCESS = frozenset(
-    {"kill", "partition", "pause", "reboot", "resume", "start", "stop", "wipe"}
+    {"delay", "kill", "partition", "pause", "reboot", "resume", "start", "stop", "wipe"}
 )
 _TO_THE_DATABASE = frozenset({"drain", "stepdown", "undrain"})
 #: After these another member must take over, or there is nothing to measure but the end.
@@ -22,6 +22,8 @@ _OF_THE_SET = frozenset({"add", "racks", "remove", "rolling"})
 _NEED_A_HOST = _TO_A_PROCESS | _OF_THE_SET
 _BY_ATLAS = frozenset({"failover"})
 _KNOWN = _NEED_A_HOST | _TO_THE_DATABASE | _BY_ATLAS
+#: What only some hosts can do: each raises `Unsupported` where a node's cannot.
+_ONLY_WHERE = {"delay": delaying_host, "partition": partitioning_host}
 _IMPOSSIBLE = {
     "replication_factor": "a replica set has as many copies as members: add or remove a member",
     "migration_speed": "a replica set migrates nothing, and MongoDB has no supported throttle of "
@@ -51,17 +53,17 @@ def support(scenario: str, cluster: Cluster) -> Support:
     if act in _NEED_A_HOST and unreachable:
         named = ", ".join(unreachable)
         return Support(False, f"the inventory does not say what {named} runs on (`host`)")
-    if act == "partition" and (reason := _not_cut_off(cluster)):
+    if act in _ONLY_WHERE and (reason := _why_not(act, cluster)):
         return Support(False, reason)
     lost = _loses_majority(act, cluster)
     return Support(not lost, lost)
 
 
-def _not_cut_off(cluster: Cluster) -> str:
-    """Return why a member of `cluster` cannot be cut off from the others; empty if each can."""
+def _why_not(act: str, cluster: Cluster) -> str:
+    """Return why `act` cannot be done to a member of `cluster`; empty if it can to each."""
     for node in cluster.nodes:
         try:
-            partitioning_host(node)
+            _ONLY_WHERE[act](node)
         except Unsupported as error:
             return error.message
     return ""

@@ -1,0 +1,48 @@
+"""What a lab could do once it is up, as its inventory and this machine tell; nothing is made.
+
+Only what hangs on the machine is foreseen. The rest is the adapter's to say, of a lab that is up.
+"""
+
+from brownout.cluster import netem, network
+from brownout.cluster.adapter import Support
+from brownout.cluster.model import LabSpec
+from brownout.errors import ClusterError
+from brownout.infra.lab.proxies import find_toxiproxy
+
+__all__ = ["foreseen"]
+
+
+def foreseen(spec: LabSpec, need: str) -> Support | None:
+    """Return whether a lab of `spec` could do `need` here; None where only one that is up says."""
+    if need == "partition":
+        return _support(_no_partition(spec))
+    if need == "delay":
+        return _support(_no_delay(spec))
+    return None
+
+
+def _support(reason: str) -> Support:
+    return Support(not reason, reason)
+
+
+def _no_partition(spec: LabSpec) -> str:
+    if not spec.network_namespaces:
+        return (
+            "its nodes have no network namespace to themselves (`lab.network_namespaces`), as "
+            "those of lab-mongodb-partition have"
+        )
+    return network.why_not()
+
+
+def _no_delay(spec: LabSpec) -> str:
+    if spec.network_namespaces:
+        return netem.why_not()
+    if not spec.slow_links:
+        return "its nodes cannot be slowed (`lab.slow_links`), as those of lab-mongodb-slow can"
+    if not (reason := netem.why_not()):
+        return ""
+    try:
+        find_toxiproxy()
+    except ClusterError as error:
+        return f"{reason}; {error.message}"
+    return ""

@@ -1,0 +1,112 @@
+"""The toxiproxy of a lab: laid out, started, asked, stopped. It stands in front of every member.
+
+    <lab>/toxiproxy/settings.json   which program, and where it takes its orders
+    <lab>/toxiproxy/proxies.json    where each proxy listens and where its member does
+    <lab>/toxiproxy/toxiproxy.log, toxiproxy.pid
+
+It is Shopify's own server, built with brownout and used by labs alone.
+"""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from brownout.cluster import toxiproxy
+from brownout.cluster.host import host_for
+from brownout.cluster.launch import last_words
+from brownout.cluster.model import Node, ProcessSpec, ProxySpec
+from brownout.errors import ClusterError, HostError
+from brownout.infra.lab.ports import free_ports
+
+__all__ = ["find_toxiproxy", "lay_out", "start", "stop"]
+
+_HOST = "127.0.0.1"
+_STARTS_WITHIN_S = 60.0
+_POLL_S = 0.05
+
+
+def find_toxiproxy() -> Path:
+    """Return the program; raises `ClusterError` where it was not built."""
+    packaged = Path(str(files("brownout") / "bin" / "toxiproxy"))
+    if os.access(packaged, os.X_OK):
+        return packaged
+    raise ClusterError(
+        f"a lab with slow links needs toxiproxy: `{packaged}` is not an executable file",
+        "build it with `make setup`, or install a wheel of brownout",
+    )
+
+
+def lay_out(directory: Path, names: Sequence[str]) -> dict[str, tuple[str, ProxySpec]]:
+    """Write the configuration; return each node's address and the proxy that listens there."""
+    program = find_toxiproxy()
+    control, *ports = free_ports(2 * len(names) + 1)
+    place = directory / "toxiproxy"
+    place.mkdir()
+    made = {}
+    for name, front, back in zip(names, ports[::2], ports[1::2], strict=True):
+        proxy = ProxySpec(name=name, control=f"{_HOST}:{control}", upstream=f"{_HOST}:{back}")
+        made[name] = (f"{_HOST}:{front}", proxy)
+    proxies = [
+        {"name": proxy.name, "listen": listen, "upstream": proxy.upstream, "enabled": True}
+        for listen, proxy in made.values()
+    ]
+    settings = {"control": f"{_HOST}:{control}", "program": str(program), "proxies": proxies}
+    (place / "settings.json").write_text(json.dumps(settings) + "\n", encoding="utf-8")
+    (place / "proxies.json").write_text(json.dumps(proxies, indent=2) + "\n", encoding="utf-8")
+    return made
+
+
+def start(directory: Path) -> None:
+    """Start the lab's toxiproxy, if it has one, and return once every proxy is open; repeatable."""
+    if not _exists(directory):
+        return
+    node = _node(directory)
+    host_for(node).start()
+    wanted = sorted(proxy["name"] for proxy in _settings(directory)["proxies"])
+    deadline = time.monotonic() + _STARTS_WITHIN_S
+    while (found := _open(node.address)) != wanted:
+        if time.monotonic() > deadline or not host_for(node).running().running:
+            words = last_words(node.host) if isinstance(node.host, ProcessSpec) else ""
+            raise HostError(f"the lab's toxiproxy has {found} open, wanted {wanted}{words}")
+        time.sleep(_POLL_S)
+
+
+def stop(directory: Path) -> None:
+    """End the lab's toxiproxy, if it has one."""
+    if _exists(directory):
+        host_for(_node(directory)).stop("kill")
+
+
+def _open(control: str) -> list[str]:
+    try:
+        return toxiproxy.proxies(control)
+    except HostError:
+        return []
+
+
+def _exists(directory: Path) -> bool:
+    return (directory / "toxiproxy" / "settings.json").is_file()
+
+
+def _settings(directory: Path) -> dict[str, Any]:
+    text = (directory / "toxiproxy" / "settings.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _node(directory: Path) -> Node:
+    place, settings = directory / "toxiproxy", _settings(directory)
+    host, _, port = settings["control"].rpartition(":")
+    command = ("-host", host, "-port", port, "-config", str(place / "proxies.json"))
+    spec = ProcessSpec(
+        config_file=place / "proxies.json",
+        pid_file=place / "toxiproxy.pid",
+        log_file=place / "toxiproxy.log",
+        working_directory=place,
+        command=(settings["program"], *command),
+    )
+    return Node(name="toxiproxy", address=settings["control"], host=spec)
