@@ -191,3 +191,42 @@ func TestOnlyWhatMayBeDoneTwiceIsRetryableInDoubt(t *testing.T) {
 		}
 	}
 }
+
+// The table of design: which of a server's answers leave a write in doubt. Every code that the
+// driver knows is here, so that none changes its side by accident.
+func TestEveryKnownCodeIsOnItsSideForAWriteThatWasSent(t *testing.T) {
+	definite := []int{
+		10107, 10058, 13435, 13436, 13388, // not primary, or recovering: it was never taken
+		24, 112, 11000, 134, // not run: a lock, a conflict, a key that is there, no majority to read
+		13, 18, 391, 8000, 14031, 146, 462, // refused: login, disk, memory, too many requests
+		2, 9, 20, 59, 72, 73, 10334, 121, // refused for what it is
+	}
+	inDoubt := []int{
+		189, 91, 11600, 11602, 244, // its role changed, or it shut down, meanwhile
+		50, 262, 202, 11601, // a limit of time, or an interruption
+		6, 9001, 89, 7, 133, // a router lost its shard, or found no host for it
+		64, 100, // applied, and not acknowledged by as many as wanted
+	}
+	check := func(list []int, want driver.Class) {
+		for _, code := range list {
+			if _, known := codes[code]; !known {
+				t.Errorf("%d is not in the driver's table", code)
+			}
+			for _, err := range []error{command(int32(code), ""), refusal(code)} {
+				if got := classify(err, driver.Update, attempts{sent: 1}); got.Class != want {
+					t.Errorf("%d as %T: got %v, wanted %v", code, err, got.Class, want)
+				}
+			}
+			// Applied by the primary, whatever became of the acknowledgement.
+			got := classify(concern(code, ""), driver.Update, attempts{sent: 1})
+			if got.Class != driver.InDoubt {
+				t.Errorf("%d as a write concern error: got %v, wanted in doubt", code, got.Class)
+			}
+		}
+	}
+	check(definite, driver.Failed)
+	check(inDoubt, driver.InDoubt)
+	if len(codes) != len(definite)+len(inDoubt) {
+		t.Errorf("%d codes are known, %d are told apart here", len(codes), len(definite)+len(inDoubt))
+	}
+}

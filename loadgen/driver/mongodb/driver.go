@@ -38,7 +38,8 @@ type Driver struct {
 	clients map[bool]*client // by whether the driver retries
 	streams []stream
 	hosts   []string
-	login   string // how the client logs in; "" for not at all
+	login   string  // how the client logs in; "" for not at all
+	shards  *shards // nil unless the cluster is a sharded one, behind routers
 
 	encrypted bool // by the configuration or by the URI
 	secure    bool // whether it speaks TLS, be it by the URI's word
@@ -84,8 +85,22 @@ func (d *Driver) Open(ctx context.Context, config driver.Config) error {
 			data: database.Collection(collectionData), ledger: database.Collection(collectionLedger),
 		})
 	}
+	if err := d.lookBehindRouters(ctx); err != nil {
+		return redacted(err, config)
+	}
 	if config.Reuse {
 		return redacted(d.checkOurs(ctx), config)
+	}
+	return nil
+}
+
+// lookBehindRouters finds the shards of a cluster that is reached through routers.
+func (d *Driver) lookBehindRouters(ctx context.Context) (err error) {
+	for _, c := range d.clients {
+		if c.watcher.current.Load().routers {
+			d.shards, err = watchShards(ctx, d)
+			return err
+		}
 	}
 	return nil
 }
@@ -153,11 +168,21 @@ func (d *Driver) Lane(op *driver.Op) string {
 	if !op.Kind.Write() {
 		mode = d.policy.readMode()
 	}
+	if d.shards != nil {
+		return d.shards.lane(op, mode)
+	}
 	return d.streams[op.Stream].client.watcher.current.Load().lane(mode)
 }
 
-// LaneCap is the size of the pool that the driver keeps for each server.
-func (d *Driver) LaneCap() int { return d.policy.PoolSize }
+// LaneCap is the size of the pool that the driver keeps for each server. Shards
+// share the pool of their router, so that each gets its part: what hangs in one
+// must not take the connections of the others.
+func (d *Driver) LaneCap() int {
+	if d.shards != nil {
+		return max(1, d.policy.PoolSize/max(1, d.shards.count()))
+	}
+	return d.policy.PoolSize
+}
 
 // InDoubtFor is the longest deadline: every command carries what was left of it
 // as the server's own limit, which starts when the server reads the command.
@@ -174,6 +199,9 @@ func (d *Driver) Started(time.Time) {}
 
 // Close disconnects, without waiting for what a broken server still owes.
 func (d *Driver) Close() {
+	if d.shards != nil {
+		d.shards.close()
+	}
 	for _, c := range d.clients {
 		closeClient(c.Client)
 	}

@@ -12,7 +12,9 @@ import (
 //	writes, reads from the primary   the primary's address
 //	reads from secondaries           "secondaries": the driver picks one at random
 //	reads from the nearest member    "members", likewise
-//	anything through several mongos  "routers", likewise
+//	through a router (mongos)        the shard of the key and, in it, the above:
+//	                                 "s1/10.0.0.7:27018"; a batch over several: "shards"
+//	of a key that tells no shard     "routers"
 //	nothing to select                "unrouted"
 //
 // The knowledge is the driver's own: the changes it reports of its topology.

@@ -47,12 +47,17 @@ func (d *Driver) load(
 		if err := d.putMarker(ctx, database, mark); err != nil {
 			return err
 		}
-		if err := refill(ctx, database, collectionData, data, 0, data.Keys, count); err != nil {
+		if err := d.refill(ctx, database, collectionData, data, 0, data.Keys, count); err != nil {
 			return err
 		}
 	}
-	if err := refill(ctx, database, collectionLedger, data, data.Keys, data.Total(), count); err != nil {
+	if err := d.refill(ctx, database, collectionLedger, data, data.Keys, data.Total(), count); err != nil {
 		return err
+	}
+	if d.shards != nil {
+		if err := d.shards.refresh(ctx); err != nil {
+			return fmt.Errorf("reading which shard has which chunk: %w", err)
+		}
 	}
 	shape := shapeOf(data)
 	mark.Data = &shape
@@ -85,14 +90,20 @@ func reusable(
 	return all == int64(data.Keys) && known == all, nil
 }
 
-// refill makes a collection hold the items from first up to limit, and no other.
-func refill(
+// refill makes a collection hold the items from first up to limit, and no other;
+// behind routers it is spread over the shards first.
+func (d *Driver) refill(
 	ctx context.Context, database *mongo.Database, name string,
 	data driver.Dataset, first, limit uint64, count func(uint64),
 ) error {
 	records := database.Collection(name)
 	if err := records.Drop(ctx); err != nil {
 		return fmt.Errorf("emptying %s.%s: %w", database.Name(), name, err)
+	}
+	if d.shards != nil {
+		if err := shard(ctx, database, name); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -13,7 +13,7 @@ func (d *Driver) Settings() map[string]any {
 			retries[s.Name] = "retryWrites and retryReads, until the deadline"
 		}
 	}
-	return map[string]any{
+	settings := map[string]any{
 		"client":                      "go.mongodb.org/mongo-driver/v2 " + version.Driver,
 		"hosts":                       d.hosts,
 		"tls":                         d.secure,
@@ -36,4 +36,9 @@ func (d *Driver) Settings() map[string]any {
 		"load":                        "w: majority, driver retries on, 30 s for each batch",
 		"read_back":                   "primary, read concern majority, after a majority write",
 	}
+	if d.shards != nil {
+		settings["sharded"] = d.shards.settings()
+		settings["lanes"] = "shard of the key / the address of its selected server, else " + laneUnrouted
+	}
+	return settings
 }
