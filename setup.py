@@ -22,6 +22,7 @@ PACKAGE = ROOT / "src" / "brownout"
 BINARIES = {
     Path("bin", "loadgen"): "./loadgen",
     Path("bin", "asd-stand-in"): "./infra/lab/asd",
+    Path("bin", "router-stand-in"): "./infra/lab/router",
     # Shopify's own, for labs with slow links; go.mod has it as a tool.
     Path("bin", "toxiproxy"): "github.com/Shopify/toxiproxy/v2/cmd/server",
 }

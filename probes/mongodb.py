@@ -22,7 +22,8 @@ Answer = dict[str, Any]
 def primaries(configuration: Configuration = None, secrets: Secrets = None) -> Answer:
     """Return how many members are primary by their own word; `nodes` has each one's term.
 
-    1 is as it should be, 0 an outage of writes, 2 what a partition leaves until the old one knows.
+    1 (one for each shard) is as it should be, fewer an outage of writes, more what a partition
+    leaves until the old one knows.
     """
     return figures.primaries(of_mongodb(current().adapter).members())
 

@@ -9,7 +9,7 @@ from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster, LabSpec, Node
 from brownout.cluster.problems import from_validation
 from brownout.errors import BrownoutError, ClusterError, ConfigurationError, HostError, UndoFailed
-from brownout.infra.lab import network, proxies, state
+from brownout.infra.lab import network, proxies, router_stand_in, state
 from brownout.infra.lab.atlas_api import process as atlas_api
 from brownout.infra.lab.engine import Progress, engine_of
 from brownout.infra.lab.inspect import Condition, condition, recorded
@@ -181,5 +181,6 @@ def _remove(name: str) -> None:
     if failures:
         raise UndoFailed(f"the lab `{name}` is not down: {'; '.join(failures)}")
     proxies.stop(state.directory(name))
+    router_stand_in.stop(state.directory(name))
     network.remove(state.directory(name))
     state.forget(name)

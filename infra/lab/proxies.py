@@ -8,36 +8,25 @@ It is Shopify's own server, built with brownout and used by labs alone.
 """
 
 import json
-import os
-import time
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from brownout.cluster import toxiproxy
 from brownout.cluster.host import host_for
-from brownout.cluster.launch import last_words
-from brownout.cluster.model import Node, ProcessSpec, ProxySpec
-from brownout.errors import ClusterError, HostError
+from brownout.cluster.model import Node, ProxySpec
+from brownout.errors import HostError
+from brownout.infra.lab import beside
 from brownout.infra.lab.ports import free_ports
 
 __all__ = ["find_toxiproxy", "lay_out", "start", "stop"]
 
 _HOST = "127.0.0.1"
-_STARTS_WITHIN_S = 60.0
-_POLL_S = 0.05
 
 
 def find_toxiproxy() -> Path:
     """Return the program; raises `ClusterError` where it was not built."""
-    packaged = Path(str(files("brownout") / "bin" / "toxiproxy"))
-    if os.access(packaged, os.X_OK):
-        return packaged
-    raise ClusterError(
-        f"a lab with slow links needs toxiproxy: `{packaged}` is not an executable file",
-        "build it with `make setup`, or install a wheel of brownout",
-    )
+    return beside.packaged("toxiproxy", "a lab with slow links")
 
 
 def lay_out(directory: Path, names: Sequence[str]) -> dict[str, tuple[str, ProxySpec]]:
@@ -62,17 +51,10 @@ def lay_out(directory: Path, names: Sequence[str]) -> dict[str, tuple[str, Proxy
 
 def start(directory: Path) -> None:
     """Start the lab's toxiproxy, if it has one, and return once every proxy is open; repeatable."""
-    if not _exists(directory):
-        return
-    node = _node(directory)
-    host_for(node).start()
-    wanted = sorted(proxy["name"] for proxy in _settings(directory)["proxies"])
-    deadline = time.monotonic() + _STARTS_WITHIN_S
-    while (found := _open(node.address)) != wanted:
-        if time.monotonic() > deadline or not host_for(node).running().running:
-            words = last_words(node.host) if isinstance(node.host, ProcessSpec) else ""
-            raise HostError(f"the lab's toxiproxy has {found} open, wanted {wanted}{words}")
-        time.sleep(_POLL_S)
+    if _exists(directory):
+        wanted = sorted(proxy["name"] for proxy in _settings(directory)["proxies"])
+        control = _settings(directory)["control"]
+        beside.start(_node(directory), lambda: _lacks(control, wanted))
 
 
 def stop(directory: Path) -> None:
@@ -81,11 +63,12 @@ def stop(directory: Path) -> None:
         host_for(_node(directory)).stop("kill")
 
 
-def _open(control: str) -> list[str]:
+def _lacks(control: str, wanted: list[str]) -> str:
     try:
-        return toxiproxy.proxies(control)
-    except HostError:
-        return []
+        found = toxiproxy.proxies(control)
+    except HostError as error:
+        return error.message
+    return "" if found == wanted else f"it has {found} open, wanted {wanted}"
 
 
 def _exists(directory: Path) -> bool:
@@ -100,13 +83,7 @@ def _settings(directory: Path) -> dict[str, Any]:
 
 def _node(directory: Path) -> Node:
     place, settings = directory / "toxiproxy", _settings(directory)
+    config = place / "proxies.json"
     host, _, port = settings["control"].rpartition(":")
-    command = ("-host", host, "-port", port, "-config", str(place / "proxies.json"))
-    spec = ProcessSpec(
-        config_file=place / "proxies.json",
-        pid_file=place / "toxiproxy.pid",
-        log_file=place / "toxiproxy.log",
-        working_directory=place,
-        command=(settings["program"], *command),
-    )
-    return Node(name="toxiproxy", address=settings["control"], host=spec)
+    command = (settings["program"], "-host", host, "-port", port, "-config", str(config))
+    return beside.node_of(place, settings["control"], command, config)

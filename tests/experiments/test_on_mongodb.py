@@ -12,12 +12,19 @@ ON_MONGODB = ("node-wipe", "node-kill", "node-pause", "stepdown")
 
 @pytest.mark.matrix
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("cluster", ["lab-mongodb", "lab-mongodb-secure"])
-@pytest.mark.parametrize("name", ON_MONGODB)
+@pytest.mark.parametrize(
+    ("name", "cluster", "target"),
+    [
+        *((name, cluster, "primary") for name in ON_MONGODB
+          for cluster in ("lab-mongodb", "lab-mongodb-secure")),
+        *((name, "lab-mongodb", "secondary") for name in ("node-kill", "node-wipe")),
+    ],
+)  # fmt: skip
 def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
-    name: str, cluster: str, tmp_path: Path
+    name: str, cluster: str, target: str, tmp_path: Path
 ) -> None:
-    place = {"BROWNOUT_LAB_DIR": str(tmp_path / "lab"), "BROWNOUT_STATE": str(tmp_path / "state")}
+    place = {"BROWNOUT_LAB_DIR": str(tmp_path / "lab"), "BROWNOUT_STATE": str(tmp_path / "state"),
+             "BROWNOUT_TARGET": target}  # fmt: skip
     ran = chaos.run(chaos.load(name), tmp_path, "--var", f"cluster={cluster}", env=place)
     print(ran.output)  # `pytest -rP` shows the table
     assert ran.impact["verdict"] == "pass", ran.output

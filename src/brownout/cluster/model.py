@@ -101,12 +101,15 @@ class Node(Settings):
         Field(description="what it runs on; without one it cannot be stopped, only asked"),
     ] = None
     rack: str = ""
+    shard: Annotated[
+        str, Field(description="its shard, as config.shards calls it; of a sharded cluster")
+    ] = ""
 
 
 class LabSpec(Settings):
     """An embedded cluster that `brownout lab up` makes on this machine."""
 
-    engine: Literal["aerospike", "atlas", "mongodb"]
+    engine: Literal["aerospike", "atlas", "mongodb", "sharded"]
     members: Annotated[int, Field(ge=1, le=7)] = 3
     election_timeout_ms: Annotated[
         int, Field(ge=500, le=60_000, description="without a heartbeat until an election")
@@ -128,6 +131,9 @@ class LabSpec(Settings):
     begins_after_s: Annotated[
         float, Field(ge=0, le=600, description="until the local Atlas API begins what it was asked")
     ] = 2.0
+    shards: Annotated[
+        int, Field(ge=2, le=4, description="of a `sharded` lab; each has so many members")
+    ] = 2
     cache_mb: Annotated[int, Field(ge=256, le=65_536, description="WiredTiger's, a member")] = 256
     oplog_mb: Annotated[int, Field(ge=16, le=65_536)] = 128
     secure: Annotated[bool, Field(description="TLS only, and a login by certificate")] = False
@@ -236,6 +242,7 @@ class Cluster(Settings):
         bare = [node.name for node in self.spares if node.host is None]
         if bare:
             raise ValueError(f"spares: {', '.join(bare)} has no host, wanted how to start it")
+        _check_shards(self.nodes, self.spares, self.connection)
         unknown = sorted(set(self.guards.deny_nodes) - {node.name for node in self.every})
         if self.nodes and unknown:
             raise ValueError(f"guards.deny_nodes: found {', '.join(unknown)}, no node of this file")
@@ -266,6 +273,21 @@ class Cluster(Settings):
             "spares": [_public(node) for node in self.spares],
             "labels": dict(self.labels),
         }
+
+
+def _check_shards(
+    nodes: tuple[Node, ...], spares: tuple[Node, ...], connection: Connection
+) -> None:
+    """Raise `ValueError` unless all nodes name a shard, and the routers are named, or none does."""
+    bare = [node.name for node in nodes if not node.shard]
+    if len(bare) == len(nodes):
+        return
+    if bare:
+        raise ValueError(f"nodes: {', '.join(bare)} names no shard, and others do")
+    if connection.uri is None and not connection.hosts:
+        raise ValueError("nodes name shards: wanted the routers (mongos) in connection.hosts")
+    if connection.replica_set or spares:
+        raise ValueError("nodes name shards: wanted neither connection.replica_set nor spares")
 
 
 def _public(node: Node) -> dict[str, str]:

@@ -63,11 +63,11 @@ func readRequest(from io.Reader) (*request, error) {
 var errShort = errors.New("a message that ends too early")
 
 func (r *request) readMsg(body []byte) error {
+	if len(body) >= 8 && binary.LittleEndian.Uint32(body)&flagChecksum != 0 {
+		body = body[:len(body)-4]
+	}
 	if len(body) < 5 {
 		return errShort
-	}
-	if binary.LittleEndian.Uint32(body)&flagChecksum != 0 {
-		body = body[:len(body)-4]
 	}
 	sequences := bson.D{}
 	for body = body[4:]; len(body) > 0; {

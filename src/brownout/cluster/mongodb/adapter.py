@@ -109,7 +109,7 @@ class MongoAdapter(SetResizing, SetAdjusting):
         storage.check_contents(node, host, directory)
         for other in self._cluster.every:
             if other.name != node.name:
-                self._check_apart(node, host, directory, other)
+                self.check_apart(node, host, directory, other)
         return [directory]
 
     @staticmethod
@@ -128,7 +128,8 @@ class MongoAdapter(SetResizing, SetAdjusting):
         return Path(path) if path else None
 
     @staticmethod
-    def _check_apart(node: Node, host: Host, directory: Path, other: Node) -> None:
+    def check_apart(node: Node, host: Host, directory: Path, other: Node) -> None:
+        """Raise `Refused` if `other` keeps its data in `directory`, around it or below it."""
         if other.host is None:
             return
         neighbour = host_for(other)

@@ -89,7 +89,11 @@ def topology(views: Sequence[View]) -> Support:
     """Return whether the members are of a replica set; a silent one says nothing against it."""
     for view in views:
         if view.hello.get("msg") == "isdbgrid":
-            return Support(False, f"{view.node} is a mongos; sharded clusters are unsupported")
+            return Support(
+                False,
+                f"{view.node} is a mongos: name it in `connection.hosts`, and the shards' "
+                "members as nodes, each with its `shard`",
+            )
         of_a_set = "setName" in view.hello or view.hello.get("isreplicaset") or view.status
         if view.hello and not of_a_set:
             return Support(False, f"{view.node} is a standalone mongod, not of a replica set")

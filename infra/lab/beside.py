@@ -1,0 +1,52 @@
+"""A process that a lab has besides its members: started until it is of use, and ended."""
+
+import os
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+from brownout.cluster.host import host_for
+from brownout.cluster.launch import last_words
+from brownout.cluster.model import Node, ProcessSpec
+from brownout.errors import ClusterError, HostError
+
+__all__ = ["node_of", "packaged", "start"]
+
+_STARTS_WITHIN_S = 60.0
+_POLL_S = 0.05
+
+
+def packaged(name: str, needed_by: str) -> Path:
+    """Return a program that comes with brownout; `ClusterError` where it was not built."""
+    program = Path(str(files("brownout") / "bin" / name))
+    if os.access(program, os.X_OK):
+        return program
+    raise ClusterError(
+        f"{needed_by} needs {name}: `{program}` is not an executable file",
+        "build it with `make setup`, or install a wheel of brownout",
+    )
+
+
+def node_of(place: Path, address: str, command: tuple[str, ...], config_file: Path) -> Node:
+    """Return the process as a node, so that a host can do with it what it does with members."""
+    name = place.name
+    host = ProcessSpec(
+        config_file=config_file,
+        pid_file=place / f"{name}.pid",
+        log_file=place / f"{name}.log",
+        working_directory=place,
+        command=command,
+    )
+    return Node(name=name, address=address, host=host)
+
+
+def start(node: Node, lacks: Callable[[], str]) -> None:
+    """Start it and return once it `lacks` nothing, said in words; safe where it runs."""
+    host_for(node).start()
+    deadline = time.monotonic() + _STARTS_WITHIN_S
+    while missing := lacks():
+        if time.monotonic() > deadline or not host_for(node).running().running:
+            words = last_words(node.host) if isinstance(node.host, ProcessSpec) else ""
+            raise HostError(f"the lab's {node.name} is of no use: {missing}{words}")
+        time.sleep(_POLL_S)

@@ -1,0 +1,65 @@
+"""A sharded cluster on loopback: replica sets of real mongod, behind a stand-in for mongos."""
+
+from pathlib import Path
+
+from brownout.cluster.connection import Connection
+from brownout.cluster.model import Cluster, LabSpec, Node
+from brownout.cluster.mongodb import sharding
+from brownout.infra.lab import mongodb, router_stand_in
+from brownout.infra.lab.engine import Progress
+from brownout.infra.lab.ports import free_ports
+from brownout.infra.lab.state import directory as directory_of
+
+__all__ = ["await_whole", "form", "lay_out"]
+
+
+def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
+    """Write what the members of every shard and the router need; return the cluster with them.
+
+    The nodes of the shard `s1` are `s1n1`, `s1n2`, ….
+    """
+    router_stand_in.find_router()
+    nodes: list[Node] = []
+    for shard in (f"s{number}" for number in range(1, spec.shards + 1)):
+        alone = cluster.model_copy(update={"name": f"{cluster.name}-{shard}"})
+        made = mongodb.lay_out(alone, spec, directory / shard)
+        nodes += [
+            node.model_copy(update={"name": f"{shard}{node.name}", "shard": shard})
+            for node in made.nodes
+        ]
+    (port,) = free_ports(1)
+    address = f"127.0.0.1:{port}"
+    connection = Connection(
+        hosts=(address,),
+        options=cluster.connection.options,
+        timeout_s=cluster.connection.timeout_s,
+    )
+    update = {"nodes": tuple(nodes), "connection": connection}
+    update["lab"] = spec.model_copy(update={"stand_in": True})
+    found = cluster.model_copy(update=update)
+    router_stand_in.lay_out(
+        directory, address, {name: _host(found, name) for name in sharding.names(found)}
+    )
+    return found
+
+
+def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
+    """Make the members of each shard one set, then start the router_stand_in."""
+    for shard in sharding.names(cluster):
+        progress(f"shard {shard}")
+        mongodb.form(sharding.shard_of(cluster, shard), spec, progress)
+    progress("starting the router: it is brownout's stand-in, the shards behind it are real")
+    router_stand_in.start(directory_of(cluster.name))
+
+
+def await_whole(cluster: Cluster, progress: Progress) -> None:
+    """Wait until every shard is whole; a router that is gone is started anew."""
+    router_stand_in.start(directory_of(cluster.name))
+    for shard in sharding.names(cluster):
+        mongodb.await_whole(sharding.shard_of(cluster, shard), progress)
+
+
+def _host(cluster: Cluster, shard: str) -> str:
+    """Return a shard as config.shards has it."""
+    alone = sharding.shard_of(cluster, shard)
+    return f"{alone.name}/{','.join(node.address for node in alone.nodes)}"

@@ -1,0 +1,50 @@
+"""A node of one shard is killed: the loss is that shard's. Behind our stand-in for a router."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests import chaos_runner as chaos
+
+from brownout.infra.lab.state import running_inventory
+from brownout.run.lanes import read_lanes
+
+NAME = "lab-mongodb-sharded"
+
+
+@pytest.mark.timeout(300)
+def test_a_killed_primary_is_felt_in_the_lanes_of_its_shard_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
+    ran = chaos.run_quickly("node-kill", tmp_path, NAME, downtime_s=0, target="primary@s2")
+    ran.check_proven()
+    assert ran.directory is not None
+    old = ran.impact["experiment"]["target"]
+    assert old.startswith("s2n")
+    assert ran.deeds == [("kill_node", old), ("start_node", old)], ran.output
+    lost = {"s1": 0, "s2": 0}
+    for name, lane in read_lanes(ran.directory / "lanes.csv").items():
+        lost[name.partition("/")[0]] += int(np.sum(lane["bad"]))
+    assert lost["s2"] > 0
+    assert lost["s1"] * 10 < lost["s2"], lost
+    assert ran.impact["ledger"]["state"] == "clean"
+    assert ran.impact["ledger"]["acknowledged"] > 100
+    assert ran.impact["stand_in"]
+    assert "STAND-IN" in ran.output
+    assert running_inventory(NAME) is None
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("name", ["node-kill", "node-wipe", "stepdown"])
+def test_as_shipped_one_shard_pays_and_no_acknowledged_write_is_lost(
+    name: str, tmp_path: Path
+) -> None:
+    place = {"BROWNOUT_LAB_DIR": str(tmp_path / "lab"), "BROWNOUT_STATE": str(tmp_path / "state")}
+    variables = ("--var", f"cluster={NAME}", "--var", "target=primary@s1")
+    ran = chaos.run(chaos.load(name), tmp_path, *variables, env=place)
+    print(ran.output)  # `pytest -rP` shows the table
+    assert ran.impact["verdict"] == "pass", ran.output
+    assert ran.impact["ledger"]["state"] == "clean"
+    assert list((tmp_path / "lab").iterdir()) == []
