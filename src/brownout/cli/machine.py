@@ -8,7 +8,6 @@ import os
 import platform
 import resource
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -187,9 +186,14 @@ def chromium() -> Finding:
     return _program(names, "the tests of the report in a browser", "install chromium")
 
 
-def traffic_control() -> Finding:
-    """Slow and lossy networks."""
-    return _program("tc", "network faults that you write yourself", "install iproute2")
+def slow_links() -> Finding:
+    """Slow nodes by the kernel; it is tried."""
+    from brownout.cluster import netem
+
+    reason = netem.why_not()
+    found = f"{reason}; toxiproxy does it instead" if reason else "can be used"
+    return Finding("netem", not reason, found, "slow nodes by the kernel (slow-node)",
+                   "run as root on a kernel with sch_netem")  # fmt: skip
 
 
 def packet_filter() -> Finding:
@@ -199,10 +203,12 @@ def packet_filter() -> Finding:
 
 def namespaces() -> Finding:
     """Networks of their own on one machine."""
-    ok = _succeeds("unshare", "--net", "true")
-    found = "can be made" if ok else "cannot be made by this user here"
-    return Finding("network namespaces", ok, found, "network faults that you write yourself",
-                   "run as root, in a container with CAP_SYS_ADMIN")  # fmt: skip
+    from brownout.cluster import network
+
+    reason = network.why_not()
+    return Finding("network namespaces", not reason, reason or "can be made",
+                   "partitions of a lab (partition, write-concern-1)",
+                   "run as root, in a container with CAP_NET_ADMIN and CAP_SYS_ADMIN")  # fmt: skip
 
 
 def loop_devices() -> Finding:
@@ -232,7 +238,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     chromium,
     loop_devices,
     namespaces,
-    traffic_control,
+    slow_links,
     packet_filter,
 )
 
@@ -257,14 +263,6 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _succeeds(*command: str) -> bool:
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
 
 
 def _available_memory() -> int:
