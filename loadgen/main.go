@@ -16,6 +16,7 @@ import (
 	_ "brownout/loadgen/driver/aerospike"
 	_ "brownout/loadgen/driver/mongodb"
 	_ "brownout/loadgen/driver/scripted"
+	"brownout/loadgen/vote"
 )
 
 // version is set when the binary is linked.
@@ -24,6 +25,8 @@ var version = "dev"
 const usage = `usage: loadgen run                        apply a load; commands are lines of JSON on stdin
        loadgen serve SCRIPT [--listen HOST:PORT] [--truth FILE]
                                           answer as a script says, to test measurements with
+       loadgen vote                       answer /vote?u=VOTER&v=CHOICE; the spec is a line of JSON on
+                                          stdin, the end of stdin the end; a load starts it itself
        loadgen --version
 
 exit codes: 0 done, also after SIGINT, SIGTERM or the end of the input; 1 failed;
@@ -53,6 +56,8 @@ func command(arguments []string) int {
 		return run(ctx, flags.Args()[1:])
 	case "serve":
 		return serve(ctx, flags.Args()[1:])
+	case "vote":
+		return serveVotes(ctx, flags.Args()[1:])
 	case "":
 		return misused("no command")
 	}
@@ -71,6 +76,17 @@ func untilSignal() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
+}
+
+// serveVotes is the endpoint of a voting workload.
+func serveVotes(ctx context.Context, arguments []string) int {
+	if len(arguments) > 0 {
+		return misused(fmt.Sprintf("`vote` takes no arguments, found %q", arguments[0]))
+	}
+	if err := vote.Run(ctx, os.Stdin, os.Stdout); err != nil {
+		return control.ExitFailed
+	}
+	return control.ExitOK
 }
 
 func run(ctx context.Context, arguments []string) int {

@@ -11,6 +11,7 @@ import (
 	"brownout/loadgen/metrics"
 	"brownout/loadgen/record"
 	"brownout/loadgen/spec"
+	"brownout/loadgen/vote"
 )
 
 // errOrder is a command that does not fit what came before it.
@@ -53,10 +54,11 @@ func (s *Session) open(ctx context.Context, c command) error {
 }
 
 func (s *Session) connect(ctx context.Context, wanted *spec.Spec) error {
-	d, err := driver.New(wanted.Driver)
+	plain, err := driver.New(wanted.Driver)
 	if err != nil {
 		return err
 	}
+	d := vote.Wrap(plain, wanted)
 	if err := d.Open(ctx, wanted.DriverConfig()); err != nil {
 		d.Close()
 		return err
@@ -101,9 +103,28 @@ func (s *Session) load(ctx context.Context, _ command) error {
 	if err := s.driver.Load(ctx, data, report); err != nil {
 		return err
 	}
+	if err := s.loadDocuments(ctx); err != nil {
+		return err
+	}
 	s.loaded = true
 	s.out.send(named("loaded", event{"keys": data.Total(), "seconds": seconds(time.Since(begun))}))
 	return nil
+}
+
+// loadDocuments makes room for the documents of the load, if it writes any, and writes
+// those that it begins with.
+func (s *Session) loadDocuments(ctx context.Context) error {
+	if !s.spec.WritesDocuments() {
+		return nil
+	}
+	keeper, ok := driver.As[driver.KeepsDocuments](s.driver)
+	if !ok {
+		return &errOrder{"the driver " + s.spec.Driver + " keeps no documents", "choose another workload for it"}
+	}
+	if err := keeper.EmptyDocuments(ctx); err != nil {
+		return err
+	}
+	return s.engine.Preload(ctx, s.progress("loading"))
 }
 
 // progress returns a function that tells how far something is, now and then.

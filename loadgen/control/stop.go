@@ -75,5 +75,11 @@ func (s *Session) writeLedger() error {
 			return err
 		}
 	}
+	for _, promises := range s.engine.Promises() {
+		err := promises.Lines(s.spec.Writer, func(line *ledger.Line) error { return s.directory.Ledger(line) })
+		if err != nil {
+			return err
+		}
+	}
 	return s.directory.FlushLedger()
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/engine"
 	"brownout/loadgen/ledger"
 	"brownout/loadgen/record"
 )
@@ -40,9 +41,13 @@ func (s *Session) verify(ctx context.Context, _ command) error {
 		return &errOrder{"the ledger is read back already", "see ledger.ndjson"}
 	}
 	s.verified = true
-	back := &readBack{directory: s.directory, secrets: s.secrets.Load(), report: s.progress("verifying")}
+	back := &readBack{directory: s.directory, secrets: s.secrets.Load(), report: s.progress("verifying"),
+		values: map[string]int64{}}
 	for _, set := range s.engine.Ledger() {
 		back.total += int(set.Len())
+	}
+	for _, promises := range s.engine.Promises() {
+		back.total += promises.Len()
 	}
 	for _, set := range s.engine.Ledger() {
 		back.begin(set)
@@ -54,11 +59,50 @@ func (s *Session) verify(ctx context.Context, _ command) error {
 			return ctx.Err()
 		}
 	}
+	if err := s.verifyDocuments(ctx, back); err != nil {
+		return err
+	}
+	for _, balance := range s.engine.Balances(back.values) {
+		if err := s.directory.Ledger(balance); err != nil {
+			return err
+		}
+	}
 	if err := back.end(); err != nil {
 		return err
 	}
 	s.out.send(named("verified", event{"keys": back.total, "read": back.read, "unread": back.total - back.read}))
 	return nil
+}
+
+// verifyDocuments looks for every document that was inserted, group by group, and reads
+// the totals.
+func (s *Session) verifyDocuments(ctx context.Context, back *readBack) error {
+	if len(s.engine.Promises()) == 0 {
+		return nil
+	}
+	finder, err := s.finder(ctx)
+	if err != nil {
+		return err
+	}
+	defer finder.Close()
+	for _, promises := range s.engine.Promises() {
+		back.beginDocuments(promises)
+		for place := range promises.Len() {
+			back.take(promises.Find(ctx, finder, place))
+			if err := errors.Join(back.failed, ctx.Err()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Session) finder(ctx context.Context) (driver.Finder, error) {
+	keeper, ok := driver.As[driver.KeepsDocuments](s.driver)
+	if !ok {
+		return nil, &errOrder{"the driver " + s.spec.Driver + " keeps no documents", "choose another workload for it"}
+	}
+	return keeper.Finder(ctx)
 }
 
 // clean removes what the load made.
@@ -85,11 +129,16 @@ type readBack struct {
 	counter bool
 	seen    map[string]bool
 	read    int
-	failed  error // of the run directory
+	values  map[string]int64 // of counters
+	failed  error            // of the run directory
 }
 
 func (b *readBack) begin(set *ledger.Set) {
 	b.stream, b.counter, b.seen = set.Name, set.Counter, make(map[string]bool, set.Len())
+}
+
+func (b *readBack) beginDocuments(of engine.Promises) {
+	b.stream, b.counter, b.seen = of.StreamName(), true, make(map[string]bool, of.Len())
 }
 
 // take writes one key down; a second report of the same key is ignored.
@@ -102,6 +151,9 @@ func (b *readBack) take(key driver.ReadBack) {
 	b.seen[key.ID] = true
 	if key.Err == nil {
 		b.read++
+		if b.counter {
+			b.values[key.ID] = key.Value
+		}
 	}
 	b.failed = b.directory.Ledger(b.line(key))
 	b.report(uint64(b.read), uint64(b.total))

@@ -12,9 +12,13 @@ type Dataset struct {
 	Concurrency int
 	Writer      string
 	Ledger      []LedgerSet
-	// Value returns ValueBytes bytes for a key; read-only, and the same slice
-	// may be returned again.
-	Value func(key uint64) []byte
+	// Layout tells data sets apart that have the same number of keys and largest size.
+	Layout string
+	// Value returns the value of a key, of at most ValueBytes bytes, and the number of
+	// fields that it is stored as; read-only, and the same slice may be returned again.
+	Value func(key uint64) (value []byte, fields int)
+	// LedgerValue is that of the keys of a verified stream.
+	LedgerValue func(stream int, key uint64) (value []byte, fields int)
 }
 
 // LedgerSet is the fixed key space of one verified stream: registers, or
@@ -34,6 +38,7 @@ type Item struct {
 	Verified bool
 	Counter  bool   // stored as the counter 0, without value or record
 	Value    []byte // of everything else
+	Fields   int    // that the value is stored as
 	Record   Record // of everything else; Seq is 1 for verified keys, else 0
 }
 
@@ -49,7 +54,8 @@ func (d Dataset) Total() uint64 {
 // Item returns the item number i, counted from 0.
 func (d Dataset) Item(i uint64) Item {
 	if i < d.Keys {
-		item := Item{ID: DataID(i), Key: i, Stream: -1, Value: d.Value(i)}
+		item := Item{ID: DataID(i), Key: i, Stream: -1}
+		item.Value, item.Fields = d.Value(i)
 		item.Record = NewRecord(d.Writer, item.ID, 0, item.Value)
 		return item
 	}
@@ -69,7 +75,7 @@ func (d Dataset) ledgerItem(set LedgerSet, key uint64) Item {
 		Stream: set.Stream, Verified: true, Counter: set.Counter,
 	}
 	if !set.Counter {
-		item.Value = d.Value(key)
+		item.Value, item.Fields = d.LedgerValue(set.Stream, key)
 		item.Record = NewRecord(d.Writer, item.ID, 1, item.Value)
 	}
 	return item

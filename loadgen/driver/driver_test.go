@@ -54,7 +54,8 @@ func TestDataIDsSortAsTheirNumbers(t *testing.T) {
 
 func TestADatasetListsPlainKeysThenTheLedger(t *testing.T) {
 	data := Dataset{
-		Keys: 2, Writer: "w", Value: func(uint64) []byte { return []byte("v") },
+		Keys: 2, Writer: "w", Value: func(uint64) ([]byte, int) { return []byte("v"), 1 },
+		LedgerValue: func(int, uint64) ([]byte, int) { return []byte("v"), 1 },
 		Ledger: []LedgerSet{
 			{Stream: 1, Name: "orders", Keys: 1},
 			{Stream: 1, Name: "orders", Keys: 1, Counter: true},

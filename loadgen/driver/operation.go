@@ -13,13 +13,14 @@ const (
 	Increment             // add one to the key's counter, made if it is missing
 	Operate               // as Update, and read it back, in one request and one step
 	Batch                 // several records by key, in one request
+	Vote                  // a voter's record, the total and the choice's counter, one after the other
 	kinds
 )
 
-var kindNames = [kinds]string{"read", "update", "insert", "increment", "operate", "batch"}
+var kindNames = [kinds]string{"read", "update", "insert", "increment", "operate", "batch", "vote"}
 
 // Kinds lists every kind in a fixed order.
-func Kinds() []Kind { return []Kind{Read, Update, Insert, Increment, Operate, Batch} }
+func Kinds() []Kind { return []Kind{Read, Update, Insert, Increment, Operate, Batch, Vote} }
 
 // ParseKind returns the kind that files and settings call name.
 func ParseKind(name string) (Kind, error) {
@@ -44,14 +45,17 @@ func (k Kind) Repeatable() bool { return k == Update || k == Operate || !k.Write
 // Op is one operation to do.
 type Op struct {
 	Kind     Kind
-	Stream   int      // index into Config.Streams
-	Key      uint64   // number of the key in its key space
-	ID       string   // the key as it is stored
-	IDs      []string // of a batch: every key, the first of which is ID
-	Verified bool     // part of the ledger: lives apart from the plain data set
-	Value    []byte   // of writes but increments; read-only, and only valid during Do
-	Record   Record   // of writes but increments: stored beside the value
-	Prepared any      // the driver's own: what Lane has worked out, for the first Do
+	Stream   int       // index into Config.Streams
+	Key      uint64    // number of the key in its key space
+	ID       string    // the key as it is stored
+	IDs      []string  // of a batch: every key, the first of which is ID
+	Verified bool      // part of the ledger: lives apart from the plain data set
+	Value    []byte    // of writes but increments; read-only, and only valid during Do
+	Fields   int       // that the value is stored as; 0 and 1 are one
+	Record   Record    // of writes but increments: stored beside the value
+	Document *Document // of operations on documents, in place of a value
+	Ballot   *Ballot   // of a vote
+	Prepared any       // the driver's own: what Lane has worked out, for the first Do
 }
 
 // Class is how the database answered. Late, shed and missed operations are

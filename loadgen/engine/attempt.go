@@ -48,7 +48,7 @@ func (e *Engine) attempts(o *operation, now time.Duration) outcome {
 	got := outcome{sent: now, result: e.driver.Do(ctx, &o.op), at: e.Now()}
 	got.doubtful = got.result.Class == driver.InDoubt
 	got.retried = got.result.Attempts > 1
-	if o.stream.spec.Retries != driver.RetriesOnce || !repeatable(o.op.Kind, &got.result) || got.at >= o.deadline {
+	if o.stream.spec.Retries != driver.RetriesOnce || !repeatable(&o.op, &got.result) || got.at >= o.deadline {
 		return got
 	}
 	second := e.driver.Do(ctx, &o.op)
@@ -62,11 +62,11 @@ func (e *Engine) attempts(o *operation, now time.Duration) outcome {
 	return got
 }
 
-// repeatable tells whether the same operation may be done again. An increment
-// in doubt may not: it could count twice.
-func repeatable(kind driver.Kind, result *driver.Result) bool {
-	return result.Class != driver.OK && result.Retryable &&
-		!(kind == driver.Increment && result.Class == driver.InDoubt)
+// repeatable tells whether the same operation may be done again. An increment in doubt may
+// not: it could count twice; nor may a change of a document, which puts into lists.
+func repeatable(op *driver.Op, result *driver.Result) bool {
+	once := op.Kind == driver.Increment || op.Document != nil
+	return result.Class != driver.OK && result.Retryable && !(once && result.Class == driver.InDoubt)
 }
 
 // classify turns a result into one of the ends and its cause.

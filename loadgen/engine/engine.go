@@ -28,6 +28,7 @@ type Engine struct {
 	driver  driver.Driver
 	book    *account.Book
 	streams []*stream
+	values  []*values // like the data sets
 	lanes   *lanes
 	watch   *watch
 	sinks   []account.Sink
@@ -55,14 +56,17 @@ type Engine struct {
 func New(s *spec.Spec, d driver.Driver, onFail func(error)) *Engine {
 	e := &Engine{spec: s, driver: d, onFail: onFail, newWaiter: newWaiter, timesItself: timesItself(d)}
 	e.operation.New = func() any { return new(operation) }
-	values := newValues(s.Seed, s.Data.ValueBytes)
+	for _, set := range s.Data.AllSets() {
+		e.values = append(e.values, newValues(s.Seed, set))
+	}
 	var slots []account.Slot
 	for i := range s.Streams {
-		e.streams = append(e.streams, newStream(s, i, len(slots), values, d.InDoubtFor()))
+		e.streams = append(e.streams, newStream(s, i, len(slots), e.values, d.InDoubtFor()))
 		for _, kind := range s.Streams[i].Kinds() {
 			slots = append(slots, account.Slot{Stream: s.Streams[i].Name, Op: kind})
 		}
 	}
+	e.addSources()
 	e.book = account.NewBook(slots)
 	e.lanes = newLanes(e, s, d.LaneCap())
 	return e
@@ -151,12 +155,26 @@ func (e *Engine) fail(err error) {
 
 // Dataset is what has to be loaded before the start.
 func (e *Engine) Dataset() driver.Dataset {
-	values := e.streams[0].values
 	return driver.Dataset{
 		Keys: e.spec.Data.Keys, ValueBytes: e.spec.Data.ValueBytes,
 		Concurrency: e.spec.Data.LoadConcurrency, Writer: e.spec.Writer,
-		Ledger: e.spec.LedgerSets(), Value: values.of,
+		Ledger: e.spec.LedgerSets(), Layout: e.spec.Data.Layout(), Value: e.valueOf,
+		LedgerValue: func(stream int, key uint64) ([]byte, int) {
+			values := e.streams[stream].values
+			return values.of(key), values.set.Fields
+		},
 	}
+}
+
+// valueOf returns what a key of the plain data is loaded with, in how many fields.
+func (e *Engine) valueOf(key uint64) ([]byte, int) {
+	for _, values := range e.values {
+		if key < values.set.Keys {
+			return values.of(key), values.set.Fields
+		}
+		key -= values.set.Keys
+	}
+	panic("key out of range")
 }
 
 // Ledger lists the key spaces of the verified streams.

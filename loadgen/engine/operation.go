@@ -72,6 +72,9 @@ func (e *Engine) end(o *operation, ending account.Ending) {
 		ending.At = e.Now()
 	}
 	e.book.Ended(&ending)
+	if o.stream.source != nil {
+		o.stream.tell(o, ending.End)
+	}
 	done := o.done
 	*o = operation{}
 	e.operation.Put(o)

@@ -20,8 +20,9 @@ type stream struct {
 	spec     *spec.Stream
 	index    int
 	deadline time.Duration
-	queueCap int // operations it may have queued before one lane
-	values   *values
+	queueCap int     // operations it may have queued before one lane
+	values   *values // of its data set
+	firstKey uint64  // of its data set
 
 	kinds     []driver.Kind
 	shares    []float64 // cumulative, like kinds; the last is 1
@@ -32,13 +33,14 @@ type stream struct {
 	mu      sync.Mutex
 	random  *rand.Rand
 	chooser keys.Chooser
+	source  source // in place of the mix and the chooser; else nil
 	inserts uint64 // number of the next one
 }
 
-func newStream(s *spec.Spec, index, firstSlot int, v *values, inDoubtFor time.Duration) *stream {
+func newStream(s *spec.Spec, index, firstSlot int, all []*values, inDoubtFor time.Duration) *stream {
 	wanted := &s.Streams[index]
 	st := &stream{
-		spec: wanted, index: index, firstSlot: firstSlot, values: v, kinds: wanted.Kinds(),
+		spec: wanted, index: index, firstSlot: firstSlot, kinds: wanted.Kinds(),
 		deadline: time.Duration(wanted.DeadlineS * float64(time.Second)),
 		random:   rand.New(rand.NewPCG(seedFor(s.Seed, "operations", wanted.Name))),
 		// The writer keeps the inserts of two runs on the same namespace apart.
@@ -46,7 +48,8 @@ func newStream(s *spec.Spec, index, firstSlot int, v *values, inDoubtFor time.Du
 	}
 	st.queueCap = max(wanted.Concurrency, int(math.Ceil(wanted.Rate*wanted.DeadlineS)), 1)
 	st.shares = cumulative(wanted, st.kinds)
-	n := s.Data.Keys
+	st.settle(s, all)
+	n := st.values.set.Keys
 	if wanted.Verified {
 		n = wanted.LedgerKeys
 	}
@@ -60,6 +63,20 @@ func newStream(s *spec.Spec, index, firstSlot int, v *values, inDoubtFor time.Du
 		}
 	}
 	return st
+}
+
+// settle finds the stream's data set; a ledger's keys are the stream's own, and are
+// counted from 0.
+func (s *stream) settle(all *spec.Spec, values []*values) {
+	set, first, _ := all.Data.SetOf(s.spec.Set) // the spec was checked
+	for _, v := range values {
+		if v.set.Name == set.Name {
+			s.values = v
+		}
+	}
+	if !s.spec.Verified {
+		s.firstKey = first
+	}
 }
 
 func (s *stream) keep(set *ledger.Set) {
@@ -94,6 +111,10 @@ func (s *stream) arrivals(seed uint64) pace.Arrivals {
 func (s *stream) draw(o *operation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.source != nil {
+		s.drawFrom(o)
+		return
+	}
 	at, i := s.random.Float64(), 0
 	for i < len(s.shares)-1 && at >= s.shares[i] {
 		i++
@@ -108,11 +129,12 @@ func (s *stream) draw(o *operation) {
 	case driver.Batch:
 		s.drawBatch(&o.op)
 	default:
-		o.op.Key = s.chooser.Next(s.random)
+		o.op.Key = s.firstKey + s.chooser.Next(s.random)
 	}
 	switch o.op.Kind {
 	case driver.Update, driver.Insert, driver.Operate:
-		o.op.Value = s.values.at(s.random.Uint64())
+		o.op.Value = s.values.at(o.op.Key-s.firstKey, s.random.Uint64())
+		o.op.Fields = s.values.set.Fields
 	}
 }
 
@@ -120,7 +142,7 @@ func (s *stream) draw(o *operation) {
 func (s *stream) drawBatch(op *driver.Op) {
 	op.IDs = make([]string, s.spec.BatchKeys)
 	for i := range op.IDs {
-		key := s.chooser.Next(s.random)
+		key := s.firstKey + s.chooser.Next(s.random)
 		if s.spec.Verified {
 			op.IDs[i] = s.registers.ID(key)
 		} else {
@@ -133,7 +155,7 @@ func (s *stream) drawBatch(op *driver.Op) {
 // hold settles the stored key, and takes it if it is a verified key to be
 // written. It returns false if all of those are busy.
 func (s *stream) hold(o *operation, now time.Duration) bool {
-	if o.op.Kind == driver.Insert || o.op.Kind == driver.Batch {
+	if s.source != nil || o.op.Kind == driver.Insert || o.op.Kind == driver.Batch {
 		return true
 	}
 	if !s.spec.Verified {

@@ -165,6 +165,22 @@ func (s *Set) End(key uint64, fate Fate, doubtful bool, now time.Duration) {
 	s.give(key)
 }
 
+// Tally books a write to a counter that nobody held: any number of them may be under way at
+// a time, because increments of 1 add up in any order.
+func (s *Set) Tally(key uint64, fate Fate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := &s.keys[key]
+	switch fate {
+	case Acknowledged:
+		k.ackedN++
+	case InDoubt:
+		k.inDoubtN++
+	case Failed:
+		k.failedN++
+	}
+}
+
 func (k *key) book(fate Fate) {
 	seq := k.next
 	k.next++

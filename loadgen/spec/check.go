@@ -20,7 +20,7 @@ const (
 	maxWorkers   = 100_000
 	maxKeys      = 10_000_000_000
 	maxLedger    = 10_000_000
-	maxValue     = 8 << 20
+	maxValue     = 16 << 20
 	maxBatch     = 5000
 )
 
@@ -44,11 +44,7 @@ func (s *Spec) check() Problems {
 	p.add(slices.Contains(driver.Names(), s.Driver),
 		"`driver` is %q (wanted one of: %s)", s.Driver, strings.Join(driver.Names(), ", "))
 	p.add(s.Namespace != "", "`namespace` is empty")
-	p.add(s.Data.Keys <= maxKeys, "`data.keys` is %d (at most %d)", s.Data.Keys, maxKeys)
-	p.add(s.Data.ValueBytes >= 0 && s.Data.ValueBytes <= maxValue,
-		"`data.value_bytes` is %d (wanted 0 to %d)", s.Data.ValueBytes, maxValue)
-	p.add(s.Data.LoadConcurrency > 0 && s.Data.LoadConcurrency <= 1024,
-		"`data.load_concurrency` is %d (wanted 1 to 1024)", s.Data.LoadConcurrency)
+	s.Data.check(&p)
 	p.add(s.LaneCap >= 0 && s.LaneCap <= maxWorkers, "`lane_cap` is %d (wanted 0 to %d)", s.LaneCap, maxWorkers)
 	p.add(s.GlobalCap >= 0 && s.GlobalCap <= maxWorkers, "`global_cap` is %d (wanted 0 to %d)", s.GlobalCap, maxWorkers)
 	p.add(within(s.LingerS, 0, 3600), "`linger_s` is %v (wanted 0 to 3600)", s.LingerS)
@@ -61,6 +57,7 @@ func (s *Spec) check() Problems {
 		names[name] = true
 		s.Streams[i].check(&p, s.Data)
 	}
+	s.checkReaders(&p)
 	return p
 }
 
@@ -80,7 +77,10 @@ func (s *Stream) check(p *Problems, data Data) {
 		driver.RetriesNone, driver.RetriesOnce, driver.RetriesDriverDefault)
 	p.add(s.BatchKeys >= 1 && s.BatchKeys <= maxBatch,
 		"%s`batch_keys` is %d (wanted 1 to %d)", where, s.BatchKeys, maxBatch)
+	_, _, known := data.SetOf(s.Set)
+	p.add(known, "%sthere is no set %q", where, s.Set)
 	s.checkMix(p, where)
+	s.checkModel(p, where)
 	s.Keys.check(p, where)
 	s.checkKeySpace(p, where, data)
 }
@@ -100,7 +100,12 @@ func (s *Stream) checkKeySpace(p *Problems, where string, data Data) {
 	if !s.Verified {
 		p.add(s.LedgerKeys == 0, "%s`ledger_keys` is %d, but the stream is not verified", where, s.LedgerKeys)
 		onlyInserts := len(s.Kinds()) == 1 && s.Mix["insert"] > 0
-		p.add(data.Keys > 0 || onlyInserts, "%s`data.keys` is 0, but the stream needs keys", where)
+		p.add(data.Keys > 0 || onlyInserts || s.Modelled(), "%s`data.keys` is 0, but the stream needs keys", where)
+		return
+	}
+	if s.Modelled() {
+		p.add(s.LedgerKeys == 0, "%s`ledger_keys` is %d, but its keys follow from the model", where, s.LedgerKeys)
+		p.add(data.Load, "%sa verified stream needs `data.load`: its keys start from a known state", where)
 		return
 	}
 	p.add(s.LedgerKeys > 0 && s.LedgerKeys <= maxLedger,

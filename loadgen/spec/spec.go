@@ -47,11 +47,13 @@ type Data struct {
 	ValueBytes      int    `json:"value_bytes"`
 	Load            bool   `json:"load"` // false: it is there already
 	LoadConcurrency int    `json:"load_concurrency"`
+	Sets            []Set  `json:"sets"` // in place of Keys and ValueBytes: several, side by side
 }
 
 // Stream is one steady source of operations.
 type Stream struct {
 	Name        string             `json:"name"`
+	Set         string             `json:"set"`        // one of Data.Sets; "": the first
 	Mix         map[string]float64 `json:"mix"`        // operation: weight
 	BatchKeys   int                `json:"batch_keys"` // of each batch
 	Keys        Keys               `json:"keys"`
@@ -62,7 +64,57 @@ type Stream struct {
 	Retries     string             `json:"retries"`
 	Verified    bool               `json:"verified"`
 	LedgerKeys  uint64             `json:"ledger_keys"` // size of a verified stream's own key space
+	Vote        *Vote              `json:"vote"`        // in place of a mix: votes
+	Play        *Play              `json:"play"`        // players of games
+	Reader      *Reader            `json:"reader"`      // who reads them
 }
+
+// Play is a stream of players of games.
+type Play struct {
+	Profile        string  `json:"profile"`         // historic or realtime
+	Players        int     `json:"players"`         // in play at a time
+	LoadedPlayers  int     `json:"loaded_players"`  // whole players before the load begins
+	FirstPlayer    int64   `json:"first_player"`    // the lowest id
+	IncrementSpace string  `json:"increment_space"` // wide or hot
+	IncrementKeys  int     `json:"increment_keys"`  // of the hot space
+	DocScale       float64 `json:"doc_scale"`       // of the snapshots
+}
+
+// Reader is a stream that reads all records of one player after the other. Ratio and
+// UsersPerS say how its rate was worked out.
+type Reader struct {
+	Of           string  `json:"of"`
+	Ratio        float64 `json:"ratio"`
+	UsersPerS    float64 `json:"users_per_s"`
+	PlaysPerUser int     `json:"plays_per_user"` // 0: all
+	HotShare     float64 `json:"hot_share"`
+	WarmShare    float64 `json:"warm_share"`
+	HotPlayers   int     `json:"hot_players"`
+	WarmS        float64 `json:"warm_s"`
+}
+
+// The values of Play.Profile and Play.IncrementSpace.
+const (
+	Historic  = "historic"
+	Realtime  = "realtime"
+	WideSpace = "wide"
+	HotSpace  = "hot"
+)
+
+// Vote is a stream of votes: of each the voter's record is inserted, then a counter of all
+// votes and one of the choice get one more.
+type Vote struct {
+	Choices     []string `json:"choices"`
+	Counters    int      `json:"counters"`    // that each count is split into
+	Through     string   `json:"through"`     // http or driver
+	Connections int      `json:"connections"` // http: at most, to the server of ours
+}
+
+// The values of Vote.Through.
+const (
+	HTTP   = "http"
+	Direct = "driver"
+)
 
 // Keys says which keys are used how often.
 type Keys struct {
@@ -104,10 +156,12 @@ func Parse(text []byte) (*Spec, error) {
 	}
 	for i := range spec.Streams {
 		spec.Streams[i].fillDefaults()
+		spec.Streams[i].settle()
 	}
 	if spec.Data.LoadConcurrency == 0 {
 		spec.Data.LoadConcurrency = 16
 	}
+	spec.Data.settle()
 	if problems := spec.check(); len(problems) > 0 {
 		return nil, problems
 	}
@@ -190,6 +244,14 @@ func (s *Spec) LedgerSets() []driver.LedgerSet {
 	for i, stream := range s.Streams {
 		if !stream.Verified {
 			continue
+		}
+		if stream.Vote != nil {
+			n := uint64(stream.Vote.Counters * (1 + len(stream.Vote.Choices)))
+			sets = append(sets, driver.LedgerSet{Stream: i, Name: stream.Name, Keys: n, Counter: true})
+			continue
+		}
+		if stream.Modelled() {
+			continue // its promises are about documents
 		}
 		set := driver.LedgerSet{Stream: i, Name: stream.Name, Keys: stream.LedgerKeys}
 		if stream.usesRegisters() {

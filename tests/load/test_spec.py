@@ -30,6 +30,29 @@ def test_a_workload_becomes_the_generators_specification() -> None:
     assert made["streams"][0]["keys"] == {"distribution": "zipf", "theta": 0.99}
 
 
+def test_data_sets_are_told_to_the_generator_only_where_there_is_more_than_a_plain_one() -> None:
+    assert "sets" not in spec()["data"]
+    (only,) = spec("data.fields=2,data.value_bytes=[100, 50]")["data"]["sets"]
+    assert only == {
+        "name": "data", "keys": 20_000, "value_bytes": [100, 50], "fields": 2, "compress_to": 1.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("driver", "most"), [("mongodb", 16 * 2**20), ("aerospike", 8 * 2**20), ("scripted", None)]
+)
+def test_a_record_larger_than_the_database_allows_is_refused_before_anything_is_touched(
+    driver: str, most: int | None
+) -> None:
+    large = f"data.value_bytes={most or 16 * 2**20}"
+    if most is None:
+        assert spec(large, driver)
+        return
+    with pytest.raises(ConfigurationError, match=f"less than the {most:,} that {driver} allows"):
+        spec(large, driver)
+    assert spec(f"data.value_bytes={most - 400}", driver)
+
+
 def test_the_workloads_own_seed_wins() -> None:
     assert spec("seed=7")["seed"] == 7
 

@@ -14,7 +14,12 @@ from brownout.load import workload as workloads
 from brownout.load.workload import Workload
 from brownout.load.workload_fields import OPERATIONS
 
+PLAIN_OPERATIONS = [operation for operation in OPERATIONS if operation != "vote"]
 MINIMAL = {"streams": [{"name": "app", "mix": {"read": 70, "update": 30}, "rate": 100}]}
+
+#: A stream of players, and what a reader of them has.
+PLAYERS = {"name": "p", "play": {}, "rate": 100}
+READS = {"of": "p", "ratio": 0.2}
 
 
 def problems(settings: Any) -> list[str]:
@@ -71,9 +76,38 @@ def test_three_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     assert caught.value.problems == [
         f"{path}: data.keys: found 0; wanted at least 1",
         f"{path}: streams[0].mix.reed: unknown operation; "
-        "wanted one of read, update, insert, increment, operate, batch",
+        "wanted one of read, update, insert, increment, operate, batch, vote",
         f"{path}: streams[1]: no pace; wanted one of rate (open loop), concurrency (closed loop)",
     ]
+
+
+def test_an_sla_says_per_stream_and_kind_of_operation_what_is_promised() -> None:
+    limits = {"app": {"read": {"p999_ms": 1}, "write": {"p999_ms": 2.5, "max_ms": 100}}}
+    workload = workloads.parse({**MINIMAL, "sla": limits})
+    assert workload.sla == limits
+    assert workload.public()["sla"] == limits
+
+
+@pytest.mark.parametrize(
+    ("sla", "wanted"),
+    [
+        ({"ap": {"read": {"p99_ms": 1}}}, "sla.ap: no stream is called so; wanted one of app"),
+        (
+            {"app": {"insert": {"p99_ms": 1}}},
+            "sla.app.insert: the stream does no insert; wanted one of read, total, update, write",
+        ),
+        ({"app": {}}, "sla.app: empty; wanted at least one"),
+        ({"app": {"read": {}}}, "sla.app.read: empty; wanted at least one"),
+        ({"app": {"red": {"p99_ms": 1}}}, "sla.app.red: unknown; wanted one of total, read,"),
+        ({"app": {"read": {"p98_ms": 1}}}, "sla.app.read.p98_ms: unknown; wanted one of p50_ms,"),
+        ({"app": {"read": {"p99_ms": 0}}}, "sla.app.read.p99_ms: found 0; wanted more than 0"),
+        ({"app": {"read": {"p99_ms": -1}}}, "sla.app.read.p99_ms: found -1; wanted more than 0"),
+        ({"app": 3}, "sla.app: found 3; wanted a mapping"),
+    ],
+)
+def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
+    (found,) = problems({**MINIMAL, "sla": sla})
+    assert found.startswith(wanted)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +139,77 @@ def test_three_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
         (stream(name="total"), "streams[0].name: found 'total'; total, read, write are the"),
         (stream(name="My App"), "streams[0].name: found 'My App'; wanted a name that matches"),
         (stream(mix={}), "streams[0].mix: empty; wanted at least one"),
+        (stream(mix={"read": 70, "update": 20}), "streams[0].mix: adds up to 90; wanted 100"),
+        (stream(mix={"read": 2}), "streams[0].mix: adds up to 2; wanted 100 (percent), or 1"),
+        (stream(set="users"), "streams[0].set: found 'users'; wanted no set: there is one"),
+        (
+            {"data": {"sets": [{"name": "users"}]}, **stream(set="user")},
+            "streams[0].set: found 'user'; wanted one of users",
+        ),
+        (
+            {"data": {"keys": 3, "sets": [{"name": "users"}]}, **MINIMAL},
+            "data.keys: found beside sets; wanted it in each of the sets",
+        ),
+        (
+            {"data": {"sets": [{"name": "a"}, {"name": "a"}]}, **MINIMAL},
+            "data.sets[1].name: found 'a' again; wanted a name of its own",
+        ),
+        (
+            {"data": {"keys": 5}, **stream(keys={"distribution": "hot-set", "hot_keys": 0.1})},
+            "streams[0].keys.hot_keys: found 0.1, which of 5 keys is less than one; wanted 0.2",
+        ),
+        (
+            {"data": {"value_bytes": 17_000_000}, **MINIMAL},
+            "data.value_bytes: found 17000000; wanted a size from 0 to 16,777,216 bytes",
+        ),
+        (
+            {"data": {"value_bytes": [10, -1]}, **MINIMAL},
+            "data.value_bytes: found a list; wanted a size from 0 to 16,777,216 bytes, or a list",
+        ),
+        ({"data": {"fields": 0}, **MINIMAL}, "data.fields: found 0; wanted at least 1"),
+        ({"data": {"compress_to": 0}, **MINIMAL}, "data.compress_to: found 0; wanted at least"),
+        (stream(mix={"vote": 100}), "streams[0].mix.vote: found without vote: {…}"),
+        (
+            {"streams": [{"name": "v", "vote": {}, "mix": {"read": 100}, "rate": 1}]},
+            "streams[0].mix: found beside vote, from which the operations follow",
+        ),
+        (
+            {"streams": [{"name": "v", "vote": {}, "rate": 1, "retries": "once"}]},
+            "streams[0].retries: found once; a vote is never done again: wanted none",
+        ),
+        (
+            {"streams": [{"name": n, "vote": {}, "rate": 1} for n in ("a", "b")]},
+            "streams[1].vote.through: found http again; wanted one stream of votes through http",
+        ),
+        (
+            {"streams": [{"name": "r", "reader": {"of": "p", "users_per_s": 1}}]},
+            "streams[0].reader.of: found 'p'; wanted a stream with play: {…}",
+        ),
+        (
+            {"streams": [PLAYERS, {"name": "r", "reader": {"of": "p"}}]},
+            "streams[1].reader: found neither of ratio and users_per_s; wanted one of them",
+        ),
+        (
+            {"streams": [PLAYERS, {"name": "r", "reader": {"of": "p", "ratio": 1}}]},
+            "streams[1].reader.ratio: found 1; wanted less than 1",
+        ),
+        (
+            {"streams": [PLAYERS, {"name": "r", "reader": {**READS, "hot_players": 201}}]},
+            "streams[1].reader.hot_players: found 201 of the 200 loaded_players; wanted no more",
+        ),
+        (
+            {"streams": [PLAYERS, {"name": "r", "reader": {**READS, "hot_share": 0.8}}]},
+            "streams[1].reader.warm_share: hot_share and warm_share add up to 1.1; wanted 1 or",
+        ),
+        (
+            {"streams": [{"name": "p", "play": {"increment_keys": 245}, "rate": 1}]},
+            "streams[0].play.increment_keys: found 245; wanted at most 244",
+        ),
+        (
+            {"variants": {"a": {"data.keys": 0}}, **MINIMAL},
+            "variants.a: data.keys: found 0; wanted",
+        ),
+        ({"variants": {"a": {"streams.b.rate": 1}}, **MINIMAL}, "variants.a: override `streams.b"),
         (stream(mix={"read": -1}), "streams[0].mix.read: found -1; wanted more than 0"),
         (
             stream(keys={"distribution": "zip"}),
@@ -123,7 +228,7 @@ def test_three_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
             "streams[0].ledger_keys: missing; a verified stream says how many keys it has",
         ),
         (
-            stream(verified=True, ledger_keys=9, mix={"insert": 1, "update": 1}),
+            stream(verified=True, ledger_keys=9, mix={"insert": 50, "update": 50}),
             "streams[0].mix.insert: a verified stream has fixed keys; wanted update",
         ),
         (
@@ -162,7 +267,7 @@ def test_the_second_stream_of_a_name_is_refused() -> None:
 
 
 def test_an_unknown_workload_is_told_the_known_ones() -> None:
-    with pytest.raises(ConfigurationError, match=r"wanted one of key-value, lab, .* or the path"):
+    with pytest.raises(ConfigurationError, match=r"wanted one of adtech, key-value, .* or the path"):
         workloads.load("labb")
 
 
@@ -188,6 +293,46 @@ def test_an_open_and_a_closed_stream_make_a_mixed_loop() -> None:
     )
 
 
+def test_a_variant_is_the_file_with_its_changes_and_goes_by_both_names() -> None:
+    plain, changed = workloads.load("key-value-3x50"), workloads.load("key-value-3x50:50-50")
+    assert plain.streams[0].shares() == {"read": 0.8, "update": 0.2}
+    assert changed.streams[0].shares() == {"read": 0.5, "update": 0.5}
+    assert (plain.name, changed.name) == ("key-value-3x50", "key-value-3x50:50-50")
+    assert "variants" not in changed.public()
+
+
+def test_overrides_win_over_a_variant() -> None:
+    assert workloads.load("key-value-3x50:0-100", "streams.app.rate=5").streams[0].rate == 5
+
+
+def test_an_unknown_variant_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ConfigurationError, match="no variant `5-95`; wanted one of 100-0, 95-5,"):
+        workloads.load("key-value-3x50:5-95")
+    with pytest.raises(ConfigurationError, match="no variant `x`; wanted none: the file has no"):
+        workloads.load("lab:x")
+
+
+@pytest.mark.parametrize("name", ["key-value-3x50", "key-value-10x10"])
+def test_the_five_published_mixes_are_variants(name: str) -> None:
+    mixes = [
+        workloads.load(f"{name}:{each}").streams[0].shares() for each in workloads.variants(name)
+    ]
+    reads = [mix.get("read", 0) for mix in mixes]
+    assert reads == pytest.approx([1, 0.95, 0.8, 0.5, 0])
+
+
+def test_a_reader_follows_what_the_writers_offer() -> None:
+    reader = {"name": "r", "reader": READS}
+    assert workloads.parse({"streams": [PLAYERS, reader]}).streams[1].rate == 25
+    faster = {**PLAYERS, "rate": 400}
+    assert workloads.parse({"streams": [faster, reader]}).streams[1].rate == 100
+
+
+def test_two_thousand_users_a_second_are_so_many_records() -> None:
+    users = {"name": "r", "reader": {"of": "p", "users_per_s": 2000, "plays_per_user": 38}}
+    assert workloads.parse({"streams": [PLAYERS, users]}).streams[1].rate == 80_000
+
+
 def test_what_is_recorded_is_the_workload_again() -> None:
     recorded = workloads.load("key-value").public()
     assert recorded.pop("name") == "key-value"
@@ -199,10 +344,18 @@ def test_what_is_recorded_is_the_workload_again() -> None:
     assert workloads.parse(again, "key-value.yaml").streams == workloads.load("key-value").streams
 
 
-@given(st.dictionaries(st.sampled_from(OPERATIONS), st.floats(0.01, 1e6), min_size=1))
-def test_shares_add_up_to_one_whatever_the_weights(mix: dict[str, float]) -> None:
+@given(
+    st.dictionaries(st.sampled_from(PLAIN_OPERATIONS), st.floats(0.01, 1e6), min_size=1),
+    st.sampled_from([1, 100]),
+)
+def test_shares_add_up_to_one_from_percent_and_from_shares(
+    weights: dict[str, float], whole: int
+) -> None:
+    total = sum(weights.values())
+    mix = {operation: weight / total * whole for operation, weight in weights.items()}
     shares = workloads.parse(stream(mix=mix)).streams[0].shares()
     assert sum(shares.values()) == pytest.approx(1)
+    assert shares == pytest.approx({name: weight / total for name, weight in weights.items()})
 
 
 @given(
@@ -228,7 +381,7 @@ def test_nonsense_is_refused_and_never_crashes(nonsense: object) -> None:
 def test_the_schema_for_editors_knows_every_setting() -> None:
     schema = workloads.json_schema()
     assert set(schema["properties"]) == {
-        "title", "seed", "namespace", "data", "streams", "lanes", "options",
+        "title", "seed", "namespace", "data", "streams", "variants", "sla", "lanes", "options",
     }  # fmt: skip
     assert schema["additionalProperties"] is False
     assert "deadline_s" in schema["$defs"]["Stream"]["properties"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from brownout.load import options, workload_fields
+from brownout.load import options, workload_fields, workload_models
 from brownout.load import workload as workloads
 from brownout.load.workload import Workload
 from brownout.settings_file import parse_yaml
@@ -15,7 +15,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "workloads.md"
 MODELS = (
     Workload,
     workload_fields.Data,
+    workload_fields.DataSet,
     workload_fields.Stream,
+    workload_models.Vote,
+    workload_models.Play,
+    workload_models.Reader,
     workload_fields.Uniform,
     workload_fields.Zipf,
     workload_fields.Gaussian,
@@ -35,8 +39,20 @@ def test_every_setting_is_explained(model: type[BaseModel]) -> None:
 
 
 def test_the_example_is_valid() -> None:
-    (example,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    example, _, _ = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert workloads.parse(parse_yaml(example, "example")).rate == 800
+
+
+def test_the_example_of_an_sla_is_valid() -> None:
+    _, _, example = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    user = {"name": "user-profile", "mix": {"read": 80, "update": 20}, "rate": 1}
+    parsed = workloads.parse({"streams": [user], **parse_yaml(example, "example")})
+    assert parsed.sla["user-profile"]["read"] == {"p999_ms": 1}
+
+
+def test_every_limit_of_an_sla_is_explained() -> None:
+    page = PAGE.read_text()
+    assert not [name for name in workload_fields.PERCENTILES if f"`{name}`" not in page]
 
 
 def test_every_shipped_workload_is_listed() -> None:

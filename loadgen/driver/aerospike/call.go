@@ -14,7 +14,7 @@ type call struct {
 	driver  *Driver
 	read    client.BasePolicy
 	write   client.WritePolicy
-	key     *client.Key // of this operation: one of the three below
+	key     *client.Key // of this operation: one of the three below, or a document's
 	data    *client.Key
 	ledger  *client.Key
 	inserts *client.Key
@@ -52,6 +52,9 @@ func (s *stream) callFor(op *driver.Op) *call {
 func (c *call) prepare(op *driver.Op) {
 	switch {
 	case op.Kind == driver.Batch:
+		return
+	case op.Document != nil:
+		c.key = c.driver.sets.documentKey(op.Document.Set, op.Document.ID)
 		return
 	case op.Verified:
 		c.key = c.ledger

@@ -50,6 +50,9 @@ func connecting(result *driver.Result) bool {
 }
 
 func (d *Driver) send(c *call, op *driver.Op) (driver.Result, client.Error) {
+	if op.Document != nil {
+		return d.sendDocument(c, op)
+	}
 	switch op.Kind {
 	case driver.Read:
 		return d.readOne(c, op)
@@ -108,7 +111,7 @@ func (d *Driver) readAll(c *call, op *driver.Op) (driver.Result, client.Error) {
 // operate replaces a record and reads back what then is stored, as one operation.
 func (d *Driver) operate(c *call, op *driver.Op) (driver.Result, client.Error) {
 	c.write.RecordExistsAction = client.REPLACE
-	c.bins.fill(&op.Record, op.Value)
+	c.bins = c.bins.fill(&op.Record, op.Value, op.Fields)
 	stored, err := d.client.Operate(&c.write, c.key, c.bins.puts()...)
 	if err != nil {
 		return done, err
@@ -130,7 +133,7 @@ func (d *Driver) writeOne(c *call, op *driver.Op) client.Error {
 	if op.Kind == driver.Insert {
 		c.write.RecordExistsAction = client.CREATE_ONLY
 	}
-	c.bins.fill(&op.Record, op.Value)
+	c.bins = c.bins.fill(&op.Record, op.Value, op.Fields)
 	return d.client.PutBins(&c.write, c.key, c.bins...)
 }
 

@@ -106,7 +106,7 @@ func TestAnInsertOfAKeyThatIsThereFails(t *testing.T) {
 func TestARecordThatDoesNotFitItsChecksumFailsTheRead(t *testing.T) {
 	d := opened(t, sharedCluster(t), nil)
 	for name, spoiled := range map[string]client.BinMap{
-		"another value":    {binValue: []byte("other")},
+		"another value":    {driver.FieldNames[0]: []byte("other")},
 		"another sequence": {binSeq: 9},
 		"a bin of no sort": {binChecksum: "x"},
 	} {

@@ -43,13 +43,16 @@ type stream struct {
 }
 
 // sets are the places of the server that are ours.
-type sets struct{ namespace, data, ledger, inserts, meta string }
+type sets struct{ namespace, prefix, data, ledger, inserts, meta string }
 
 func setsOf(namespace, prefix string) sets {
-	return sets{namespace, prefix + "-data", prefix + "-ledger", prefix + "-inserts", prefix + "-meta"}
+	return sets{namespace, prefix, prefix + "-data", prefix + "-ledger", prefix + "-inserts", prefix + "-meta"}
 }
 
-func (s sets) all() []string { return []string{s.data, s.ledger, s.inserts, s.meta} }
+// all lists the sets in the order in which they are removed.
+func (s sets) all() []string {
+	return append(s.documents(), s.data, s.ledger, s.inserts, s.meta)
+}
 
 // Open connects, finds the namespace and, where nothing is to be loaded, the data.
 func (d *Driver) Open(ctx context.Context, config driver.Config) error {

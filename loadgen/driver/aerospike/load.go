@@ -124,7 +124,8 @@ func (c *control) put(ctx context.Context, data driver.Dataset, p part) error {
 		if item.Counter {
 			content = []*client.Bin{counterBin(0)}
 		} else {
-			record.fill(&item.Record, item.Value)
+			record = record.fill(&item.Record, item.Value, item.Fields)
+			content = record
 		}
 		if err := c.PutBins(c.write, c.key(set, item.ID), content...); err != nil {
 			return fmt.Errorf("loading %s.%s: %w", c.sets.namespace, set, plain(err))

@@ -32,10 +32,13 @@ type marker struct {
 }
 
 // dataShape tells one plain data set from another.
-type dataShape struct{ Keys, ValueBytes int }
+type dataShape struct {
+	Keys, ValueBytes int
+	Layout           string
+}
 
 func shapeOf(data driver.Dataset) dataShape {
-	return dataShape{Keys: int(data.Keys), ValueBytes: data.ValueBytes}
+	return dataShape{Keys: int(data.Keys), ValueBytes: data.ValueBytes, Layout: data.Layout}
 }
 
 func (m *marker) bins() client.BinMap {
@@ -43,7 +46,7 @@ func (m *marker) bins() client.BinMap {
 		"made_by": m.MadeBy, "schema": m.Schema, "created": m.Created, "stamp": m.Stamp, "writer": m.Writer,
 	}
 	if m.Data != nil {
-		b["keys"], b["value_bytes"] = m.Data.Keys, m.Data.ValueBytes
+		b["keys"], b["value_bytes"], b["layout"] = m.Data.Keys, m.Data.ValueBytes, m.Data.Layout
 	}
 	return b
 }
@@ -59,7 +62,8 @@ func markerFrom(b client.BinMap) *marker {
 	keys, hasKeys := b["keys"].(int)
 	size, hasSize := b["value_bytes"].(int)
 	if hasKeys && hasSize {
-		m.Data = &dataShape{Keys: keys, ValueBytes: size}
+		layout, _ := b["layout"].(string)
+		m.Data = &dataShape{Keys: keys, ValueBytes: size, Layout: layout}
 	}
 	return m
 }

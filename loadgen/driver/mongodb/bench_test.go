@@ -30,7 +30,7 @@ func BenchmarkOperation(b *testing.B) {
 		{"read/client", func(ctx context.Context) error { return ledger.FindOne(ctx, byID(op.ID)).Err() }},
 		{"update/driver", func(ctx context.Context) error { return failure(d.Do(ctx, &op)) }},
 		{"update/client", func(ctx context.Context) error {
-			_, err := ledger.ReplaceOne(ctx, byID(op.ID), document(op.ID, op.Record, op.Value),
+			_, err := ledger.ReplaceOne(ctx, byID(op.ID), document(op.ID, op.Record, op.Value, 1),
 				options.Replace().SetUpsert(true))
 			return err
 		}},

@@ -15,6 +15,9 @@ import (
 // socket time-out and, as maxTimeMS, the server's own limit.
 func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	ctx, seen := withAttempts(ctx)
+	if op.Document != nil {
+		return d.doDocument(ctx, op, seen)
+	}
 	records := d.streams[op.Stream].records(op.Verified)
 	switch op.Kind {
 	case driver.Read:
@@ -78,7 +81,7 @@ func exchange(
 	ctx context.Context, op *driver.Op, records *mongo.Collection, seen *attempts,
 ) driver.Result {
 	how := options.FindOneAndReplace().SetUpsert(true).SetReturnDocument(options.After)
-	raw, err := records.FindOneAndReplace(ctx, byID(op.ID), document(op.ID, op.Record, op.Value), how).Raw()
+	raw, err := records.FindOneAndReplace(ctx, byID(op.ID), document(op.ID, op.Record, op.Value, op.Fields), how).Raw()
 	result := classify(err, op.Kind, *seen)
 	if result.Class != driver.OK {
 		return result
@@ -92,14 +95,14 @@ func exchange(
 func write(ctx context.Context, op *driver.Op, records *mongo.Collection) error {
 	switch op.Kind {
 	case driver.Insert:
-		_, err := records.InsertOne(ctx, document(op.ID, op.Record, op.Value))
+		_, err := records.InsertOne(ctx, document(op.ID, op.Record, op.Value, op.Fields))
 		return err
 	case driver.Increment:
 		add := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: int64(1)}}}}
 		_, err := records.UpdateOne(ctx, byID(op.ID), add, options.UpdateOne().SetUpsert(true))
 		return err
 	}
-	whole := document(op.ID, op.Record, op.Value)
+	whole := document(op.ID, op.Record, op.Value, op.Fields)
 	_, err := records.ReplaceOne(ctx, byID(op.ID), whole, options.Replace().SetUpsert(true))
 	return err
 }

@@ -154,5 +154,5 @@ func stored(item driver.Item) bson.D {
 	if item.Counter {
 		return counter(item.ID, 0)
 	}
-	return document(item.ID, item.Record, item.Value)
+	return document(item.ID, item.Record, item.Value, item.Fields)
 }

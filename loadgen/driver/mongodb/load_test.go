@@ -16,7 +16,8 @@ func opts() *options.ClientOptions { return options.Client() }
 func dataset(writer string) driver.Dataset {
 	return driver.Dataset{
 		Keys: 2500, ValueBytes: 16, Concurrency: 4, Writer: writer,
-		Value: func(uint64) []byte { return []byte("0123456789abcdef") },
+		Value:       func(uint64) ([]byte, int) { return []byte("0123456789abcdef"), 1 },
+		LedgerValue: func(int, uint64) ([]byte, int) { return []byte("0123456789abcdef"), 1 },
 		Ledger: []driver.LedgerSet{
 			{Stream: 1, Name: "orders", Keys: 30},
 			{Stream: 1, Name: "orders", Keys: 5, Counter: true},

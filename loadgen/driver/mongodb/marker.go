@@ -37,12 +37,13 @@ type marker struct {
 
 // dataShape tells one plain data set from another.
 type dataShape struct {
-	Keys       int64 `bson:"keys"`
-	ValueBytes int   `bson:"value_bytes"`
+	Keys       int64  `bson:"keys"`
+	ValueBytes int    `bson:"value_bytes"`
+	Layout     string `bson:"layout,omitempty"`
 }
 
 func shapeOf(data driver.Dataset) dataShape {
-	return dataShape{Keys: int64(data.Keys), ValueBytes: data.ValueBytes}
+	return dataShape{Keys: int64(data.Keys), ValueBytes: data.ValueBytes, Layout: data.Layout}
 }
 
 // control is a client for everything but the load: w: majority, retries on.
@@ -144,7 +145,7 @@ func (d *Driver) putMarker(ctx context.Context, database *mongo.Database, m *mar
 	return nil
 }
 
-// Clean drops the three collections, the marker last; a database with something
+// Clean drops all of our collections, the marker's last; a database with something
 // in it and without our marker is refused.
 func (d *Driver) Clean(ctx context.Context) error {
 	database, done, err := d.control(ctx)
@@ -157,6 +158,9 @@ func (d *Driver) Clean(ctx context.Context) error {
 		err = d.checkEmpty(ctx, database)
 	}
 	if err != nil || found == nil {
+		return redacted(err, d.config)
+	}
+	if err := dropDocuments(ctx, database); err != nil {
 		return redacted(err, d.config)
 	}
 	for _, name := range []string{collectionData, collectionLedger, collectionMeta} {

@@ -24,9 +24,8 @@ func (d *Driver) ReadBack(
 	}
 	defer done()
 	err = database.Client().UseSession(ctx, func(ctx context.Context) error {
-		touch := bson.D{{Key: "$set", Value: bson.D{{Key: "verified_by", Value: d.config.Writer}}}}
-		if _, err := database.Collection(collectionMeta).UpdateOne(ctx, byID(markerID), touch); err != nil {
-			return fmt.Errorf("writing to the majority before the read-back: %w", err)
+		if err := d.touchMarker(ctx, database); err != nil {
+			return err
 		}
 		for first := 0; first < len(ids); first += readBackBatch {
 			batch := ids[first:min(first+readBackBatch, len(ids))]
@@ -77,4 +76,14 @@ func readBack(f found, counter bool) driver.ReadBack {
 		back.Record = &driver.Record{}
 	}
 	return back
+}
+
+// touchMarker writes to the majority: what is read afterwards in the same session is at
+// least as new.
+func (d *Driver) touchMarker(ctx context.Context, database *mongo.Database) error {
+	touch := bson.D{{Key: "$set", Value: bson.D{{Key: "verified_by", Value: d.config.Writer}}}}
+	if _, err := database.Collection(collectionMeta).UpdateOne(ctx, byID(markerID), touch); err != nil {
+		return fmt.Errorf("writing to the majority before the read-back: %w", err)
+	}
+	return nil
 }

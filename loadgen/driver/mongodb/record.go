@@ -10,16 +10,23 @@ import (
 //
 //	{_id: "orders:r00000007", w: writer, s: sequence, c: checksum, v: value}
 //
+// or v, v1, v2 … if the value has fields,
+//
 // and a counter as {_id: "orders:c00000007", n: value}.
 
-func document(id string, record driver.Record, value []byte) bson.D {
-	return bson.D{
+func document(id string, record driver.Record, value []byte, fields int) bson.D {
+	d := bson.D{
 		{Key: "_id", Value: id},
 		{Key: "w", Value: record.Writer},
 		{Key: "s", Value: int64(record.Seq)},
 		{Key: "c", Value: int64(record.Checksum)},
-		{Key: "v", Value: bson.Binary{Data: value}},
+		{Key: driver.FieldNames[0], Value: bson.Binary{Data: driver.Field(value, 0, max(fields, 1))}},
 	}
+	for i := 1; i < fields; i++ {
+		field := bson.Binary{Data: driver.Field(value, i, fields)}
+		d = append(d, bson.E{Key: driver.FieldNames[i], Value: field})
+	}
+	return d
 }
 
 func counter(id string, value int64) bson.D {
@@ -45,7 +52,14 @@ func takeApart(raw bson.Raw) found {
 	writer, hasWriter := raw.Lookup("w").StringValueOK()
 	seq, hasSeq := raw.Lookup("s").AsInt64OK()
 	sum, hasSum := raw.Lookup("c").AsInt64OK()
-	_, value, hasValue := raw.Lookup("v").BinaryOK()
+	_, value, hasValue := raw.Lookup(driver.FieldNames[0]).BinaryOK()
+	for i := 1; hasValue && i < driver.MaxFields; i++ {
+		_, next, more := raw.Lookup(driver.FieldNames[i]).BinaryOK()
+		if !more {
+			break
+		}
+		value = append(value[:len(value):len(value)], next...)
+	}
 	if hasWriter && hasSeq && hasSum && hasValue {
 		f.record = &driver.Record{Writer: writer, Seq: uint64(seq), Checksum: uint32(sum)}
 		f.valid = f.record.Valid(id, value)

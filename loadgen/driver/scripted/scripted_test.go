@@ -46,7 +46,8 @@ func client(t *testing.T, server *scriptserver.Server, writer string) *Driver {
 func dataset(writer string) driver.Dataset {
 	return driver.Dataset{
 		Keys: 10, ValueBytes: 5, Concurrency: 4, Writer: writer,
-		Value: func(uint64) []byte { return []byte("value") },
+		Value:       func(uint64) ([]byte, int) { return []byte("value"), 1 },
+		LedgerValue: func(int, uint64) ([]byte, int) { return []byte("value"), 1 },
 		Ledger: []driver.LedgerSet{
 			{Stream: 0, Name: "app", Keys: 5}, {Stream: 0, Name: "app", Keys: 5, Counter: true},
 		},

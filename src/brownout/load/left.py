@@ -24,11 +24,11 @@ def left_by(workload: Workload, cluster: str) -> Left:
 
     The plain data set is used again by the next load of its shape.
     """
-    parts = [f"{workload.data.keys:,} records"]
+    parts = [f"{sum(each.keys for each in workload.data.all_sets):,} records"]
     ledger = sum(stream.ledger_keys or 0 for stream in workload.streams)
     if ledger:
         parts.append(f"{ledger:,} verified keys")
-    if any("insert" in stream.mix for stream in workload.streams):
+    if any({"insert", "vote"} & set(stream.mix) for stream in workload.streams):
         parts.append("what was inserted")
     remove = f"brownout clean --cluster {cluster}"
     if workload.namespace != "brownout":

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from brownout.load.workload_fields import Settings
+from brownout.load.workload_base import Settings
 
 __all__ = ["AerospikeOptions", "DriverOptions", "MongoOptions"]
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from brownout.load.workload_fields import OPERATIONS
+from brownout.load.workload_fields import OPERATIONS, PERCENTILES, SCOPES
 
 __all__ = ["Place", "Problem", "from_validation"]
 
@@ -78,6 +78,9 @@ def _text(item: Mapping[str, Any], place: Place, model: type[BaseModel]) -> str:
     if kind == "literal_error":
         if place[-2:-1] == ("mix",):
             return f"unknown operation; wanted one of {', '.join(OPERATIONS)}"
+        if place[:1] == ("sla",):
+            known = SCOPES if len(place) == 3 else PERCENTILES
+            return f"unknown; wanted one of {', '.join(known)}"
         return f"found {_show(value)}; wanted {context['expected'].replace(chr(39), '')}"
     if kind in {"union_tag_invalid", "union_tag_not_found"}:
         found = _show(context["tag"]) if "tag" in context else "no distribution"

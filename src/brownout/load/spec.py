@@ -3,7 +3,7 @@
 It holds the connection's secrets, so it is only ever written to the generator's stdin.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,19 @@ from pydantic import ValidationError
 from brownout.errors import ConfigurationError
 from brownout.load.options import DriverOptions
 from brownout.load.problems import Problem, from_validation
-from brownout.load.workload_fields import Stream
+from brownout.load.workload_fields import Data, DataSet, Records, Stream
 
 if TYPE_CHECKING:
     from brownout.load.workload import Workload
 
 __all__ = ["SCHEMA", "build"]
+
+#: The largest record of each database: MongoDB's document, Aerospike's `max-record-size` as a
+#: server comes.
+MOST_BYTES = {"mongodb": 16 * 2**20, "aerospike": 8 * 2**20}
+#: What we store beside a value, and each field costs, at most.
+OVERHEAD_BYTES = 256
+FIELD_BYTES = 16
 
 #: The version of the format that the generator understands.
 SCHEMA = 1
@@ -40,6 +47,7 @@ def build(
     `options` the inventory's, over which the workload's go. Raises `ConfigurationError` for an
     option that the driver does not have.
     """
+    _check_sizes(workload.data, driver)
     return {
         "schema": SCHEMA,
         "dir": str(directory),
@@ -49,12 +57,55 @@ def build(
         "connection": dict(connection),
         "options": _options(workload.options, driver, options),
         "namespace": workload.namespace,
-        "data": workload.data.model_dump(mode="json"),
+        "data": _data(workload.data),
         "streams": [_stream(stream) for stream in workload.streams],
         "lane_cap": workload.lanes.cap,
         "global_cap": workload.lanes.global_cap,
         "metrics": metrics,
     }
+
+
+def _data(data: Data) -> dict[str, Any]:
+    """Return the data sets: a single plain one as its numbers, all others as a list."""
+    made = {"load": data.load, "load_concurrency": data.load_concurrency}
+    plain = not data.sets and data.fields == 1 and data.compress_to == 1
+    if plain and len(data.sizes) == 1:
+        return {**made, "keys": data.keys, "value_bytes": data.sizes[0]}
+    return {**made, "sets": [_set(records) for records in data.all_sets]}
+
+
+def _set(records: Records) -> dict[str, Any]:
+    return {
+        "name": records.name if isinstance(records, DataSet) else "data",
+        "keys": records.keys,
+        "value_bytes": list(records.sizes),
+        "fields": records.fields,
+        "compress_to": records.compress_to,
+    }
+
+
+def _check_sizes(data: Data, driver: str) -> None:
+    """Raise `ConfigurationError` where the database would refuse a record for its size."""
+    most = MOST_BYTES.get(driver)
+    if most is None:
+        return
+    problems = []
+    for place, records in _placed(data):
+        stored = max(records.sizes) + OVERHEAD_BYTES + FIELD_BYTES * records.fields
+        if stored > most:
+            problems.append(
+                f"{place}: found {max(records.sizes):,}, which makes records of about {stored:,} "
+                f"bytes; wanted less than the {most:,} that {driver} allows"
+            )
+    if problems:
+        raise ConfigurationError([f"workload: {problem}" for problem in problems])
+
+
+def _placed(data: Data) -> Iterator[tuple[str, Records]]:
+    if not data.sets:
+        yield "data.value_bytes", data
+    for index, records in enumerate(data.sets):
+        yield f"data.sets[{index}].value_bytes", records
 
 
 def _stream(stream: Stream) -> dict[str, Any]:

@@ -19,12 +19,14 @@ from pydantic import Field, PrivateAttr, ValidationError
 from brownout.errors import ConfigurationError
 from brownout.load.checks import cross_problems
 from brownout.load.options import DriverOptions
-from brownout.load.problems import from_validation
+from brownout.load.problems import Problem, from_validation
 from brownout.load.spec import build
-from brownout.load.workload_fields import Data, Lanes, Settings, Stream
+from brownout.load.workload_base import Settings
+from brownout.load.workload_fields import Data, Lanes, Sla, Stream
+from brownout.load.workload_models import reader_rate
 from brownout.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
 
-__all__ = ["Workload", "json_schema", "load", "names", "parse"]
+__all__ = ["Workload", "json_schema", "load", "names", "parse", "split_variant", "variants"]
 
 _SHIPPED = files("brownout") / "steady-state" / "workloads"
 
@@ -41,6 +43,14 @@ class Workload(Settings):
     ] = "brownout"
     data: Data = Data()
     streams: Annotated[tuple[Stream, ...], Field(strict=False)]
+    variants: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")], dict[str, Any]],
+        Field(default_factory=dict, description="name -> changes by path: `workload:name`"),
+    ]
+    sla: Annotated[
+        dict[str, Sla],
+        Field(default_factory=dict, description="stream -> what it does -> percentile -> ms"),
+    ]
     lanes: Lanes = Lanes()
     options: DriverOptions = DriverOptions()
     _name: str = PrivateAttr("")
@@ -102,7 +112,8 @@ class Workload(Settings):
 
     def public(self) -> dict[str, Any]:
         """Return the resolved workload for `run.json`; there is no secret in it."""
-        return {"name": self.name, **self.model_dump(mode="json", exclude_none=True)}
+        settings = self.model_dump(mode="json", exclude_none=True, exclude={"variants"})
+        return {"name": self.name, **settings}
 
 
 def names() -> list[str]:
@@ -117,14 +128,67 @@ def names() -> list[str]:
 def load(name_or_path: str | Path, overrides: Mapping[str, Any] | str = "") -> Workload:
     """Read a workload by shipped name (`lab`) or by path, with `overrides` set on top.
 
+    `name:variant` is the workload with the overrides that its file gives that name.
     `overrides` is a mapping of dotted paths, `{"streams.0.rate": 400}`, or text,
     `"streams.0.rate=400,options.mongodb.write_concern=1"`. Raises `ConfigurationError` with
     every problem of the file at once, before anything is started.
     """
-    source, text = _read(name_or_path)
+    plain, variant = split_variant(name_or_path)
+    source, text = _read(plain)
     wanted = parse_overrides(overrides) if isinstance(overrides, str) else dict(overrides)
-    data = apply_overrides(parse_yaml(text, source), wanted)
-    return parse(data, source)
+    data = parse_yaml(text, source)
+    chosen = _chosen(data, variant, source)
+    data = apply_overrides(apply_overrides(data, chosen), wanted)
+    workload = parse(data, source)
+    if variant:
+        workload._name = f"{workload.name}:{variant}"
+    return workload
+
+
+def split_variant(name_or_path: str | Path) -> tuple[str | Path, str]:
+    """Return the name or path of a file, and the variant that is named after a colon, or `""`."""
+    text = str(name_or_path)
+    if ":" not in text or Path(text).exists():
+        return name_or_path, ""
+    plain, _, variant = text.rpartition(":")
+    return (Path(plain) if isinstance(name_or_path, Path) else plain), variant
+
+
+def variants(name_or_path: str | Path) -> list[str]:
+    """Return the names of a workload's variants."""
+    return list(load(name_or_path).variants)
+
+
+def _chosen(data: Mapping[str, Any], variant: str, source: str) -> dict[str, Any]:
+    """Return what a variant changes, by dotted path."""
+    if not variant:
+        return {}
+    there = data.get("variants")
+    there = there if isinstance(there, dict) else {}
+    if variant not in there:
+        known = (
+            f"one of {', '.join(map(str, there))}" if there else "none: the file has no variants"
+        )
+        raise ConfigurationError(f"{source}: has no variant `{variant}`; wanted {known}")
+    return dict(there[variant]) if isinstance(there[variant], dict) else {}
+
+
+def _with_reader_rates(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Give each reader the rate that follows from its settings, unless one is stated."""
+    streams = data.get("streams")
+    if not isinstance(streams, list):
+        return dict(data)
+    rates = {s.get("name"): s.get("rate") for s in streams if isinstance(s, dict)}
+    return {**data, "streams": [_with_rate(stream, rates) for stream in streams]}
+
+
+def _with_rate(stream: Any, rates: Mapping[Any, Any]) -> Any:
+    reader = stream.get("reader") if isinstance(stream, dict) else None
+    if not isinstance(reader, dict) or "rate" in stream or "concurrency" in stream:
+        return stream
+    of = reader.get("of")
+    rate = reader_rate(reader, rates.get(of) if isinstance(of, str) else None)
+    return stream if rate is None else {**stream, "rate": rate}
 
 
 def parse(data: Mapping[str, Any], source: str = "workload") -> Workload:
@@ -132,16 +196,38 @@ def parse(data: Mapping[str, Any], source: str = "workload") -> Workload:
 
     Raises `ConfigurationError` with all problems.
     """
-    problems = cross_problems(data)
-    try:
-        workload = Workload.model_validate(dict(data))
-        workload._name = Path(source).stem
-    except ValidationError as error:
-        problems += from_validation(error, Workload)
-    if problems:
+    workload, problems = _validated(data)
+    problems += _variant_problems(data, problems)
+    if problems or workload is None:
         ordered = sorted(problems, key=lambda problem: tuple(map(str, problem.place)))
         raise ConfigurationError([f"{source}: {problem}" for problem in ordered])
+    workload._name = Path(source).stem
     return workload
+
+
+def _validated(data: Mapping[str, Any]) -> tuple[Workload | None, list[Problem]]:
+    problems = cross_problems(data)
+    try:
+        return Workload.model_validate(_with_reader_rates(data)), problems
+    except ValidationError as error:
+        return None, problems + from_validation(error, Workload)
+
+
+def _variant_problems(data: Mapping[str, Any], known: list[Problem]) -> list[Problem]:
+    """Return what is wrong with each variant that is not wrong with the workload itself."""
+    variants = data.get("variants")
+    found: list[Problem] = []
+    for name, changes in variants.items() if isinstance(variants, dict) else ():
+        if not isinstance(changes, dict):
+            continue
+        try:
+            changed = apply_overrides(data, {str(path): value for path, value in changes.items()})
+        except ConfigurationError as error:
+            found += [Problem(("variants", name), problem) for problem in error.problems]
+            continue
+        _, problems = _validated(changed)
+        found += [Problem(("variants", name), str(each)) for each in problems if each not in known]
+    return found
 
 
 def json_schema() -> dict[str, Any]:

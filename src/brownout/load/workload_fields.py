@@ -4,32 +4,57 @@ Only shapes and ranges of single settings are here. What two settings mean for e
 checked in `checks`, so that every error of a file is found in one pass.
 """
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from brownout.load.workload_base import Settings
+from brownout.load.workload_models import Play, Reader, Vote, implied_mix
 
 __all__ = [
     "OPERATIONS",
+    "PERCENTILES",
+    "SCOPES",
     "Data",
+    "DataSet",
     "Gaussian",
     "HotSet",
     "Keys",
     "Lanes",
     "Operation",
-    "Settings",
+    "Percentile",
+    "Records",
+    "Scope",
+    "Sla",
     "Stream",
     "Uniform",
     "Zipf",
 ]
 
-Operation = Literal["read", "update", "insert", "increment", "operate", "batch"]
+Operation = Literal["read", "update", "insert", "increment", "operate", "batch", "vote"]
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 
+#: What a limit of an SLA is for: all reads, all writes, all of a stream, or one operation.
+Scope = Literal[
+    "total", "read", "write", "update", "insert", "increment", "operate", "batch", "vote"
+]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+Percentile = Literal["p50_ms", "p90_ms", "p95_ms", "p99_ms", "p999_ms", "p9999_ms", "max_ms"]
+PERCENTILES: tuple[Percentile, ...] = get_args(Percentile)
 
-class Settings(BaseModel):
-    """Base of every part: unknown settings and wrong types are errors, values do not change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+_Milliseconds = Annotated[float, Field(gt=0, le=600_000)]
+#: Of one stream: `{"read": {"p999_ms": 1}, "write": {"p999_ms": 2}}`, in ms of response time.
+Sla = Annotated[
+    dict[Scope, Annotated[dict[Percentile, _Milliseconds], Field(min_length=1)]],
+    Field(min_length=1),
+]
 
 
 class Uniform(Settings):
@@ -69,27 +94,83 @@ class HotSet(Settings):
 Keys = Annotated[Uniform | Zipf | Gaussian | HotSet, Field(discriminator="distribution")]
 
 
-class Data(Settings):
-    """The records that exist before the load starts."""
+_Size = Annotated[int, Field(ge=0, le=16 * 2**20)]
+
+
+def _size_or_sizes(value: Any, accept: ValidatorFunctionWrapHandler) -> Any:
+    """Say in one sentence what a union would say once a branch."""
+    try:
+        return accept(value)
+    except ValidationError as error:
+        raise PydanticCustomError(
+            "value_bytes", "wanted a size from 0 to 16,777,216 bytes, or a list of 1 to 64 of them"
+        ) from error
+
+
+class Records(Settings):
+    """How many records a data set has, and what their values are like."""
 
     keys: Annotated[int, Field(ge=1, le=10**10, description="number of records")] = 20_000
-    value_bytes: Annotated[int, Field(ge=0, le=8 * 2**20, description="size of each value")] = 256
+    value_bytes: Annotated[
+        _Size | Annotated[tuple[_Size, ...], Field(strict=False, min_length=1, max_length=64)],
+        WrapValidator(_size_or_sizes),
+        Field(description="size of each value; a list: as many keys of each"),
+    ] = 256
+    fields: Annotated[
+        int, Field(ge=1, le=100, description="that each value is stored as (bins)")
+    ] = 1
+    compress_to: Annotated[
+        float, Field(ge=0.01, le=1, description="what a good compressor leaves of a value")
+    ] = 1.0
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the values: key number k has the one at k modulo their number."""
+        return self.value_bytes if isinstance(self.value_bytes, tuple) else (self.value_bytes,)
+
+
+class DataSet(Records):
+    """One of several data sets."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+
+
+class Data(Records):
+    """The records that exist before the load starts."""
+
+    sets: Annotated[
+        tuple[DataSet, ...],
+        Field(strict=False, max_length=16, description="several data sets, in place of the one"),
+    ] = ()
     load: Annotated[bool, Field(description="write the data set first")] = True
     load_concurrency: Annotated[
         int, Field(ge=1, le=1024, description="batches in flight while loading")
     ] = 16
+
+    @property
+    def all_sets(self) -> tuple[Records, ...]:
+        """Every data set; there is always one."""
+        return self.sets or (self,)
 
 
 class Stream(Settings):
     """One kind of traffic: what it does, on which keys, how fast, and how long it waits."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+    set: Annotated[str, Field(description="the data set it works on; unset: the first")] = ""
     mix: Annotated[
         dict[Operation, Annotated[float, Field(gt=0)]],
-        Field(min_length=1, description="operation -> weight; percent or any other weights"),
+        Field(
+            default_factory=dict,
+            min_length=1,
+            description="operation -> percent (adding up to 100) or share (to 1)",
+        ),
     ]
     batch_keys: Annotated[int, Field(ge=1, le=5000, description="records of each batch")] = 10
     keys: Keys = Uniform()
+    vote: Vote | None = None
+    play: Play | None = None
+    reader: Reader | None = None
     rate: Annotated[
         float, Field(gt=0, le=1_000_000, description="open loop: operations per second")
     ] = 0.0
@@ -109,6 +190,13 @@ class Stream(Settings):
     ledger_keys: Annotated[
         int, Field(ge=1, le=10_000_000, description="keys of the ledger; verified streams only")
     ] = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _mix_of_model(cls, raw: Any) -> Any:
+        """A stream with a model has the mix that follows from it."""
+        implied = implied_mix(raw) if isinstance(raw, dict) else None
+        return {"mix": implied, **raw} if implied else raw
 
     @property
     def loop(self) -> Literal["open", "closed"]:

@@ -15,6 +15,8 @@ from typing import Any
 __all__ = ["Ledger", "classify"]
 
 Line = Mapping[str, Any]
+#: What is equal where every vote is stored whole.
+SIDES = ("total", "choices", "records")
 #: So many keys that are not ok are listed by name.
 _EXAMPLES = 20
 
@@ -24,6 +26,8 @@ class Ledger:
     """The sums. Keys: all that end in `_keys`, `keys`, `read`, `ok`, `recovered`, `unexpected`,
     `corrupt`, `unread`. Writes: `acknowledged`, `in_doubt`, `failed`, `lost`, `rolled_back`,
     `overwritten_by_late`.
+
+    `balances` are, of streams of votes, the total, the choices and the records as found.
 
     `state` is `clean`, `lost` (an acknowledged write is gone or cannot be read intact), `unknown`
     (no word on some keys, and nothing known to be lost) or `none` (no verified stream).
@@ -49,6 +53,7 @@ class Ledger:
     unread: int = 0
     sampled: bool = False
     examples: tuple[Mapping[str, Any], ...] = field(default=())
+    balances: tuple[Mapping[str, Any], ...] = field(default=())
 
     @property
     def lost_writes(self) -> int | None:
@@ -57,7 +62,11 @@ class Ledger:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the ledger as JSON data."""
-        return {**asdict(self), "examples": [dict(example) for example in self.examples]}
+        return {
+            **asdict(self),
+            "examples": [dict(example) for example in self.examples],
+            "balances": [dict(balance) for balance in self.balances],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,7 @@ def classify(lines: Iterable[Line], *, verified: bool = True, finished: bool = T
     keys: dict[tuple[str, str], Line] = {}
     reads: dict[tuple[str, str], Line] = {}
     end: Line | None = None
+    balances: list[Line] = []
     for line in lines:
         stream = str(line.get("stream", ""))
         if "key" in line:
@@ -87,9 +97,32 @@ def classify(lines: Iterable[Line], *, verified: bool = True, finished: bool = T
             reads[stream, str(line["read"])] = line
         elif line.get("end"):
             end = line
+        elif "check" in line:
+            balances.append(line)
     sampled = bool(end and end.get("sampled"))
     found = {at: _judge(key, reads.get(at), sampled) for at, key in keys.items()}
-    return _sum(keys, reads, found, end, finished)
+    ledger = _sum(keys, reads, found, end, finished)
+    if not balances:
+        return ledger
+    detail = "; ".join([ledger.detail, *map(_words_of, balances)])
+    return replace(ledger, detail=detail, balances=tuple(balances))
+
+
+def _words_of(balance: Line) -> str:
+    """Return the equation of a stream of votes, or that it does not hold and by what.
+
+    Each side is judged by its own keys; a vote of which only a part is stored, because a step
+    failed or is in doubt, makes the sides differ without any acknowledged write being lost.
+    """
+    sides = {name: balance[name] for name in SIDES}
+    found = {name: int(side["found"]) for name, side in sides.items()}
+    acknowledged = int(sides["records"]["acked"])
+    words = [f"{found['total']:,} in total", f"{found['choices']:,} by choice"]
+    words += [f"{found['records']:,} voters' records", f"{acknowledged:,} acknowledged"]
+    equal = len({*found.values(), acknowledged}) == 1
+    shown = f"{balance.get('stream', '')}: {(' = ' if equal else ', ').join(words)}"
+    in_doubt = sum(int(side["in_doubt"]) for side in sides.values())
+    return shown if equal else f"{shown}: not equal, with {in_doubt:,} steps in doubt"
 
 
 def _judge(key: Line, read: Line | None, sampled: bool) -> _Found:

@@ -2,6 +2,7 @@
 
 {"key": "…", "stream": "orders", "kind": "register", "acked": 9, "acked_n": 8, …}
 {"read": "…", "stream": "orders", "seq": 9, …}
+{"check": "votes", "total": {"found": 9, "acked": 9, "in_doubt": 0}, "choices": …, "records": …}
 {"end": true, "keys": 400, "read": 400, "sampled": false}
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from brownout.run.ledger import SIDES
 from brownout.run.shape import is_count, is_ranges
 
 __all__ = ["read_ledger_lines"]
@@ -41,11 +43,18 @@ def _is_sound(line: Mapping[str, Any]) -> bool:
         return False
     if not all(is_ranges(line[name]) for name in _RANGES if name in line):
         return False
+    if "check" in line:
+        return all(_is_side(line.get(name)) for name in SIDES)
     if "key" in line:
         return "acked" in line and "acked_n" in line
     if "read" in line and "stream" in line:
         return any(name in line for name in ("error", "missing")) or _says_what_was_read(line)
     return True
+
+
+def _is_side(side: Any) -> bool:
+    names = ("found", "acked", "in_doubt")
+    return isinstance(side, dict) and all(is_count(side.get(name)) for name in names)
 
 
 def _says_what_was_read(line: Mapping[str, Any]) -> bool:

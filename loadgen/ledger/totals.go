@@ -1,0 +1,71 @@
+package ledger
+
+import (
+	"context"
+	"sync"
+
+	"brownout/loadgen/driver"
+)
+
+// Totals remembers increments of 1 to a few documents, any number of which may be under way
+// at a time.
+type Totals struct {
+	Stream int
+	Name   string // of the stream
+	Set    string
+	Field  string // that counts
+	IDs    []string
+
+	mu     sync.Mutex
+	counts map[string]*[3]uint64 // like Fate
+}
+
+// Book notes the fate of an increment that was sent.
+func (t *Totals) Book(id string, fate Fate) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.counts == nil {
+		t.counts = map[string]*[3]uint64{}
+	}
+	if t.counts[id] == nil {
+		t.counts[id] = &[3]uint64{}
+	}
+	t.counts[id][fate]++
+}
+
+// Lines returns what was promised of each total.
+func (t *Totals) Lines(writer string, each func(*Line) error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, id := range t.IDs {
+		n := t.counts[id]
+		if n == nil {
+			n = &[3]uint64{}
+		}
+		line := &Line{
+			Key: t.label(id), Stream: t.Name, Kind: "counter", Writer: writer,
+			Acked: n[Acknowledged], AckedN: n[Acknowledged], InDoubt: [][2]uint64{}, Failed: [][2]uint64{},
+			InDoubtN: n[InDoubt], FailedN: n[Failed],
+		}
+		if err := each(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Totals) label(id string) string { return t.Name + ":total " + id }
+
+// Find reads one of the totals.
+func (t *Totals) Find(ctx context.Context, finder driver.Finder, place int) driver.ReadBack {
+	back := driver.ReadBack{ID: t.label(t.IDs[place]), ChecksumOK: true}
+	value, found, err := finder.Count(ctx, driver.DocumentKey{Set: t.Set, ID: t.IDs[place]}, t.Field)
+	back.Value, back.Missing, back.Err = value, !found, err
+	return back
+}
+
+// Len is the number of totals.
+func (t *Totals) Len() int { return len(t.IDs) }
+
+// StreamName is the name of their stream.
+func (t *Totals) StreamName() string { return t.Name }

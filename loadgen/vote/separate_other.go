@@ -1,0 +1,7 @@
+//go:build !linux
+
+package vote
+
+import "os/exec"
+
+func separate(*exec.Cmd) {}
