@@ -21,17 +21,24 @@ from brownout.load.generator import Generator
 class Running:
     """A load on a cluster. `lives` are its live events so far."""
 
-    def __init__(self, cluster: Cluster, directory: Path, changes: str = "") -> None:
+    def __init__(
+        self, cluster: Cluster, directory: Path, changes: str = "", name: str = "lab"
+    ) -> None:
         self.cluster = cluster
         self.adapter: Adapter = adapter_for(cluster)
         self.directory = directory
-        self.workload = workloads.load("lab", changes)
+        self.workload = workloads.load(name, changes)
         self.lives: list[Mapping[str, Any]] = []
         self._came = threading.Condition()
         self.generator = Generator(directory, on_live=self._take)
 
     def start(self) -> None:
         """Load the data and begin; returns when operations succeed."""
+        self.load()
+        self.begin()
+
+    def load(self) -> None:
+        """Connect and load the data."""
         spec = self.workload.to_spec(
             directory=self.directory,
             seed=4711,
@@ -40,6 +47,9 @@ class Running:
         )
         self.generator.open(spec)
         self.generator.load()
+
+    def begin(self) -> None:
+        """Start the schedule; returns when operations succeed."""
         self.generator.start()
         self.until("the load is well", self.well)
 

@@ -172,6 +172,37 @@ def test_a_key_is_always_in_exactly_one_class(
         assert found.lost == len({s for s in acknowledged if s > seq})
 
 
+def balance(total: int, choices: int, records: int, in_doubt: int = 0) -> dict[str, Any]:
+    found = {"total": total, "choices": choices, "records": records}
+    sides = {k: {"found": n, "acked": 9, "in_doubt": in_doubt} for k, n in found.items()}
+    return {"check": "votes", "stream": "votes", **sides}
+
+
+def test_the_four_sums_of_votes_are_held_against_each_other() -> None:
+    whole = classify([register(), read(9), balance(9, 9, 9), END])
+    assert whole.state == "clean"
+    assert whole.detail.endswith(
+        "; votes: 9 in total = 9 by choice = 9 voters' records = 9 acknowledged"
+    )
+    assert whole.balances == (balance(9, 9, 9),)
+    json.dumps(whole.as_dict())
+
+
+def test_votes_that_are_stored_in_part_are_told_with_what_is_in_doubt() -> None:
+    found = classify([register(), read(9), balance(9, 9, 10, in_doubt=1), END])
+    assert found.detail.endswith(
+        "votes: 9 in total, 9 by choice, 10 voters' records, 9 acknowledged: not equal, "
+        "with 3 steps in doubt"
+    )
+
+
+def test_a_damaged_balance_is_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.ndjson"
+    lines = [balance(9, 9, 9), {**balance(9, 9, 9), "total": {"found": -1}}, {"check": "votes"}]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert list(read_ledger_lines(file)) == lines[:1]
+
+
 def test_torn_lines_are_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "ledger.ndjson"
     file.write_text(json.dumps(register()) + "\n" + json.dumps(read(9)) + "\n12\n" + '{"end": tr')

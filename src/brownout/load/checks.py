@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from brownout.load.model_checks import model_problems
+from brownout.load.model_checks import is_named, model_problems
 from brownout.load.problems import Problem
+from brownout.load.workload_base import is_number
 from brownout.load.workload_fields import SCOPES, HotSet, Records
 from brownout.load.workload_models import implied_mix
 
@@ -100,17 +101,13 @@ def _hot_set(index: int, stream: Any, keys: Any) -> Iterator[Problem]:
         return
     keys = stream.get("ledger_keys", keys) if stream.get("verified") is True else keys
     share = choice.get("hot_keys", DEFAULT_HOT_KEYS)
-    if not _is_number(keys) or not _is_number(share) or not 0 < share < 1 or keys < 1:
+    if not is_number(keys) or not is_number(share) or not 0 < share < 1 or keys < 1:
         return
     if keys * share < 1:
         text = (
             f"found {share:g}, which of {keys:,} keys is less than one; wanted {1 / keys:g} or more"
         )
         yield Problem(("streams", index, "keys", "hot_keys"), text)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _load_problems(data: Any, streams: list[Any]) -> Iterator[Problem]:
@@ -124,12 +121,10 @@ def _sla_problems(sla: Any, streams: list[Any]) -> Iterator[Problem]:
     """A limit needs a stream, and operations of that stream, that it can be measured on."""
     if not isinstance(sla, Mapping):
         return
-    mixes: dict[Any, Any] = {
-        s.get("name"): implied_mix(s) or s.get("mix") for s in streams if isinstance(s, Mapping)
-    }
+    mixes = {s["name"]: implied_mix(s) or s.get("mix") for s in streams if is_named(s)}
     for name, limits in sla.items():
         if name not in mixes:
-            wanted = ", ".join(str(known) for known in mixes)
+            wanted = ", ".join(mixes)
             yield Problem(("sla", name), f"no stream is called so; wanted one of {wanted}")
         elif isinstance(limits, Mapping) and isinstance(mixes[name], Mapping):
             yield from _unmeasured(str(name), limits, set(mixes[name]))
@@ -189,7 +184,7 @@ def _verified_mix(stream: Mapping[str, Any]) -> Iterator[Problem]:
 def _mix_sum(stream: Mapping[str, Any]) -> Iterator[Problem]:
     """Percent add up to 100, shares to 1: what does not is a slip of the pen."""
     mix = stream.get("mix")
-    if not isinstance(mix, Mapping) or not mix or not all(map(_is_number, mix.values())):
+    if not isinstance(mix, Mapping) or not mix or not all(map(is_number, mix.values())):
         return
     total = sum(mix.values())
     if min(mix.values()) > 0 and not any(

@@ -1,12 +1,13 @@
 """What the model of a stream lacks, or contradicts: votes, players, and who reads them."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from brownout.load.problems import Problem
+from brownout.load.workload_base import is_number
 from brownout.load.workload_models import MODELS, Play, Reader, implied_mix
 
-__all__ = ["model_problems"]
+__all__ = ["is_named", "model_problems"]
 
 _DEFAULT_LOADED: int = Play.model_fields["loaded_players"].default
 _DEFAULT_HOT: int = Reader.model_fields["hot_players"].default
@@ -15,7 +16,7 @@ _DEFAULT_SHARES = {name: Reader.model_fields[name].default for name in ("hot_sha
 
 def model_problems(streams: list[Any]) -> Iterator[Problem]:
     """Yield what is wrong with the models of a workload's streams, and between them."""
-    known = {s.get("name"): s for s in streams if isinstance(s, Mapping)}
+    known = {s["name"]: s for s in streams if is_named(s)}
     for index, stream in enumerate(streams):
         if isinstance(stream, Mapping):
             for problem in (*_alone(stream), *_reader(stream, known)):
@@ -24,6 +25,11 @@ def model_problems(streams: list[Any]) -> Iterator[Problem]:
     if sum(through) > 1:
         place = ("streams", len(through) - 1 - through[::-1].index(True), "vote", "through")
         yield Problem(place, "found http again; wanted one stream of votes through http")
+
+
+def is_named(stream: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Say whether a raw stream is a mapping with a name that others can call it by."""
+    return isinstance(stream, Mapping) and isinstance(stream.get("name"), str)
 
 
 def _alone(stream: Mapping[str, Any]) -> Iterator[Problem]:
@@ -46,7 +52,7 @@ def _alone(stream: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(("retries",), "found once; a vote is never done again: wanted none")
 
 
-def _reader(stream: Mapping[str, Any], known: Mapping[Any, Any]) -> Iterator[Problem]:
+def _reader(stream: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Problem]:
     reader = stream.get("reader")
     if not isinstance(reader, Mapping):
         return
@@ -54,7 +60,7 @@ def _reader(stream: Mapping[str, Any], known: Mapping[Any, Any]) -> Iterator[Pro
     writer = known.get(of) if isinstance(of, str) else None
     play = writer.get("play") if isinstance(writer, Mapping) else None
     if "of" in reader and not isinstance(play, Mapping):
-        players = [str(name) for name, s in known.items() if "play" in s]
+        players = [name for name, s in known.items() if "play" in s]
         wanted = f"one of {', '.join(players)}" if players else "a stream with play: {…}"
         yield Problem(("reader", "of"), f"found {of!r}; wanted {wanted}")
     yield from _follows(stream, reader, writer)
@@ -79,7 +85,7 @@ def _follows(
 
 def _shares(reader: Mapping[str, Any]) -> Iterator[Problem]:
     shares = [reader.get(name, default) for name, default in _DEFAULT_SHARES.items()]
-    if all(isinstance(share, int | float) for share in shares) and sum(shares) > 1:
+    if all(is_number(share) for share in shares) and sum(shares) > 1:
         yield Problem(
             ("reader", "warm_share"),
             f"hot_share and warm_share add up to {sum(shares):g}; wanted 1 or less",
@@ -92,7 +98,7 @@ def _enough_players(reader: Mapping[str, Any], play: Mapping[str, Any]) -> Itera
         reader.get("hot_players", _DEFAULT_HOT),
         play.get("loaded_players", _DEFAULT_LOADED),
     )
-    if isinstance(hot, int) and isinstance(loaded, int) and loaded < hot:
+    if is_number(hot) and is_number(loaded) and loaded < hot:
         text = f"found {hot:,} of the {loaded:,} loaded_players; wanted no more than those"
         yield Problem(("reader", "hot_players"), text)
 

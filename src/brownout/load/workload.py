@@ -18,6 +18,7 @@ from pydantic import Field, PrivateAttr, ValidationError
 
 from brownout.errors import ConfigurationError
 from brownout.load.checks import cross_problems
+from brownout.load.model_checks import is_named
 from brownout.load.options import DriverOptions
 from brownout.load.problems import Problem, from_validation
 from brownout.load.spec import build
@@ -178,7 +179,7 @@ def _with_reader_rates(data: Mapping[str, Any]) -> dict[str, Any]:
     streams = data.get("streams")
     if not isinstance(streams, list):
         return dict(data)
-    rates = {s.get("name"): s.get("rate") for s in streams if isinstance(s, dict)}
+    rates = {s["name"]: s.get("rate") for s in streams if is_named(s)}
     return {**data, "streams": [_with_rate(stream, rates) for stream in streams]}
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import Field
 
-from brownout.load.workload_base import Settings
+from brownout.load.workload_base import Settings, is_number
 
 __all__ = ["MODELS", "PLAYS_PER_PLAYER", "Play", "Reader", "Vote", "implied_mix", "reader_rate"]
 
@@ -121,4 +121,4 @@ def reader_rate(reader: Mapping[str, Any], writes_per_s: Any) -> float | None:
 
 
 def _positive(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    return is_number(value) and value > 0

@@ -8,7 +8,7 @@ write that failed, was never tried, or is another writer's. `corrupt`: its check
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -101,11 +101,7 @@ def classify(lines: Iterable[Line], *, verified: bool = True, finished: bool = T
             balances.append(line)
     sampled = bool(end and end.get("sampled"))
     found = {at: _judge(key, reads.get(at), sampled) for at, key in keys.items()}
-    ledger = _sum(keys, reads, found, end, finished)
-    if not balances:
-        return ledger
-    detail = "; ".join([ledger.detail, *map(_words_of, balances)])
-    return replace(ledger, detail=detail, balances=tuple(balances))
+    return _sum(keys, reads, found, end, balances, finished)
 
 
 def _words_of(balance: Line) -> str:
@@ -192,6 +188,7 @@ def _sum(
     reads: Mapping[tuple[str, str], Line],
     found: Mapping[tuple[str, str], _Found],
     end: Line | None,
+    balances: Sequence[Line],
     finished: bool,
 ) -> Ledger:
     kinds = Counter(each.kind for each in found.values())
@@ -215,9 +212,11 @@ def _sum(
         **{kind: kinds[kind] for kind in ("ok", "recovered", "unexpected", "corrupt", "unread")},
         sampled=bool(end and end.get("sampled")),
         examples=_examples(keys, reads, found),
+        balances=tuple(balances),
     )
     promised = int(end.get("keys", 0)) if end else 0
     state, detail = _state(sums, ended=end is not None, finished=finished, promised=promised)
+    detail = "; ".join([detail, *map(_words_of, balances)])
     return replace(sums, state=state, detail=detail)
 
 
