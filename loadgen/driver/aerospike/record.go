@@ -78,7 +78,7 @@ func takeApart(id string, stored client.BinMap) found {
 	seq, hasSeq := stored[binSeq].(int)
 	sum, hasSum := stored[binChecksum].(int)
 	value, hasValue := stored[driver.FieldNames[0]].([]byte)
-	for i := 1; hasValue && i < driver.MaxFields; i++ {
+	for i := 1; hasValue && i < len(stored)-firstField; i++ {
 		next, more := stored[driver.FieldNames[i]].([]byte)
 		if !more {
 			break

@@ -54,7 +54,8 @@ def _workloads() -> Iterator[Row]:
 
     for name in workload.names():
         found = workload.load(name)
-        yield name, f"{found.title} ({found.summary().removeprefix(name).strip()})"
+        variants = f"; variants {', '.join(found.variants)}" if found.variants else ""
+        yield name, f"{found.title} ({found.summary().removeprefix(name).strip()}{variants})"
 
 
 def _clusters() -> Iterator[Row]:

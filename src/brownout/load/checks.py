@@ -121,7 +121,9 @@ def _sla_problems(sla: Any, streams: list[Any]) -> Iterator[Problem]:
     """A limit needs a stream, and operations of that stream, that it can be measured on."""
     if not isinstance(sla, Mapping):
         return
-    mixes = {s["name"]: implied_mix(s) or s.get("mix") for s in streams if is_named(s)}
+    mixes: dict[str, Any] = {
+        s["name"]: implied_mix(s) or s.get("mix") for s in streams if is_named(s)
+    }
     for name, limits in sla.items():
         if name not in mixes:
             wanted = ", ".join(mixes)
