@@ -41,7 +41,9 @@ test-go: setup
 	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" $(GO) test ./...
 
 test-python: setup
-	@$(BIN)/python -m pytest -m "not matrix and not soak"
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not matrix and not soak and not alone"; \
+	together=$$?; echo "now those that measure, one after the other"; \
+	$(BIN)/python -m pytest -m "alone and not matrix and not soak" && exit $$together
 
 matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -m matrix -v

@@ -121,7 +121,9 @@ def _kill_tree(root: int) -> None:
         tree += front
     for pid in tree:
         identity = procfs.identify(pid)
-        if identity is not None and not _is_server(Path(identity.command[0]).name):
+        if identity is None or not identity.command:  # it has ended by itself
+            continue
+        if not _is_server(Path(identity.command[0]).name):
             os.kill(pid, signal.SIGKILL)
 
 

@@ -19,6 +19,8 @@ from brownout.calibration.layout import RunPlan, lay_out, settings_for
 from brownout.calibration.running import TRUTH, measure
 from brownout.run.directory import RunDirectory
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Calibrated, Path]:

@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
 from tests.calibration.calibrating import calibrate
 
 from brownout.load.binary import find_loadgen
+
+pytestmark = pytest.mark.alone
 
 #: Lets the generator run for a quarter of the time; the scripted server is left alone.
 STARVING = """\

@@ -71,17 +71,17 @@ def test_a_cancelled_switch_leaves_nothing_running(paused: Identity) -> None:
 
 
 def test_arming_again_replaces_the_switch(paused: Identity) -> None:
-    first = deadman.arm(HERE, paused.pid, paused.started, after_s=0.3)
+    first = deadman.arm(HERE, paused.pid, paused.started, after_s=1)
     second = deadman.arm(HERE, paused.pid, paused.started, after_s=60)
 
     assert first != second
     _await(lambda: _armed(paused) == [second])
-    time.sleep(0.4)  # past the first one's limit
+    time.sleep(1.1)  # past the first one's limit
     assert procfs.thread_states(paused.pid) == {"T"}
 
 
 def test_a_process_that_has_only_the_same_id_is_not_touched(paused: Identity) -> None:
-    deadman.arm(HERE, paused.pid, paused.started + 1, after_s=0.1)
+    deadman.arm(HERE, paused.pid, paused.started + 1, after_s=1)
 
     _await(lambda: not deadman.armed(HERE, paused.pid, paused.started + 1))
     assert procfs.thread_states(paused.pid) == {"T"}

@@ -15,6 +15,8 @@ from tests.docs.documents import DOCUMENTS, ROOT, Block, blocks
 from brownout.cluster.adapter import Adapter
 from brownout.cluster.model import Cluster
 
+pytestmark = pytest.mark.alone
+
 RUN = [block for path in DOCUMENTS for block in blocks(path) if block.mark == "runs"]
 FAULT = {
     block.mark.removeprefix("fault: "): block

@@ -16,6 +16,8 @@ from brownout.cluster.model import Cluster
 from brownout.report import picture
 from brownout.report.reading import read
 
+pytestmark = pytest.mark.alone
+
 ON = ("--var", "cluster=lab-aerospike")
 EXPERIMENTS = (
     "node-kill",

@@ -7,6 +7,8 @@ import pytest
 import yaml
 from tests import chaos_runner as chaos
 
+pytestmark = pytest.mark.alone
+
 
 def place(directory: Path) -> dict[str, str]:
     return {

@@ -7,6 +7,8 @@ from tests import chaos_runner as chaos
 
 from brownout.infra.lab.state import running_inventory
 
+pytestmark = pytest.mark.alone
+
 ON_MONGODB = ("node-wipe", "node-kill", "node-pause", "stepdown")
 
 

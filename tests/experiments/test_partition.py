@@ -12,6 +12,8 @@ from brownout.cluster.adapter import adapter_for
 from brownout.cluster.model import Cluster, Node, ProcessSpec
 from brownout.infra.lab.state import running_inventory
 
+pytestmark = pytest.mark.alone
+
 WHY_NOT = network.why_not()
 
 

@@ -14,6 +14,8 @@ from brownout.cluster.aerospike import AerospikeAdapter
 from brownout.cluster.model import Cluster
 from brownout.infra.lab.state import running_inventory
 
+pytestmark = pytest.mark.alone
+
 PLANNED = ("scale-out", "scale-in", "member-replace")
 #: Every experiment here and the labs that it runs on as shipped.
 EVERYWHERE = [

@@ -12,6 +12,8 @@ from tests.live.terminal import HIDE_CURSOR, SHOW_CURSOR, run_in_terminal
 from brownout.live.board import Board
 from brownout.live.screen import Plain
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = "tests.live.screen_program"
 FRAME = "╭"

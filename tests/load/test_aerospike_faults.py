@@ -9,6 +9,8 @@ from brownout.errors import GeneratorError
 
 from .conftest import Running
 
+pytestmark = pytest.mark.alone
+
 #: All that a lost or hung node may look like from outside.
 CAUSES = {
     "circuit-breaker",

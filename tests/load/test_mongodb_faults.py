@@ -8,6 +8,8 @@ from brownout.cluster.host import host_for
 
 from .conftest import Running
 
+pytestmark = pytest.mark.alone
+
 UNROUTED = "unrouted"
 SECONDARIES = "secondaries"
 #: All that a lost or changing primary may look like from outside.

@@ -19,6 +19,8 @@ from tests.loadgen.driving import (
     verified,
 )
 
+pytestmark = pytest.mark.alone
+
 
 def summary(run: Path) -> dict[str, object]:
     found: dict[str, object] = json.loads((run / "generator.json").read_text())

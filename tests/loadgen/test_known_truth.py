@@ -12,6 +12,8 @@ from tests.loadgen.driving import (
     stream,
 )
 
+pytestmark = pytest.mark.alone
+
 DIPS = [(1.0, 0.15), (3.5, 0.40), (6.0, 1.00)]
 
 FREEZE = {"latency_ms": 1, "effects": [{"at": 2, "for": 5.1, "effect": "freeze"}]}

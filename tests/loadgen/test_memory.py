@@ -5,7 +5,10 @@ Hours of it are simulated in the Go tests; this is the real process for some sec
 
 from pathlib import Path
 
+import pytest
 from tests.loadgen.driving import check_identities, measure, rows, stream, verified
+
+pytestmark = pytest.mark.alone
 
 
 def test_memory_is_flat_through_an_outage(tmp_path: Path) -> None:

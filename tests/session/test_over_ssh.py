@@ -12,6 +12,8 @@ from tests.sshd import Sshd
 from brownout.cluster.model import Cluster
 from brownout.infra.lab import state
 
+pytestmark = pytest.mark.alone
+
 
 def _elsewhere(node: dict[str, Any], sshd: Sshd) -> dict[str, Any]:
     """Return a node of the lab as an inventory of another machine would describe it."""

@@ -182,7 +182,7 @@ def test_a_switch_touches_no_process_that_has_the_same_id_by_chance(host: SshHos
     identity = identity_of(host)
     os.kill(identity.pid, signal.SIGSTOP)
 
-    deadman.arm(LocalRunner(), identity.pid, identity.started + 1, after_s=0.1)
+    deadman.arm(LocalRunner(), identity.pid, identity.started + 1, after_s=1)
     while deadman.armed(LocalRunner(), identity.pid, identity.started + 1):
         time.sleep(0.02)
 

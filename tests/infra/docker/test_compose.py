@@ -136,7 +136,7 @@ def stand_in(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
         assert str(found) in text
         word = found.rpartition(" ")[0]
         new = f"{word} {wanted}" if isinstance(wanted, int) and word else str(wanted)
-        text = text.replace(found, new)
+        text = re.sub(rf"{re.escape(found)}(?!\d)", new, text)  # not 3001 in a port of 30012
     path = tmp_path / "changed.conf"
     path.write_text(re.sub(r"mesh-seed.*\n", "", text))
     binary = str(files("brownout") / "bin" / "asd-stand-in")
