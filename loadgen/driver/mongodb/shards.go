@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,7 +13,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
-	"brownout/loadgen/driver"
 	"brownout/loadgen/driver/mongodb/shardkey"
 )
 
@@ -24,7 +21,6 @@ const (
 	shardsEvery = time.Second
 	// shardsPatience bounds one reading; what is known stays while it fails.
 	shardsPatience = 5 * time.Second
-	laneShards     = "shards"
 )
 
 // shards is what the driver knows of a sharded cluster behind its routers: which
@@ -39,13 +35,6 @@ type shards struct {
 	members map[string]*client
 	finish  context.CancelFunc
 	done    chan struct{}
-}
-
-// placement is the map at one moment; it is never changed.
-type placement struct {
-	collections map[string]*shardkey.Chunks // by name; absent if not sharded by _id
-	primary     string                      // shard of the collections that are not sharded
-	views       map[string]*watcher         // by shard
 }
 
 // watchShards reads the map and keeps it fresh until it is closed.
@@ -211,69 +200,4 @@ func (s *shards) member(id, host string) (*client, error) {
 	}
 	s.members[id] = &client{Client: connected, watcher: watcher}
 	return s.members[id], nil
-}
-
-// lane names the shard that has the keys of op, and the server there that is
-// selected by mode: "s1/10.0.0.7:27018", "s1/unrouted".
-func (s *shards) lane(op *driver.Op, mode readpref.Mode) string {
-	now := s.current.Load()
-	if op.Kind != driver.Batch {
-		return now.lane(now.shardOf(op.ID, op.Verified), mode)
-	}
-	shard := ""
-	for i, id := range op.IDs {
-		of := now.shardOf(id, op.Verified)
-		if i > 0 && of != shard {
-			return laneShards
-		}
-		shard = of
-	}
-	return now.lane(shard, mode)
-}
-
-func (p *placement) shardOf(id string, verified bool) string {
-	name := collectionData
-	if verified {
-		name = collectionLedger
-	}
-	if chunks := p.collections[name]; chunks != nil {
-		return chunks.ShardOf(id)
-	}
-	return p.primary
-}
-
-func (p *placement) lane(shard string, mode readpref.Mode) string {
-	watcher := p.views[shard]
-	if watcher == nil {
-		return laneRouters // sharded by something that an operation's key does not tell
-	}
-	return shard + "/" + watcher.current.Load().lane(mode)
-}
-
-// shard spreads an empty collection over the shards by the hash of its keys.
-func shard(ctx context.Context, database *mongo.Database, name string) error {
-	admin := database.Client().Database("admin")
-	// Needed before 6.0, and does nothing from then on.
-	enable := bson.D{{Key: "enableSharding", Value: database.Name()}}
-	if err := admin.RunCommand(ctx, enable).Err(); err != nil {
-		return fmt.Errorf("sharding %s: %w", database.Name(), err)
-	}
-	spread := bson.D{
-		{Key: "shardCollection", Value: database.Name() + "." + name},
-		{Key: "key", Value: bson.D{{Key: "_id", Value: "hashed"}}},
-	}
-	if err := admin.RunCommand(ctx, spread).Err(); err != nil {
-		return fmt.Errorf("sharding %s.%s: %w", database.Name(), name, err)
-	}
-	return nil
-}
-
-// settings says for the record of the run how the keys lie.
-func (s *shards) settings() map[string]any {
-	now := s.current.Load()
-	chunks := map[string]int{}
-	for name, collection := range now.collections {
-		chunks[name] = collection.Len()
-	}
-	return map[string]any{"shards": slices.Sorted(maps.Keys(now.views)), "chunks": chunks}
 }
