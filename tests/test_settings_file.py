@@ -64,6 +64,13 @@ def test_every_bad_override_is_reported() -> None:
         parse_overrides("a=[1")
 
 
+def test_null_takes_a_setting_away() -> None:
+    data = {"streams": [{"name": "app", "rate": 5}]}
+    changed = apply_overrides(data, parse_overrides("streams.app.rate=null, streams.app.gone=null"))
+
+    assert changed == {"streams": [{"name": "app"}]}
+
+
 def test_overrides_reach_list_items_by_index_or_name_and_leave_the_original_alone() -> None:
     data = {"streams": [{"name": "a", "rate": 1}, {"name": "b", "rate": 2}]}
     changed = apply_overrides(

@@ -97,7 +97,7 @@ def parse_overrides(text: str) -> dict[str, Any]:
 
 
 def apply_overrides(data: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of `data` with each dotted path set.
+    """Return a copy of `data` with each dotted path set; null takes a setting away.
 
     A list item goes by its index or its `name`: `streams.0.rate`, `streams.app.rate`. Missing
     mappings are made; whether the setting exists is for the validation to say. Raises
@@ -134,6 +134,8 @@ def _set(here: Any, parts: list[str], value: Any) -> None:
             if here.get(head) is None:
                 here[head] = {}
             _set(here[head], rest, value)
+        elif value is None:
+            here.pop(head, None)
         else:
             here[head] = value
     else:
