@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from brownout.report.measured import bound, found, name_of, worded
+from brownout.report.words import pace
 
 
 @pytest.mark.parametrize(
@@ -61,3 +62,9 @@ def test_a_limit_has_its_side() -> None:
     assert bound(slo("availability", 0.5, False) | {"direction": "at_least", "limit": 0.999}) == (
         "≥ 99.9 %"
     )
+
+
+def test_the_pace_of_a_closed_loop_has_no_rate() -> None:
+    assert pace({"rate": 800.0, "loop": "open"}) == "800/s open loop"
+    assert pace({"rate": 0.0, "loop": "closed"}) == "closed loop"
+    assert pace({}) == ""

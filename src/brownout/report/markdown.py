@@ -9,7 +9,7 @@ from brownout.report.grid_text import escaped
 from brownout.report.measured import bound, found, name_of
 from brownout.report.results import met
 from brownout.report.tiles import tiles
-from brownout.report.words import duration
+from brownout.report.words import duration, pace
 from brownout.run import analyze
 from brownout.run.directory import RunDirectory
 
@@ -83,7 +83,7 @@ def _circumstances(impact: Impact, run_id: str) -> str:
     parts = [
         f"{cluster['members']} × {cluster['engine']}" if cluster.get("engine") else "",
         f"workload {workload}" if workload else "",
-        f"{load['loop']} loop" if load.get("loop") else "",
+        pace(load),
         f"seed {impact['seed']}" if impact.get("seed") is not None else "",
         run_id,
     ]

@@ -13,7 +13,7 @@ from brownout.report.grid import Cell, Column, Grid, flatten
 from brownout.report.material import Material
 from brownout.report.sampled import data_table
 from brownout.report.tiles import tiles
-from brownout.report.words import duration, number
+from brownout.report.words import duration, pace
 
 __all__ = ["context", "deadline_words", "eyebrow"]
 
@@ -136,9 +136,7 @@ def eyebrow(material: Material) -> str:
     if cluster:
         parts.append(f"{cluster.get('name')}, {cluster.get('members')} × {cluster.get('engine')}")
     workload = (impact.get("workload") or {}).get("name")
-    rate = f" {number(load['rate'])}/s" if load.get("rate") else ""
-    loop = f" {load['loop']} loop" if load.get("loop") else ""
-    parts.append(f"{workload or 'load'}{rate}{loop}")
+    parts.append(f"{workload or 'load'} {pace(load)}".strip())
     parts.append(deadline_words(material))
     if impact.get("seed") is not None:
         parts.append(f"seed {impact['seed']}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brownout.report.noise import detectable_words, sham_words
-from brownout.report.words import duration, number, quantity
+from brownout.report.words import duration, number, pace, quantity
 
 __all__ = ["render"]
 
@@ -47,13 +47,11 @@ def _title(impact: Impact) -> str:
     cluster, experiment, load = impact["cluster"], impact["experiment"], impact["load"]
     mode = f" ({experiment['mode']})" if experiment.get("mode") else ""
     stand_in = " · STAND-IN" if impact["stand_in"] else ""
-    loop = f"{load['loop']} loop"
     return " · ".join(
         [
             f"{experiment['name']}{mode}",
             f"{cluster['name']} ({cluster['members']} × {cluster['engine']}){stand_in}",
-            f"{impact['workload']['name']} {number(load['rate'])}/s {loop}, "
-            f"deadline {duration(impact['deadline_s'])}",
+            f"{impact['workload']['name']} {pace(load)}, deadline {duration(impact['deadline_s'])}",
             f"seed {impact['seed']}",
         ]
     )

@@ -1,8 +1,11 @@
 """Numbers as people read them: thousands apart, units beside, three figures at most."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from brownout.slo import Limit
 
-__all__ = ["STAND_IN", "data_size", "duration", "limit_words", "number", "quantity"]
+__all__ = ["STAND_IN", "data_size", "duration", "limit_words", "number", "pace", "quantity"]
 
 #: Stands beneath figures that are a stand-in's.
 STAND_IN = "STAND-IN: not the database was measured, and nothing here says how fast it is."
@@ -32,6 +35,13 @@ SIZES = {"bytes_moved", "bytes_moved_per_s"}
 def number(value: float) -> str:
     """`41,220`."""
     return f"{value:,.0f}"
+
+
+def pace(load: Mapping[str, Any]) -> str:
+    """`800/s open loop`, `closed loop`, `300/s mixed loop`; `load` is that of `impact.json`."""
+    rate = f"{number(load['rate'])}/s" if load.get("rate") else ""
+    loop = f"{load['loop']} loop" if load.get("loop") else ""
+    return " ".join(part for part in (rate, loop) if part)
 
 
 def data_size(size: float) -> str:
