@@ -12,7 +12,7 @@ from brownout.repeats.sweep import COLUMNS, Point, point, render, settings_of
 
 def impact(time: float | None, served: float | None, p99: float = 2000.0) -> dict[str, Any]:
     moved = None if time is None else [time - 1.0, time]
-    fault = {
+    fault = {"effective": 20.0,
         "rebalance_time": moved, "redundancy_time": moved, "throughput_while_moving": served,
         "tps_drop": 0.1, "lost_operations": 12, "latency": {"during": {"p99_us": p99}},
     }  # fmt: skip

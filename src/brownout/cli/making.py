@@ -27,8 +27,12 @@ def new(
         ),
     ] = "",
     cluster: Annotated[
-        str, typer.Option(help="The inventory to copy.", autocompletion=complete_cluster)
-    ] = "lab-mongodb",
+        str,
+        typer.Option(
+            help="The inventory to copy; the experiment's own default if none.",
+            autocompletion=complete_cluster,
+        ),
+    ] = "",
 ) -> None:
     """Copy an experiment out, with its workload, limits and inventory, and say what is what.
 

@@ -61,11 +61,13 @@ VARIABLES: Mapping[str, str] = {
 def make(scenario: str, folder: Path, name: str, workload: str, cluster: str) -> list[Path]:
     """Write a copy of `scenario`, called `name`, into `folder`; return its files, README first.
 
+    `workload` and `cluster` are shipped ones; empty is what the experiment would take by itself.
     Raises `ConfigurationError` where anything is there already; then nothing is written.
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
         raise ConfigurationError(f"--name: found {name!r}, wanted lower-case letters, digits and -")
     experiment = json.loads(catalog.read("experiments", scenario))
+    cluster = cluster or experiment["configuration"]["cluster"]["default"]
     inventory = catalog.read("clusters", cluster)
     load = workload or _default_workload(inventory)
     limits = _limits(scenario, inventory)
