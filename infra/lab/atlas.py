@@ -1,10 +1,16 @@
-"""A MongoDB replica set on loopback with a local Atlas Administration API in front of it."""
+"""A MongoDB replica set on loopback with a local Atlas Administration API in front of it.
+
+Each member has the tags that Atlas gives its own, so that a driver knows its region.
+"""
 
 from pathlib import Path
 
 from brownout.cluster.model import Cluster, LabSpec
+from brownout.cluster.mongodb import MongoAdapter
+from brownout.cluster.mongodb.membership import Document
 from brownout.infra.lab import mongodb
 from brownout.infra.lab.atlas_api import process
+from brownout.infra.lab.atlas_api.book import PROVIDER, region_of
 from brownout.infra.lab.engine import Progress
 from brownout.infra.lab.state import directory as directory_of
 
@@ -20,8 +26,26 @@ def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
 def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
     """Make the members one set, then start the API."""
     mongodb.form(cluster, spec, progress)
+    _tag(cluster)
     progress("starting the local Atlas API: it is brownout's, the replica set behind it is real")
     process.start(directory_of(cluster.name))
+
+
+def _tag(cluster: Cluster) -> None:
+    """Give each member Atlas's tags `provider` and `region`, by another configuration."""
+    regions = {node.address: region_of(node) for node in cluster.nodes}
+
+    def tagged(config: Document) -> Document | None:
+        members = [
+            {**member, "tags": {"provider": PROVIDER, "region": regions[member["host"]]}}
+            for member in config["members"]
+        ]
+        if members == config["members"]:
+            return None
+        return {**config, "version": config["version"] + 1, "members": members}
+
+    with MongoAdapter(cluster) as adapter:
+        adapter.configure(tagged)
 
 
 def await_whole(cluster: Cluster, progress: Progress) -> None:

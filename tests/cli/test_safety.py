@@ -99,3 +99,16 @@ def test_a_run_that_goes_on_is_told_to_stop_and_not_healed(brownout: Brownout, h
         open_runs.release("mine")
     assert stopped.code == 0, stopped.err
     assert (run / "abort").read_text() == "lunch\n"
+
+
+def test_a_plan_shows_what_atlas_would_be_asked_and_asks_it_nothing(
+    brownout: Brownout, home: Path
+) -> None:
+    said = brownout("plan", "atlas-regional-outage", "--var", "regions=LAB_R2")
+    assert said.code == 0, said.err
+    own = "http://127.0.0.1:{port}/api/atlas/v2/groups/{groupId}/clusters/lab-atlas"
+    assert f"asks GET {own}/status\n" in said.out
+    assert f"POST {own}/outageSimulation\n" in said.out
+    assert '"regionName": "LAB_R2"' in said.out
+    assert f"put back by DELETE {own}/outageSimulation\n" in said.out
+    assert list(home.iterdir()) == []

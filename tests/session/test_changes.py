@@ -71,7 +71,7 @@ def test_a_spare_that_was_out_of_the_set_already_when_the_run_died_is_stopped_an
     assert after.put_back() == []
     assert not host_for(spare).running().running
     assert adapter.stable("whole").reached
-    faults.changes._debts = ()
+    faults.changes.making.owed = ()
 
 
 def test_what_is_refused_is_not_written_down_and_owes_nothing(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from brownout.cluster.model import Node
 from brownout.run.events import EventLog, read_events
-from brownout.session.debts import Debt, by_place, left, members, owe, paid, pays
+from brownout.session.debts import Debt, away, by_place, is_open, left, members, owe, paid, pays
 from brownout.session.heal import still_broken
 
 N1, N2, N6 = (Node(name=name, address=f"127.0.0.1:{port}") for name, port in
@@ -114,3 +114,25 @@ def test_words_say_what_is_to_be_done() -> None:
         (Debt("adjust", "n2", "oplog_mb", 990.0), "oplog_mb n2 back to 990.0"),
     ]
     assert [debt.words() for debt, _ in values] == [words for _, words in values]
+
+
+def test_another_size_is_owed_until_a_mend_and_not_by_another_resize(tmp_path: Path) -> None:
+    log, before = _log(tmp_path), Debt("resize_cluster", None, value={"replicationSpecs": []})
+    for value in (before.value, {"replicationSpecs": ["larger"]}):
+        entry = log.intent("break", "resize_cluster", undo={"action": "resize_cluster",
+                                                            "value": value})  # fmt: skip
+        log.effective(entry, 1.0, 0.0, {"member": "h1"})
+    assert _left(tmp_path) == (before,)
+    log.effective(log.intent("mend", "resize_cluster"), 2.0, 0.0, {"found": "it has that size"})
+    assert _left(tmp_path) == ()
+
+
+def test_what_keeps_members_away_is_known_until_it_is_ended(tmp_path: Path) -> None:
+    log = _log(tmp_path)
+    log.intent("break", "start_outage", undo=Debt("end_outage", None).undo())
+    log.intent("change", "set_maintenance_window", undo=Debt("set_maintenance_window", None).undo())
+    assert away(_left(tmp_path)) == {"the cluster": "end_outage"}
+    assert is_open(_left(tmp_path))
+    log.effective(log.intent("mend", "end_outage"), 2.0, 0.0, {"members": 3})
+    assert not is_open(_left(tmp_path))
+    assert by_place(_left(tmp_path)) == {"the cluster": "set_maintenance_window"}

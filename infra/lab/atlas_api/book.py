@@ -5,14 +5,16 @@ IDLE ──request──▶ UPDATING, PENDING ──work done──▶ IDLE, APP
 
 import copy
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from brownout.cluster.model import Node
 
-__all__ = ["Book", "layout", "now", "region_of", "specification"]
+__all__ = ["PROVIDER", "Book", "now", "region_of", "specification"]
+
+PROVIDER = "AWS"
 
 _OUTAGE_LASTS = timedelta(days=3)
 _ROLES = {"primary": "REPLICA_PRIMARY", "secondary": "REPLICA_SECONDARY"}
@@ -32,7 +34,7 @@ class Book:
     state: str = "IDLE"
     outage: dict[str, Any] | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
-    window: dict[str, Any] = field(default_factory=lambda: {"dayOfWeek": 1, "hourOfDay": 3})
+    window: dict[str, Any] = field(default_factory=dict)
 
     def cluster(self) -> dict[str, Any]:
         """Return the cluster as `GET …/clusters/{clusterName}` answers."""
@@ -95,6 +97,11 @@ class Book:
         if state == "COMPLETE":
             self.outage = None
 
+    def maintenance(self) -> dict[str, Any]:
+        """Return the project's window as `GET …/maintenanceWindow` answers; day 0 for none."""
+        fixed = {"dayOfWeek": 0, "numberOfDeferrals": 0, "startASAP": False, "timeZoneId": "UTC"}
+        return {**fixed, **self.window}
+
 
 def now() -> str:
     """Return the time as the API writes it."""
@@ -116,7 +123,7 @@ def specification(nodes: Sequence[Node]) -> list[dict[str, Any]]:
             "zoneName": "Zone 1",
             "regionConfigs": [
                 {
-                    "providerName": "AWS",
+                    "providerName": PROVIDER,
                     "regionName": region,
                     "priority": 7 - number,
                     "electableSpecs": {
@@ -128,15 +135,4 @@ def specification(nodes: Sequence[Node]) -> list[dict[str, Any]]:
                 for number, region in enumerate(regions)
             ],
         }
-    ]
-
-
-def layout(specs: Sequence[Mapping[str, Any]]) -> list[list[tuple[Any, Any]]]:
-    """Return how many nodes each shard has in each region: `[[("LAB_R1", 1), ("LAB_R2", 1)]]`."""
-    return [
-        [
-            (region.get("regionName"), (region.get("electableSpecs") or {}).get("nodeCount"))
-            for region in spec.get("regionConfigs", [])
-        ]
-        for spec in specs
     ]

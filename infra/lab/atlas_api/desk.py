@@ -4,26 +4,23 @@ The codes of errors are Atlas's own where its documentation or tools name them; 
 CHANGE_IN_PROGRESS, OUTAGE_IN_PROGRESS and UNSUPPORTED_VERSION.
 """
 
-import logging
-import queue
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 
 from brownout.cluster.atlas.answers import Kind, OutageFilter, Shard
+from brownout.cluster.atlas.sizing import layout
 from brownout.cluster.model import Cluster
 from brownout.cluster.mongodb.room import oplog_s
-from brownout.errors import BrownoutError
-from brownout.infra.lab.atlas_api.book import Book, layout, now, region_of, specification
+from brownout.infra.lab.atlas_api.book import Book, now, region_of, specification
 from brownout.infra.lab.atlas_api.members import Members
+from brownout.infra.lab.atlas_api.work import Work
 
 __all__ = ["Answer", "Desk"]
 
-logger = logging.getLogger("lab-atlas")
 _LAG, _OPLOG = "OPLOG_SLAVE_LAG_MASTER_TIME", "OPLOG_MASTER_TIME"
 _REASONS = {400: "Bad Request", 404: "Not Found", 409: "Conflict", 406: "Not Acceptable"}
 
@@ -47,13 +44,12 @@ class Desk:
     """Answers for one cluster. Work begins `delay_s` after its request, and is done in order."""
 
     def __init__(self, cluster: Cluster, project: str, delay_s: float) -> None:
-        self._cluster, self._delay_s = cluster, delay_s
+        self._cluster = cluster
         self._members = Members(cluster)
         version, specs = self._members.version(), specification(cluster.nodes)
         self.book = Book(project, cluster.name, version, specs)
         self._lock = threading.Lock()
-        self._work: queue.Queue[Callable[[], None]] = queue.Queue()
-        threading.Thread(target=self._labour, daemon=True).start()
+        self._work = Work(self.book, self._members, self._lock, delay_s)
 
     def idle(self) -> bool:
         """Whether the cluster is as it was made and nothing is in line."""
@@ -88,9 +84,9 @@ class Desk:
                 detail = "This lab changes sizes only, not how many nodes or shards there are."
                 return Answer.refusal(400, "VALIDATION_ERROR", detail)
             if paused is not None and paused != self.book.paused:
-                self._begin(self._pausing(paused))
+                self._work.begin(self._work.pausing(paused))
             elif specs is not None:
-                self._begin(self._resizing(specs))
+                self._work.begin(self._work.resizing(specs))
             return Answer(200, self.book.cluster())
 
     def restart_primaries(self) -> Answer:
@@ -102,7 +98,7 @@ class Desk:
             if self.book.paused:
                 detail = "Cannot test failover of a cluster while it is paused."
                 return Answer.refusal(400, "CANNOT_UPDATE_PAUSED_CLUSTER", detail)
-            self._begin(self._failover)
+            self._work.begin(self._work.failover)
             return Answer(200)
 
     def start_outage(self, body: Mapping[str, Any]) -> Answer:
@@ -121,7 +117,7 @@ class Desk:
                 detail = f"Regions {regions}: the cluster is in {sorted(known)}."
                 return Answer.refusal(400, "VALIDATION_ERROR", detail)
             self.book.begin_outage([dict(each) for each in filters or []])
-            self._begin(lambda: self._cut(set(regions)))
+            self._work.begin(self._work.cutting(set(regions)))
             return Answer(200, dict(self.book.outage or {}))
 
     def outage(self) -> Answer:
@@ -143,7 +139,7 @@ class Desk:
                 )
                 return Answer.refusal(400, "INVALID_CLUSTER_OUTAGE_SIMULATION_STATE", detail)
             self.book.outage_is("RECOVERY_REQUESTED")
-            self._begin(self._join)
+            self._work.begin(self._work.join)
             return Answer(200, dict(outage))
 
     def processes(self) -> Answer:
@@ -180,7 +176,31 @@ class Desk:
         with self._lock:
             return Answer(200, {"results": list(self.book.events)})
 
-    # -- the work -----------------------------------------------------------------------------
+    def maintenance(self) -> Answer:
+        """Answer `getMaintenanceWindow`."""
+        with self._lock:
+            return Answer(200, self.book.maintenance())
+
+    def change_maintenance(self, body: Mapping[str, Any]) -> Answer:
+        """Answer `updateMaintenanceWindow`; in this lab something is always scheduled."""
+        day, hour = body.get("dayOfWeek"), body.get("hourOfDay", 0)
+        if day not in range(1, 8) or hour not in range(24):
+            return Answer.refusal(400, "VALIDATION_ERROR", "This is no maintenance window.")
+        with self._lock:
+            at_once = bool(body.get("startASAP"))
+            refusal = self._objection() if at_once else None
+            if refusal:
+                return refusal
+            self.book.window = {"dayOfWeek": day, "hourOfDay": hour, "startASAP": at_once}
+            if at_once:
+                self._work.begin(self._work.maintain)
+            return Answer(200)
+
+    def reset_maintenance(self) -> Answer:
+        """Answer `resetMaintenanceWindow`."""
+        with self._lock:
+            self.book.window = {}
+            return Answer(204, None)
 
     def _objection(self) -> Answer | None:
         """Return why nothing can be changed now."""
@@ -191,65 +211,6 @@ class Desk:
             detail = f"Cluster {self.book.name} undergoes an outage simulation."
             return Answer.refusal(409, "OUTAGE_IN_PROGRESS", detail)
         return None
-
-    def _begin(self, work: Callable[[], None]) -> None:
-        self.book.state = "UPDATING"
-        self._work.put(work)
-
-    def _labour(self) -> None:
-        while True:
-            work = self._work.get()
-            time.sleep(self._delay_s)  # Atlas plans for a while before it does anything
-            try:
-                work()
-            except BrownoutError as error:
-                logger.error("the work was not done: %s", error)
-                self._tell("CLUSTER_UPDATE_FAILED")
-            with self._lock:
-                self.book.state = "IDLE"
-
-    def _failover(self) -> None:
-        self._tell("PRIMARY_RESTART_STARTED")
-        self._members.restart_primary()
-        self._tell("PRIMARY_ELECTED")
-
-    def _resizing(self, specs: list[dict[str, Any]]) -> Callable[[], None]:
-        def work() -> None:
-            self._tell("CLUSTER_UPDATE_STARTED")
-            self._members.restart_each()
-            with self._lock:
-                self.book.specs = specs
-            self._tell("CLUSTER_UPDATE_COMPLETED")
-
-        return work
-
-    def _pausing(self, pause: bool) -> Callable[[], None]:
-        def work() -> None:
-            (self._members.stop if pause else self._members.start)()
-            with self._lock:
-                self.book.paused = pause
-            self._tell("CLUSTER_PAUSED" if pause else "CLUSTER_RESUMED")
-
-        return work
-
-    def _cut(self, regions: set[str]) -> None:
-        self._outage_is("STARTING")
-        self._members.cut(regions)
-        self._outage_is("SIMULATING")
-
-    def _join(self) -> None:
-        self._outage_is("RECOVERING")
-        self._members.join()
-        self._outage_is("COMPLETE")
-
-    def _outage_is(self, state: str) -> None:
-        with self._lock:
-            self.book.outage_is(state)
-            self.book.note(f"CLUSTER_OUTAGE_SIMULATION_{state}")
-
-    def _tell(self, event: str) -> None:
-        with self._lock:
-            self.book.note(event)
 
     def _no_outage(self) -> Answer:
         detail = f"No outage simulation of cluster {self.book.name} exists."

@@ -70,6 +70,11 @@ def routes(desk: Desk) -> list[tuple[str, str, str, Callable[..., Answer]]]:
         ("GET", f"{process}/measurements", "2023-01-01",
          lambda body, query, name: desk.measurements(name, query.get("m", []))),
         ("GET", f"{group}/events", "2023-01-01", lambda body, query: desk.events()),
+        ("GET", f"{group}/maintenanceWindow", "2023-01-01", lambda body, q: desk.maintenance()),
+        ("PATCH", f"{group}/maintenanceWindow", "2023-01-01",
+         lambda body, query: desk.change_maintenance(body)),
+        ("DELETE", f"{group}/maintenanceWindow", "2023-01-01",
+         lambda body, query: desk.reset_maintenance()),
     ]  # fmt: skip
 
 
@@ -110,7 +115,7 @@ def _handler(desk: Desk, tokens: Tokens) -> type[BaseHTTPRequestHandler]:
                 found = self._answered(raw)
             except BrownoutError as error:
                 found = Answer.refusal(500, "UNEXPECTED_ERROR", str(error))
-            text = json.dumps(found.body).encode()
+            text = b"" if found.body is None else json.dumps(found.body).encode()
             self.send_response(found.status)
             self.send_header("X-Brownout", BANNER)
             self.send_header("Content-Type", "application/json")

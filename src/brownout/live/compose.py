@@ -73,8 +73,10 @@ def _settings(record: Mapping[str, Any]) -> Any:
 def _broken(known: Known) -> Mapping[str, str]:
     if known.broken is not None:
         return known.broken
+    from brownout.session import debts
     from brownout.session.heal import still_broken
 
     # A member that was only asked to stand back goes on serving.
     waiting = still_broken(known.events)
-    return {node: mend for node, mend in waiting.items() if mend != "undrain_node"}
+    stands = {node: mend for node, mend in waiting.items() if mend != "undrain_node"}
+    return {**stands, **debts.away(debts.left(known.events))}

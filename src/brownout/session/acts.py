@@ -1,8 +1,8 @@
 """Do something to the cluster and write it down: the intent before the act, the proof after it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from brownout.cluster.host import Proof
 from brownout.errors import BrownoutError
@@ -11,6 +11,7 @@ from brownout.run.events import EventLog
 __all__ = ["Act", "Acts", "Evidence", "evidence_of"]
 
 Evidence = dict[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Acts:
             act.type, act.name, node=act.node, undo=act.undo, arguments=act.arguments
         )
 
-    def do(self, entry: int, do: Callable[[], Proof]) -> Proof:
+    def do(self, entry: int, do: Callable[[], T]) -> T:
         """Do it; where that fails, write why."""
         try:
             return do()
@@ -59,12 +60,21 @@ class Acts:
             raise
 
     def prove(self, entry: int, proof: Proof) -> Evidence:
-        """Write that it took effect, when, and what proves it."""
+        """Write that it took effect, when, and what proves it; with that it is over."""
+        evidence = self.takes_effect(entry, proof)
+        self._events.ended(entry)
+        return evidence
+
+    def takes_effect(self, entry: int, proof: Proof) -> Evidence:
+        """Write that it took effect, when, and what proves it, while it goes on."""
         effective = self._to_t(proof.effective_monotonic)
         evidence = evidence_of(proof)
         self._events.effective(entry, effective, proof.uncertainty_s, evidence)
-        self._events.ended(entry)
         return {"effective": effective, "evidence": evidence}
+
+    def ends(self, entry: int, evidence: Mapping[str, Any]) -> None:
+        """Write that what took effect before is over now, and what was seen of its end."""
+        self._events.ended(entry, evidence=evidence)
 
 
 def evidence_of(proof: Proof) -> Evidence:

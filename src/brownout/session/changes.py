@@ -4,8 +4,7 @@ Each is written down as a fault is, guarded as a fault is, and put back as a fau
 ends as it began, also where the run died half-way (`debts` says what is owed).
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from brownout.cluster.adapter import Adapter
@@ -17,6 +16,9 @@ from brownout.errors import BrownoutError, ConfigurationError, Unsupported
 from brownout.session import debts, guards
 from brownout.session.acts import Act, Acts, Evidence
 from brownout.session.debts import Debt
+from brownout.session.making import Making
+from brownout.session.managed.owed import pay
+from brownout.session.managed.scene import Scene
 from brownout.session.redundancy import await_redundancy
 
 __all__ = ["Changes"]
@@ -39,38 +41,28 @@ class Changes:
     ) -> None:
         self._cluster, self._adapter, self._acts = cluster, adapter, acts
         self._host = host
-        self._debts = tuple(owed)
+        self.making = Making(acts, owed, self._expect)
         self._given: dict[str, Any] = {}  # settings of the cluster, for nodes that come later
-        self.under_way = False
-        if self._debts:
+        if self.owed:
             self._expect()
 
     @property
     def owed(self) -> tuple[Debt, ...]:
         """What is still to be put back, the oldest first."""
-        return self._debts
+        return self.making.owed
 
     @property
     def members(self) -> list[Node]:
         """The nodes that the cluster consists of now."""
-        return debts.members(self._cluster.nodes, self._cluster.every, self._debts)
+        return debts.members(self._cluster.nodes, self._cluster.every, self.owed)
 
     @property
     def added(self) -> Node:
         """The node that was added last; raises `ConfigurationError` where none was."""
-        names = [debt.node for debt in self._debts if debt.action == "remove_node"]
+        names = [debt.node for debt in self.owed if debt.action == "remove_node"]
         if not names:
             raise ConfigurationError("node: found `added`, but no node was added in this run yet")
         return self._cluster.node(str(names[-1]))
-
-    @contextmanager
-    def half_made(self) -> Iterator[None]:
-        """Let no milestone count before what is done in here is done."""
-        self.under_way = True
-        try:
-            yield
-        finally:
-            self.under_way = False
 
     def add(self, node: Node) -> Evidence:
         """Start `node` and make it a member."""
@@ -112,7 +104,7 @@ class Changes:
         A node of Aerospike starts with its configuration's replication factor, and nodes of
         different factors form no cluster.
         """
-        owed = [debt for debt in self._debts if debt.setting == _FACTOR]
+        owed = [debt for debt in self.owed if debt.setting == _FACTOR]
         return (
             [f"{_FACTOR} was changed by this run, and a node starts with its own"] if owed else []
         )
@@ -120,7 +112,7 @@ class Changes:
     def put_back(self) -> list[str]:
         """Put back all that is owed, the latest first, each tried; return what could not be."""
         failures = []
-        for debt in reversed(self._debts):
+        for debt in reversed(self.owed):
             try:
                 self._pay(debt)
             except BrownoutError as error:
@@ -128,6 +120,9 @@ class Changes:
         return failures
 
     def _pay(self, debt: Debt) -> None:
+        if debt.action in debts.OF_ATLAS:
+            pay(Scene(self._cluster, self._adapter, self.making), debt)
+            return
         if debt.action == "adjust":
             self._adjust("mend", debt, debt.value)
             return
@@ -185,7 +180,7 @@ class Changes:
             self._host(node).start()
             return adapter.join(node)
 
-        return self._change(type, "add_node", Debt("remove_node", node.name), do)
+        return self.making.make(type, "add_node", Debt("remove_node", node.name), do)
 
     def _remove(self, type: str, node: Node, say: Any = None) -> Evidence:
         adapter = self._resizing("remove")
@@ -199,12 +194,12 @@ class Changes:
             seen = {"left": left.evidence, "stopped": stopped.evidence, **forgotten.evidence}
             return Proof(first.effective_monotonic, first.uncertainty_s, seen)
 
-        return self._change(type, "remove_node", Debt("add_node", node.name, value=say), do)
+        return self.making.make(type, "remove_node", Debt("add_node", node.name, value=say), do)
 
     def _adjust(self, type: str, debt: Debt, value: Any) -> Evidence:
         adapter = self._adjustable(debt.setting)
         node = self._cluster.node(debt.node) if debt.node else None
-        return self._change(
+        return self.making.make(
             type, "adjust", debt, lambda: adapter.adjust(debt.setting, value, node),
             {"setting": debt.setting, "value": value},
         )  # fmt: skip
@@ -218,29 +213,6 @@ class Changes:
             Act(type, "adjust", named.node, None, arguments),
             lambda: adapter.adjust(named.setting, value, node),
         )
-
-    def _change(
-        self,
-        type: str,
-        name: str,
-        owes: Debt,
-        do: Callable[[], Proof],
-        arguments: dict[str, Any] | None = None,
-    ) -> Evidence:
-        """Make a change: what it owes is noted before it is made, what it pays once it is."""
-        paying = debts.pays(self._debts, name, owes.node, owes.setting) and name != "adjust"
-        mending = paying or type == "mend"
-        if type == "break":
-            self._acts.before_break()
-        if not mending:
-            self._debts = debts.owe(self._debts, owes)
-        undo = None if mending else owes.undo()
-        with self.half_made():
-            evidence = self._acts.carry_out(Act(type, name, owes.node, undo, arguments), do)
-        if mending:
-            self._debts = debts.paid(self._debts, name, owes.node, owes.setting)
-        self._expect()
-        return evidence
 
     def _empty(self, node: Node) -> None:
         """Leave a spare as it was found, empty, where its data may be wiped at all."""

@@ -1,7 +1,8 @@
-"""What a planned change of a cluster leaves to be put back: nodes added or removed, settings. Pure.
+"""What a planned change of a cluster leaves to be put back: nodes, settings, what Atlas did. Pure.
 
-A node that was added is owed a removal, a setting its value before. The latest change is put back
-first. A change that takes back an owed one owes nothing, and pays for it once it is proven.
+A node that was added is owed a removal, a setting its value before, an outage its end. The latest
+change is put back first. A change that takes back an owed one owes nothing, and pays for it once it
+is proven.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,9 +12,15 @@ from typing import Any
 from brownout.cluster.model import Node
 from brownout.run.events import Event
 
-__all__ = ["ACTIONS", "Debt", "by_place", "left", "members", "owe", "paid", "pays"]
+__all__ = ["ACTIONS", "OF_ATLAS", "Debt", "away", "by_place", "is_open", "left", "members", "owe"]
+__all__ += ["paid", "pays"]
 
-ACTIONS = ("add_node", "remove_node", "adjust")
+#: While one of these is owed, members are gone.
+_OPEN = frozenset({"end_outage", "resume_cluster"})
+#: These are done and put back under one name: doing it again is no payment, a mend is.
+_VALUES = frozenset({"adjust", "resize_cluster", "set_maintenance_window"})
+OF_ATLAS = _OPEN | {"resize_cluster", "set_maintenance_window"}
+ACTIONS = frozenset({"add_node", "remove_node", "adjust"}) | OF_ATLAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +28,8 @@ class Debt:
     """One thing to put back: `Debt("remove_node", "n6")`, `Debt("adjust", None, "…", 2)`.
 
     `setting` and `value` are those of an `adjust`; `node` is None for a setting of the cluster.
-    The `value` of an `add_node` is the say that the node had, where its database has such a thing.
+    The `value` of an `add_node` is the say that the node had, where its database has such a thing;
+    that of a `resize_cluster` or a `set_maintenance_window` is what Atlas is to be sent.
     """
 
     action: str
@@ -42,14 +50,23 @@ class Debt:
         return f"{self.setting}{where} back to {self.value}"
 
 
+def is_open(debts: Iterable[Debt]) -> bool:
+    """Say whether members are gone until a debt is paid, so that no milestone counts."""
+    return bool(away(debts))
+
+
 def pays(debts: Sequence[Debt], action: str, node: str | None, setting: str = "") -> bool:
-    """Say whether doing this puts back what is owed."""
+    """Say whether doing this puts back what is owed; giving a value does only as a mend."""
+    return action not in _VALUES and _owed(debts, action, node, setting)
+
+
+def _owed(debts: Iterable[Debt], action: str, node: str | None, setting: str) -> bool:
     return any((d.action, d.node, d.setting) == (action, node, setting) for d in debts)
 
 
 def owe(debts: Sequence[Debt], debt: Debt) -> tuple[Debt, ...]:
     """Return the debts after a change that owes `debt`; the first value of a setting is kept."""
-    if pays(debts, debt.action, debt.node, debt.setting):
+    if _owed(debts, debt.action, debt.node, debt.setting):
         return tuple(debts)
     return (*debts, debt)
 
@@ -80,7 +97,7 @@ def left(events: Iterable[Event]) -> tuple[Debt, ...]:
 
 def _may_pay(event: Event) -> bool:
     """A setting is put back only as a mend; a node that was added may be removed as a change."""
-    return event.type == "mend" if event.name == "adjust" else event.name in ACTIONS
+    return event.type == "mend" if event.name in _VALUES else event.name in ACTIONS
 
 
 def by_place(debts: Iterable[Debt]) -> dict[str, str]:
@@ -93,6 +110,11 @@ def by_place(debts: Iterable[Debt]) -> dict[str, str]:
         what = debt.action if debt.action != "adjust" else f"{debt.setting} back to {debt.value}"
         found.setdefault(debt.node or "the cluster", []).append(what)
     return {place: " and ".join(what) for place, what in found.items()}
+
+
+def away(debts: Iterable[Debt]) -> dict[str, str]:
+    """Return what keeps members away now, as `by_place`: `{"the cluster": "end_outage"}`."""
+    return by_place(debt for debt in debts if debt.action in _OPEN)
 
 
 def members(nodes: Sequence[Node], every: Sequence[Node], debts: Sequence[Debt]) -> list[Node]:

@@ -51,8 +51,8 @@ class Faults:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is broken and no change is half made, so that milestones count."""
-        return not self.broken and not self.changes.under_way
+        """Whether nothing is broken and no change keeps members away, so that milestones count."""
+        return not self.broken and self.changes.making.settled
 
     def host(self, node: Node) -> Host:
         """Return the host of `node`, the same one each time."""

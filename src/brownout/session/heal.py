@@ -28,6 +28,7 @@ from brownout.run.events import Event, EventLog, read_events
 from brownout.session import debts, open_runs, owed
 from brownout.session.debts import Debt
 from brownout.session.faults import Faults
+from brownout.session.managed.owed import found as found_by_atlas
 from brownout.session.open_runs import Claim
 
 __all__ = ["Healed", "found_added", "found_broken", "half_wiped", "heal", "still_broken"]
@@ -152,7 +153,11 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
     log = RunDirectory(run).events
     events = read_events(log) if log.exists() else []
     broken, changed = still_broken(events), debts.left(events)
-    found = found_broken(cluster, {**broken, **{str(d.node): d.words() for d in changed}})
+    if asked := _found_at_atlas(cluster, changed):
+        words = ", ".join(debt.words() for debt in asked)
+        say(f"the run's record does not say so, and Atlas does: {words}")
+        changed = (*changed, *asked)
+    found = _found_broken(cluster, broken, changed)
     if found:
         say(
             f"the run's record does not say why {', '.join(found)} stand still, are cut off or "
@@ -178,6 +183,22 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
     if failures:
         raise UndoFailed("; ".join(failures), "mend these by hand, then heal again")
     return {**broken, **debts.by_place(changed)}
+
+
+def _found_broken(
+    cluster: Cluster, broken: Mapping[str, str], changed: Sequence[Debt]
+) -> dict[str, str]:
+    """Return each node that stands still and nothing explains; an outage or a pause does."""
+    if debts.is_open(changed):
+        return {}
+    return found_broken(cluster, {**broken, **{str(d.node): d.words() for d in changed}})
+
+
+def _found_at_atlas(cluster: Cluster, known: Sequence[Debt]) -> tuple[Debt, ...]:
+    """Return what Atlas says of an outage or a pause; nothing where it does not answer."""
+    with contextlib.suppress(BrownoutError):
+        return found_by_atlas(cluster, known) if cluster.atlas else ()
+    return ()
 
 
 def _await_whole(cluster: Cluster, limit_s: float, say: Say) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from brownout.cluster import inventory
 from brownout.cluster.adapter import Adapter, Support, adapter_for
+from brownout.cluster.atlas import rehearsal
 from brownout.cluster.host import delaying_host, host_for, partitioning_host
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import BrownoutError
@@ -48,7 +49,6 @@ ONLY_WHERE = {
 #: What our actions tell a database, in its own words; `{}` is the node.
 TOLD = {
     "step_down_primary": "replSetStepDown to {}: another member takes over",
-    "test_failover": "POST …/restartPrimaries to Atlas: every primary is restarted",
     "quiesce_node": "quiesce: to {}",
     "recluster": "recluster: to every node",
     "add_node": "start {}, then have the members take it in",
@@ -185,6 +185,10 @@ def _calls(
         return
     if provider["type"] == "http":
         yield redact(f"{provider.get('method', 'GET')} {provider['url']}")
+        return
+    if provider["module"] == "brownout.actions.atlas":
+        spec = cluster.atlas or rehearsal.somewhere(cluster.name)
+        yield from rehearsal.rehearsed(provider["func"], arguments, spec)
         return
     for function in STEPS.get(provider["func"], (provider["func"],)):
         yield _call(f"{provider['module']}.{function}", arguments, cluster, adapter, target)

@@ -18,12 +18,13 @@ from brownout.report.noise import detectable_words
 from brownout.run import analyze
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
-from brownout.session import ending, guards, open_runs, opening, record, undisturbed
+from brownout.session import debts, ending, guards, open_runs, opening, record, undisturbed
 from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import conclude
 from brownout.session.faults import Faults
 from brownout.session.idle import await_idle
 from brownout.session.interruption import Interruption
+from brownout.session.managed.asking import check_free
 from brownout.session.measures import answer
 from brownout.session.plan import Plan
 from brownout.session.running_load import RunningLoad
@@ -111,6 +112,7 @@ class Session:
     def _check_cluster(self) -> None:
         self.status.phase = "checking the cluster"
         opening.check_support(self.plan, self.cluster, self.adapter)
+        check_free(self.cluster, self.plan.needs)
         self.whole_at_start = opening.check_whole(self.adapter)
         options = self.plan.options
         self._targets = targets_of(options.target, self.cluster, self.adapter, options.seed)
@@ -125,7 +127,10 @@ class Session:
         record.write(self.directory, self.plan, self.cluster, self.adapter, self._node())
         self._log().point("check", "cluster_whole", ok=True, detail=self.whole_at_start)
         self.faults = Faults(self.cluster, self.adapter, self._log(), self._load.to_t)
-        self.status.broken = lambda: self.faults.broken
+        self.status.broken = lambda: {
+            **self.faults.broken,
+            **debts.away(self.faults.changes.owed),
+        }
         settled, aborted = (lambda: self.faults.settled), self.interruption.aborted
         self._watch = ClusterWatch(self.adapter, self._trail, settled, aborted)
         self.faults.acts.before_break = self._watch.before_break
@@ -206,7 +211,7 @@ class Session:
         self._finished = True
         stopped = self.interruption.aborted
         limit_s = self.plan.options.milestone_limit_s
-        if self._watch and self.faults.acts.broke_something and not self.faults.broken:
+        if self._watch and self.faults.acts.broke_something and self.faults.settled:
             self.status.phase = "waiting for redundancy"
             self.status.until(limit_s)
             self._watch.await_redundancy(limit_s)

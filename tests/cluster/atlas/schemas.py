@@ -67,7 +67,14 @@ SPECS: Schema = {
     ),
 }
 CHANGE: Schema = {
-    **_object({"paused": {"type": "boolean"}, "replicationSpecs": SPECS}, more=False),
+    **_object(
+        {
+            "paused": {"type": "boolean"},
+            "clusterType": {"enum": ["REPLICASET", "SHARDED", "GEOSHARDED"]},
+            "replicationSpecs": SPECS,
+        },
+        more=False,
+    ),
     "minProperties": 1,
 }
 OUTAGE: Schema = _object(
@@ -169,6 +176,18 @@ MEASURED = _object(
     ["processId", "measurements"],
 )
 
+#: `dayOfWeek` is required of a window; what is answered where there is none is not documented.
+MAINTENANCE = _object(
+    {
+        "dayOfWeek": {"type": "integer", "minimum": 0, "maximum": 7},
+        "hourOfDay": {"type": "integer", "minimum": 0, "maximum": 23},
+        "numberOfDeferrals": WHOLE,
+        "startASAP": {"type": "boolean"},
+        "timeZoneId": TEXT,
+    },
+    ["dayOfWeek"],
+)
+
 
 def _list(entry: Schema) -> Schema:
     return _object({"results": {"type": "array", "items": entry}}, ["results"])
@@ -212,8 +231,9 @@ ENDPOINTS = (
         query=(*_PAGED, "clusterNames", "eventType", "minDate", "maxDate"),
         answer=_list(EVENT),
     ),
-    Endpoint("GET", rf"{_GROUP}/maintenanceWindow", ("2023-01-01",)),
+    Endpoint("GET", rf"{_GROUP}/maintenanceWindow", ("2023-01-01",), answer=MAINTENANCE),
     Endpoint("PATCH", rf"{_GROUP}/maintenanceWindow", ("2023-01-01",), WINDOW),
+    Endpoint("DELETE", rf"{_GROUP}/maintenanceWindow", ("2023-01-01",)),
 )
 
 
@@ -237,7 +257,9 @@ def check_request(method: str, target: str, headers: Mapping[str, str], body: An
 
 
 def check_answer(method: str, path: str, status: int, body: Any) -> list[str]:
-    """Return what is not as documented in an answer, in words."""
+    """Return what is not as documented in an answer, in words; 204 comes without a body."""
+    if status == 204:
+        return [] if body is None else [f"{method} {path}: found a body, wanted none"]
     matching = [e for e in ENDPOINTS if e.method == method and re.fullmatch(e.path, path)]
     schema = (matching[0].answer or {}) if matching else ERROR
     found = jsonschema.Draft202012Validator(schema if status == 200 else ERROR).iter_errors(body)

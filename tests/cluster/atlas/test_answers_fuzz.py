@@ -7,7 +7,7 @@ from hypothesis import given
 from tests.fuzzing import answers, changed, damaged, fuzzed
 
 from brownout.cluster.atlas.answers import AtlasCluster, Measurements, read
-from brownout.cluster.atlas.sizing import resized
+from brownout.cluster.atlas.sizing import Size, resized
 
 NODES = {"instanceSize": "M30", "nodeCount": 3, "diskSizeGB": 40.0}
 REGION = {"providerName": "AWS", "regionName": "US_EAST_1", "electableSpecs": NODES}
@@ -23,7 +23,9 @@ MEASURED = {"processId": "h:1", "measurements": [{"name": "LAG", "dataPoints": [
 
 
 def _read_and_resize(text: bytes) -> Any:
-    return resized(read(AtlasCluster, text, "GET").replication_specs, "M40", 80.0)
+    return resized(
+        read(AtlasCluster, text, "GET").replication_specs, Size("M40", 80.0, 5, 2), "SHARDED"
+    )
 
 
 @fuzzed()

@@ -55,11 +55,28 @@ class Nodes(Answer):
     ] = None
 
 
+class Scaling(Answer):
+    """Whether Atlas changes a size by itself."""
+
+    enabled: bool | None = None
+
+
+class AutoScaling(Answer):
+    """What Atlas scales by itself in one region: the tier, the storage."""
+
+    compute: Scaling | None = None
+    disk_gb: Annotated[Scaling | None, Field(alias="diskGB")] = None
+
+
 class Region(Answer):
-    """What a shard has in one region."""
+    """What a shard has in one region; `effective…` where that is not what was asked for."""
 
     region_name: str = ""
     provider_name: str = ""
+    priority: int = 0
+    auto_scaling: AutoScaling | None = None
+    effective_electable_specs: Nodes | None = None
+    effective_read_only_specs: Nodes | None = None
     electable_specs: Nodes | None = None
     read_only_specs: Nodes | None = None
     analytics_specs: Nodes | None = None
@@ -166,9 +183,12 @@ class AtlasEvent(Answer):
 
 
 class MaintenanceWindow(Answer):
-    """When maintenance is: Sunday is day 1; `start_asap` where it was told to begin at once."""
+    """When maintenance is: Sunday is day 1, and 0 where Atlas names none.
 
-    day_of_week: int
+    `start_asap` where it was told to begin at once.
+    """
+
+    day_of_week: int = 0
     hour_of_day: int = 0
     number_of_deferrals: int = 0
     start_asap: bool = Field(False, alias="startASAP")

@@ -25,6 +25,7 @@ __all__ = [
     "read_measurements",
     "read_outage",
     "read_status",
+    "reset_maintenance",
     "restart_primaries",
     "shown",
     "start_outage",
@@ -152,6 +153,11 @@ def change_maintenance(spec: AtlasSpec, change: Mapping[str, Any]) -> Call:
     """Have the project's window moved, or with `startASAP` what is scheduled begun at once."""
     path = f"{_project(spec)}/maintenanceWindow"
     return Call("PATCH", path, "2023-01-01", _OWNER, change, repeatable=False)
+
+
+def reset_maintenance(spec: AtlasSpec) -> Call:
+    """Have the project without a window of its own, as it was before one was set."""
+    return Call("DELETE", f"{_project(spec)}/maintenanceWindow", "2023-01-01", _OWNER)
 
 
 def _project(spec: AtlasSpec) -> str:

@@ -110,6 +110,10 @@ class AtlasClient:
         """Request another window, or with `startASAP` what is scheduled at once."""
         self._send(calls.change_maintenance(self._spec, change))
 
+    def reset_maintenance(self) -> None:
+        """Request that the project has no window of its own."""
+        self._send(calls.reset_maintenance(self._spec))
+
     def _list(self, call: Call, kind: type[Kind]) -> list[Kind]:
         """Return the entries of all pages; a short page is the last one."""
         found: list[dict[str, Any]] = []
@@ -142,7 +146,7 @@ class AtlasClient:
             logging_in = error.request.url.path == TOKEN_PATH
             raise unanswered(call, _why(error), not logging_in, self._spec.base_url) from error
         self._pacing.note(response.headers.get("RateLimit-Remaining"))
-        if response.status_code != 200:
+        if response.status_code not in (200, 204):  # 204: done, and nothing to say
             wait = response.headers.get("Retry-After", "")
             secrets = self._spec.secrets()
             raise refused(call, response.status_code, response.text, wait, secrets)

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from brownout.cluster.atlas.answers import AtlasCluster, Outage, Process
-from brownout.cluster.atlas.sizing import sizes
+from brownout.cluster.atlas.sizing import SHARED, sizes
 
-__all__ = ["PRIMARIES", "Facts", "unmet"]
+__all__ = ["PRIMARIES", "Facts", "of_state", "unmet"]
 
-_SHARED = ("M0", "M2", "M5", "FLEX")
 _MEMBERS = ("REPLICA_PRIMARY", "REPLICA_SECONDARY", "SHARD_PRIMARY", "SHARD_SECONDARY")
 PRIMARIES = ("REPLICA_PRIMARY", "SHARD_PRIMARY")
 MOST_LAG_S = 10.0
@@ -43,7 +42,7 @@ class Facts:
 def unmet(facts: Facts, now: datetime) -> list[str]:
     """Return each condition that is not met, in a sentence; none where a failover can be tested."""
     return [
-        *_state(facts),
+        *of_state(facts.cluster, facts.pending, facts.outage),
         *_members(facts.processes, now),
         *_figures("replication lag", facts.lags_s, MOST_LAG_S, "s", below=True),
         *_figures("free disk", facts.free_disk, LEAST_DISK, "of the volume", below=False),
@@ -51,16 +50,16 @@ def unmet(facts: Facts, now: datetime) -> list[str]:
     ]
 
 
-def _state(facts: Facts) -> list[str]:
-    cluster = facts.cluster
-    shared = sorted({tier for tier, _ in sizes(cluster.replication_specs) if tier in _SHARED})
+def of_state(cluster: AtlasCluster, pending: bool, outage: Outage | None) -> list[str]:
+    """Return why nothing at all may be asked of the cluster now."""
+    shared = sorted({tier for tier, _ in sizes(cluster.replication_specs) if tier in SHARED})
     problems = [f"the tier is {tier}, wanted M10 or larger" for tier in shared]
     if cluster.paused:
         problems.append("the cluster is paused")
-    if cluster.state_name != "IDLE" or facts.pending:
+    if cluster.state_name != "IDLE" or pending:
         problems.append(f"a change is under way: the cluster is {cluster.state_name}")
-    if facts.outage is not None:
-        problems.append(f"an outage is simulated: it is {facts.outage.state}")
+    if outage is not None and outage.state != "COMPLETE":
+        problems.append(f"an outage is simulated: it is {outage.state}")
     return problems
 
 

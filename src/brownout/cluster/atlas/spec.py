@@ -10,7 +10,10 @@ from pydantic import Field, field_validator, model_validator
 from brownout.cluster.secret import Secret
 from brownout.cluster.settings import LocalFile, Name, Settings
 
-__all__ = ["ApiKey", "AtlasSpec", "ServiceAccount", "is_loopback"]
+__all__ = ["BY_ATLAS", "ApiKey", "AtlasSpec", "ServiceAccount", "is_loopback"]
+
+#: What a scenario needs that only Atlas can do.
+BY_ATLAS = frozenset({"failover", "maintenance", "outage", "pause_cluster", "resize"})
 
 #: No path and no user: what else could stand there may be a secret.
 _FORM = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?/?")

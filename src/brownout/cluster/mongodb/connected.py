@@ -1,12 +1,13 @@
 """One replica set with a connection of its own to each node, members and spares."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from brownout.cluster.model import Cluster, Node
 from brownout.cluster.mongodb.access import access
-from brownout.cluster.mongodb.configuring import SetConfiguration
+from brownout.cluster.mongodb.configuring import Changed, SetConfiguration
 from brownout.cluster.mongodb.link import Link
+from brownout.cluster.mongodb.membership import Document
 from brownout.cluster.mongodb.panel import Panel
 from brownout.cluster.mongodb.view import View
 
@@ -44,6 +45,10 @@ class Connected:
     def expect(self, nodes: Sequence[Node]) -> None:
         """Take these nodes for the set's members from now on."""
         self._panel.expect(nodes)
+
+    def configure(self, step: Callable[[Document], Document | None]) -> Changed:
+        """Give the set what `step` makes of its configuration; None where it has it already."""
+        return self._configuration.change(step)
 
     def _views(self) -> list[View]:
         """Ask every member and wait for each one's answer or its own time limit."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from brownout.cluster.adapter import Support
+from brownout.cluster.atlas.spec import BY_ATLAS
 from brownout.cluster.host import delaying_host, partitioning_host
 from brownout.cluster.model import Cluster
 from brownout.cluster.mongodb.adjusting import ADJUSTABLE
@@ -20,8 +21,7 @@ _TO_THE_DATABASE = frozenset({"drain", "stepdown", "undrain"})
 _NEED_ANOTHER = frozenset({"drain", "partition", "stepdown", "wipe"})
 _OF_THE_SET = frozenset({"add", "racks", "remove", "rolling"})
 _NEED_A_HOST = _TO_A_PROCESS | _OF_THE_SET
-_BY_ATLAS = frozenset({"failover"})
-_KNOWN = _NEED_A_HOST | _TO_THE_DATABASE | _BY_ATLAS
+_KNOWN = _NEED_A_HOST | _TO_THE_DATABASE
 #: What only some hosts can do: each raises `Unsupported` where a node's cannot.
 _ONLY_WHERE = {"delay": delaying_host, "partition": partitioning_host}
 _IMPOSSIBLE = {
@@ -41,11 +41,12 @@ def support(scenario: str, cluster: Cluster) -> Support:
         return Support(False, _IMPOSSIBLE[setting])
     if setting in ADJUSTABLE:
         return Support(True)
+    if setting in BY_ATLAS:
+        unasked = "the inventory does not say how Atlas is asked (`atlas`)"
+        return Support(cluster.atlas is not None, unasked if cluster.atlas is None else "")
     act = _act(scenario)
-    if act in _BY_ATLAS and cluster.atlas is None:
-        return Support(False, "the inventory does not say how Atlas is asked (`atlas`)")
     if act not in _KNOWN:
-        known = ", ".join(sorted({*_KNOWN, *ADJUSTABLE}))
+        known = ", ".join(sorted({*_KNOWN, *BY_ATLAS, *ADJUSTABLE}))
         return Support(False, f"MongoDB has no scenario `{scenario}`; it has {known}")
     if act in _NEED_ANOTHER and len(cluster.nodes) < 2:
         return Support(False, "the set has one member, so no other one could take over")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from brownout.cluster.adapter import Member, Milestone, MilestoneState, Support
+from brownout.cluster.atlas.spec import BY_ATLAS
 from brownout.cluster.host import Proof, host_for
 from brownout.cluster.model import Cluster, Node
 from brownout.cluster.mongodb import choice, sharding
@@ -114,6 +115,9 @@ class ShardedAdapter:
         """Return whether `scenario` is possible in every shard."""
         if scenario in _OF_ONE_SET:
             return Support(False, f"`{scenario}` is not done to a sharded cluster")
+        if scenario.replace("-", "_") in BY_ATLAS:
+            unseen = "behind routers no driver sees the members, so nobody knows when Atlas begins"
+            return Support(False, unseen)
         answers = [adapter.supports(scenario) for adapter in self._shards.values()]
         return next((answer for answer in answers if not answer.ok), Support(True))
 

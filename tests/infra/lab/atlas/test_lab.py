@@ -15,7 +15,7 @@ from brownout.cluster import inventory
 from brownout.cluster.adapter import adapter_for
 from brownout.cluster.atlas.client import AtlasClient
 from brownout.cluster.atlas.errors import AtlasError
-from brownout.cluster.atlas.sizing import resized, sizes
+from brownout.cluster.atlas.sizing import Size, resized, sizes
 from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster
 from brownout.infra import lab
@@ -50,9 +50,8 @@ def client(cluster: Cluster) -> Iterator[AtlasClient]:
         response.read()
         asked = response.request
         if asked.url.path != "/api/oauth/token":
-            found = check_answer(
-                asked.method, asked.url.path, response.status_code, response.json()
-            )
+            body = response.json() if response.content else None
+            found = check_answer(asked.method, asked.url.path, response.status_code, body)
             wrong.extend(found)
 
     with AtlasClient(cluster.atlas) as made:
@@ -136,7 +135,7 @@ def test_a_resize_restarts_every_member_and_then_says_the_new_size(
     found = client.cluster()
     assert sizes(found.replication_specs) == [("M30", 40.0)]
 
-    client.change(resized(found.replication_specs, "M40", 80.0))
+    client.change(resized(found.replication_specs, Size("M40", 80.0)))
 
     assert client.cluster().state_name == "UPDATING"
     until(lambda: applied(client))
@@ -178,6 +177,19 @@ def test_a_paused_cluster_has_no_process_and_takes_nothing_but_its_resume(
     client.resume()
     until(lambda: applied(client) and not client.cluster().paused)
     assert primary(cluster) != ""
+
+
+def test_a_maintenance_window_is_kept_and_reset(client: AtlasClient) -> None:
+    assert client.maintenance().day_of_week == 0
+    window = {"dayOfWeek": 3, "hourOfDay": 4}
+    assert code_of(lambda: client.change_maintenance({"hourOfDay": 4})) == "400 VALIDATION_ERROR"
+
+    client.change_maintenance(window)
+    found = client.maintenance()
+    assert (found.day_of_week, found.hour_of_day, found.start_asap) == (3, 4, False)
+
+    client.reset_maintenance()
+    assert client.maintenance().day_of_week == 0
 
 
 def test_lab_up_mends_what_an_outage_left(cluster: Cluster, client: AtlasClient) -> None:

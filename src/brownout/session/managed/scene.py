@@ -1,0 +1,55 @@
+"""Where Atlas acts in a run: the cluster, who answers for it, and what is changed already."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from brownout.cluster.adapter import Adapter
+from brownout.cluster.lacking import lacks
+from brownout.cluster.model import Cluster
+from brownout.errors import ConfigurationError
+from brownout.session import guards
+from brownout.session.making import Making
+from brownout.session.managed.request import Limits, Request
+
+if TYPE_CHECKING:
+    from brownout.cluster.atlas.client import AtlasClient
+
+__all__ = ["FIND_S", "Scene"]
+
+#: How long a driver may need to find the set.
+FIND_S = 30.0
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One cluster that Atlas runs, as one run has it changed; `stopped` says that the run ends."""
+
+    cluster: Cluster
+    adapter: Adapter
+    making: Making
+    stopped: Callable[[], bool] = _never
+
+    def refuse(self, act: str, objections: Sequence[str]) -> None:
+        """Raise `Refused` where the inventory, the database or Atlas forbid `act` now."""
+        missing = lacks(self.adapter, "whole")
+        guards.refuse(guards.of_change(self.cluster, None, act, missing, objections))
+
+    @contextmanager
+    def request(self, client: "AtlasClient", limits: Limits) -> Iterator[Request]:
+        """Yield what is sent by `client`, watched by a driver from now on."""
+        from brownout.cluster.mongodb.discovery import SetWatch  # needs the extra `mongodb`
+
+        if self.cluster.atlas is None:  # nobody got a client then
+            raise ConfigurationError(f"cluster `{self.cluster.name}` has no `atlas`")
+        with SetWatch(self.cluster) as watch:
+            yield Request(self.cluster.atlas, client, watch, limits, self.stopped)
+
+    def await_whole(self, request: Request) -> None:
+        """Wait until the driver knows every member, so that it misses one that goes."""
+        request.watch.await_serving(len(self.cluster.nodes), FIND_S, self.stopped)
