@@ -9,6 +9,8 @@ from tests import chaos_runner as chaos
 from brownout.infra.lab.state import running_inventory
 from brownout.run.lanes import read_lanes
 
+pytestmark = pytest.mark.alone
+
 NAME = "lab-mongodb-sharded"
 
 

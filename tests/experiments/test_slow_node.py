@@ -9,6 +9,8 @@ from brownout.cluster.host import delaying_host
 from brownout.cluster.model import Cluster
 from brownout.run.latency import read_hlog
 
+pytestmark = pytest.mark.alone
+
 LATENCY_MS = 120
 
 

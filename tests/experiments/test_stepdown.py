@@ -3,9 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests import chaos_runner as chaos
 
 from brownout.cluster.model import Cluster
+
+pytestmark = pytest.mark.alone
 
 ASKED = ("primaries", "elections", "replication_lag", "members")
 
