@@ -158,9 +158,10 @@ def _start(nodes: tuple[Node, ...]) -> None:
 def _mended(name: str, spec: LabSpec, members: int | None, progress: Progress) -> Cluster:
     """Return the lab that is there, once what an experiment left in it is put back."""
     cluster = _recorded(name)
-    if members not in (None, len(cluster.nodes)):
+    found = len(cluster.nodes) // len({node.shard for node in cluster.nodes})  # of each shard
+    if members not in (None, found):
         raise ConfigurationError(
-            f"the lab `{name}` is up with {len(cluster.nodes)} members, wanted {members}",
+            f"the lab `{name}` is up with {found} members, wanted {members}",
             f"brownout lab down {name}",
         )
     proxies.start(state.directory(name))
