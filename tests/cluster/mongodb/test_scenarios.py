@@ -97,7 +97,11 @@ def test_two_members_cannot_be_restarted_in_turn() -> None:
 @pytest.mark.parametrize(
     ("hello", "reason"),
     [
-        ({"msg": "isdbgrid"}, "n1 is a mongos; sharded clusters are unsupported"),
+        (
+            {"msg": "isdbgrid"},
+            "n1 is a mongos: name it in `connection.hosts`, and the shards' members as nodes, each "
+            "with its `shard`",
+        ),
         ({"isWritablePrimary": True}, "n1 is a standalone mongod, not of a replica set"),
         ({"setName": "rs"}, ""),
         ({"isreplicaset": True}, ""),
