@@ -14,9 +14,10 @@ MONGOD = $(shell $(BIN)/python -m brownout.infra.lab.mongod 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-go test-python matrix soak lint types bench wheel clean
+.PHONY: dashboards dashboards-screenshots
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-23s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## Make .venv, install brownout in it, build the load generator
 
@@ -67,6 +68,12 @@ types: setup ## Check types: mypy --strict
 
 bench: setup ## Measure speed beside something else in one run (WRITE=docs/benchmarks.md)
 	@$(BIN)/python -m tests.bench $(if $(WRITE),--write $(WRITE))
+
+dashboards: setup ## Build dashboards/grafana/*.json anew from dashboards/*.py
+	@$(BIN)/python -m brownout.dashboards
+
+dashboards-screenshots: ## Draw each dashboard to build/dashboards/*.png (needs Docker; RUN=… a run)
+	@tools/dashboards_screenshots $(RUN)
 
 wheel: setup ## Build sdist and wheel, install the wheel in a fresh environment, test it there
 	@$(BIN)/python tools/check_wheel.py

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -67,21 +68,15 @@ func (s *Session) connect(ctx context.Context, wanted *spec.Spec) error {
 	return nil
 }
 
-// prepare makes the engine, its sinks and the metrics.
+// prepare makes the engine and its sinks.
 func (s *Session) prepare() error {
 	s.engine = engine.New(s.spec, s.driver, func(err error) { s.broken <- err })
 	exporter := metrics.NewExporter(s.engine.Book())
 	s.engine.ReportTo(s.directory, exporter, newLive(s.out))
-	opened := event{"driver_settings": s.settings, "lane_cap": s.laneCap(), "metrics": nil}
-	if s.spec.Metrics != "" {
-		var err error
-		s.metrics, err = metrics.Serve(s.spec.Metrics, map[string]string{"run": s.spec.Writer}, exporter)
-		if err != nil {
-			return err
-		}
-		opened["metrics"] = s.metrics.Address()
-	}
-	s.out.send(named("opened", opened))
+	labels := map[string]string{"run": s.spec.Writer}
+	maps.Copy(labels, s.spec.Labels)
+	s.page.Store(metrics.NewPage(labels, exporter))
+	s.out.send(named("opened", event{"driver_settings": s.settings, "lane_cap": s.laneCap()}))
 	return nil
 }
 

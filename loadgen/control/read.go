@@ -10,8 +10,8 @@ import (
 // longestLine bounds one command.
 const longestLine = 16 << 20
 
-// read parses the input in a goroutine of its own, so that the clock is
-// answered at once, whatever else is going on.
+// read parses the input in a goroutine of its own, so that the clock and the
+// metrics are answered at once, whatever else is going on.
 func (s *Session) read(in io.Reader) <-chan command {
 	commands := make(chan command, 64)
 	go func() {
@@ -28,11 +28,14 @@ func (s *Session) read(in io.Reader) <-chan command {
 				s.complain("protocol", fmt.Errorf("a command is not a line of JSON: %w", err))
 				continue
 			}
-			if c.Cmd == "clock" {
+			switch c.Cmd {
+			case "clock":
 				s.tell(c)
-				continue
+			case "metrics":
+				s.show(c)
+			default:
+				commands <- c
 			}
-			commands <- c
 		}
 	}()
 	return commands
@@ -46,4 +49,19 @@ func (s *Session) tell(c command) {
 		answer["t"] = now.Seconds()
 	}
 	s.out.send(named("clock", answer))
+}
+
+// show answers with the metrics in Prometheus's text format; null before there
+// is a load.
+func (s *Session) show(c command) {
+	answer := event{"id": c.ID, "text": nil}
+	if page := s.page.Load(); page != nil {
+		text, err := page.Text()
+		if err != nil {
+			s.complain(c.Cmd, err)
+			return
+		}
+		answer["text"] = text
+	}
+	s.out.send(named("metrics", answer))
 }

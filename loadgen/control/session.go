@@ -25,7 +25,6 @@ type Session struct {
 	driver    driver.Driver
 	directory *record.Directory
 	engine    *engine.Engine
-	metrics   *metrics.Server
 	settings  map[string]any
 	loaded    bool
 	verified  bool
@@ -35,7 +34,8 @@ type Session struct {
 
 	// What the reader of commands needs as well:
 	secrets atomic.Pointer[strings.Replacer]
-	clock   sync.Mutex // guards t0
+	page    atomic.Pointer[metrics.Page] // once there is a load
+	clock   sync.Mutex                   // guards t0
 	t0      time.Time
 }
 
@@ -142,9 +142,6 @@ func (s *Session) giveUp(err error) int {
 
 // release gives everything up that is still held.
 func (s *Session) release() {
-	if s.metrics != nil {
-		s.metrics.Close()
-	}
 	if s.driver != nil {
 		s.driver.Close()
 	}

@@ -17,7 +17,7 @@ type Exporter struct {
 
 	mu      sync.Mutex
 	retried []uint64
-	causes  map[string]uint64
+	causes  []map[string]uint64 // of each slot
 	pools   []account.Pool
 	self    account.Self
 }
@@ -29,10 +29,12 @@ var (
 
 // NewExporter returns the exporter of the load that book accounts for.
 func NewExporter(book *account.Book) *Exporter {
-	return &Exporter{
-		book: book, slots: book.Slots(),
-		retried: make([]uint64, len(book.Slots())), causes: map[string]uint64{},
+	slots := book.Slots()
+	e := &Exporter{book: book, slots: slots, retried: make([]uint64, len(slots))}
+	for range slots {
+		e.causes = append(e.causes, map[string]uint64{})
 	}
+	return e
 }
 
 // Take remembers what a report adds.
@@ -43,7 +45,7 @@ func (e *Exporter) Take(report *account.Report) error {
 		e.retried[row.Slot] += row.Retried
 	}
 	for _, row := range report.Batch.Errors {
-		e.causes[string(row.Cause)] += row.N
+		e.causes[row.Slot][string(row.Cause)] += row.N
 	}
 	if n := len(report.Self); n > 0 {
 		e.self = report.Self[n-1]
@@ -60,7 +62,8 @@ var (
 	pending   = describe("operations_pending", "Operations offered and not yet ended, queued or in flight.", "stream", "op")
 	response  = describe("response_time_seconds",
 		"Response time of ok operations, from the intended start.", "stream", "op")
-	byCause      = describe("errors_total", "Operations that were late, failed, in doubt or shed, by cause.", "cause")
+	byCause = describe("errors_total", "Operations that were late, failed, in doubt or shed, by cause.",
+		"stream", "op", "cause")
 	laneInFlight = describe("lane_in_flight", "Operations sent and not yet answered, per lane.", "lane")
 	laneQueued   = describe("lane_queued", "Operations waiting for a slot, per lane.", "lane")
 	laneCap      = describe("lane_cap", "Limit of operations in flight, per lane.", "lane")
@@ -89,8 +92,10 @@ func (e *Exporter) Collect(out chan<- prometheus.Metric) {
 	e.operations(out)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for cause, n := range e.causes {
-		out <- counter(byCause, n, cause)
+	for i, slot := range e.slots {
+		for cause, n := range e.causes[i] {
+			out <- counter(byCause, n, slot.Stream, slot.Op.String(), cause)
+		}
 	}
 	for _, p := range e.pools {
 		out <- gauge(laneInFlight, float64(p.InFlight), p.Name)
@@ -119,16 +124,16 @@ func (e *Exporter) operations(out chan<- prometheus.Metric) {
 	}
 }
 
-// The histogram's buckets: doublings from 64 µs to 33.6 s.
-const firstDoubling, lastDoubling = 6, 25
+// The histogram's buckets: quarters of each doubling from 64 µs to 33.6 s.
+const shortestUS, longestUS = 64, 1 << 25
 
 func (e *Exporter) responseTimes(slot int, labels ...string) prometheus.Metric {
 	counts, sumUS := e.book.ResponseTimes(slot)
 	buckets, below := map[float64]uint64{}, uint64(0)
 	for i, n := range counts {
 		below += n
-		if i >= firstDoubling && i <= lastDoubling {
-			buckets[float64(uint64(1)<<i)/1e6] = below
+		if end := account.StepEndUS(i); end >= shortestUS && end <= longestUS {
+			buckets[end/1e6] = below
 		}
 	}
 	return prometheus.MustNewConstHistogram(response, below, float64(sumUS)/1e6, buckets, labels...)

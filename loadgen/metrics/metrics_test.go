@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -36,33 +34,24 @@ func someLoad(t *testing.T) *Exporter {
 	return exporter
 }
 
-func TestALoadIsExportedWithItsUnits(t *testing.T) {
-	server, err := Serve("127.0.0.1:0", map[string]string{"run": "r1"}, someLoad(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	answer, err := http.Get("http://" + server.Address() + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+func TestALoadIsExportedWithItsUnitsAndLabels(t *testing.T) {
+	labels := map[string]string{"run": "r1", "cluster": "lab"}
+	text, err := NewPage(labels, someLoad(t)).Text()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, wanted := range []string{
-		`brownout_operations_total{op="read",outcome="ok",run="r1",stream="app"} 2`,
-		`brownout_operations_total{op="read",outcome="in_doubt",run="r1",stream="app"} 0`,
-		`brownout_errors_total{cause="overloaded",run="r1"} 1`,
-		`brownout_response_time_seconds_bucket{op="read",run="r1",stream="app",le="0.001024"} 1`,
-		`brownout_response_time_seconds_bucket{op="read",run="r1",stream="app",le="0.002048"} 2`,
-		`brownout_response_time_seconds_sum{op="read",run="r1",stream="app"} 0.003`,
-		`brownout_lane_queued{lane="n1",run="r1"} 2`,
-		`brownout_scheduling_lag_p99_seconds{run="r1"} 0.001`,
-		`process_resident_memory_bytes{run="r1"}`,
+		`brownout_operations_total{cluster="lab",op="read",outcome="ok",run="r1",stream="app"} 2`,
+		`brownout_operations_total{cluster="lab",op="read",outcome="in_doubt",run="r1",stream="app"} 0`,
+		`brownout_errors_total{cause="overloaded",cluster="lab",op="read",run="r1",stream="app"} 1`,
+		`brownout_response_time_seconds_bucket{cluster="lab",op="read",run="r1",stream="app",le="0.001024"} 1`,
+		`brownout_response_time_seconds_bucket{cluster="lab",op="read",run="r1",stream="app",le="0.002048"} 2`,
+		`brownout_response_time_seconds_sum{cluster="lab",op="read",run="r1",stream="app"} 0.003`,
+		`brownout_lane_queued{cluster="lab",lane="n1",run="r1"} 2`,
+		`brownout_scheduling_lag_p99_seconds{cluster="lab",run="r1"} 0.001`,
+		`process_resident_memory_bytes{cluster="lab",run="r1"}`,
 	} {
-		if !strings.Contains(string(text), wanted) {
+		if !strings.Contains(text, wanted) {
 			t.Errorf("missing: %s", wanted)
 		}
 	}

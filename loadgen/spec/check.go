@@ -26,6 +26,12 @@ const (
 
 var streamName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
+// The labels that Prometheus allows, less those that a metric of ours has itself.
+var (
+	labelName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
+	ownLabels = []string{"run", "stream", "op", "outcome", "cause", "lane", "le"}
+)
+
 // reserved names are scopes of the measures.
 var reserved = []string{"total", "read", "write"}
 
@@ -47,6 +53,10 @@ func (s *Spec) check() Problems {
 	s.Data.check(&p)
 	p.add(s.LaneCap >= 0 && s.LaneCap <= maxWorkers, "`lane_cap` is %d (wanted 0 to %d)", s.LaneCap, maxWorkers)
 	p.add(s.GlobalCap >= 0 && s.GlobalCap <= maxWorkers, "`global_cap` is %d (wanted 0 to %d)", s.GlobalCap, maxWorkers)
+	for name := range s.Labels {
+		p.add(labelName.MatchString(name) && !slices.Contains(ownLabels, name),
+			"`labels` has %q (wanted a label name of Prometheus, and not %s)", name, strings.Join(ownLabels, ", "))
+	}
 	p.add(within(s.LingerS, 0, 3600), "`linger_s` is %v (wanted 0 to 3600)", s.LingerS)
 	p.add(len(s.Streams) > 0 && len(s.Streams) <= maxStreams,
 		"`streams` has %d entries (wanted 1 to %d)", len(s.Streams), maxStreams)

@@ -17,20 +17,20 @@ const Schema = 1
 
 // Spec is one load: where it goes, what it does, and where its files are written.
 type Spec struct {
-	Schema     int            `json:"schema"`
-	Dir        string         `json:"dir"` // the run directory; made if it is missing
-	Seed       uint64         `json:"seed"`
-	Writer     string         `json:"writer"` // the run's id
-	Driver     string         `json:"driver"`
-	Connection Connection     `json:"connection"`
-	Options    map[string]any `json:"options"` // the driver's own
-	Namespace  string         `json:"namespace"`
-	Data       Data           `json:"data"`
-	Streams    []Stream       `json:"streams"`
-	LaneCap    int            `json:"lane_cap"`   // 0: the driver's pool per server
-	GlobalCap  int            `json:"global_cap"` // 0: none; else one cap, without a queue, in place of the lanes'
-	LingerS    float64        `json:"linger_s"`   // after the end of stdin
-	Metrics    string         `json:"metrics"`    // address to serve Prometheus metrics on; "": none
+	Schema     int               `json:"schema"`
+	Dir        string            `json:"dir"` // the run directory; made if it is missing
+	Seed       uint64            `json:"seed"`
+	Writer     string            `json:"writer"` // the run's id
+	Driver     string            `json:"driver"`
+	Connection Connection        `json:"connection"`
+	Options    map[string]any    `json:"options"` // the driver's own
+	Namespace  string            `json:"namespace"`
+	Data       Data              `json:"data"`
+	Streams    []Stream          `json:"streams"`
+	LaneCap    int               `json:"lane_cap"`   // 0: the driver's pool per server
+	GlobalCap  int               `json:"global_cap"` // 0: none; else one cap, without a queue, in place of the lanes'
+	LingerS    float64           `json:"linger_s"`   // after the end of stdin
+	Labels     map[string]string `json:"labels"`     // of every Prometheus metric, beside `run`
 }
 
 // Connection says how to reach the database. It never leaves the process.

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 import typer
 from pydantic import BaseModel
-from tests.docs.documents import ROOT, all_text
+from tests.docs.documents import ROOT
 
 from brownout import catalog, cli, discover
 from brownout.cli.scaffold import VARIABLES
@@ -144,9 +144,11 @@ def _inventory_settings() -> list[tuple[str, str]]:
     from brownout.cluster import plugins
     from brownout.cluster.host import GROUP, host_class
     from brownout.cluster.model import Cluster
+    from brownout.cluster.observing import ObserveSpec
 
-    plain = sorted(set(_settings(Cluster, set())))
+    plain = sorted(set(_settings(Cluster, {ObserveSpec})))
     found = [("clusters.md", name) for name in plain]
+    found += [("dashboards.md", name) for name in sorted(set(_settings(ObserveSpec, set())))]
     pages = {"docker": "docker.md", "process": "clusters.md", "ssh": "ssh.md"}
     for kind in plugins.known(GROUP):
         own = sorted(set(_settings(host_class(kind).Spec, set())) - set(plain))
@@ -175,20 +177,6 @@ def test_every_measure_is_documented(name: str) -> None:
 @pytest.mark.parametrize("name", [field.name for field in fields(MeasureSettings)])
 def test_every_setting_of_the_measures_is_documented(name: str) -> None:
     assert _names(ROOT / "docs" / "measures.md", name)
-
-
-def _metrics() -> list[str]:
-    text = "\n".join(path.read_text() for path in (ROOT / "loadgen" / "metrics").glob("*.go"))
-    return sorted({f"brownout_{name}" for name in re.findall(r'describe\("([a-z0-9_]+)"', text)})
-
-
-def test_the_generator_has_metrics() -> None:
-    assert len(_metrics()) > 5
-
-
-@pytest.mark.parametrize("name", _metrics())
-def test_every_metric_is_documented(name: str) -> None:
-    assert f"`{name}" in all_text()
 
 
 def _names(path: Any, name: str) -> bool:

@@ -35,12 +35,6 @@ def test_every_word_is_explained(file: str, pattern: str) -> None:
     assert [word for word in found if not re.search(rf"\b{word}\b", PAGE)] == []
 
 
-def test_every_metric_is_explained() -> None:
-    found = words("metrics/exporter.go", r'describe\("(\w+)"')
-    assert len(found) > 10
-    assert [name for name in found if f"`brownout_{name}`" not in PAGE] == []
-
-
 def test_every_file_is_explained() -> None:
     found = words("record/directory.go", r'"([a-z]+\.(?:csv|hlog))"')
     assert len(found) == 6

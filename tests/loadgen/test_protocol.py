@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -170,15 +169,16 @@ def test_inserts_never_meet_and_cleaning_empties_the_namespace(tmp_path: Path) -
 def test_prometheus_sees_the_load(tmp_path: Path) -> None:
     script = {"effects": [{"at": 0, "for": 60, "effect": "error", "share": 0.5}]}
     with Server(tmp_path, script) as server, Load() as load:
-        spec = specification(server, tmp_path / "run", stream(), metrics="127.0.0.1:0")
-        address = load.ask("open", "opened", spec=spec)["metrics"]
+        assert load.ask("metrics", "metrics", id=1)["text"] is None
+        spec = specification(server, tmp_path / "run", stream(), labels={"cluster": "c1"})
+        load.ask("open", "opened", spec=spec)
         load.ask("load", "loaded")
         load.ask("start", "started")
         load.until(1.6)
-        with urllib.request.urlopen(f"http://{address}/metrics", timeout=30) as answer:
-            text = answer.read().decode()
+        text = load.ask("metrics", "metrics", id=2)["text"]
     figures = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-    labels = 'op="read",outcome="ok",run="test-run",stream="app"'
+    labels = 'cluster="c1",op="read",outcome="ok",run="test-run",stream="app"'
     assert float(figures[f"brownout_operations_total{{{labels}}}"]) > 50
-    assert float(figures['brownout_errors_total{cause="overloaded",run="test-run"}']) > 50
-    assert figures['brownout_lane_cap{lane="lane-0",run="test-run"}'] == "64"
+    labels = 'cause="overloaded",cluster="c1",op="read",run="test-run",stream="app"'
+    assert float(figures[f"brownout_errors_total{{{labels}}}"]) > 50
+    assert figures['brownout_lane_cap{cluster="c1",lane="lane-0",run="test-run"}'] == "64"

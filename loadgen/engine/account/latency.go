@@ -33,22 +33,42 @@ type SlotTimes struct {
 	Failed   *hdr.Histogram // response time of those sent that were not ok
 }
 
-// Bounds of the cumulative histogram: Doublings[i] counts response times of ok
-// operations below 2^i µs that are not below 2^(i-1).
-const Doublings = 33
+// Each doubling of 1 µs is counted in quarters, so that a percentile of the
+// cumulative histogram is good to a quarter at worst; below 4 µs as a whole.
+const (
+	quarters  = 4
+	doublings = 33
+	Steps     = quarters * doublings
+)
+
+// step returns the number of the step that us µs fall into.
+func step(us int64) int {
+	power := bits.Len64(uint64(us)) - 1
+	within := 0
+	if power >= 2 {
+		within = int(us>>(power-2)) & (quarters - 1)
+	}
+	return min(power*quarters+within, Steps-1)
+}
+
+// StepEndUS returns the µs that all of a step lies below.
+func StepEndUS(step int) float64 {
+	power, within := step/quarters, step%quarters
+	return float64(uint64(1)<<power) * (1 + float64(within+1)/quarters)
+}
 
 type latency struct {
 	current *Interval
 	second  int64
 	waiting []*Interval
 	spare   []*Interval
-	doubled [][Doublings]uint64
+	steps   [][Steps]uint64
 	sumUS   []uint64
 	slots   int
 }
 
 func newLatency(slots int) *latency {
-	l := &latency{slots: slots, doubled: make([][Doublings]uint64, slots), sumUS: make([]uint64, slots)}
+	l := &latency{slots: slots, steps: make([][Steps]uint64, slots), sumUS: make([]uint64, slots)}
 	l.current = l.fresh()
 	return l
 }
@@ -75,7 +95,7 @@ func (l *latency) record(e *Ending) {
 	put(&times.Response, response)
 	put(&times.Service, inUS(e.Service))
 	put(&l.current.OK, response)
-	l.doubled[e.Slot][min(bits.Len64(uint64(response)), Doublings-1)]++
+	l.steps[e.Slot][step(response)]++
 	l.sumUS[e.Slot] += uint64(response)
 }
 
@@ -127,9 +147,9 @@ func (b *Book) Recycle(interval *Interval) {
 }
 
 // ResponseTimes returns, for one slot, how many ok operations had a response
-// time in each doubling of 1 µs so far, and the sum in µs.
-func (b *Book) ResponseTimes(slot int) (counts [Doublings]uint64, sumUS uint64) {
+// time in each step so far, and the sum in µs.
+func (b *Book) ResponseTimes(slot int) (counts [Steps]uint64, sumUS uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.latency.doubled[slot], b.latency.sumUS[slot]
+	return b.latency.steps[slot], b.latency.sumUS[slot]
 }

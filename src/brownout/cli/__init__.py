@@ -20,6 +20,7 @@ from brownout.cli import (
     listing,
     load,
     making,
+    observe,
     repeat,
     runs,
     safety,
@@ -62,6 +63,7 @@ app.add_typer(inventories.app, name="inventory", rich_help_panel=MAKE)
 app.command("check", rich_help_panel=MAKE)(making.check)
 app.command("schema", rich_help_panel=MAKE)(making.schema)
 app.command("doctor", rich_help_panel=MACHINE)(doctor.doctor)
+app.add_typer(observe.app, name="observe", rich_help_panel=LOOK)
 app.add_typer(lab.app, name="lab", rich_help_panel=MACHINE)
 app.command("clean", rich_help_panel=MACHINE)(load.clean)
 app.add_typer(calibrate.app, name="calibrate", rich_help_panel=MACHINE)

@@ -165,6 +165,17 @@ def report_packages() -> Finding:
     return _packages("report", ("jinja2", "matplotlib"), "`brownout report`")
 
 
+def observe_packages() -> Finding:
+    """Return whether Prometheus can be asked and Grafana told."""
+    return _packages("observe", ("prometheus_api_client", "grafana_client"),
+                     "Prometheus probes, annotations in Grafana")  # fmt: skip
+
+
+def prometheus() -> Finding:
+    """Return whether there is a Prometheus to start."""
+    return _program("prometheus", "`brownout observe up`", "apt install prometheus")
+
+
 def ssh_packages() -> Finding:
     """What reaches nodes on other machines."""
     return _packages("ssh", ("asyncssh",), "nodes on other machines")
@@ -232,6 +243,8 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     ports,
     mongodb_packages,
     report_packages,
+    observe_packages,
+    prometheus,
     ssh_packages,
     clock,
     sshd,

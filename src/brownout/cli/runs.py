@@ -1,6 +1,7 @@
 """`brownout show`, `analyze`, `report` and `runs`: look at runs again, and let old ones go."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ import typer
 from brownout.cli.arguments import Json, Run
 from brownout.errors import ConfigurationError, ExitCode, Unsupported
 
-__all__ = ["analyze", "app", "report", "show"]
+__all__ = ["analyze", "app", "report", "show", "show_impact"]
 
 EXIT = {
     "pass": ExitCode.PASS,
@@ -30,7 +31,7 @@ def show(run: Run = Path("latest"), as_json: Json = False) -> None:
     from brownout.run.directory import RunDirectory
 
     directory = RunDirectory.find(run)
-    _say(directory.read_impact(), directory.path, as_json)
+    show_impact(directory.read_impact(), str(directory.path), as_json)
 
 
 def analyze(run: Run = Path("latest"), as_json: Json = False) -> None:
@@ -39,7 +40,7 @@ def analyze(run: Run = Path("latest"), as_json: Json = False) -> None:
     from brownout.run.directory import RunDirectory
 
     directory = RunDirectory.find(run)
-    _say(runs.analyze(directory.path), directory.path, as_json)
+    show_impact(runs.analyze(directory.path), str(directory.path), as_json)
 
 
 def report(
@@ -131,9 +132,9 @@ def _drawn(path: Path, png: Path | None, markdown: bool) -> str:
     return str(write(path))
 
 
-def _say(impact: dict[str, Any], path: Path, as_json: bool) -> None:
+def show_impact(impact: Mapping[str, Any], where: str, as_json: bool = False) -> None:
     """Print a result and end with its verdict's exit code."""
     from brownout.report.table import render
 
-    typer.echo(json.dumps(impact, indent=2) if as_json else render(impact, str(path)))
+    typer.echo(json.dumps(impact, indent=2) if as_json else render(impact, where))
     raise typer.Exit(EXIT[impact["verdict"]])

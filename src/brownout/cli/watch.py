@@ -3,25 +3,41 @@
 import logging
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from brownout.cli.arguments import Run
+from brownout.cli.arguments import complete_run
+from brownout.cli.runs import show_impact
 from brownout.errors import BrownoutError, RunDirectoryError
 
 __all__ = ["watch"]
 
 
-def watch(run: Run = Path("latest")) -> None:
+Watched = Annotated[
+    str,
+    typer.Argument(
+        help="A run directory, a run's name, `latest`, or where a run shows its metrics: "
+        "http://host:port.",
+        metavar="RUN",
+        autocompletion=complete_run,
+    ),
+]
+
+
+def watch(run: Watched = "latest") -> None:
     """Watch RUN while it goes on, as the shell that started it shows it; Ctrl-C only ends this.
 
     When the run is over, its result is shown, with its exit code. A `brownout load` can be
-    watched as well.
+    watched as well, and by its address a run on another host.
     """
+    if run.startswith(("http://", "https://")):
+        _watch_address(run)
+        return
     from brownout.live.follow import Follower
     from brownout.live.screen import screen_for
 
-    follower = Follower(_find(run))
+    follower = Follower(_find(Path(run)))
     screen = screen_for(sys.stderr, follower.board)
     _log_plainly()
     screen.start()
@@ -35,6 +51,26 @@ def watch(run: Run = Path("latest")) -> None:
             "`brownout heal` does that",
         )
     _result(follower.path)
+
+
+def _watch_address(url: str) -> None:
+    from brownout.live.distant import DistantRun
+    from brownout.live.screen import screen_for
+
+    distant = DistantRun(url)
+    screen = screen_for(sys.stderr, distant.board)
+    _log_plainly()
+    screen.start()
+    try:
+        impact = distant.await_end()
+    finally:
+        screen.stop()
+    if impact is None:
+        raise BrownoutError(
+            f"{url} is gone, and said no verdict",
+            "`brownout show` says it on the host of the run; if the run died, `brownout heal`",
+        )
+    show_impact(impact, url)
 
 
 def _find(run: Path) -> Path:

@@ -20,6 +20,7 @@ from pydantic import AfterValidator, Field, SerializeAsAny, field_validator, mod
 from brownout.cluster.atlas.spec import AtlasSpec
 from brownout.cluster.connection import Connection
 from brownout.cluster.hours import parse_window
+from brownout.cluster.observing import ObserveSpec
 from brownout.cluster.settings import AbsolutePath, Address, Name, Settings
 from brownout.errors import ConfigurationError
 
@@ -225,6 +226,9 @@ class Cluster(Settings):
         SerializeAsAny[Settings] | None,
         Field(description="where the load comes from; by default this machine (docs/ssh.md)"),
     ] = None
+    observe: Annotated[
+        ObserveSpec, Field(description="Prometheus, Grafana, exporters (docs/dashboards.md)")
+    ] = ObserveSpec()
     lab: LabSpec | None = None
     labels: dict[str, str] = Field(default_factory=dict)
 

@@ -13,7 +13,17 @@ from pydantic import BaseModel, ValidationError
 __all__ = ["from_validation"]
 
 _MAY_HOLD_A_SECRET = frozenset(
-    {"api_key", "auth", "base_url", "key_passphrase", "password", "service_account", "uri"}
+    {
+        "api_key",
+        "auth",
+        "base_url",
+        "key_passphrase",
+        "password",
+        "service_account",
+        "token",
+        "uri",
+        "url",
+    }
 )
 _MARKS = ("function-before", "function-after", "union", "is-instance", "SecretStr", "str")
 

@@ -10,10 +10,12 @@ generator.verify(progress)        the ledger is read back
 generator.close()                 always: the process is gone afterwards
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from queue import Empty, Queue
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -31,6 +33,8 @@ Progress = Callable[[int, int], None]
 _OPEN_S: Final = 60.0
 #: Without any sign of progress during a load or a read-back.
 _SILENCE_S: Final = 120.0
+#: For its metrics: who scrapes waits for them.
+_METRICS_S: Final = 2.0
 #: For one answer that costs nothing.
 _ANSWER_S: Final = 10.0
 #: How often the clocks are compared while the load runs, and how often before it.
@@ -63,6 +67,8 @@ class Generator:
         self._answered = threading.Event()
         self._drain_s = 0.0
         self._loads = True
+        self._shown, self._asking = "", threading.Lock()
+        self._answers: Queue[Event] = Queue()
         self._place = place or Here()
         self._collected = True
         directory.mkdir(parents=True, exist_ok=True)
@@ -131,6 +137,19 @@ class Generator:
         """By how many seconds `now` and `to_t` may be off; None before the start."""
         return self._clock.uncertainty(time.monotonic())
 
+    def metrics(self) -> str:
+        """Return its metrics in Prometheus's text format; the last ones where it has ended.
+
+        Empty before there is a load. May be called from any thread.
+        """
+        with self._asking, contextlib.suppress(GeneratorError, Empty):
+            wanted = str(time.monotonic_ns())
+            self._channel.send({"cmd": "metrics", "id": wanted})
+            while (answer := self._answers.get(timeout=_METRICS_S))["id"] != wanted:
+                continue  # a late one of an earlier question
+            self._shown = str(answer["text"] or "")
+        return self._shown
+
     def stop(self) -> Mapping[str, Any]:
         """End the schedule, let what is in flight end, and return what `generator.json` says.
 
@@ -157,6 +176,8 @@ class Generator:
 
     def close(self) -> None:
         """End the process whatever state it is in, and have its files here. Safe to repeat."""
+        if self.alive:
+            self.metrics()  # what is asked for later is its last word
         self._channel.close({"cmd": "exit"})
         if not self._collected:
             self._collect()
@@ -196,6 +217,9 @@ class Generator:
         kind = event.get("event")
         if kind == "clock":
             self._take_clock(event, received)
+            return True
+        if kind == "metrics":
+            self._answers.put(event)
             return True
         if kind != "live":
             return False

@@ -5,6 +5,7 @@ It holds the connection's secrets, so it is only ever written to the generator's
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -39,12 +40,13 @@ def build(
     driver: str,
     connection: Mapping[str, Any],
     options: Mapping[str, Any],
-    metrics: str = "",
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return the generator's specification of one load.
 
     `directory` is the run directory, `writer` the run's id that is stored with each record,
-    `options` the inventory's, over which the workload's go. Raises `ConfigurationError` for an
+    `options` the inventory's, over which the workload's go,
+    `labels` what every metric carries beside the run. Raises `ConfigurationError` for an
     option that the driver does not have.
     """
     _check_sizes(workload.data, driver)
@@ -61,7 +63,7 @@ def build(
         "streams": [_stream(stream) for stream in workload.streams],
         "lane_cap": workload.lanes.cap,
         "global_cap": workload.lanes.global_cap,
-        "metrics": metrics,
+        "labels": dict(labels),
     }
 
 

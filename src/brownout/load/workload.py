@@ -12,6 +12,7 @@
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, ValidationError
@@ -97,7 +98,7 @@ class Workload(Settings):
         driver: str,
         connection: Mapping[str, Any],
         options: Mapping[str, Any],
-        metrics: str = "",
+        labels: Mapping[str, str] = MappingProxyType({}),
     ) -> dict[str, Any]:
         """Return the generator's specification, as `spec.build` says."""
         return build(
@@ -108,7 +109,7 @@ class Workload(Settings):
             driver=driver,
             connection=connection,
             options=options,
-            metrics=metrics,
+            labels=labels,
         )
 
     def public(self) -> dict[str, Any]:

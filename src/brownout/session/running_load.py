@@ -9,8 +9,10 @@ from brownout.errors import BrownoutError, ConfigurationError
 from brownout.load.generator import Generator
 from brownout.load.left import left_by
 from brownout.load.where import place_for
+from brownout.observe.labels import labels_of
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
+from brownout.run.metadata import read_json
 from brownout.run.series import Series
 from brownout.session import ending
 from brownout.session.plan import Plan
@@ -49,6 +51,7 @@ class RunningLoad:
             directory=directory.path,
             seed=self._plan.options.seed,
             writer=directory.path.name,
+            labels=self._labels(directory),
             **adapter.load_spec(),
         )
         self._generator.open(spec)
@@ -76,6 +79,10 @@ class RunningLoad:
             if stays and self._wrote:
                 self._say_what_is_left(log)
 
+    def metrics(self) -> str:
+        """Return the generator's metrics as text; empty before there are any."""
+        return self._generator.metrics() if self._generator is not None else ""
+
     def series(self) -> Series:
         """What the load did so far."""
         return self.generator.live.snapshot()
@@ -89,6 +96,11 @@ class RunningLoad:
     def now(self) -> float | None:
         """Return this moment in the run's seconds; None before there are any."""
         return self._generator.now() if self._generator is not None else None
+
+    def _labels(self, directory: RunDirectory) -> dict[str, str]:
+        """The labels of every metric; the run's own the generator knows as the writer."""
+        labels = labels_of(read_json(directory.run_json))
+        return {name: value for name, value in labels.items() if name != "run"}
 
     def _loading(self, done: int, total: int) -> None:
         self._wrote = True

@@ -14,6 +14,8 @@ from brownout.cluster.model import Node
 from brownout.errors import ConfigurationError
 from brownout.impact.baseline import Baseline
 from brownout.infra import lab
+from brownout.observe.observation import Observation
+from brownout.observe.source import source_for
 from brownout.report.noise import detectable_words
 from brownout.run import analyze
 from brownout.run.directory import RunDirectory
@@ -28,6 +30,7 @@ from brownout.session.managed.asking import check_free
 from brownout.session.measures import answer
 from brownout.session.plan import Plan
 from brownout.session.running_load import RunningLoad
+from brownout.session.server_view import ServerView
 from brownout.session.status import Status
 from brownout.session.targets import ADDED, SPARE, next_spare, targets_of
 from brownout.session.trail import Trail
@@ -59,6 +62,7 @@ class Session:
         self._impact: dict[str, Any] | None = None
         self.status = Status(title=f"{plan.scenario} on {plan.cluster.name}")
         self._load = RunningLoad(plan, self.status)
+        self._observed: Observation | None = None
 
     # -- opening ------------------------------------------------------------------------------
 
@@ -125,6 +129,13 @@ class Session:
         self.status.directory = self.directory.path
         self._trail = Trail(EventLog(self.directory.events, clock=self._load.now), self._load.to_t)
         record.write(self.directory, self.plan, self.cluster, self.adapter, self._node())
+        self._observed = Observation(
+            self.plan.cluster.observe,
+            self.directory.path,
+            self.status.board,
+            self._load.now,
+            self._load.metrics,
+        )
         self._log().point("check", "cluster_whole", ok=True, detail=self.whole_at_start)
         self.faults = Faults(self.cluster, self.adapter, self._log(), self._load.to_t)
         self.status.broken = lambda: {
@@ -181,6 +192,19 @@ class Session:
         adapter = of_aerospike(self.adapter)
         return await_idle(adapter, node, timeout_s, self.interruption.must_stop)
 
+    @property
+    def server_view(self) -> ServerView:
+        """What Prometheus has of this run."""
+        if self._observed is None:
+            raise ConfigurationError("the run has no directory yet")
+        spec, settings = self.plan.cluster.observe, self.plan.settings
+        return ServerView(
+            lambda: source_for(spec),
+            self._observed.state,
+            settings.baseline_s,
+            settings.baseline_gap_s,
+        )
+
     def hold(self) -> bool:
         """Wait until the load has held, at most as long as for a milestone; say whether it has."""
         limit_s, settings = self.plan.options.milestone_limit_s, self.plan.settings
@@ -231,9 +255,15 @@ class Session:
             self._release(keep_claim=bool(failures))
         if self._trail is None:
             return {"verdict": "inconclusive", "reasons": [self.interruption.reason]}
-        impact = conclude(self.directory, journal)
-        for failure in failures:
-            logger.error(failure)
+        try:
+            impact = conclude(self.directory, journal)
+            for failure in failures:
+                logger.error(failure)
+            if self._observed is not None:
+                self._observed.judged(impact)
+        finally:
+            if self._observed is not None:
+                self._observed.end()
         return {"run": str(self.directory.path), "verdict": impact["verdict"],
                 "reasons": impact["reasons"], "undo_failed": failures}  # fmt: skip
 

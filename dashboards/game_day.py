@@ -1,0 +1,125 @@
+"""*Game day*: what happens now, on one screen that everybody in the room can read."""
+
+from typing import Any
+
+from grafana_foundation_sdk.builders import dashboard as grafana
+
+from brownout.dashboards import queries
+from brownout.dashboards.parts import Query, board, figure, graph, picked, window
+
+__all__ = ["dashboard"]
+
+UID = "brownout-game-day"
+
+
+def dashboard() -> grafana.Dashboard:
+    """Return it: now, throughput, errors, response time, what is broken, the verdict so far."""
+    return board(
+        UID,
+        "brownout · Game day",
+        "What a run does now: throughput, errors, response time, what is broken, verdict so far.",
+        [picked("run", "Run", "label_values(brownout_run_info, run)"), window("5s")],
+        [("Now", _now()), ("Service", _service()), ("Recovery", _recovery())],
+        marked="run",
+        refresh="5s",
+    )
+
+
+def _now() -> list[Any]:
+    share = f"{queries.ok()} / {queries.baseline()}"
+    return [
+        figure(
+            "What is measured",
+            "none",
+            Query('brownout_run_info{run="$run"}', "{{experiment}} on {{engine}}"),
+            names=True,
+            width=6,
+        ),
+        figure(
+            "Stand-in",
+            "none",
+            Query('brownout_run_info{run="$run"}', "{{stand_in}}"),
+            note="true: not a database was measured but a stand-in of ours.",
+            names=True,
+            width=2,
+        ),
+        figure(
+            "Phase", "none", Query('brownout_run_phase{run="$run"} == 1', "{{phase}}"), names=True
+        ),
+        figure(
+            "Broken now",
+            "none",
+            Query('brownout_fault_in_progress{run="$run"} == 1', "{{fault}} {{node}}"),
+            names=True,
+            empty="nothing",
+        ),
+        figure("Throughput of baseline", "percentunit", Query(share), width=4),
+        figure(
+            "Verdict",
+            "none",
+            Query('brownout_run_verdict{run="$run"} == 1', "{{verdict}}"),
+            note="pending until the run is judged.",
+            names=True,
+            width=2,
+        ),
+        figure(
+            "Limits broken",
+            "none",
+            Query('brownout_limits{run="$run",state="broken"}'),
+            note="Already broken for good: what is counted here cannot become a pass.",
+            width=2,
+            limit=1,
+        ),
+    ]
+
+
+def _service() -> list[Any]:
+    return [
+        graph(
+            "Throughput",
+            "ops",
+            Query(queries.offered(), "offered"),
+            Query(queries.ok(), "ok"),
+            Query(queries.baseline(), "baseline"),
+        ),
+        graph(
+            "Response time",
+            "s",
+            *(Query(queries.percentile(r), f"p{100 * r:g}") for r in (0.5, 0.95, 0.99)),
+            note="Of ok operations, from their intended start. Good to a quarter.",
+        ),
+        graph("Not ok, by how it ended", "ops", Query(queries.failed("outcome"), "{{outcome}}")),
+        graph(
+            "Not ok, by cause",
+            "ops",
+            Query('sum by (cause) (rate(brownout_errors_total{run="$run"}[$window]))', "{{cause}}"),
+        ),
+    ]
+
+
+def _recovery() -> list[Any]:
+    return [
+        graph(
+            "Recovery clocks",
+            "s",
+            Query('brownout_recovery_clock_seconds{run="$run"}', "{{clock}}"),
+            note="Seconds since the latest fault; each stands where it was reached.",
+            width=8,
+        ),
+        graph(
+            "In flight by lane",
+            "none",
+            Query('brownout_lane_in_flight{run="$run"}', "{{lane}}"),
+            Query('brownout_lane_queued{run="$run"}', "{{lane}} queued"),
+            note="A lane is what fails together: a node, or a partition's owner.",
+            width=8,
+        ),
+        graph(
+            "Scheduling lag of the generator",
+            "s",
+            Query('brownout_scheduling_lag_p99_seconds{run="$run"}', "p99"),
+            Query('brownout_scheduling_lag_max_seconds{run="$run"}', "max"),
+            note="The generator's own fault: above 50 ms the run is inconclusive.",
+            width=8,
+        ),
+    ]

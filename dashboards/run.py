@@ -1,0 +1,224 @@
+"""*Run*: one run in full, with the figures that the whitepaper showed."""
+
+from typing import Any
+
+from grafana_foundation_sdk.builders import dashboard as grafana
+
+from brownout.dashboards import queries
+from brownout.dashboards.parts import Query, board, figure, graph, picked, states, window
+
+__all__ = ["UID", "dashboard", "impact_of", "whitepaper"]
+
+UID = "brownout-run"
+#: Shorter than any other window: two scrapes, or a short dip is lost in it.
+ZOOM = "2s"
+
+
+def dashboard() -> grafana.Dashboard:
+    """Return it: verdict and measures, the whitepaper's figures, outcomes, ledger, generator."""
+    return board(
+        UID,
+        "brownout · Run",
+        "One run in full; set the time range to the run.",
+        [picked("run", "Run", "label_values(brownout_run_info, run)"), window("5s")],
+        [
+            ("What it came to", _verdict()),
+            ("As the whitepaper showed it", whitepaper()),
+            ("Outcomes", _outcomes()),
+            ("The run's own course", _course()),
+            ("Acknowledged writes", _ledger()),
+            ("The load generator itself", _generator()),
+            ("Machines, where a node exporter is scraped", _machines()),
+        ],
+        marked="run",
+    )
+
+
+def impact_of(unit: str, measure: str, run: str = "$run", scope: str = "total") -> str:
+    """A measure of the judged run; nothing where it was not measured."""
+    labels = f'run="{run}",measure="{measure}",scope="{scope}"'
+    return f"last_over_time(brownout_impact_{unit}{{{labels}}}[$__range])"
+
+
+def _verdict() -> list[Any]:
+    return [
+        figure("Verdict", "none", Query(queries.verdict(), "{{verdict}}"), names=True),
+        figure("Throughput drop", "percentunit", Query(impact_of("ratio", "tps_drop"))),
+        figure("Blackout", "s", Query(impact_of("seconds", "blackout"))),
+        figure("Service recovered", "s", Query(impact_of("seconds", "recovery_time"))),
+        figure("Redundancy restored", "s", Query(impact_of("seconds", "redundancy_time"))),
+        figure("Availability", "percentunit", Query(impact_of("ratio", "availability"))),
+        figure("Operations lost", "none", Query(impact_of("operations", "lost_operations"))),
+        figure("Last dip over", "s", Query(impact_of("seconds", "settled_time"))),
+        figure("p99 before", "s", Query(impact_of("seconds", "latency.before.p99"))),
+        figure("p99 during", "s", Query(impact_of("seconds", "latency.during.p99"))),
+        figure("p99 after", "s", Query(impact_of("seconds", "latency.after.p99"))),
+        figure(
+            "Limits not met",
+            "none",
+            Query(
+                'count(last_over_time(brownout_limit_met{run="$run"}[$__range]) == 0) or '
+                'count(last_over_time(brownout_limit_met{run="$run"}[$__range])) * 0'
+            ),
+            limit=1,
+        ),
+    ]
+
+
+def whitepaper() -> list[Any]:
+    """The figures of the whitepaper, from the generator's own count."""
+    reads = [(0.95, queries.READS, "read"), (0.99, queries.READS, "read")]
+    writes = [(0.95, queries.WRITES, "write"), (0.99, queries.WRITES, "write")]
+    return [
+        graph(
+            "Throughput over time",
+            "ops",
+            Query(queries.ok(), "ok"),
+            Query(queries.ok(op=queries.READS), "read"),
+            Query(queries.ok(op=queries.WRITES), "write"),
+            width=24,
+        ),
+        *(
+            graph(
+                f"{what} p95 and p99 over time",
+                "s",
+                *(
+                    Query(queries.percentile(r, op=op), f"p{100 * r:g} {name}")
+                    for r, op, name in chosen
+                ),
+            )
+            for what, chosen in (("Read", reads), ("Write", writes))
+        ),
+        graph(
+            "Node failure zoomed",
+            "ops",
+            Query(queries.ok(window=ZOOM), "ok"),
+            Query(queries.offered(window=ZOOM), "offered"),
+            Query(queries.baseline(), "baseline"),
+            note=f"Over {ZOOM}, whatever is chosen above. Drag over the fault to zoom in.",
+        ),
+        graph(
+            "Throughput as a share of the baseline",
+            "percentunit",
+            Query(f"{queries.ok(window=ZOOM)} / {queries.baseline()}", "ok ÷ baseline"),
+            note="1 less its lowest point is the throughput drop, as far as scrapes can see it.",
+        ),
+    ]
+
+
+def _outcomes() -> list[Any]:
+    ended = 'sum by (outcome) (rate(brownout_operations_total{run="$run"}[$window]))'
+    pending = 'sum by (stream, op) (brownout_operations_pending{run="$run"})'
+    retried = 'sum(rate(brownout_operations_retried_total{run="$run"}[$window]))'
+    cause = 'sum by (cause) (rate(brownout_errors_total{run="$run"}[$window]))'
+    return [
+        graph("Operations by how they ended", "ops", Query(ended, "{{outcome}}"), fill=10),
+        graph("Not ok, by cause", "ops", Query(cause, "{{cause}}")),
+        graph("Offered and not ended", "none", Query(pending, "{{stream}} {{op}}")),
+        graph("Took more than one attempt", "ops", Query(retried, "retried")),
+        graph(
+            "Lanes",
+            "none",
+            Query('brownout_lane_in_flight{run="$run"}', "{{lane}}"),
+            Query('brownout_lane_queued{run="$run"}', "{{lane}} queued"),
+            Query('max(brownout_lane_cap{run="$run"})', "cap"),
+            width=24,
+        ),
+    ]
+
+
+def _course() -> list[Any]:
+    events = 'sum by (type, name, node) (brownout_run_events_total{run="$run"})'
+    return [
+        states("Phase", Query('brownout_run_phase{run="$run"}', "{{phase}}"), width=12),
+        states(
+            "Broken",
+            Query('brownout_fault_in_progress{run="$run"}', "{{fault}} {{node}}"),
+            width=12,
+        ),
+        graph(
+            "Recovery clocks",
+            "s",
+            Query('brownout_recovery_clock_seconds{run="$run"}', "{{clock}}"),
+        ),
+        graph("Events", "none", Query(events, "{{type}} {{name}} {{node}}")),
+    ]
+
+
+def _ledger() -> list[Any]:
+    return [
+        figure(
+            "Ledger",
+            "none",
+            Query('last_over_time(brownout_ledger_state{run="$run"}[$__range]) == 1', "{{state}}"),
+            names=True,
+        ),
+        *(
+            figure(title, "none", Query(_writes(fate)), limit=limit)
+            for title, fate, limit in (
+                ("Acknowledged", "acknowledged", None),
+                ("Lost", "lost", 1),
+                ("Of these rolled back", "rolled_back", 1),
+                ("In doubt", "in_doubt", None),
+            )
+        ),
+        figure(
+            "Keys unread",
+            "none",
+            Query('last_over_time(brownout_ledger_keys{run="$run",found="unread"}[$__range])'),
+            limit=1,
+        ),
+    ]
+
+
+def _machines() -> list[Any]:
+    idle = 'avg by (instance) (rate(node_cpu_seconds_total{mode="idle"}[$window]))'
+    free = "node_memory_MemAvailable_bytes / node_memory_MemTotal_bytes"
+    moved = 'sum by (instance) (rate(node_network_{}_bytes_total{{device!="lo"}}[$window]))'
+    return [
+        graph("Processors busy", "percentunit", Query(f"1 - {idle}", "{{instance}}"), width=8),
+        graph("Memory free", "percentunit", Query(free, "{{instance}}"), width=8),
+        graph(
+            "Network",
+            "Bps",
+            Query(moved.format("receive"), "{{instance}} in"),
+            Query(moved.format("transmit"), "{{instance}} out"),
+            width=8,
+        ),
+    ]
+
+
+def _writes(fate: str) -> str:
+    return f'last_over_time(brownout_ledger_writes{{run="$run",fate="{fate}"}}[$__range])'
+
+
+def _generator() -> list[Any]:
+    return [
+        graph(
+            "Scheduling lag",
+            "s",
+            Query('brownout_scheduling_lag_p99_seconds{run="$run"}', "p99"),
+            Query('brownout_scheduling_lag_max_seconds{run="$run"}', "max"),
+            width=8,
+        ),
+        graph(
+            "Processor time",
+            "percentunit",
+            Query('sum(rate(process_cpu_seconds_total{run="$run"}[$window]))', "of one processor"),
+            width=8,
+        ),
+        graph(
+            "Memory",
+            "bytes",
+            Query('max(process_resident_memory_bytes{run="$run"})', "resident"),
+            width=5,
+        ),
+        figure(
+            "Sums that did not agree",
+            "none",
+            Query('max(brownout_identity_violations_total{run="$run"})'),
+            note="Other than 0 is a bug of ours and makes the run inconclusive.",
+            width=3,
+            limit=1,
+        ),
+    ]

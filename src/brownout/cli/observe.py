@@ -1,0 +1,80 @@
+"""`brownout observe`: a Prometheus on this machine that scrapes every run, without Docker."""
+
+from typing import Annotated
+
+import typer
+
+from brownout.cli.arguments import complete_cluster
+
+__all__ = ["app"]
+
+app = typer.Typer(help="A Prometheus on this machine that scrapes every run.", no_args_is_help=True)
+
+
+@app.command()
+def up(
+    cluster: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Scrape the exporters of this inventory too; may be given again.",
+            autocompletion=complete_cluster,
+        ),
+    ] = None,
+    listen: Annotated[str, typer.Option(help="Where it answers.")] = "127.0.0.1:9090",
+    keep: Annotated[str, typer.Option(help="How long it keeps what it has stored.")] = "30d",
+) -> None:
+    """Start it; where it runs, have it read exporters and rules anew."""
+    from brownout.cluster import inventory
+    from brownout.observe import prometheus
+
+    declared = [inventory.declared(name) for name in cluster or []]
+    exporters = [exporter for each in declared for exporter in each.observe.exporters]
+    found = prometheus.up(listen, exporters, keep)
+    typer.echo(f"Prometheus {found.url}")
+    typer.echo(f"stored in {prometheus.home() / 'data'}")
+    typer.echo("dashboards to import into a Grafana: `brownout observe dashboards DIRECTORY`")
+
+
+@app.command()
+def down(
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Remove what it has stored as well.")
+    ] = False,
+) -> None:
+    """Stop it; what it has stored stays. Does nothing where it is down."""
+    from brownout.observe import prometheus
+
+    was_up = prometheus.down()
+    if remove:
+        prometheus.remove_data()
+    typer.echo("Prometheus is down" if was_up else "Prometheus was not up")
+
+
+@app.command()
+def status() -> None:
+    """Say where it answers, what it scrapes, and which runs show metrics. Exit code 1 if down."""
+    from brownout.observe import prometheus, targets
+
+    found = prometheus.running()
+    typer.echo(f"Prometheus {found.url}" if found else "Prometheus is down")
+    for target in prometheus.scraped(found) if found else []:
+        typer.echo(f"  {target.job}  {target.address}  {target.health}")
+    for run in targets.running():
+        typer.echo(f"{run.run}  http://{run.address}/metrics")
+    raise typer.Exit(0 if found else 1)
+
+
+@app.command()
+def dashboards(
+    directory: Annotated[str, typer.Argument(help="Where to; made if it is missing.")],
+) -> None:
+    """Copy dashboards, rules and provisioning files out, for a Grafana and Prometheus of yours."""
+    import shutil
+    from importlib.resources import as_file, files
+    from pathlib import Path
+
+    target = Path(directory)
+    with as_file(files("brownout") / "dashboards") as shipped:
+        for part in ("grafana", "rules", "provisioning"):
+            shutil.copytree(shipped / part, target / part, dirs_exist_ok=True)
+    typer.echo(str(target))

@@ -1,0 +1,118 @@
+"""One run as others see it: its page served, its target registered, its events annotated.
+
+Whatever does not work here is said once, and the run goes on.
+"""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from brownout.cluster.observing import ObserveSpec
+from brownout.errors import BrownoutError
+from brownout.live.board import Board
+from brownout.live.files import RunFiles
+from brownout.observe import targets
+from brownout.observe.annotations import Annotator, annotations_of
+from brownout.observe.labels import labels_of
+from brownout.observe.page import Page
+from brownout.observe.push import push
+from brownout.observe.server import Server
+from brownout.observe.state import RunState
+
+__all__ = ["Observation"]
+
+logger = logging.getLogger("chaostoolkit")
+
+_LAST_ANNOTATIONS_S = 10.0
+
+
+class Observation:
+    """Shows the run in `directory` from now on until `end`.
+
+    `board` is the picture of the moment, `now` the run's own clock (None before the load), `load`
+    the generator's metrics as text.
+    """
+
+    def __init__(
+        self,
+        spec: ObserveSpec,
+        directory: Path,
+        board: Callable[[], Board],
+        now: Callable[[], float | None],
+        load: Callable[[], str],
+    ) -> None:
+        self._spec, self._run = spec, directory.name
+        self._files, self._board, self._now = RunFiles(directory), board, now
+        self._began: float | None = None
+        self._impact: Mapping[str, Any] | None = None
+        self._page = Page(self.state, load)
+        self._server: Server | None = None
+        self._annotator: Annotator | None = None
+        _try(self._serve)
+        _try(self._annotate)
+
+    def state(self) -> RunState:
+        """Return what is known of the run now."""
+        return RunState(
+            self._files.record(),
+            self._board(),
+            self._files.events(),
+            self._started_at(),
+            self._impact,
+        )
+
+    def judged(self, impact: Mapping[str, Any]) -> None:
+        """Show the verdict from now on, and push it where that is wanted."""
+        self._impact = impact
+        gateway = self._spec.pushgateway
+        if gateway is not None:
+            _try(lambda: push(gateway, self._run, self._page.metrics()))
+
+    def end(self) -> None:
+        """Stop showing the run, once those who watch it have seen its end. Safe to repeat."""
+        annotator, self._annotator = self._annotator, None
+        if annotator is not None:
+            annotator.end(_LAST_ANNOTATIONS_S)
+        server, self._server = self._server, None
+        if server is not None:
+            if self._impact is not None:
+                server.await_last_look()
+            _try(lambda: targets.unregister(self._run))
+            server.close()
+
+    def _serve(self) -> None:
+        if not self._spec.listen:
+            return
+        pages = {"/metrics": self._page.metrics, "/board": self._page.board}
+        self._server = Server(self._spec.listen, pages)
+        targets.register(self._run, self._server.address, os.getpid())
+        logger.info(f"metrics: http://{self._server.address}/metrics")
+
+    def _annotate(self) -> None:
+        if self._spec.grafana is None:
+            return
+        from brownout.observe.grafana import GrafanaBoard
+
+        board = GrafanaBoard(self._spec.grafana)
+        self._annotator = Annotator(board, self._annotations)
+
+    def _annotations(self) -> Any:
+        state = self.state()
+        return annotations_of(state, labels_of(state.record))
+
+    def _started_at(self) -> float | None:
+        """When t was 0, by this machine's clock; told once, so that no later step of it shows."""
+        now = self._now()
+        if self._began is None and now is not None:
+            self._began = time.time() - now
+        return self._began
+
+
+def _try(step: Callable[[], None]) -> None:
+    try:
+        step()
+    except (BrownoutError, OSError) as error:
+        logger.warning(f"{error}; the run goes on without it")

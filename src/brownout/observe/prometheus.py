@@ -1,0 +1,164 @@
+"""A Prometheus on this machine, started from a package on PATH: `brownout observe`.
+
+<state>/observe/prometheus.json    where it listens and what it was started as
+<state>/observe/prometheus.yml     made anew by each `up`
+<state>/observe/data/              what it has stored; stays after `down`
+"""
+
+import json
+import shutil
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from brownout.cluster.host import host_for
+from brownout.cluster.launch import last_words
+from brownout.cluster.model import Node, ProcessSpec
+from brownout.cluster.observing import Endpoint, Exporter
+from brownout.errors import ConfigurationError, HostError
+from brownout.observe.config import config
+from brownout.observe.targets import directory as targets
+from brownout.session.open_runs import state_home
+
+__all__ = ["Scraped", "down", "home", "remove_data", "running", "scraped", "up"]
+
+_ANSWERS_WITHIN_S = 60.0
+_POLL_S = 0.05
+_ASK_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scraped:
+    """One target: its job, its address, and `up`, or what went wrong with it."""
+
+    job: str
+    address: str
+    health: str
+
+
+def home() -> Path:
+    """Return where its files lie."""
+    return state_home() / "observe"
+
+
+def up(listen: str, exporters: Iterable[Exporter], keep: str) -> Endpoint:
+    """Start it, or give the one that runs its configuration anew; return where it answers.
+
+    Raises `ConfigurationError` where there is no `prometheus`, `HostError` where it does not come.
+    """
+    place = home()
+    place.mkdir(parents=True, exist_ok=True)
+    told = yaml.safe_dump(config(targets(), exporters), sort_keys=False)
+    (place / "prometheus.yml").write_text(told, encoding="utf-8")
+    found = running()
+    if found is not None:
+        _ask(f"{found.url}/-/reload", method="POST")
+        return found
+    _note().write_text(json.dumps({"listen": listen, "command": _command(listen, keep)}) + "\n")
+    host_for(_node()).start()
+    return _await_answer(listen)
+
+
+def running() -> Endpoint | None:
+    """Return where the one that `up` started answers; None where it is down."""
+    if not _note().is_file() or not host_for(_node()).running().running:
+        return None
+    return Endpoint(url=f"http://{_started_as()['listen']}")
+
+
+def down() -> bool:
+    """Stop it; say whether there was one. What it has stored stays."""
+    found = running()
+    if found is not None:
+        host_for(_node()).stop("clean")
+    return found is not None
+
+
+def remove_data() -> None:
+    """Remove what it has stored. It must be down."""
+    shutil.rmtree(home() / "data", ignore_errors=True)
+
+
+def scraped(endpoint: Endpoint) -> list[Scraped]:
+    """Return every target that it scrapes now."""
+    answer = json.loads(_ask(f"{endpoint.url}/api/v1/targets?state=active"))
+    return [
+        Scraped(
+            target["labels"]["job"],
+            target["labels"]["instance"],
+            target["health"] + (f": {target['lastError']}" if target["lastError"] else ""),
+        )
+        for target in answer["data"]["activeTargets"]
+    ]
+
+
+def _command(listen: str, keep: str) -> list[str]:
+    program = shutil.which("prometheus")
+    if program is None:
+        raise ConfigurationError(
+            "there is no `prometheus` on PATH",
+            "apt install prometheus, or use infra/docker/observability.yaml",
+        )
+    place = home()
+    return [
+        program,
+        "--config.file",  # by itself its path says whose process this is
+        str(place / "prometheus.yml"),
+        f"--storage.tsdb.path={place / 'data'}",
+        f"--storage.tsdb.retention.time={keep}",
+        f"--web.listen-address={listen}",
+        "--web.enable-lifecycle",
+    ]
+
+
+def _await_answer(listen: str) -> Endpoint:
+    node = _node()
+    deadline = time.monotonic() + _ANSWERS_WITHIN_S
+    while True:
+        try:
+            _ask(f"http://{listen}/-/ready")
+            return Endpoint(url=f"http://{listen}")
+        except HostError:
+            if time.monotonic() > deadline or not host_for(node).running().running:
+                words = last_words(node.host) if isinstance(node.host, ProcessSpec) else ""
+                raise HostError(f"Prometheus does not answer at {listen}{words}") from None
+            time.sleep(_POLL_S)
+
+
+def _node() -> Node:
+    place, started = home(), _started_as()
+    host = ProcessSpec(
+        config_file=place / "prometheus.yml",
+        pid_file=place / "prometheus.pid",
+        log_file=place / "prometheus.log",
+        working_directory=place,
+        command=tuple(started["command"]),
+    )
+    return Node(name="prometheus", address=started["listen"], host=host)
+
+
+def _note() -> Path:
+    return home() / "prometheus.json"
+
+
+def _started_as() -> dict[str, Any]:
+    return dict(json.loads(_note().read_text(encoding="utf-8")))
+
+
+def _ask(url: str, method: str = "GET") -> bytes:
+    try:
+        request = urllib.request.Request(url, method=method)
+        with urllib.request.urlopen(request, timeout=_ASK_S) as answer:
+            return bytes(answer.read())
+    except urllib.error.HTTPError as error:
+        with error:
+            said = error.read(300).decode(errors="replace").strip()
+        raise HostError(f"Prometheus: {url}: {error.code} {said}") from error
+    except OSError as error:
+        raise HostError(f"Prometheus: {url}: {getattr(error, 'reason', error)}") from error

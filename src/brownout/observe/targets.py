@@ -1,0 +1,66 @@
+"""Where running runs show their metrics: one file a run, for Prometheus's `file_sd_configs`.
+
+<state>/targets/<run>.json    [{"targets": ["127.0.0.1:41234"], "labels": {"__brownout_pid": …}}]
+
+Prometheus drops labels that begin with two underscores; they tell which process a file is of.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from brownout.cluster import procfs
+from brownout.session.open_runs import state_home
+
+__all__ = ["Target", "directory", "register", "running", "unregister"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A run that goes on, and the address at which it shows its metrics."""
+
+    run: str
+    address: str
+
+
+def directory() -> Path:
+    """Return where the files lie; made if it is missing."""
+    place = state_home() / "targets"
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def register(run: str, address: str, pid: int) -> None:
+    """Say where `run` of process `pid` is to be scraped, and forget what dead runs left."""
+    for _ in running():  # forgets on its way
+        pass
+    me = procfs.identify(pid)
+    labels = {"__brownout_pid": str(pid), "__brownout_started": str(me.started if me else 0)}
+    path = directory() / f"{run}.json"
+    draft = path.with_suffix(".part")  # Prometheus reads whole files only
+    draft.write_text(json.dumps([{"targets": [address], "labels": labels}]), encoding="utf-8")
+    draft.replace(path)
+
+
+def unregister(run: str) -> None:
+    """Forget `run`; Prometheus then ends its series at once."""
+    (directory() / f"{run}.json").unlink(missing_ok=True)
+
+
+def running() -> Iterator[Target]:
+    """Yield the runs that go on; the files of dead ones are removed."""
+    for path in sorted(directory().glob("*.json")):
+        try:
+            ((group,),) = (json.loads(path.read_text(encoding="utf-8")),)
+            labels, (address,) = group["labels"], group["targets"]
+            process = procfs.identify(int(labels["__brownout_pid"]))
+            alive = process is not None and str(process.started) == labels["__brownout_started"]
+        except (OSError, ValueError, KeyError, TypeError):
+            alive = False
+        if alive:
+            yield Target(path.stem, str(address))
+        else:
+            with suppress(OSError):
+                path.unlink()
