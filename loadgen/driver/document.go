@@ -20,7 +20,7 @@ type Document struct {
 	Push []Push
 }
 
-// Property is a named value: nil, bool, int64, float64, string, Decimal, Stamp,
+// Property is a named value: nil, bool, int32, int64, string, Decimal, Stamp,
 // Properties or []any of those.
 type Property struct {
 	Name  string

@@ -9,15 +9,18 @@ import (
 // values cuts the contents of one set's records out of one block of random bytes, so
 // that a write costs no memory of its own.
 type values struct {
-	block []byte
-	set   spec.Set
+	block  []byte
+	spread uint64 // number of different values
+	set    spec.Set
 }
 
-// spread is the number of different values; period is how often, of values that can be
-// compressed, bytes that cannot are followed by zeros.
+// Values that can be compressed are drawn from a larger block, or a compressor would find the
+// same bytes again in the records beside them; period is how often, in these, bytes that
+// cannot be compressed are followed by zeros.
 const (
-	spread = 1 << 16
-	period = 256
+	spread     = 1 << 16
+	wideSpread = 1 << 22
+	period     = 256
 )
 
 func newValues(seed uint64, set spec.Set) *values {
@@ -26,22 +29,22 @@ func newValues(seed uint64, set spec.Set) *values {
 	for _, size := range set.ValueBytes {
 		longest = max(longest, size)
 	}
-	filled := period
-	if set.CompressTo > 0 {
-		filled = int(set.CompressTo * period)
+	filled, different := period, spread
+	if set.CompressTo > 0 && set.CompressTo < 1 {
+		filled, different = int(set.CompressTo*period), wideSpread
 	}
-	block := make([]byte, spread+longest)
+	block := make([]byte, different+longest)
 	for i := range block {
 		if b := byte(random.Uint32()); i%period < filled {
 			block[i] = b
 		}
 	}
-	return &values{block, set}
+	return &values{block, uint64(different), set}
 }
 
 // at returns one of the values of the key's size; read-only, and never nil.
 func (v *values) at(key, n uint64) []byte {
-	from, size := n%spread, uint64(v.set.Size(key))
+	from, size := n%v.spread, uint64(v.set.Size(key))
 	return v.block[from : from+size : from+size]
 }
 

@@ -32,7 +32,7 @@ func (p *player) document(s step, totals totals) *driver.Document {
 		d.Put = p.state(s.play, p.scaled(keptWagers), false)
 	case insertPlay:
 		d.Put = driver.Properties{
-			{Name: "PlayerId", Value: p.id}, {Name: "SessionId", Value: p.sessionID(p.plays[s.play].session)},
+			{Name: "PlayerId", Value: int32(p.id)}, {Name: "SessionId", Value: p.sessionID(p.plays[s.play].session)},
 			{Name: "Player", Value: p.state(s.play, ofOnePlay, true)},
 		}
 	case insertHistory:
@@ -73,13 +73,13 @@ func (p *player) scaledFields(all driver.Properties) driver.Properties {
 // state is a player's record after a play, or before the first one.
 func (p *player) state(play, wagers int, snapshot bool) driver.Properties {
 	return driver.Properties{
-		{Name: "Tag", Value: "Player"}, {Name: "PlayerId", Value: p.id},
+		{Name: "Tag", Value: "Player"}, {Name: "PlayerId", Value: int32(p.id)},
 		{Name: "UserName", Value: p.last + "." + p.first},
 		{Name: "FirstName", Value: p.first}, {Name: "LastName", Value: p.last},
 		{Name: "EmailAddress", Value: fmt.Sprintf("%s.%s%d@example.com", p.first, p.last, p.id)},
 		{Name: "CountryCode", Value: "US"}, {Name: "State", Value: p.county.state},
-		{Name: "County", Value: p.county.name}, {Name: "CountyFIPSCode", Value: p.county.fips},
-		{Name: "ValueTier", Value: int64(p.tier)}, {Name: "InitialTenure", Value: p.tenure},
+		{Name: "County", Value: p.county.name}, {Name: "CountyFIPSCode", Value: int32(p.county.fips)},
+		{Name: "ValueTier", Value: int32(p.tier)}, {Name: "InitialTenure", Value: int32(p.tenure)},
 		{Name: "Metrics", Value: p.metrics(play)}, {Name: "Session", Value: p.session(play)},
 		{Name: "Game", Value: p.game(play)}, {Name: "ActiveSession", Value: !snapshot && play < len(p.plays)-1},
 		{Name: "BingeFlag", Value: p.binge}, {Name: "Archived", Value: snapshot},
@@ -113,7 +113,7 @@ func (p *player) metrics(play int) driver.Properties {
 		all = append(all, driver.Property{Name: name, Value: p.value/driver.Decimal(i+1) + lost + balance})
 	}
 	for i, name := range metricCounts {
-		all = append(all, driver.Property{Name: name, Value: int64(play+1) * int64(i+1)})
+		all = append(all, driver.Property{Name: name, Value: int32(play+1) * int32(i+1)})
 	}
 	return p.scaledFields(all)
 }
@@ -125,15 +125,15 @@ func (p *player) session(play int) driver.Properties {
 	return p.scaledFields(driver.Properties{
 		{Name: "Id", Value: p.sessionID(now.session)}, {Name: "StartTimeStamp", Value: driver.Stamp(now.at)},
 		{Name: "StartingBalance", Value: p.deposit}, {Name: "GGR", Value: now.lost},
-		{Name: "Wagers", Value: int64(play + 1)}, {Name: "GamesPlayed", Value: int64(now.game + 1)},
+		{Name: "Wagers", Value: int32(play + 1)}, {Name: "GamesPlayed", Value: int32(now.game + 1)},
 		{Name: "EndingTimeStamp", Value: driver.Stamp(now.at.Add(time.Minute))},
 		{Name: "WagerAmounts", Value: now.stake * driver.Decimal(play+1)}, {Name: "WinAmounts", Value: now.balance},
-		{Name: "LossAmounts", Value: now.lost}, {Name: "RiskScore", Value: int64(play % 100)},
+		{Name: "LossAmounts", Value: now.lost}, {Name: "RiskScore", Value: int32(play % 100)},
 		{Name: "OpeningStakeAmount", Value: now.stake}, {Name: "EndTriggerLosses", Value: 3 * p.deposit},
 		{Name: "EndTriggerWagers", Value: 10 * p.deposit}, {Name: "EndTriggerBalance", Value: false},
-		{Name: "EndTriggerBigWin", Value: false}, {Name: "WagerCountBingeThreshold", Value: int64(0)},
-		{Name: "WagerTransCountBingeThreshold", Value: int64(0)}, {Name: "InterventionType", Value: kindOf(now)},
-		{Name: "Closed", Value: false}, {Name: "SessionLength", Value: int64(play % 60)},
+		{Name: "EndTriggerBigWin", Value: false}, {Name: "WagerCountBingeThreshold", Value: int32(0)},
+		{Name: "WagerTransCountBingeThreshold", Value: int32(0)}, {Name: "InterventionType", Value: kindOf(now)},
+		{Name: "Closed", Value: false}, {Name: "SessionLength", Value: int32(play % 60)},
 	})
 }
 
@@ -223,7 +223,7 @@ func (p *player) wagerIDs(play int) []any {
 
 func (p *player) history(play int) driver.Properties {
 	return driver.Properties{
-		{Name: "PlayerId", Value: p.id}, {Name: "State", Value: p.county.state},
+		{Name: "PlayerId", Value: int32(p.id)}, {Name: "State", Value: p.county.state},
 		{Name: "County", Value: p.county.name}, {Name: "WagerIds", Value: p.wagerIDs(play)},
 	}
 }
@@ -237,7 +237,7 @@ func (p *player) liveFields(play int) driver.Properties {
 	aggregate := strconv.FormatInt(p.id, 10) + ":" + now.at.Format(second) + ":" + strconv.FormatInt(int64(now.amount), 10)
 	return driver.Properties{
 		{Name: "Aggkey", Value: aggregate}, {Name: "bet_type", Value: p.game(play)[0].Value},
-		{Name: "PlayerId", Value: p.id}, {Name: "result_type", Value: result},
+		{Name: "PlayerId", Value: int32(p.id)}, {Name: "result_type", Value: result},
 		{Name: "risk_score", Value: driver.Decimal(play)}, {Name: "stake_amount", Value: now.stake},
 		{Name: "txn_ts", Value: driver.Stamp(now.at)}, {Name: "txn_unixts", Value: now.at.UnixMilli()},
 		{Name: "win_amount", Value: won}, {Name: "TransId", Value: now.wager},
@@ -258,7 +258,7 @@ func (p *player) totalFields(play int) (add, put driver.Properties) {
 	}
 	put = driver.Properties{
 		{Name: "process_time", Value: driver.Stamp(now.at)}, {Name: "process_unixts", Value: now.at.UnixMilli()},
-		{Name: "state_code", Value: p.county.state}, {Name: "county_code", Value: p.county.fips},
+		{Name: "state_code", Value: p.county.state}, {Name: "county_code", Value: int32(p.county.fips)},
 		{Name: "county_name", Value: p.county.name}, {Name: "state_name", Value: p.county.stateName},
 		{Name: "IntervalUsed", Value: "00:00:01"},
 	}
@@ -271,14 +271,14 @@ const CountField = "trn_count"
 func (p *player) interventionFields(play int) driver.Properties {
 	now := &p.plays[play]
 	return driver.Properties{
-		{Name: "AggKey", Value: p.county.bucket(now.at.Format(second))}, {Name: "PlayerId", Value: p.id},
+		{Name: "AggKey", Value: p.county.bucket(now.at.Format(second))}, {Name: "PlayerId", Value: int32(p.id)},
 		{Name: "clv", Value: p.value}, {Name: "session_start", Value: driver.Stamp(now.at.Add(-time.Hour))},
 		{Name: "interv_time", Value: driver.Stamp(now.at)}, {Name: "interv_unixts", Value: now.at.UnixMilli()},
 		{Name: "interv_type", Value: "SOFT"}, {Name: "interv_model", Value: nil},
 		{Name: "interv_reason", Value: "Heavy Session Losses"}, {Name: "session_ggr", Value: now.lost},
 		{Name: "game_name", Value: p.game(play)[0].Value}, {Name: "game_type", Value: "Table"},
 		{Name: "county_name", Value: p.county.name}, {Name: "country_code", Value: "US"},
-		{Name: "fips_code", Value: p.county.fips}, {Name: "state_code", Value: p.county.state},
+		{Name: "fips_code", Value: int32(p.county.fips)}, {Name: "state_code", Value: p.county.state},
 		{Name: "state_name", Value: p.county.stateName}, {Name: "TransId", Value: now.wager},
 	}
 }

@@ -63,7 +63,23 @@ func NewPlayers(s *spec.Spec, stream int) *Players {
 	if of.Verified {
 		p.verified = newVerified(p, stream)
 	}
+	p.populate(rand.New(rand.NewPCG(s.Seed, mix(uint64(stream)+1))))
 	return p
+}
+
+// manySteps are more than nearly every player has.
+const manySteps = 600
+
+// populate puts the first players in play, somewhere in the middle of their lives, so that
+// the mix is the usual one from the beginning. At any moment one meets somebody in
+// proportion to the length of his life, so that is how they are chosen.
+func (p *Players) populate(random *rand.Rand) {
+	for len(p.inPlay) < p.wanted.Players {
+		one := p.begin()
+		if random.IntN(manySteps) < len(one.steps) {
+			p.inPlay = append(p.inPlay, p.enter(one, random.IntN(len(one.steps))))
+		}
+	}
 }
 
 // Roll is what is remembered of the inserts.
@@ -82,16 +98,8 @@ func (p *Players) Totals() *ledger.Totals {
 	return p.verified.totals
 }
 
-// Next draws the next step of the player whose turn it is. The first players are somewhere
-// in the middle of their lives, so that the mix is the usual one from the beginning.
-func (p *Players) Next(random *rand.Rand, op *driver.Op) {
-	if p.inPlay == nil {
-		p.inPlay = make([]*living, p.wanted.Players)
-		for i := range p.inPlay {
-			one := p.begin()
-			p.inPlay[i] = p.enter(one, random.IntN(len(one.steps)))
-		}
-	}
+// Next draws the next step of the player whose turn it is.
+func (p *Players) Next(_ *rand.Rand, op *driver.Op) {
 	one := p.inPlay[p.turn]
 	if one.next == len(one.steps) {
 		one = p.enter(p.begin(), 0)

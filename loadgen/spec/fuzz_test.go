@@ -12,6 +12,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"schema":1,"streams":[{"name":"a","mix":{"read":1e308,"update":1e308},"concurrency":3}]}`))
 	f.Add([]byte(`{"streams":[null],"options":{"a":[1,{"b":null}]},"linger_s":-1}`))
 	f.Add([]byte(`null`))
+	f.Add([]byte(models))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := Parse(text)
 		if err != nil {

@@ -117,3 +117,66 @@ func TestAllProblemsAreReportedAtOnce(t *testing.T) {
 		t.Errorf("got %v, wanted three problems", err)
 	}
 }
+
+const models = `{"schema":1,"dir":"runs/x","writer":"run","driver":"fake","namespace":"n",
+ "data":{"load":true,"sets":[{"name":"a","keys":7,"value_bytes":[5,9]},{"name":"b","keys":3,"value_bytes":[8],"fields":2,"compress_to":0.5}]},
+ "streams":[
+  {"name":"app","set":"b","mix":{"read":1},"rate":5},
+  {"name":"votes","vote":{"choices":["y","n"],"counters":3},"rate":5,"verified":true},
+  {"name":"players","play":{"profile":"realtime","players":4,"loaded_players":2,"increment_space":"hot","increment_keys":3,"doc_scale":1},"rate":5,"verified":true},
+  {"name":"reader","reader":{"of":"players","hot_players":1,"warm_s":1},"rate":5}]}`
+
+func TestSeveralDataSetsFollowOneAnother(t *testing.T) {
+	s, err := Parse([]byte(models))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Data.Keys != 10 || s.Data.ValueBytes != 9 || s.Data.Layout() == "" {
+		t.Errorf("data: %+v", s.Data)
+	}
+	set, first, ok := s.Data.SetOf("b")
+	if !ok || first != 7 || set.Fields != 2 || set.CompressTo != 0.5 {
+		t.Errorf("SetOf(b) = %+v, %d, %v", set, first, ok)
+	}
+	if set, first, _ = s.Data.SetOf(""); first != 0 || set.Size(0) != 5 || set.Size(3) != 9 || set.Fields != 1 {
+		t.Errorf("SetOf() = %+v, %d", set, first)
+	}
+}
+
+func TestAModelHasItsOperationsAndItsOwnLedger(t *testing.T) {
+	s, err := Parse([]byte(models))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := s.LedgerSets()
+	if len(sets) != 1 || sets[0].Name != "votes" || sets[0].Keys != 9 || !sets[0].Counter {
+		t.Errorf("LedgerSets() = %+v", sets)
+	}
+	if kinds := s.Streams[2].Kinds(); len(kinds) != 3 {
+		t.Errorf("players in real time do %v", kinds)
+	}
+	if !s.WritesDocuments() || s.Streams[1].Vote.Through != HTTP {
+		t.Errorf("votes: %+v", s.Streams[1].Vote)
+	}
+}
+
+func TestAWrongModelIsRefusedInWords(t *testing.T) {
+	for wrong, wanted := range map[string][2]string{
+		"a set that is not there":   {`"set":"b"`, `"set":"c"`},
+		"no size":                   {`"value_bytes":[5,9]`, `"value_bytes":[]`},
+		"more fields than bytes":    {`"fields":2`, `"fields":9`},
+		"no choices":                {`["y","n"]`, `[]`},
+		"the same choice twice":     {`["y","n"]`, `["y","y"]`},
+		"an unknown profile":        {`"realtime"`, `"fast"`},
+		"nobody in play":            {`"players":4`, `"players":0`},
+		"nobody to read":            {`"loaded_players":2`, `"loaded_players":0`},
+		"a reader of nothing":       {`"of":"players"`, `"of":"app"`},
+		"more totals than counties": {`"increment_keys":3`, `"increment_keys":245`},
+	} {
+		text := strings.Replace(models, wanted[0], wanted[1], 1)
+		var problems Problems
+		if _, err := Parse([]byte(text)); !errors.As(err, &problems) {
+			t.Errorf("%s is accepted: %v", wrong, err)
+		}
+	}
+}
