@@ -12,6 +12,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -95,13 +96,13 @@ func (h *HTTP) Do(ctx context.Context, op *driver.Op) driver.Result {
 	if op.Kind != driver.Vote || op.Stream != h.stream {
 		return h.Driver.Do(ctx, op)
 	}
-	sent := false
+	var sent atomic.Bool // told by a goroutine of the client
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteHeaders: func() { sent = true },
+		WroteHeaders: func() { sent.Store(true) },
 	})
 	said, err := h.ask(traced, op.Ballot)
 	if err != nil {
-		return lost(err, op.Ballot, sent)
+		return lost(err, op.Ballot, sent.Load())
 	}
 	op.Ballot.Parts = said.Parts
 	return driver.Result{Class: said.Class, Cause: said.Cause, Code: said.Code, Sent: true, Attempts: 1}

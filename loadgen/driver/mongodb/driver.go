@@ -168,9 +168,9 @@ func (d *Driver) Lane(op *driver.Op) string {
 	if !op.Kind.Write() {
 		mode = d.policy.readMode()
 	}
-	if d.shards != nil {
+	if d.shards != nil && op.Document == nil {
 		return d.shards.lane(op, mode)
-	}
+	} // documents are not sharded: through the routers, to the database's own shard
 	return d.streams[op.Stream].client.watcher.current.Load().lane(mode)
 }
 
