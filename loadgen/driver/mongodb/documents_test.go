@@ -15,7 +15,7 @@ import (
 // as the mean, and the sizes of each set follow from the published fields.
 func TestPlayersDocumentsHaveThePublishedSizes(t *testing.T) {
 	play := &spec.Play{
-		Profile: spec.Historic, Players: 1, LoadedPlayers: 2000, FirstPlayer: 500,
+		Profile: spec.Historic, Players: 1, LoadedPlayers: 400, FirstPlayer: 500,
 		IncrementSpace: spec.WideSpace, IncrementKeys: 20, DocScale: 1,
 	}
 	s := &spec.Spec{Seed: 4711, Streams: []spec.Stream{{Name: "players", Play: play}}}
