@@ -16,6 +16,7 @@ from brownout.live.files import RunFiles
 from brownout.observe.labels import LABELS
 from brownout.observe.page import Page
 from brownout.observe.state import PHASES, RunState
+from brownout.run.events import Event
 from brownout.run.metadata import read_json
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
@@ -110,6 +111,27 @@ def test_a_fault_has_a_beginning_an_end_and_then_is_over(finished: RunState) -> 
     told = _families(_text(replace(finished, events=before)))
     (now,) = told["brownout_fault_in_progress"].samples
     assert now.value == 1
+
+
+def test_what_leaves_its_node_at_work_is_over_with_itself(finished: RunState) -> None:
+    """A step-down, or a member that is added: nothing waits there to be mended."""
+    undos = (("step_down_primary", {"action": "undrain_node"}), ("sudden", None))
+    events = [
+        Event(90 + n, "break", name, "n2", effective=30.1, ended=30.2, undo=undo)
+        for n, (name, undo) in enumerate(undos)
+    ]
+    found = list(replace(finished, events=events).faults())
+    assert [(fault.name, fault.end) for fault in found] == [(name, 30.2) for name, _ in undos]
+
+
+def test_an_outage_lasts_until_it_is_ended(finished: RunState) -> None:
+    began = Event(90, "break", "start_outage", effective=30.0, ended=30.2,
+                  undo={"action": "end_outage"})  # fmt: skip
+    other = Event(91, "mend", "recluster", effective=31.0)
+    ended = Event(92, "mend", "end_outage", effective=40.0)
+    for events, end in (([began, other], None), ([began, other, ended], 40.0)):
+        (fault,) = replace(finished, events=events).faults()
+        assert fault.end == end
 
 
 def test_the_judged_run_has_its_measures_in_base_units(finished: RunState) -> None:

@@ -115,20 +115,16 @@ class Annotator:
         self._write()
 
     def _write(self) -> None:
-        for annotation in self._wanted():
-            written = self._written.get(annotation.key)
-            if written is not None and written[1] == annotation:
-                continue
-            try:
-                self._put(annotation, written)
-            except Exception as error:
-                self._say(f"{type(error).__name__}: {error}")
-                return  # the next would wait as long
+        try:
+            for annotation in self._wanted():
+                self._put(annotation, self._written.get(annotation.key))
+        except Exception as error:  # and no more of them now: the next would wait as long
+            self._say(f"{type(error).__name__}: {error}")
 
     def _put(self, annotation: Annotation, written: tuple[int, Annotation] | None) -> None:
         if written is None:
             self._written[annotation.key] = self._board.add(annotation), annotation
-        else:
+        elif written[1] != annotation:
             self._board.change(written[0], annotation)
             self._written[annotation.key] = written[0], annotation
 

@@ -75,7 +75,7 @@ class Observation:
         """Stop showing the run, once those who watch it have seen its end. Safe to repeat."""
         annotator, self._annotator = self._annotator, None
         if annotator is not None:
-            annotator.end(_LAST_ANNOTATIONS_S)
+            _try(lambda: annotator.end(_LAST_ANNOTATIONS_S))
         server, self._server = self._server, None
         if server is not None:
             if self._impact is not None:
@@ -112,7 +112,10 @@ class Observation:
 
 
 def _try(step: Callable[[], None]) -> None:
+    """Do one step; whatever becomes of it, a bug of ours too, the run does not hang on it."""
     try:
         step()
     except (BrownoutError, OSError) as error:
         logger.warning(f"{error}; the run goes on without it")
+    except Exception:
+        logger.exception("the run cannot be shown to others; it goes on")

@@ -5,7 +5,8 @@ It only ever answers what a run measures: nothing can be set or stopped through 
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -27,7 +28,7 @@ class Server:
 
     def __init__(self, listen: str, pages: Mapping[str, Callable[[], str]]) -> None:
         self._pages = pages
-        self._asked: dict[str, list[float]] = {path: [] for path in pages}
+        self._asked: dict[str, deque[float]] = {path: deque(maxlen=2) for path in pages}
         self._changed = threading.Condition()
         host, _, port = listen.rpartition(":")
         try:
@@ -58,12 +59,10 @@ class Server:
         self._http.server_close()
         self._thread.join(5.0)
 
-    def _answer(self, path: str) -> str:
-        text = self._pages[path]()
+    def _answered(self, path: str) -> None:
         with self._changed:
             self._asked[path].append(time.monotonic())
             self._changed.notify_all()
-        return text
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
@@ -77,7 +76,7 @@ class Server:
                     self.send_error(404, "wanted /metrics or /board")
                     return
                 try:
-                    text = server._answer(path).encode()
+                    text = server._pages[path]().encode()
                 except Exception as error:  # it must not look like a run without figures
                     self.send_error(500, f"{type(error).__name__}: {error}"[:200])
                     return
@@ -86,6 +85,7 @@ class Server:
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
                 self.wfile.write(text)
+                server._answered(path)
 
             def log_message(self, *_: Any) -> None:
                 """Nothing: a scrape a second would fill any log."""
@@ -100,11 +100,11 @@ class _Http(ThreadingHTTPServer):
         """Nothing: a client that hangs up is its own affair."""
 
 
-def _asked_after(asked: list[float], moment: float) -> bool:
+def _asked_after(asked: Sequence[float], moment: float) -> bool:
     return bool(asked) and asked[-1] > moment
 
 
-def patience(asked: list[float], now: float) -> float:
+def patience(asked: Sequence[float], now: float) -> float:
     """Return how long to wait for who asked at these moments, seconds; 0 for who is gone.
 
     Who asked twice is expected again after the time between; twice that is allowed.

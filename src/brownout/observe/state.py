@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from brownout.live.board import Board
+from brownout.session.debts import ACTIONS, OPEN
 
 if TYPE_CHECKING:
     from brownout.run.events import Event
@@ -66,8 +67,7 @@ class RunState:
         for event in self.events:
             if event.type == "break" and event.effective is not None:
                 node = event.node or ""
-                end = self._mended(event.node, event.effective)
-                yield Fault(event.name, node, event.effective, end)
+                yield Fault(event.name, node, event.effective, self._over(event))
 
     def milestones(self) -> Iterator[tuple[str, float]]:
         """Yield each milestone that was reached, with its moment."""
@@ -76,9 +76,15 @@ class RunState:
             if event.type == "milestone" and reached is not None:
                 yield event.name, float(reached)
 
-    def _mended(self, node: str | None, since: float) -> float | None:
+    def _over(self, fault: "Event") -> float | None:
+        """When a fault was over: with itself where its node goes on serving, else mended."""
+        undo = str((fault.undo or {}).get("action", ""))
+        if undo in ("", "undrain_node", *(ACTIONS - OPEN)):
+            return fault.ended
+        since = fault.effective or 0.0
         for event in self.events:
-            mends = event.type == "mend" and event.node == node
+            its_node = fault.node is not None and event.node == fault.node
+            mends = event.type == "mend" and (its_node or event.name == undo)
             if mends and event.effective is not None and event.effective >= since:
                 return event.effective
         return None

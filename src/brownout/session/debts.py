@@ -12,14 +12,25 @@ from typing import Any
 from brownout.cluster.model import Node
 from brownout.run.events import Event
 
-__all__ = ["ACTIONS", "OF_ATLAS", "Debt", "away", "by_place", "is_open", "left", "members", "owe"]
+__all__ = [
+    "ACTIONS",
+    "OF_ATLAS",
+    "OPEN",
+    "Debt",
+    "away",
+    "by_place",
+    "is_open",
+    "left",
+    "members",
+    "owe",
+]
 __all__ += ["paid", "pays"]
 
 #: While one of these is owed, members are gone.
-_OPEN = frozenset({"end_outage", "resume_cluster"})
+OPEN = frozenset({"end_outage", "resume_cluster"})
 #: These are done and put back under one name: doing it again is no payment, a mend is.
 _VALUES = frozenset({"adjust", "resize_cluster", "set_maintenance_window"})
-OF_ATLAS = _OPEN | {"resize_cluster", "set_maintenance_window"}
+OF_ATLAS = OPEN | {"resize_cluster", "set_maintenance_window"}
 ACTIONS = frozenset({"add_node", "remove_node", "adjust"}) | OF_ATLAS
 
 
@@ -114,7 +125,7 @@ def by_place(debts: Iterable[Debt]) -> dict[str, str]:
 
 def away(debts: Iterable[Debt]) -> dict[str, str]:
     """Return what keeps members away now, as `by_place`: `{"the cluster": "end_outage"}`."""
-    return by_place(debt for debt in debts if debt.action in _OPEN)
+    return by_place(debt for debt in debts if debt.action in OPEN)
 
 
 def members(nodes: Sequence[Node], every: Sequence[Node], debts: Sequence[Debt]) -> list[Node]:
