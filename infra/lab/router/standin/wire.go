@@ -3,8 +3,8 @@
 // what a mongos says of itself (`msg: isdbgrid`), serves config.shards,
 // config.databases, config.collections and config.chunks, and sends what
 // concerns one key to the primary of its shard. It is no mongos: no balancer, no
-// transactions, no cursors that go on, no retryable writes. What is measured
-// through it says nothing of mongos.
+// transactions, no causal sessions, no cursors that go on, no retryable writes.
+// What is measured through it says nothing of mongos.
 package standin
 
 import (
