@@ -3,6 +3,7 @@
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -39,16 +40,17 @@ def _each(names: list[str], in_ci: set[tuple[str, str]]) -> list[object]:
 @pytest.fixture
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
     """Run a workload on a lab until there are some seconds of it, and say what arrived."""
-    made: list[Running | Arrivals] = []
+    ends = ExitStack()
 
     def run(name: str, lab: str, changes: str = "") -> tuple[Arrived, Running, Arrivals]:
         cluster: Cluster = request.getfixturevalue(lab)
-        running = Running(cluster, tmp_path / f"run-{len(made)}", changes, name)
-        made.append(running)
+        running = Running(cluster, tmp_path / "run", changes, name)
+        ends.callback(running.close)
         kind = MongoArrivals if lab == "lab_mongodb" else AerospikeArrivals
         arrivals = kind(cluster, running.workload.namespace)
-        made.append(arrivals)
+        ends.callback(arrivals.close)
         running.load()
+        ends.callback(running.generator.clean)
         with arrivals.watched() as arrived:
             running.begin()
             running.until("some seconds passed", lambda: running.lives[-1]["t"] > 4)
@@ -59,11 +61,8 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
         assert ledger_of(running).state == "clean"
         return arrived, running, arrivals
 
-    yield run
-    for one in reversed(made):
-        if isinstance(one, Running):
-            one.generator.clean()
-        one.close()
+    with ends:
+        yield run
 
 
 def ledger_of(running: Running) -> Ledger:
