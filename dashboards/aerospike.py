@@ -7,7 +7,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries
+from brownout.dashboards import queries, shared
 from brownout.dashboards.parts import Query, board, figure, graph, picked, window
 
 __all__ = ["dashboard"]
@@ -73,12 +73,7 @@ def _work() -> list[Any]:
             Query(f"sum(rate({_of('namespace_client_read_success')}[$window]))", "nodes: reads"),
             Query(f"sum(rate({_of('namespace_client_write_success')}[$window]))", "nodes: writes"),
         ),
-        graph(
-            "Client: response time p99",
-            "s",
-            Query(queries.percentile(0.99, op=queries.READS), "read"),
-            Query(queries.percentile(0.99, op=queries.WRITES), "write"),
-        ),
+        shared.client_p99(),
         *(
             graph(f"{what} by node", "ops", Query(_rate(metric, "service"), "{{service}}"))
             for what, metric in (

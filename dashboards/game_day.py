@@ -4,7 +4,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries
+from brownout.dashboards import queries, shared
 from brownout.dashboards.parts import Query, board, figure, graph, picked, window
 
 __all__ = ["dashboard"]
@@ -89,37 +89,13 @@ def _service() -> list[Any]:
             note="Of ok operations, from their intended start. Good to a quarter.",
         ),
         graph("Not ok, by how it ended", "ops", Query(queries.failed("outcome"), "{{outcome}}")),
-        graph(
-            "Not ok, by cause",
-            "ops",
-            Query('sum by (cause) (rate(brownout_errors_total{run="$run"}[$window]))', "{{cause}}"),
-        ),
+        shared.by_cause(),
     ]
 
 
 def _recovery() -> list[Any]:
     return [
-        graph(
-            "Recovery clocks",
-            "s",
-            Query('brownout_recovery_clock_seconds{run="$run"}', "{{clock}}"),
-            note="Seconds since the latest fault; each stands where it was reached.",
-            width=8,
-        ),
-        graph(
-            "In flight by lane",
-            "none",
-            Query('brownout_lane_in_flight{run="$run"}', "{{lane}}"),
-            Query('brownout_lane_queued{run="$run"}', "{{lane}} queued"),
-            note="A lane is what fails together: a node, or a partition's owner.",
-            width=8,
-        ),
-        graph(
-            "Scheduling lag of the generator",
-            "s",
-            Query('brownout_scheduling_lag_p99_seconds{run="$run"}', "p99"),
-            Query('brownout_scheduling_lag_max_seconds{run="$run"}', "max"),
-            note="The generator's own fault: above 50 ms the run is inconclusive.",
-            width=8,
-        ),
+        shared.clocks(8),
+        shared.lanes(8),
+        shared.scheduling_lag(),
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries
+from brownout.dashboards import queries, shared
 from brownout.dashboards.parts import Query, board, figure, graph, picked, states, window
 
 __all__ = ["dashboard"]
@@ -78,12 +78,7 @@ def _work() -> list[Any]:
             Query(queries.ok(), "client: ok"),
             Query(f"sum by (legacy_op_type) (rate({done}[$window]))", "{{legacy_op_type}}"),
         ),
-        graph(
-            "Client: response time p99",
-            "s",
-            Query(queries.percentile(0.99, op=queries.READS), "read"),
-            Query(queries.percentile(0.99, op=queries.WRITES), "write"),
-        ),
+        shared.client_p99(),
         graph(
             "Operations by member",
             "ops",

@@ -4,7 +4,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries
+from brownout.dashboards import queries, shared
 from brownout.dashboards.parts import Query, board, figure, graph, picked, states, window
 
 __all__ = ["UID", "dashboard", "impact_of", "whitepaper"]
@@ -110,20 +110,12 @@ def _outcomes() -> list[Any]:
     ended = 'sum by (outcome) (rate(brownout_operations_total{run="$run"}[$window]))'
     pending = 'sum by (stream, op) (brownout_operations_pending{run="$run"})'
     retried = 'sum(rate(brownout_operations_retried_total{run="$run"}[$window]))'
-    cause = 'sum by (cause) (rate(brownout_errors_total{run="$run"}[$window]))'
     return [
         graph("Operations by how they ended", "ops", Query(ended, "{{outcome}}"), fill=10),
-        graph("Not ok, by cause", "ops", Query(cause, "{{cause}}")),
+        shared.by_cause(),
         graph("Offered and not ended", "none", Query(pending, "{{stream}} {{op}}")),
         graph("Took more than one attempt", "ops", Query(retried, "retried")),
-        graph(
-            "Lanes",
-            "none",
-            Query('brownout_lane_in_flight{run="$run"}', "{{lane}}"),
-            Query('brownout_lane_queued{run="$run"}', "{{lane}} queued"),
-            Query('max(brownout_lane_cap{run="$run"})', "cap"),
-            width=24,
-        ),
+        shared.lanes(24),
     ]
 
 
@@ -136,11 +128,7 @@ def _course() -> list[Any]:
             Query('brownout_fault_in_progress{run="$run"}', "{{fault}} {{node}}"),
             width=12,
         ),
-        graph(
-            "Recovery clocks",
-            "s",
-            Query('brownout_recovery_clock_seconds{run="$run"}', "{{clock}}"),
-        ),
+        shared.clocks(12),
         graph("Events", "none", Query(events, "{{type}} {{name}} {{node}}")),
     ]
 
@@ -194,13 +182,7 @@ def _writes(fate: str) -> str:
 
 def _generator() -> list[Any]:
     return [
-        graph(
-            "Scheduling lag",
-            "s",
-            Query('brownout_scheduling_lag_p99_seconds{run="$run"}', "p99"),
-            Query('brownout_scheduling_lag_max_seconds{run="$run"}', "max"),
-            width=8,
-        ),
+        shared.scheduling_lag(),
         graph(
             "Processor time",
             "percentunit",
