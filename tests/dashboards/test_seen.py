@@ -49,7 +49,7 @@ def test_the_hidden_shift_of_compare_is_what_its_pattern_reads(seen: Seen) -> No
 
 
 def test_the_graphs_show_the_same_drop_as_impact_json(seen: Seen) -> None:
-    """A rate over 2 s of scrapes a second apart smooths over 2 to 3 s, so its lowest point lies
+    """A rate over 2 s of scrapes a second apart looks at 1 to 3 s, so its lowest point lies
     between those of the exact means over 1 and 3 s."""
     start, end = seen.span
     share = f"{queries.ok(seen.run, ZOOM)} / {queries.baseline(seen.run)}"
