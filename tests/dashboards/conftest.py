@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class Seen:
         return began.values[0], ended.values[0]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def seen(_session_lab: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     """A node wipe with `brownout observe up`, exporters, a Pushgateway and `brownout watch`."""
     where = tmp_path_factory.mktemp("seen")
@@ -150,5 +151,6 @@ def _watch(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
     """Watch the run by its address, as another host would."""
     while not (running := list(targets.running())):
         assert process.poll() is None, "the run ended before it showed itself"
+        time.sleep(0.05)
     command = [sys.executable, "-m", "brownout", "watch", f"http://{running[0].address}"]
     return subprocess.run(command, capture_output=True, text=True, timeout=200, cwd="/")

@@ -3,6 +3,7 @@
 import json
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -100,7 +101,7 @@ def test_what_goes_on_is_written_again_once_it_has_ended(
     told = [annotations_of(before, labels)]
     annotator = Annotator(_board(grafana.url, tmp_path), lambda: told[-1])
     while not grafana.asked:
-        pass
+        time.sleep(0.02)
     assert grafana.asked[0][3]["timeEnd"] is None
     told.append(annotations_of(state, labels))
     annotator.end(30)

@@ -1,6 +1,8 @@
 """`brownout observe`, and what is said where something of it cannot be had."""
 
 import os
+import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,7 @@ def test_it_comes_up_once_says_what_it_scrapes_and_goes(
         assert "rate10s" in get(f"http://127.0.0.1:{port}/api/v1/rules")
         while "brownout  127.0.0.1:1  down" not in capsys.readouterr().out:
             assert cli.run(["observe", "status"]) == 0
+            time.sleep(0.1)
     finally:
         assert cli.run(["observe", "down"]) == 0
     assert cli.run(["observe", "status"]) == 1
@@ -54,8 +57,6 @@ def test_without_a_prometheus_it_says_how_to_get_one(
 def test_a_port_that_is_taken_is_said_with_prometheus_own_words(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    import socket
-
     wanted("prometheus")
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
