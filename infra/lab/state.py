@@ -82,9 +82,12 @@ def write(name: str, engine: str, phase: Phase) -> Note:
 
 
 def write_inventory(cluster: Cluster) -> Path:
-    """Write the lab's inventory, which holds no secret, and return its path."""
+    """Write the lab's inventory, which holds no secret, and return its path.
+
+    Who looks at its runs, and with which login, stays in the inventory that declares the lab.
+    """
     path = directory(cluster.name) / _INVENTORY
-    data = cluster.model_dump(mode="json", exclude_defaults=True)
+    data = cluster.model_dump(mode="json", exclude_defaults=True, exclude={"observe"})
     dumps = [*data.get("nodes", []), *data.get("spares", [])]
     for node, dumped in zip(cluster.every, dumps, strict=True):
         if node.host is not None:

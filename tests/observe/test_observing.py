@@ -7,6 +7,7 @@ import pytest
 
 from brownout.cluster import inventory
 from brownout.errors import ConfigurationError
+from brownout.infra.lab import state
 
 
 def _cluster(observe: Any, tmp_path: Path) -> Any:
@@ -44,6 +45,20 @@ def test_mistakes_are_said_with_their_place(observe: Any, said: str, tmp_path: P
         _cluster(observe, tmp_path)
     assert "observe" in str(raised.value)
     assert "p@h" not in str(raised.value)
+
+
+def test_what_a_running_lab_writes_down_leaves_it_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its login would stand there as asterisks, which nobody could read back."""
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "labs"))
+    monkeypatch.setenv("GRAFANA_TOKEN", "s3cret")
+    grafana = {"url": "https://g.example.com", "token": {"env": "GRAFANA_TOKEN"}}
+    cluster = _cluster({"grafana": grafana}, tmp_path)
+    state.directory(cluster.name).mkdir(parents=True)
+    written = state.write_inventory(cluster)
+    assert inventory.declared(written).observe.grafana is None
+    assert inventory.declared(written).lab == cluster.lab
 
 
 def test_nothing_has_to_be_said(tmp_path: Path) -> None:
