@@ -150,6 +150,14 @@ def test_the_judged_run_has_its_measures_in_base_units(finished: RunState) -> No
     assert writes["acknowledged"] == impact["ledger"]["acknowledged"] > 0
 
 
+def test_a_stand_in_is_told_from_a_database_on_every_metric(finished: RunState) -> None:
+    record = {**finished.record, "cluster": {**finished.record["cluster"], "stand_in": True}}
+    for state, told in ((finished, "false"), (replace(finished, record=record), "true")):
+        families = _families(_text(state)).values()
+        samples = [sample for family in families for sample in family.samples]
+        assert {sample.labels["stand_in"] for sample in samples} == {told}
+
+
 def test_phases_follow_the_events(finished: RunState) -> None:
     early = replace(finished, impact=None)
     seen = []
