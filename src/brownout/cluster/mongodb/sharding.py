@@ -65,10 +65,8 @@ class Router:
                 f"{self.address} is no router (mongos), and the inventory's nodes name shards",
                 "name the routers in `connection.hosts`, or leave out `shard`",
             )
-        found: list[Document] = self.link.ask("find", "shards", database="config")["cursor"][
-            "firstBatch"
-        ]
-        return found
+        answer = self.link.ask("find", "shards", database="config")
+        return list(answer["cursor"]["firstBatch"])
 
 
 def routers(cluster: Cluster) -> list[Router]:
