@@ -83,7 +83,7 @@ def _kill_and_heal(
     where: Path,
     damage: Callable[[Path], None],
 ) -> Healed:
-    _kill_tree(process.pid)
+    kill_tree(process.pid)
     process.communicate()
     phase = _phase(where)
     for run in where.glob("runs/*"):
@@ -105,7 +105,7 @@ def _kill_and_heal(
     return Healed(phase, heal_s, found[1] if found else "")
 
 
-def _kill_tree(root: int) -> None:
+def kill_tree(root: int) -> None:
     """SIGKILL a process and every descendant that is no database server."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():

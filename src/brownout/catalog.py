@@ -11,7 +11,7 @@ from pathlib import Path
 
 from brownout.errors import ConfigurationError
 
-__all__ = ["COLLECTIONS", "Collection", "find_experiment", "names", "read"]
+__all__ = ["COLLECTIONS", "Collection", "find_experiment", "find_file", "names", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Collection:
 
 COLLECTIONS = {
     "experiments": Collection("experiments", ".json"),
+    "gamedays": Collection("experiments/gamedays", ".yaml"),
     "workloads": Collection("steady-state/workloads", ".yaml"),
     "limits": Collection("steady-state/slo", ".yaml"),
     "clusters": Collection("infra/clusters", ".yaml"),
@@ -42,12 +43,18 @@ def read(collection: str, name: str) -> str:
 
 def find_experiment(text: str) -> Path:
     """Return the file of an experiment given by its path or by the name of a shipped one."""
+    return find_file("experiments", text)
+
+
+def find_file(collection: str, text: str) -> Path:
+    """Return a file that people named: by its path, or as a shipped one of `collection`."""
     path = Path(text)
     if path.is_file():
         return path
     if "/" in text or text.endswith((".json", ".yaml", ".yml")):
-        raise ConfigurationError(f"{text}: no such experiment", "see `brownout list experiments`")
-    return Path(str(_find("experiments", text)))
+        kind = collection.removesuffix("s")
+        raise ConfigurationError(f"{text}: no such {kind}", f"see `brownout list {collection}`")
+    return Path(str(_find(collection, text)))
 
 
 def _find(collection: str, name: str) -> Traversable:

@@ -8,7 +8,7 @@ from tests.cli.conftest import Brownout
 
 from brownout import catalog, discover
 
-KINDS = ("experiments", "workloads", "clusters", "actions", "probes")
+KINDS = ("experiments", "gamedays", "workloads", "clusters", "actions", "probes")
 
 
 def test_everything_is_listed_with_a_line_each(brownout: Brownout, home: Path) -> None:

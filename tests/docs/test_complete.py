@@ -168,6 +168,17 @@ def test_every_setting_of_an_inventory_is_documented(page: str, name: str) -> No
     assert any(_names(ROOT / "docs" / each, name) for each in pages)
 
 
+def _gameday_settings() -> list[str]:
+    from brownout.gameday.spec import GameDay
+
+    return sorted(set(_settings(GameDay, set())))
+
+
+@pytest.mark.parametrize("name", _gameday_settings())
+def test_every_setting_of_a_game_day_is_documented(name: str) -> None:
+    assert _names(ROOT / "docs" / "gamedays.md", name)
+
+
 @pytest.mark.parametrize("name", known())
 def test_every_measure_is_documented(name: str) -> None:
     bare = re.sub(r"[.<].*", "", name)

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("actions", "probes", "experiments", "steady-state", "dashboards", "infra")
-KINDS = {".py", ".json", ".yaml", ".yml", ".conf", ".in", ".js"}
+KINDS = {".py", ".json", ".yaml", ".yml", ".conf", ".in", ".js", ".crontab", ".service", ".timer"}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -13,6 +13,7 @@ import typer
 from brownout.cli import (
     calibrate,
     doctor,
+    gameday,
     gate,
     impact,
     inventories,
@@ -51,6 +52,7 @@ app.command("load", rich_help_panel=RUN)(load.load)
 app.command("watch", rich_help_panel=RUN)(watch.watch)
 app.command("abort", rich_help_panel=RUN)(safety.abort)
 app.command("heal", rich_help_panel=RUN)(safety.heal)
+app.add_typer(gameday.app, name="gameday", rich_help_panel=RUN)
 app.command("show", rich_help_panel=LOOK)(runs.show)
 app.command("report", rich_help_panel=LOOK)(runs.report)
 app.command("analyze", rich_help_panel=LOOK)(runs.analyze)

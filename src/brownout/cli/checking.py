@@ -20,6 +20,7 @@ __all__ = ["KINDS", "check_file", "kind_of"]
 #: What tells each kind from the others: a setting that only it has.
 MARKS = {
     "experiment": ("method", "steady-state-hypothesis"),
+    "game day": ("experiments",),
     "workload": ("streams",),
     "inventory": ("nodes", "lab", "environment"),
 }
@@ -34,8 +35,9 @@ def check_file(path: Path) -> tuple[str, list[str]]:
         if kind is None:
             found = ", ".join(map(str, data)) if isinstance(data, Mapping) else type(data).__name__
             return "unknown", [
-                f"{path}: found {found}; wanted an experiment (it has `method`), a workload "
-                "(`streams`), an inventory (`nodes` or `lab`) or a list of limits"
+                f"{path}: found {found}; wanted an experiment (it has `method`), a game "
+                "day (`experiments`), a workload (`streams`), an inventory (`nodes` or `lab`) or "
+                "a list of limits"
             ]
         return kind, _CHECKS[kind](path, data)
     except ConfigurationError as error:
@@ -72,6 +74,18 @@ def _workload(path: Path, _: Any) -> list[str]:
     return problems_of(lambda: workload.load(path))
 
 
+def _gameday(path: Path, _: Any) -> list[str]:
+    from brownout.gameday import check_installed
+
+    def read() -> None:
+        check_installed()
+        from brownout.gameday import reading
+
+        reading.read(str(path))
+
+    return problems_of(read)
+
+
 def _inventory(path: Path, _: Any) -> list[str]:
     from brownout.cluster import inventory
 
@@ -90,6 +104,7 @@ def _experiment(path: Path, data: Mapping[str, Any]) -> list[str]:
 
 _CHECKS: Mapping[str, Callable[[Path, Any], list[str]]] = {
     "experiment": _experiment,
+    "game day": _gameday,
     "workload": _workload,
     "inventory": _inventory,
     "limits": _limits,

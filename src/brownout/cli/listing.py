@@ -10,15 +10,15 @@ from brownout.cli.arguments import Json
 
 __all__ = ["list_"]
 
-KINDS = ("experiments", "workloads", "clusters", "actions", "probes")
-Kind = Literal["all", "experiments", "workloads", "clusters", "actions", "probes"]
+KINDS = ("experiments", "gamedays", "workloads", "clusters", "actions", "probes")
+Kind = Literal["all", "experiments", "gamedays", "workloads", "clusters", "actions", "probes"]
 Row = tuple[str, str]
 
 
 def list_(
     kind: Annotated[Kind, typer.Argument(help="Only these.")] = "all", as_json: Json = False
 ) -> None:
-    """List experiments, workloads, clusters, actions and probes, each with one line."""
+    """List experiments, game days, workloads, clusters, actions and probes, each with one line."""
     wanted = KINDS if kind == "all" else (kind,)
     found = {name: list(_rows(name)) for name in wanted}
     if as_json:
@@ -37,10 +37,14 @@ def _block(title: str, rows: list[Row], titled: bool) -> str:
 
 def _rows(kind: str) -> Iterator[Row]:
     from brownout import catalog
+    from brownout.settings_file import parse_yaml
 
     if kind == "experiments":
         for name in catalog.names(kind):
             yield name, str(json.loads(catalog.read(kind, name))["title"])
+    elif kind == "gamedays":
+        for name in catalog.names(kind):
+            yield name, str(parse_yaml(catalog.read(kind, name), name)["title"])
     elif kind == "workloads":
         yield from _workloads()
     elif kind == "clusters":

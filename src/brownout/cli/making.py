@@ -49,7 +49,9 @@ def new(
 def check(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Experiments, workloads, inventories, limits; JSON or YAML."),
+        typer.Argument(
+            help="Experiments, game days, workloads, inventories, limits; JSON or YAML."
+        ),
     ],
 ) -> None:
     """Check files of any kind and name all that is wrong in all of them at once.
@@ -70,7 +72,8 @@ def check(
 
 def schema(
     kind: Annotated[
-        Literal["workload", "inventory", "limits"], typer.Argument(help="Which kind of file.")
+        Literal["workload", "inventory", "limits", "gameday"],
+        typer.Argument(help="Which kind of file."),
     ],
 ) -> None:
     """Print the JSON schema of a kind of YAML file, for editors.

@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["KINDS", "schema"]
 
-KINDS = ("workload", "inventory", "limits")
+KINDS = ("workload", "inventory", "limits", "gameday")
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 #: How a secret stands in a file: where it is, never what it is.
 _REFERENCE = {
@@ -27,7 +27,8 @@ _REFERENCE = {
 
 def schema(kind: str) -> dict[str, Any]:
     """Return the JSON schema of `kind`, one of `KINDS`."""
-    made = {"workload": _workload, "inventory": _inventory, "limits": _limits}[kind]()
+    made = {"workload": _workload, "inventory": _inventory, "limits": _limits,
+            "gameday": _gameday}[kind]()  # fmt: skip
     return {"$schema": _DIALECT, "title": f"brownout {kind}", **made}
 
 
@@ -56,6 +57,18 @@ def _inventory() -> dict[str, Any]:
     made["required"] = [name for name in made.get("required", []) if name != "name"]
     found: dict[str, Any] = _with_references(made)
     return found
+
+
+def _gameday() -> dict[str, Any]:
+    from brownout.gameday.spec import GameDay
+
+    made = GameDay.model_json_schema()
+    parts, steps = made["$defs"], made["properties"]["experiments"]
+    # A step may stand as its name alone, and the day's name is that of the file.
+    steps["items"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Step"}]}
+    made["required"] = [name for name in made["required"] if name != "name"]
+    parts["Notify"]["properties"]["url"] = _REFERENCE
+    return made
 
 
 def _with_references(part: Any, name: str = "") -> Any:

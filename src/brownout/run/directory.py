@@ -15,7 +15,7 @@ from brownout.errors import RunDirectoryError
 from brownout.run.events import wall_clock
 from brownout.run.metadata import digest_of, read_json, redact, write_json
 
-__all__ = ["SCHEMA_VERSION", "RunDirectory", "runs_root", "shortage"]
+__all__ = ["SCHEMA_VERSION", "RunDirectory", "make_new", "runs_root", "shortage"]
 
 #: Of run.json, ledger.json and impact.json.
 SCHEMA_VERSION = 1
@@ -80,7 +80,7 @@ class RunDirectory:
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{_slug(experiment)}-{seed}"
         try:
             place.mkdir(parents=True, exist_ok=True)
-            path = _make_new(place, name)
+            path = make_new(place, name)
         except OSError as error:
             raise _unusable(place, error) from error
         try:
@@ -155,7 +155,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "experiment"
 
 
-def _make_new(place: Path, name: str) -> Path:
+def make_new(place: Path, name: str) -> Path:
     """Make a directory that was not there; two runs of one second get different names."""
     for number in range(1, 100):
         path = place / (name if number == 1 else f"{name}-{number}")

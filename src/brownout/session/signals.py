@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ["DeafToSignals"]
+__all__ = ["DeafToSignals", "Handler"]
 
 logger = logging.getLogger("chaostoolkit")
 

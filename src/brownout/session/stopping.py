@@ -18,7 +18,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
@@ -86,7 +86,7 @@ def parse_conditions(value: Any) -> list[Condition]:
 class StopWatch:
     """Watches conditions from a thread of its own and calls `stop` once, with the reason."""
 
-    conditions: list[Condition]
+    conditions: Sequence[Condition]
     abort_file: Path
     series: Callable[[], Series]
     stop: Callable[[str], None]

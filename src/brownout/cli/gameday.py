@@ -1,0 +1,203 @@
+"""`brownout gameday`: run, plan, stop and schedule game days, and look at what became of them."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from brownout.cli.arguments import Json
+from brownout.errors import ExitCode, Refused, RunDirectoryError
+
+if TYPE_CHECKING:
+    from brownout.gameday.spec import GameDay
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Game days: several experiments on one cluster, on a schedule, within a window.",
+    no_args_is_help=True,
+)
+
+
+@app.callback()
+def _needs() -> None:
+    """Say what has to be installed first, where something has."""
+    from brownout.gameday import check_installed
+
+    check_installed()
+
+
+def complete_gameday(incomplete: str) -> list[str]:
+    """Return the shipped game days whose names begin so."""
+    from brownout import catalog
+
+    return [name for name in catalog.names("gamedays") if name.startswith(incomplete)]
+
+
+_WHAT = "A game day's file, or the name of a shipped one."
+File = Annotated[
+    str, typer.Argument(help=_WHAT, metavar="GAMEDAY", autocompletion=complete_gameday)
+]
+
+
+@app.command()
+def run(
+    gameday: File,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with what its last day did not finish.")
+    ] = False,
+    scheduled: Annotated[
+        bool, typer.Option("--scheduled", help="A schedule started it: tell people a refusal too.")
+    ] = False,
+) -> None:
+    """Run GAMEDAY: its experiments one after the other, each in a process of its own.
+
+    Exit code 0 if every one passed, else that of the worst; 4 where something is still broken,
+    64 where it may not begin.
+    """
+    from brownout.gameday.record import EXIT
+    from brownout.gameday.running import run as run_day
+    from brownout.gameday.summary import table
+
+    spec = _read(gameday)
+    try:
+        day = run_day(spec, resume, _say)
+    except Refused as error:
+        if scheduled:
+            _tell_refusal(spec, error)
+        raise
+    typer.echo(table(day.record))
+    typer.echo(f"summary {day.summary}")
+    raise typer.Exit(EXIT[day.record.verdict])
+
+
+@app.command()
+def plan(gameday: File) -> None:
+    """Say what GAMEDAY would do and when, and what stands against it. Nothing is touched.
+
+    Exit code 64 where anything does.
+    """
+    from brownout.gameday.outlook import plan_words
+
+    words, ok = plan_words(_read(gameday), datetime.now(UTC))
+    typer.echo(words)
+    raise typer.Exit(0 if ok else ExitCode.BAD_INPUT)
+
+
+@app.command()
+def status(as_json: Json = False) -> None:
+    """Show the game days that go on, and those that died and wait to be put back."""
+    from dataclasses import asdict
+
+    from brownout.gameday.days import Day
+    from brownout.gameday.locks import Locks
+    from brownout.gameday.views import going_on
+
+    locks = Locks()
+    try:
+        now = locks.now()
+        rows = [(lease, lease.state(now)) for lease in locks.held()]
+    finally:
+        locks.close()
+    found = []
+    for lease, state in rows:
+        try:
+            record = Day.open(Path(lease.day)).record
+        except RunDirectoryError:
+            record = None  # of another host
+        found.append((lease, state, record))
+    if as_json:
+        documents = [
+            {"cluster": lease.cluster, "state": state, "day": lease.day, "host": lease.host,
+             "pid": lease.pid, "record": asdict(record) if record else None}
+            for lease, state, record in found
+        ]  # fmt: skip
+        typer.echo(json.dumps(documents, indent=2))
+        return
+    for lease, state, record in found:
+        typer.echo(going_on(lease, state, record))
+    if not found:
+        typer.echo("no game day goes on")
+
+
+@app.command()
+def stop(
+    name: Annotated[
+        str, typer.Argument(help="A cluster, a game day or its directory; the only one if none.")
+    ] = "",
+    reason: Annotated[str, typer.Option(help="For the record.")] = "stopped by a person",
+    limit_s: Annotated[float, typer.Option(min=1, help="Wait so long until all is back.")] = 300,
+) -> None:
+    """Stop a game day from any shell: everything is put back within seconds, and that is proven.
+
+    Exit code 4 where it cannot be.
+    """
+    from brownout.gameday import killing
+    from brownout.gameday.locks import Locks
+
+    locks = Locks()
+    try:
+        lease = killing.chosen(locks, name)
+        typer.echo(killing.stop(locks, lease, reason, limit_s, _say))
+    finally:
+        locks.close()
+
+
+@app.command()
+def history(
+    gameday: Annotated[
+        str,
+        typer.Argument(help=f"{_WHAT} With one, also how fresh each of its passes is.",
+                       metavar="GAMEDAY", autocompletion=complete_gameday),
+    ] = "",
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Show the game days there were; of GAMEDAY also when each experiment passed.
+
+    Exit code 1 where one of its passes is stale, or there is none.
+    """
+    from brownout.gameday import views
+    from brownout.gameday.days import all_days
+    from brownout.gameday.freshness import freshness
+
+    now = datetime.now(UTC)
+    spec = _read(gameday) if gameday else None
+    past = all_days(spec.name if spec else "")
+    fresh = freshness(spec, [day.record for day in all_days()], now) if spec else []
+    if as_json:
+        document = {"days": views.history_rows(past), "freshness": views.fresh_document(fresh)}
+        typer.echo(json.dumps(document, indent=2))
+    else:
+        blocks = [views.history_words(past)] if past else ["no game day yet"]
+        typer.echo("\n\n".join([*blocks, *([views.fresh_words(fresh, now)] if fresh else [])]))
+    raise typer.Exit(ExitCode.FAIL if any(each.stale for each in fresh) else 0)
+
+
+@app.command()
+def serve(
+    gamedays: Annotated[list[str], typer.Argument(help="Files with a `schedule`.")],
+) -> None:
+    """Start each of GAMEDAYS when its schedule says so, until Ctrl-C or SIGTERM."""
+    from brownout.gameday.serving import Server
+
+    Server([_read(each) for each in gamedays], _say).serve()
+
+
+def _read(text: str) -> "GameDay":
+    from brownout.gameday.reading import read
+
+    return read(text)
+
+
+def _tell_refusal(spec: "GameDay", error: Refused) -> None:
+    from brownout.gameday.telling import Herald
+
+    herald = Herald(spec.notify, _say)
+    herald.tell("fail", f"game day {spec.name} on {spec.cluster} did not begin", str(error))
+    herald.close()
+
+
+def _say(words: str) -> None:
+    typer.echo(f"[{datetime.now():%H:%M:%S}] {words}", err=True)

@@ -1,0 +1,82 @@
+"""The templates are what cron, systemd and Kubernetes want, and call what there is."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import kubernetes_validate
+import pytest
+import typer
+from apscheduler.triggers.cron import CronTrigger
+
+from brownout import cli
+from brownout.settings_file import load_yaml
+
+HERE = Path(__file__).resolve().parents[3] / "infra" / "schedules"
+CRONJOB = HERE / "kubernetes-cronjob.yaml"
+TEXTS = {path.name: path.read_text() for path in HERE.rglob("*") if path.is_file()}
+
+
+def test_every_template_calls_commands_and_options_that_there_are() -> None:
+    calls = [
+        call
+        for text in TEXTS.values()
+        for call in re.findall(r"^(?!#).*?\bbrownout (gameday run.*|heal.*)$", text, re.MULTILINE)
+    ]
+    calls += [" ".join(_container()["command"][1:])]
+    assert len(calls) == 4
+    top = typer.main.get_command(cli.app)
+    for call in calls:
+        words, command = call.split(), top
+        while words and words[0] in getattr(command, "commands", {}):
+            command = command.commands[words.pop(0)]  # type: ignore[attr-defined]
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_the_cronjob_is_one_for_kubernetes() -> None:
+    newest = kubernetes_validate.latest_version()
+    kubernetes_validate.validate(load_yaml(CRONJOB.read_text()), newest, strict=True)
+
+
+def test_a_pod_that_ends_has_time_to_put_back_and_is_not_started_again() -> None:
+    spec = load_yaml(CRONJOB.read_text())["spec"]
+    job = spec["jobTemplate"]["spec"]
+    assert (spec["concurrencyPolicy"], job["backoffLimit"]) == ("Forbid", 0)
+    assert job["template"]["spec"]["terminationGracePeriodSeconds"] >= 300
+
+
+def _container() -> dict[str, list[str]]:
+    spec = load_yaml(CRONJOB.read_text())["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    found: dict[str, list[str]] = spec["containers"][0]
+    return found
+
+
+def test_the_crontab_has_five_fields_and_a_command() -> None:
+    text = TEXTS["brownout-gameday.crontab"]
+    lines = [line for line in text.splitlines() if line and not re.match(r"#|\w+=", line)]
+    (line,) = lines
+    CronTrigger.from_crontab(" ".join(line.split()[:5]))
+    assert "brownout gameday run --scheduled" in line
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="NOT TESTED: no systemd-analyze")
+def test_systemd_finds_nothing_wrong_with_its_units(tmp_path: Path) -> None:
+    units = []
+    for kind in ("service", "timer"):
+        unit = tmp_path / f"brownout-gameday@lab.{kind}"
+        text = TEXTS[f"brownout-gameday@.{kind}"]
+        unit.write_text(text.replace("User=brownout", "User=root"))  # who is there on any machine
+        units.append(str(unit))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *units], capture_output=True, text=True
+    )
+    assert (done.returncode, _about_ours(done.stderr)) == (0, [])
+    (calendar,) = re.findall(r"^OnCalendar=(.*)$", TEXTS["brownout-gameday@.timer"], re.MULTILINE)
+    subprocess.run(["systemd-analyze", "calendar", calendar], check=True, capture_output=True)
+
+
+def _about_ours(said: str) -> list[str]:
+    """Only what is said of our units: it looks at the machine's own as well."""
+    return [line for line in said.splitlines() if "brownout-gameday" in line]
