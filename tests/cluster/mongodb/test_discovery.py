@@ -23,6 +23,7 @@ def test_the_loss_of_a_primary_is_seen_and_then_its_successor(lab_mongodb: Clust
     assert loss is not None
     assert loss.before == first
     assert second not in ("", first)
+    assert killed - 1.0 <= loss.lost <= loss.at
 
 
 def test_nothing_is_seen_where_nothing_happens(lab_mongodb: Cluster) -> None:

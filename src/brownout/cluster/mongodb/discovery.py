@@ -35,11 +35,15 @@ Stopped = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class PrimaryChange:
-    """At `at`, on `time.monotonic()`, the primary was `before` and then `after`; "" for none."""
+    """At `at`, on `time.monotonic()`, the primary was `before` and then `after`; "" for none.
+
+    Where `before` was lost, and did not hand over, that was at `lost` already.
+    """
 
     at: float
     before: str
     after: str
+    lost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +178,23 @@ class SetWatch(TopologyListener, ServerHeartbeatListener):
         with self._noted:
             if self._ended:
                 return
-            self._note_members({name for name, kind in kinds.items() if kind in _SERVES})
+            lost = self._note_members({name for name, kind in kinds.items() if kind in _SERVES})
             if primary != self._primary:
-                self._changes.append(PrimaryChange(time.monotonic(), self._primary, primary))
+                now, before = time.monotonic(), self._primary
+                change = PrimaryChange(now, before, primary, lost.get(before, now))
+                self._changes.append(change)
                 self._primary = primary
                 self._tags = dict(servers[primary].tags) if primary else {}
             self._noted.notify_all()
 
-    def _note_members(self, serving: set[str]) -> None:
+    def _note_members(self, serving: set[str]) -> dict[str, float]:
+        """Note who serves now; return when each that does no more was lost."""
         now = time.monotonic()
-        for member in sorted(self._serving - serving):
-            at = min(now, self._heard.get(member, now) + self.heartbeat_s)
-            self._losses.append(MemberLoss(at, member, now))
+        gone = sorted(self._serving - serving)
+        lost = {name: min(now, self._heard.get(name, now) + self.heartbeat_s) for name in gone}
+        self._losses += [MemberLoss(at, name, now) for name, at in lost.items()]
         self._serving = serving
+        return lost
 
     def closed(self, event: TopologyClosedEvent) -> None:
         """We closed it; that is no loss."""

@@ -6,8 +6,8 @@ from brownout.cluster.atlas.preconditions import unmet
 from brownout.cluster.host import Proof
 from brownout.session.acts import Evidence
 from brownout.session.managed.asking import asking, gather
-from brownout.session.managed.request import Limits
-from brownout.session.managed.scene import FIND_S, Scene
+from brownout.session.managed.request import FIND_S, Limits
+from brownout.session.managed.scene import Scene
 
 __all__ = ["test"]
 

@@ -10,8 +10,8 @@ from brownout.errors import ConfigurationError
 from brownout.session.acts import Evidence
 from brownout.session.debts import Debt
 from brownout.session.managed.asking import asking, state_of
-from brownout.session.managed.request import Limits, Request, already
-from brownout.session.managed.scene import FIND_S, Scene
+from brownout.session.managed.request import FIND_S, Limits, Request, already
+from brownout.session.managed.scene import Scene
 
 if TYPE_CHECKING:
     from brownout.cluster.atlas.client import AtlasClient
@@ -39,7 +39,7 @@ def start(scene: Scene, names: Sequence[str], allow_majority: bool, limits: Limi
 
         def finish() -> dict[str, Any]:
             request.until(lambda: _state(client) == "SIMULATING", "the outage is not complete")
-            return request.seen()
+            return request.seen() if allow_majority else request.seen_with_primary()
 
         told = {"regions": list(cut)}
         return scene.making.make("break", "start_outage", OWED, do, told, finish)

@@ -6,7 +6,7 @@ Atlas answers at once and acts minutes later, so what it says is no proof of an 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,14 @@ from brownout.errors import ClusterError
 
 if TYPE_CHECKING:
     from brownout.cluster.atlas.client import AtlasClient
-    from brownout.cluster.mongodb.discovery import SetWatch
+    from brownout.cluster.mongodb.discovery import PrimaryChange, SetWatch
 
-__all__ = ["Limits", "Request", "already"]
+__all__ = ["FIND_S", "Limits", "Request", "already", "gaps"]
 
 #: How often the API is asked: its calls are counted, those to a lab on this machine are not.
 _ASK_S, _ASK_LAB_S = 5.0, 0.5
+#: How long a driver may need to find the set, or its new primary.
+FIND_S = 30.0
 Stopped = Callable[[], bool]
 
 
@@ -103,7 +105,7 @@ class Request:
     def applied(self) -> dict[str, Any]:
         """Wait until Atlas has nothing left to do; return what a driver saw from request to end."""
         self.until(self.is_idle, "Atlas has not finished")
-        return self.seen()
+        return self.seen_with_primary()
 
     def until(self, so: Callable[[], bool], otherwise: str) -> None:
         """Wait until it is `so`, as the API says; `ClusterError` where it is not in time."""
@@ -116,24 +118,24 @@ class Request:
                 raise ClusterError(f"{otherwise} within {limit_s:.0f} s", "look at it in Atlas")
             time.sleep(self._ask_s)
 
+    def seen_with_primary(self) -> dict[str, Any]:
+        """Return what `seen` does, once a driver knows a primary: it may learn of it last."""
+        self.watch.await_primary(FIND_S, self._stopped)
+        return self.seen()
+
     def seen(self) -> dict[str, Any]:
         """Return how long it took, which members were lost on the way, and who was primary.
 
         {"finished_after_s": 24.1, "lost": ["h2:27017", …], "primaries": ["h3:27017"],
-         "without_primary_s": 0.812}    the longest time, by the driver
+         "without_primary_s": 0.812}    the longest time from a primary's loss to the next one
         """
         changes = [change for change in self.watch.changes if change.at >= self._sent]
         losses = [loss for loss in self.watch.losses if loss.noticed >= self._sent]
-        gaps, since = [0.0], None
-        for change in changes:
-            if since is not None and change.after:
-                gaps.append(change.at - since)
-            since = None if change.after else change.at
         return {
             "finished_after_s": round(time.monotonic() - self._sent, 3),
             "lost": list(dict.fromkeys(loss.member for loss in losses)),
             "primaries": [change.after for change in changes if change.after],
-            "without_primary_s": round(max(gaps), 3),
+            "without_primary_s": round(max(gaps(changes), default=0.0), 3),
         }
 
     def _proof(self, at: float, uncertainty_s: float, **seen: Any) -> Proof:
@@ -146,3 +148,14 @@ class Request:
             f"{time.monotonic() - self._sent:.0f} s",
             "it may still begin: look at the cluster before anything else is broken",
         )
+
+
+def gaps(changes: "Sequence[PrimaryChange]") -> list[float]:
+    """Return for how long there was no primary, each time that another one followed."""
+    found, since = [], None
+    for change in changes:
+        since = change.lost if change.before else since
+        if change.after and since is not None:
+            found.append(change.at - since)
+            since = None
+    return found

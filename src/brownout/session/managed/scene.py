@@ -11,15 +11,12 @@ from brownout.cluster.model import Cluster
 from brownout.errors import ConfigurationError
 from brownout.session import guards
 from brownout.session.making import Making
-from brownout.session.managed.request import Limits, Request
+from brownout.session.managed.request import FIND_S, Limits, Request
 
 if TYPE_CHECKING:
     from brownout.cluster.atlas.client import AtlasClient
 
-__all__ = ["FIND_S", "Scene"]
-
-#: How long a driver may need to find the set.
-FIND_S = 30.0
+__all__ = ["Scene"]
 
 
 def _never() -> bool:

@@ -9,8 +9,8 @@ from brownout.errors import ClusterError
 from brownout.session.acts import Evidence
 from brownout.session.debts import Debt
 from brownout.session.managed.asking import asking, state_of
-from brownout.session.managed.request import Limits, already
-from brownout.session.managed.scene import FIND_S, Scene
+from brownout.session.managed.request import FIND_S, Limits, already
+from brownout.session.managed.scene import Scene
 
 if TYPE_CHECKING:
     from brownout.cluster.atlas.client import AtlasClient
