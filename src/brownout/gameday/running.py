@@ -45,10 +45,10 @@ def run(gameday: GameDay, resume: bool, say: Say) -> Day:
                 _succeed(day, dead)
             if resume or dead is not None:
                 mending.put_back(lease.cluster, "the game day died", LEFTOVERS_WITHIN_S, say)
-            if resume:
-                _say_what_was_lost(day, say)
             made = [make(gameday, step) for step in _steps(gameday, day)]
             _check(made)
+            if resume:
+                _say_what_was_lost(day, say)
             conductor = Conductor(gameday, day, made, stop, say)
             conductor.run()
     conductor.close()
