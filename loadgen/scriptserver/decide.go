@@ -113,3 +113,16 @@ func (s *Script) frozenUntil(lane int, t time.Duration) (end time.Duration, froz
 	}
 	return end, frozen
 }
+
+// pace is how many operations a second the lane can do at t; 0 is any number.
+// Of several effects the slowest counts.
+func (s *Script) pace(lane int, t time.Duration) float64 {
+	slowest := s.OpsPerS
+	for i := range s.Effects {
+		e := &s.Effects[i]
+		if e.Effect == Pace && e.on(lane) && e.active(t) && (slowest == 0 || e.OpsPerS < slowest) {
+			slowest = e.OpsPerS
+		}
+	}
+	return slowest
+}

@@ -77,12 +77,34 @@ func TestAFreezeEndsWhenTheLastOneDoes(t *testing.T) {
 	}
 }
 
+func TestALaneDoesOneAfterTheOtherAtItsPace(t *testing.T) {
+	script := parsed(t, "lanes: 2\nops_per_s: 100\neffects: [{effect: pace, ops_per_s: 10, at: 1, for: 2, lane: 1}]")
+	server := &Server{script: script}
+	for _, test := range []struct {
+		lane int
+		t    time.Duration
+		took time.Duration
+	}{{0, 0, 10 * time.Millisecond}, {0, time.Second, 10 * time.Millisecond}, {1, time.Second, 100 * time.Millisecond},
+		{1, 3 * time.Second, 10 * time.Millisecond}} {
+		l := newLane(server, test.lane, "lane")
+		const now = time.Hour
+		for n := range time.Duration(3) {
+			if due := l.turnOf(now, test.t); due != now+(n+1)*test.took {
+				t.Errorf("lane %d at %v: operation %d is done after %v", test.lane, test.t, n+1, due-now)
+			}
+		}
+	}
+	if got := newLane(&Server{script: parsed(t, "")}, 0, "").turnOf(time.Second, 0); got != time.Second {
+		t.Errorf("without a pace it is done at %v", got)
+	}
+}
+
 func TestABadScriptIsRefusedWithAllItsFaults(t *testing.T) {
-	_, err := Parse([]byte("lanes: 0\neffects: [{effect: explode, at: -1, for: 1}, {effect: latency, at: 1, for: 1}, {effect: drop, at: 1, for: 2}]"))
+	_, err := Parse([]byte("lanes: 0\neffects: [{effect: explode, at: -1, for: 1}, {effect: latency, at: 1, for: 1}, {effect: drop, at: 1, for: 2}, {effect: pace, at: 1, for: 2}]\nops_per_s: -1"))
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, wanted := range []string{"`lanes` is 0", "explode", "`at` is -1", "`ms` is 0", "effect 3 (drop): `for`"} {
+	for _, wanted := range []string{"`lanes` is 0", "explode", "`at` is -1", "`ms` is 0", "effect 3 (drop): `for`", "effect 4 (pace): `ops_per_s`", "`ops_per_s` is -1"} {
 		if !strings.Contains(err.Error(), wanted) {
 			t.Errorf("%v\ndoes not say %q", err, wanted)
 		}

@@ -22,6 +22,7 @@ type lane struct {
 	decider  *decider
 	work     queue
 	order    uint64
+	free     time.Duration // when the lane has done all that it received, on the server's clock
 	truth    laneTruth
 	wake     chan struct{}
 }
@@ -50,11 +51,23 @@ func (l *lane) receive(from *link, r *wire.Request) {
 	kept := *r
 	kept.Value = append([]byte(nil), r.Value...)
 	l.order++
-	heap.Push(&l.work, &job{due: now + p.delay, received: t, order: l.order, request: kept, plan: p, link: from})
+	due := l.turnOf(now, t) + p.delay
+	heap.Push(&l.work, &job{due: due, received: t, order: l.order, request: kept, plan: p, link: from})
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
+}
+
+// turnOf is when an operation received now has been done, one after the other
+// at the lane's pace; at once if it has none.
+func (l *lane) turnOf(now, t time.Duration) time.Duration {
+	pace := l.server.script.pace(l.id, t)
+	if pace == 0 {
+		return now
+	}
+	l.free = max(l.free, now) + inSeconds(1/pace)
+	return l.free
 }
 
 // run does the work until the server ends. The timer is good to a millisecond.

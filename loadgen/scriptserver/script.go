@@ -25,6 +25,7 @@ import (
 type Script struct {
 	Lanes     int      `yaml:"lanes" json:"lanes"`           // nodes
 	LatencyMS float64  `yaml:"latency_ms" json:"latency_ms"` // of every answer
+	OpsPerS   float64  `yaml:"ops_per_s" json:"ops_per_s"`   // that a lane can do, one after the other; 0: any number
 	Seed      uint64   `yaml:"seed" json:"seed"`             // which operations a share hits
 	Effects   []Effect `yaml:"effects" json:"effects"`
 }
@@ -38,12 +39,13 @@ type Effect struct {
 	Only   string  `yaml:"only" json:"only,omitempty"`   // read or write; "": both
 	Share  float64 `yaml:"share" json:"share,omitempty"` // of the operations; 0 stands for 1
 
-	Cause   string  `yaml:"cause" json:"cause,omitempty"`       // error
-	Code    string  `yaml:"code" json:"code,omitempty"`         // error
-	InDoubt bool    `yaml:"in_doubt" json:"in_doubt,omitempty"` // error: the server does not know either
-	Applied bool    `yaml:"applied" json:"applied,omitempty"`   // error: the write took effect all the same
-	MS      float64 `yaml:"ms" json:"ms,omitempty"`             // latency: added to every answer
-	Delay   float64 `yaml:"delay" json:"delay,omitempty"`       // late: seconds until the write is applied
+	Cause   string  `yaml:"cause" json:"cause,omitempty"`         // error
+	Code    string  `yaml:"code" json:"code,omitempty"`           // error
+	InDoubt bool    `yaml:"in_doubt" json:"in_doubt,omitempty"`   // error: the server does not know either
+	Applied bool    `yaml:"applied" json:"applied,omitempty"`     // error: the write took effect all the same
+	MS      float64 `yaml:"ms" json:"ms,omitempty"`               // latency: added to every answer
+	Delay   float64 `yaml:"delay" json:"delay,omitempty"`         // late: seconds until the write is applied
+	OpsPerS float64 `yaml:"ops_per_s" json:"ops_per_s,omitempty"` // pace: that a lane can do meanwhile
 }
 
 // The effects.
@@ -57,9 +59,10 @@ const (
 	Lose    = "lose"    // acknowledges writes and forgets them
 	Late    = "late"    // does not answer writes, but applies them Delay seconds later
 	Corrupt = "corrupt" // acknowledges writes and stores them with a flipped bit
+	Pace    = "pace"    // does so many operations a second
 )
 
-var effects = []string{Error, Freeze, Refuse, Drop, Latency, Silence, Lose, Late, Corrupt}
+var effects = []string{Error, Freeze, Refuse, Drop, Latency, Silence, Lose, Late, Corrupt, Pace}
 
 // Read parses a script from a YAML or JSON file.
 func Read(path string) (*Script, error) {
@@ -101,6 +104,7 @@ func (s *Script) check() (problems []error) {
 	}
 	add(s.Lanes >= 1 && s.Lanes <= 64, "`lanes` is %d (wanted 1 to 64)", s.Lanes)
 	add(within(s.LatencyMS, 0, longest), "`latency_ms` is %v (wanted 0 to %.0e)", s.LatencyMS, longest)
+	add(s.OpsPerS == 0 || within(s.OpsPerS, 1/longest, longest), "`ops_per_s` is %v (wanted 0 to %.0e)", s.OpsPerS, longest)
 	for i, e := range s.Effects {
 		where := fmt.Sprintf("effect %d (%s): ", i+1, e.Effect)
 		add(slices.Contains(effects, e.Effect), "%sunknown effect (wanted one of: %s)", where, strings.Join(effects, ", "))
@@ -113,6 +117,9 @@ func (s *Script) check() (problems []error) {
 		add(e.Cause == "" || driver.Cause(e.Cause).Known(), "%sunknown `cause` %q", where, e.Cause)
 		add(e.Effect != Latency || e.MS > 0, "%s`ms` is %v (wanted more than 0)", where, e.MS)
 		add(e.Effect != Late || e.Delay > 0, "%s`delay` is %v (wanted more than 0)", where, e.Delay)
+		add((e.Effect == Pace) == (e.OpsPerS != 0) && (e.OpsPerS == 0 || within(e.OpsPerS, 1/longest, longest)),
+			"%s`ops_per_s` is %v (wanted more than 0 for a pace, and none else)", where, e.OpsPerS)
+		add(e.Effect != Pace || (e.Only == "" && e.Share == 1), "%sa pace is of all operations", where)
 		add(within(e.MS, 0, longest) && within(e.Delay, 0, longest),
 			"%s`ms` is %v and `delay` %v (wanted 0 to %.0e)", where, e.MS, e.Delay, longest)
 	}

@@ -2,6 +2,7 @@ package aerospike
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,8 @@ import (
 const portion = 500
 
 // Load claims the sets and writes the data set. A data set of the same shape is
-// used again if it is whole; the ledger's keys always start anew.
+// used again if it is whole, and completed if an earlier load of it was killed;
+// the ledger's keys always start anew.
 func (d *Driver) Load(ctx context.Context, data driver.Dataset, progress func(done, total uint64)) error {
 	c, err := d.control(ctx)
 	if err != nil {
@@ -40,21 +42,55 @@ func (c *control) load(ctx context.Context, data driver.Dataset, progress func(d
 		progress(done.Add(p.limit-p.first), data.Total())
 		return err
 	}
-	first := data.Keys
-	if whole {
-		done.Store(first)
-	} else {
-		first = 0
-		if err := c.makeRoom(ctx, mark, data); err != nil {
+	if !whole {
+		if err := c.fill(ctx, mark, data, &done, put); err != nil {
 			return err
 		}
 	}
-	if err := inParts(ctx, data.Concurrency, part{first, data.Total()}, put); err != nil {
+	done.Store(data.Keys)
+	if err := inParts(ctx, data.Concurrency, part{data.Keys, data.Total()}, put); err != nil {
 		return err
 	}
 	shape := shapeOf(data)
 	mark.Data = &shape
 	return c.putMarker(mark, data.Writer)
+}
+
+// fill writes the plain data set, from where an earlier fill of it stopped, and
+// looks for every key of it. The marker says how far it is.
+func (c *control) fill(
+	ctx context.Context, mark *marker, data driver.Dataset, done *atomic.Uint64, put func(context.Context, part) error,
+) error {
+	shape, from := shapeOf(data), 0
+	if mark.Filling != nil && mark.Filling.Shape == shape {
+		from = min(max(0, mark.Filling.Done), int(data.Keys))
+	} else if err := c.makeRoom(ctx, mark, data); err != nil {
+		return err
+	}
+	keep := func(until uint64) error {
+		mark.Filling = &filling{Shape: shape, Done: int(until)}
+		return c.putMarker(mark, data.Writer)
+	}
+	if err := keep(uint64(from)); err != nil {
+		return err
+	}
+	done.Store(uint64(from))
+	filled := driver.NewFilled(uint64(from), keep)
+	err := inParts(ctx, data.Concurrency, part{uint64(from), data.Keys}, func(ctx context.Context, p part) error {
+		if err := put(ctx, p); err != nil || ctx.Err() != nil { // it may have stopped in the middle
+			return errors.Join(err, context.Cause(ctx))
+		}
+		return filled.Done(p.first, p.limit)
+	})
+	if err != nil {
+		return err
+	}
+	mark.Filling = nil
+	if there, err := c.allThere(ctx, data); err != nil || there {
+		return err
+	}
+	return fmt.Errorf("the set %s.%s lacks records after it was filled; remove it by `brownout clean` and fill it again",
+		c.sets.namespace, c.sets.data)
 }
 
 // reusable tells whether the plain data set is there already: complete by the
@@ -67,6 +103,11 @@ func (c *control) reusable(ctx context.Context, mark *marker, data driver.Datase
 	if err != nil || counts[c.sets.inserts] > 0 {
 		return false, err
 	}
+	return c.allThere(ctx, data)
+}
+
+// allThere looks for every key of the plain data set.
+func (c *control) allThere(ctx context.Context, data driver.Dataset) (bool, error) {
 	var missing atomic.Bool
 	look := func(_ context.Context, p part) error {
 		if missing.Load() {
@@ -87,7 +128,7 @@ func (c *control) reusable(ctx context.Context, mark *marker, data driver.Datase
 		}
 		return nil
 	}
-	err = inParts(ctx, data.Concurrency, part{0, data.Keys}, look)
+	err := inParts(ctx, data.Concurrency, part{0, data.Keys}, look)
 	return err == nil && !missing.Load(), err
 }
 

@@ -29,12 +29,19 @@ type marker struct {
 	Stamp   int64 // Unix ns, of the latest change
 	Writer  string
 	Data    *dataShape // nil until a data set is complete
+	Filling *filling   // a data set that is being written
 }
 
 // dataShape tells one plain data set from another.
 type dataShape struct {
 	Keys, ValueBytes int
 	Layout           string
+}
+
+// filling tells that the first Done items of a data set are there.
+type filling struct {
+	Shape dataShape
+	Done  int
 }
 
 func shapeOf(data driver.Dataset) dataShape {
@@ -47,6 +54,11 @@ func (m *marker) bins() client.BinMap {
 	}
 	if m.Data != nil {
 		b["keys"], b["value_bytes"], b["layout"] = m.Data.Keys, m.Data.ValueBytes, m.Data.Layout
+	}
+	if m.Filling != nil {
+		shape := m.Filling.Shape
+		b["fill_keys"], b["fill_bytes"], b["fill_layout"] = shape.Keys, shape.ValueBytes, shape.Layout
+		b["filled"] = m.Filling.Done
 	}
 	return b
 }
@@ -64,6 +76,12 @@ func markerFrom(b client.BinMap) *marker {
 	if hasKeys && hasSize {
 		layout, _ := b["layout"].(string)
 		m.Data = &dataShape{Keys: keys, ValueBytes: size, Layout: layout}
+	}
+	if done, isFilling := b["filled"].(int); isFilling {
+		m.Filling = &filling{Done: done}
+		m.Filling.Shape.Keys, _ = b["fill_keys"].(int)
+		m.Filling.Shape.ValueBytes, _ = b["fill_bytes"].(int)
+		m.Filling.Shape.Layout, _ = b["fill_layout"].(string)
 	}
 	return m
 }

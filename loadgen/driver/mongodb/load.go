@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -16,11 +17,12 @@ import (
 const (
 	batchRecords = 1000
 	batchBytes   = 4 << 20
+	duplicateKey = 11000
 )
 
 // Load claims the database and writes the data set, all of it acknowledged by
-// the majority. A data set of the same shape is used again if it is whole; the
-// ledger's keys always start anew.
+// the majority. A data set of the same shape is used again if it is whole, and
+// completed if an earlier load of it was killed; the ledger's keys always start anew.
 func (d *Driver) Load(ctx context.Context, data driver.Dataset, progress func(done, total uint64)) error {
 	database, done, err := d.control(ctx)
 	if err != nil {
@@ -43,11 +45,7 @@ func (d *Driver) load(
 		return err
 	}
 	if !whole {
-		mark.Data = nil // until the new one is complete
-		if err := d.putMarker(ctx, database, mark); err != nil {
-			return err
-		}
-		if err := d.refill(ctx, database, collectionData, data, 0, data.Keys, count); err != nil {
+		if err := d.fill(ctx, database, mark, data, count); err != nil {
 			return err
 		}
 	}
@@ -62,6 +60,49 @@ func (d *Driver) load(
 	shape := shapeOf(data)
 	mark.Data = &shape
 	return d.putMarker(ctx, database, mark)
+}
+
+// fill writes the plain data set, from where an earlier fill of it stopped, and
+// counts it. The marker says how far it is.
+func (d *Driver) fill(
+	ctx context.Context, database *mongo.Database, mark *marker, data driver.Dataset, count func(uint64),
+) error {
+	shape, from := shapeOf(data), uint64(0)
+	if mark.Filling != nil && mark.Filling.Shape == shape {
+		from = min(uint64(max(0, mark.Filling.Done)), data.Keys)
+	} else if err := d.empty(ctx, database.Collection(collectionData)); err != nil {
+		return err
+	}
+	mark.Data = nil // until the new one is complete
+	keep := func(until uint64) error {
+		mark.Filling = &filling{Shape: shape, Done: int64(until)}
+		return d.putMarker(ctx, database, mark)
+	}
+	if err := keep(from); err != nil {
+		return err
+	}
+	filled := driver.NewFilled(from, keep)
+	err := writeAll(ctx, database.Collection(collectionData), data, batch{from, data.Keys}, true, func(b batch) error {
+		return filled.Done(b.first, b.limit)
+	}, count)
+	if err != nil {
+		return err
+	}
+	mark.Filling = nil
+	return checkCount(ctx, database, data)
+}
+
+// checkCount wants of the database itself that every record is there.
+func checkCount(ctx context.Context, database *mongo.Database, data driver.Dataset) error {
+	found, err := database.Collection(collectionData).CountDocuments(ctx, bson.D{})
+	if err != nil {
+		return fmt.Errorf("counting the data set: %w", err)
+	}
+	if found != int64(data.Keys) {
+		return fmt.Errorf("%s.%s holds %d records after it was filled (wanted %d); remove it by `brownout clean` "+
+			"and fill it again", database.Name(), collectionData, found, data.Keys)
+	}
+	return nil
 }
 
 // reusable tells whether the plain data set is there already: complete by the
@@ -97,34 +138,70 @@ func (d *Driver) refill(
 	data driver.Dataset, first, limit uint64, count func(uint64),
 ) error {
 	records := database.Collection(name)
+	if err := d.empty(ctx, records); err != nil {
+		return err
+	}
+	return writeAll(ctx, records, data, batch{first, limit}, false, func(batch) error { return nil }, count)
+}
+
+// empty leaves nothing of a collection; on a sharded cluster it is sharded again.
+func (d *Driver) empty(ctx context.Context, records *mongo.Collection) error {
 	if err := records.Drop(ctx); err != nil {
-		return fmt.Errorf("emptying %s.%s: %w", database.Name(), name, err)
+		return fmt.Errorf("emptying %s.%s: %w", records.Database().Name(), records.Name(), err)
 	}
 	if d.shards != nil {
-		if err := shard(ctx, database, name); err != nil {
-			return err
-		}
+		return shard(ctx, records.Database(), records.Name())
 	}
+	return nil
+}
+
+// writeAll writes a run of items, and tells of each batch that is written. Where
+// some of them may be there already, they are left as they are.
+func writeAll(
+	ctx context.Context, records *mongo.Collection, data driver.Dataset, all batch, mayBeThere bool,
+	written func(batch) error, count func(uint64),
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batches := make(chan batch)
 	var done atomic.Uint64
-	done.Store(first)
+	done.Store(all.first)
 	var workers sync.WaitGroup
 	for range max(data.Concurrency, 1) {
 		workers.Go(func() {
 			for b := range batches {
-				if err := b.insert(ctx, records, data); err != nil {
-					cancel(fmt.Errorf("loading %s.%s: %w", database.Name(), name, err))
+				err := b.insert(ctx, records, data)
+				if mayBeThere {
+					err = withoutDuplicates(err)
+				}
+				if err == nil {
+					err = written(b)
+				}
+				if err != nil {
+					cancel(fmt.Errorf("loading %s.%s: %w", records.Database().Name(), records.Name(), err))
 					return
 				}
 				count(done.Add(b.limit - b.first))
 			}
 		})
 	}
-	deal(ctx, batches, first, limit, uint64(max(1, min(batchRecords, batchBytes/(data.ValueBytes+100)))))
+	deal(ctx, batches, all.first, all.limit, uint64(max(1, min(batchRecords, batchBytes/(data.ValueBytes+100)))))
 	workers.Wait()
 	return context.Cause(ctx)
+}
+
+// withoutDuplicates forgives that records were there already, and nothing else.
+func withoutDuplicates(err error) error {
+	var failed mongo.BulkWriteException
+	if !errors.As(err, &failed) || failed.WriteConcernError != nil {
+		return err
+	}
+	for _, one := range failed.WriteErrors {
+		if one.Code != duplicateKey {
+			return err
+		}
+	}
+	return nil
 }
 
 // batch is a run of items: [first, limit).

@@ -33,6 +33,13 @@ type marker struct {
 	Created time.Time  `bson:"created"`
 	Writer  string     `bson:"writer"` // of the latest run
 	Data    *dataShape `bson:"data"`   // nil until a data set is complete
+	Filling *filling   `bson:"filling,omitempty"`
+}
+
+// filling is a data set that is being written: the first Done items of Shape are there.
+type filling struct {
+	Shape dataShape `bson:"shape"`
+	Done  int64     `bson:"done"`
 }
 
 // dataShape tells one plain data set from another.

@@ -12,7 +12,9 @@ import typer
 
 from brownout.cli import (
     calibrate,
+    capacity,
     doctor,
+    fill,
     gameday,
     gate,
     impact,
@@ -26,6 +28,7 @@ from brownout.cli import (
     runs,
     safety,
     sweep,
+    trend,
     watch,
 )
 from brownout.errors import BrownoutError, ExitCode
@@ -48,6 +51,8 @@ app.command("list", rich_help_panel=RUN)(listing.list_)
 app.command("plan", rich_help_panel=RUN)(safety.plan)
 app.command("repeat", rich_help_panel=RUN)(repeat.repeat)
 app.command("sweep", rich_help_panel=RUN)(sweep.sweep)
+app.command("capacity", rich_help_panel=RUN)(capacity.capacity)
+app.command("fill", rich_help_panel=RUN)(fill.fill)
 app.command("load", rich_help_panel=RUN)(load.load)
 app.command("watch", rich_help_panel=RUN)(watch.watch)
 app.command("abort", rich_help_panel=RUN)(safety.abort)
@@ -57,6 +62,7 @@ app.command("show", rich_help_panel=LOOK)(runs.show)
 app.command("report", rich_help_panel=LOOK)(runs.report)
 app.command("analyze", rich_help_panel=LOOK)(runs.analyze)
 app.command("impact", rich_help_panel=LOOK)(impact.impact)
+app.command("trend", rich_help_panel=LOOK)(trend.trend)
 app.add_typer(runs.app, name="runs", rich_help_panel=LOOK)
 app.command("gate", rich_help_panel=DECIDE)(gate.gate)
 app.add_typer(gate.app, name="baseline", rich_help_panel=DECIDE)

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from brownout.load.session import LoadResult
     from brownout.session.status import Status
 
-__all__ = ["clean", "load", "seconds", "words_of"]
+__all__ = ["clean", "load", "opened_adapter", "seconds", "watched", "words_of"]
 
 #: Fewer ok than this, and the load is more than can be carried.
 CARRIED = 0.99
+#: A load of so many seconds has minutes enough for a trend.
+LONG_S = 300.0
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 WorkloadName = Annotated[
@@ -51,6 +53,7 @@ def load(
     from brownout.load import workload as workloads
     from brownout.load.left import left_by
     from brownout.load.session import run_load
+    from brownout.load.where import place_for
     from brownout.run.directory import RunDirectory
     from brownout.session.status import Status
 
@@ -58,26 +61,31 @@ def load(
     target, brought_up = lab.ensure(cluster, progress=_progress)
     status = Status(title=f"{target.name} · {wanted.summary()}")
     try:
-        with _adapter(target) as adapter:
+        with opened_adapter(target) as adapter:
             adapter.ready()
             directory = RunDirectory.create("load", seed)
             status.start()
             status.phase = "preparing"
-            result = run_load(
-                wanted,
-                adapter.load_spec(),
-                directory.path,
-                length,
-                seed=seed,
-                on_live=_feed(status, length),
-                progress=status.progress,
-                clean=clean,
-            )
+            with watched(adapter, directory.balance, length) as begin:
+                result = run_load(
+                    wanted,
+                    adapter.load_spec(),
+                    directory.path,
+                    length,
+                    seed=seed,
+                    on_live=_feed(status, length),
+                    progress=status.progress,
+                    clean=clean,
+                    place=place_for(target, directory.path),
+                    on_start=begin,
+                )
     finally:
         status.stop()
         if brought_up:
             lab.down(target)
     typer.echo(words_of(result, directory.path))
+    if length >= LONG_S:
+        typer.echo(f"how it went over time: `brownout trend {directory.path}`")
     if not clean and not brought_up:
         typer.echo(str(left_by(wanted, cluster)))
 
@@ -111,7 +119,7 @@ def clean(
             )
     with (
         tempfile.TemporaryDirectory(prefix="brownout-clean-") as place,
-        _adapter(target) as adapter,
+        opened_adapter(target) as adapter,
     ):
         adapter.ready()
         directory = Path(place)
@@ -124,17 +132,18 @@ def clean(
     typer.echo(f"{target.name}: nothing of ours is left in `{wanted.namespace}`")
 
 
-def seconds(text: str) -> float:
+def seconds(text: str, option: str = "--for") -> float:
     """Read `30s`, `5m`, `1h` or `90`; raises `ConfigurationError` for anything else."""
     form = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
     length = float(form[1]) * _UNITS[form[2] or "s"] if form else 0.0
     if length <= 0:
-        raise ConfigurationError(f"--for: found {text!r}, wanted a time as 30s, 5m or 1h")
+        raise ConfigurationError(f"{option}: found {text!r}, wanted a time as 30s, 5m or 1h")
     return length
 
 
 @contextmanager
-def _adapter(cluster: "model.Cluster") -> "Iterator[Adapter]":
+def opened_adapter(cluster: "model.Cluster") -> "Iterator[Adapter]":
+    """Return the adapter of a cluster, closed when the block is left."""
     from brownout.cluster.adapter import adapter_for
 
     adapter = adapter_for(cluster)
@@ -142,6 +151,32 @@ def _adapter(cluster: "model.Cluster") -> "Iterator[Adapter]":
         yield adapter
     finally:
         adapter.close()
+
+
+@contextmanager
+def watched(
+    adapter: "Adapter", path: Path, length: float
+) -> Iterator[Callable[[Callable[[], float | None]], None]]:
+    """Look at what the nodes hold while a load runs, some hundred times; hand it the load's clock.
+
+    A database that does not tell is not looked at.
+    """
+    from brownout.cluster.resizing import Resizing
+    from brownout.session.balance_watch import BalanceWatch
+
+    watches: list[BalanceWatch] = []
+
+    def begin(clock: Callable[[], float | None]) -> None:
+        if isinstance(adapter, Resizing):
+            every_s = min(60.0, max(1.0, length / 100))
+            watches.append(BalanceWatch(adapter, path, clock, lambda _: None, every_s))
+            watches[-1].start()
+
+    try:
+        yield begin
+    finally:
+        for watch in watches:
+            watch.stop()
 
 
 def _feed(status: "Status", length: float) -> Callable[[Mapping[str, Any]], None]:

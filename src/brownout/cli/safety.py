@@ -1,14 +1,13 @@
 """`brownout plan`, `abort` and `heal`: see before, stop during, put back after."""
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from brownout.cli.arguments import Experiment, Variables, complete_cluster, complete_run
-from brownout.errors import ConfigurationError, ExitCode, Refused
+from brownout.errors import ExitCode, Refused
 
 if TYPE_CHECKING:
     from brownout.session.open_runs import Claim
@@ -24,18 +23,10 @@ def plan(
 
     Nothing is touched. Exit code 64 where a guard says no.
     """
-    from chaoslib.configuration import load_configuration
-    from chaoslib.secret import load_secrets
-
-    from brownout.cluster.secret import offer_secrets
-    from brownout.session.plan import make_plan
+    from brownout.session.planning import plan_of
     from brownout.session.preview import preview
 
-    document = _document(experiment)
-    variables = dict(_pair(text) for text in var or [])
-    configuration = load_configuration(document.get("configuration", {}), dict(variables))
-    offer_secrets(load_secrets(document.get("secrets", {}), configuration))
-    words, ok = preview(make_plan(document, configuration, variables), document, configuration)
+    words, ok = preview(*plan_of(experiment, var or []))
     typer.echo(words)
     raise typer.Exit(0 if ok else ExitCode.BAD_INPUT)
 
@@ -112,37 +103,3 @@ def _names(claim: "Claim", text: str) -> bool:
     return text in ("", claim.cluster, claim.run, Path(claim.run).name) or (
         Path(text).is_dir() and Path(text).resolve() == Path(claim.run)
     )
-
-
-def _document(text: str) -> dict[str, Any]:
-    """The experiment, as Chaos Toolkit reads and checks it."""
-    from chaoslib.exceptions import ChaosException
-    from chaoslib.experiment import ensure_experiment_is_valid
-    from chaoslib.loader import parse_experiment_from_file
-
-    from brownout import catalog
-
-    path = catalog.find_experiment(text)
-    try:
-        document: dict[str, Any] = parse_experiment_from_file(str(path))
-        ensure_experiment_is_valid(document)
-    except ChaosException as error:
-        raise ConfigurationError(f"{path}: {error}") from error
-    return document
-
-
-def _pair(text: str) -> tuple[str, Any]:
-    """`name=value`, or `name:type=value` with a type of Chaos Toolkit's."""
-    key, sign, value = text.partition("=")
-    name, _, kind = key.partition(":")
-    if not sign or not name:
-        raise ConfigurationError(f"--var: found {text!r}, wanted NAME=VALUE")
-    readers: Mapping[str, Any] = {"int": int, "float": float, "json": json.loads, "bool": _truth}
-    try:
-        return name, readers.get(kind, str)(value)
-    except ValueError as error:
-        raise ConfigurationError(f"--var {name}: {value!r} is not of type {kind}") from error
-
-
-def _truth(text: str) -> bool:
-    return text.strip().lower() in ("1", "true", "yes", "on")

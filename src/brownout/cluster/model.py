@@ -21,6 +21,7 @@ from brownout.cluster.atlas.spec import AtlasSpec
 from brownout.cluster.connection import Connection
 from brownout.cluster.hours import parse_window
 from brownout.cluster.observing import ObserveSpec
+from brownout.cluster.price import Price
 from brownout.cluster.settings import AbsolutePath, Address, Name, Settings
 from brownout.errors import ConfigurationError
 
@@ -230,6 +231,7 @@ class Cluster(Settings):
         ObserveSpec, Field(description="Prometheus, Grafana, exporters (docs/dashboards.md)")
     ] = ObserveSpec()
     lab: LabSpec | None = None
+    price: Annotated[Price | None, Field(description="what it costs, for results per money")] = None
     labels: dict[str, str] = Field(default_factory=dict)
 
     @field_validator("nodes", "spares")

@@ -8,6 +8,7 @@ from typing import Any
 
 from brownout.errors import GeneratorError
 from brownout.load.generator import Generator, Progress
+from brownout.load.place import Place
 from brownout.load.workload import Workload
 
 __all__ = ["LoadResult", "run_load"]
@@ -36,36 +37,44 @@ def run_load(
     on_live: Callable[[Mapping[str, Any]], None] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     clean: bool = False,
+    read_back: bool = True,
+    place: Place | None = None,
+    on_start: Callable[[Callable[[], float | None]], None] | None = None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> LoadResult:
     """Put `workload` on a database for `seconds` and read the ledger back; files in `directory`.
 
     `target` is an adapter's `load_spec()`: driver, connection, options. `progress` gets what is
-    being done (`loading`, `verifying`), how much is done, how much there is. A Ctrl-C ends the
-    load early and still stops, flushes and verifies. Raises `GeneratorError`.
+    being done (`loading`, `verifying`), how much is done, how much there is. `on_start` gets the
+    load's clock once it runs; `enough` ends it before its time. Without `read_back` the ledger
+    is not verified. `place` is where the generator runs, by default here. A Ctrl-C ends the load
+    early and still stops, flushes and verifies. Raises `GeneratorError`.
     """
 
     def step(what: str) -> Progress | None:
         return None if progress is None else lambda done, total: progress(what, done, total)
 
     spec = workload.to_spec(directory=directory, seed=seed, writer=directory.name, **target)
-    with Generator(directory, on_live) as generator:
+    with Generator(directory, on_live, place) as generator:
         generator.open(spec)
         generator.load(step("loading"))
         generator.start()
-        interrupted = _wait(generator, seconds)
+        if on_start is not None:
+            on_start(generator.now)
+        interrupted = _wait(generator, seconds, enough)
         stopped = generator.stop()
         verified = None
-        if any(stream.verified for stream in workload.streams):
+        if read_back and any(stream.verified for stream in workload.streams):
             verified = generator.verify(step("verifying"))
         if clean:
             generator.clean()
     return LoadResult(stopped, verified, interrupted)
 
 
-def _wait(generator: Generator, seconds: float) -> bool:
-    """Wait until the generator's clock has reached `seconds`; say whether a person cut it short."""
+def _wait(generator: Generator, seconds: float, enough: Callable[[], bool]) -> bool:
+    """Wait until the clock has reached `seconds` or it is `enough`; say whether a person cut in."""
     try:
-        while (generator.now() or 0.0) < seconds:
+        while (generator.now() or 0.0) < seconds and not enough():
             if not generator.alive:
                 raise GeneratorError("the load generator died under the load")
             time.sleep(0.05)

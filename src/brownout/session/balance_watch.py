@@ -1,4 +1,4 @@
-"""Look about once a second at what the nodes hold, for as long as a cluster is being resized."""
+"""Look again and again at what the nodes hold, while a cluster is resized or a load is long."""
 
 import contextlib
 import logging
@@ -30,7 +30,9 @@ class BalanceWatch:
         path: Path,
         clock: Callable[[], float | None],
         say: Callable[[str], None],
+        every_s: float = _EVERY_S,
     ) -> None:
+        self._every_s = every_s
         self._adapter, self._path, self._clock, self._say = adapter, path, clock, say
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="balance", daemon=True)
@@ -52,7 +54,7 @@ class BalanceWatch:
             self._look()
             if last:
                 return
-            self._stop.wait(max(0.0, _EVERY_S - (time.monotonic() - began)))
+            self._stop.wait(max(0.0, self._every_s - (time.monotonic() - began)))
 
     def _look(self) -> None:
         """Take the time before asking: what is answered is not older than it."""

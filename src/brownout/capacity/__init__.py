@@ -1,0 +1,5 @@
+"""The highest rate that holds an SLA, whole and with a node gone: `docs/capacity.md`.
+
+`search` decides which rate is tried next, `judging` what a step says; both are pure. `running`
+and `faulted` make the steps, `hunt` joins them, `result` is what is kept and shown.
+"""

@@ -1,0 +1,69 @@
+"""Steps with nothing broken: a load at one rate for a time, judged when it is over."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brownout.capacity.judging import TERMS, Terms, judge
+from brownout.capacity.promises import promises_of, scaled
+from brownout.capacity.reading import Measured, measured_in
+from brownout.capacity.search import Probe
+from brownout.capacity.step import Step, made
+from brownout.load.place import Place
+from brownout.load.session import run_load
+from brownout.load.workload import Workload
+
+__all__ = ["Lengths", "WholeSteps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Seconds: of a step, of the long run, and at the beginning of each that are not judged."""
+
+    step_s: float = 30.0
+    confirm_s: float = 600.0
+    settle_s: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSteps:
+    """Makes steps on a cluster in which nothing is broken.
+
+    `target` is an adapter's `load_spec()`, `place` says where the generator of a directory runs;
+    `before` is called before each step and raises where the cluster is not fit for one.
+    """
+
+    workload: Workload
+    target: Callable[[], Mapping[str, Any]]
+    directory: Path
+    seed: int
+    lengths: Lengths
+    terms: Terms = TERMS
+    before: Callable[[], object] = lambda: None
+    place: Callable[[Path], Place | None] = lambda _: None
+    on_live: Callable[[Mapping[str, Any]], None] | None = None
+    progress: Callable[[str, int, int], None] | None = None
+
+    def make(self, probe: Probe, number: int) -> Step:
+        """Make one step; raises `KeyboardInterrupt` where a person cut it short."""
+        self.before()
+        run = self.directory / "steps" / f"{number:03}-{probe.rate:.0f}"
+        length = self.lengths.confirm_s if probe.kind == "confirm" else self.lengths.step_s
+        workload = scaled(self.workload, probe.rate)
+        result = run_load(
+            workload, self.target(), run, self.lengths.settle_s + length, seed=self.seed + number,
+            on_live=self.on_live, progress=self.progress, read_back=False, place=self.place(run),
+        )  # fmt: skip
+        if result.interrupted:
+            raise KeyboardInterrupt
+        return self.judged(probe, number, run, workload)
+
+    def judged(self, probe: Probe, number: int, run: Path, workload: Workload) -> Step:
+        """Judge the files of a step that is over."""
+        measured, promises = Measured(run), promises_of(workload)
+        seconds = measured_in(self.lengths.settle_s, float("inf"), measured.seconds)
+        figures = tuple(measured.figures(s.name, promises, seconds) for s in workload.streams)
+        lag = measured.lag_p99_ms(seconds)
+        judgement = judge(figures, promises, self.terms, lag)
+        return made(number, "whole", probe, judgement, figures, lag, run)

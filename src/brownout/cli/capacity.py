@@ -1,0 +1,109 @@
+"""`brownout capacity`: the highest rate that holds an SLA, whole and with a node gone."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from brownout.cli.arguments import Cluster, Json, Variables, complete_experiment, complete_workload
+from brownout.cli.load import Changes, seconds
+from brownout.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from brownout.capacity.session import Wanted
+
+__all__ = ["capacity"]
+
+Promises = Annotated[
+    list[str] | None,
+    typer.Option("--sla", help="STREAM.read.p99.9=20ms: what has to hold, over the workload's."),
+]
+Fault = Annotated[
+    str,
+    typer.Option(
+        help="An experiment: also find what holds while it breaks and mends.",
+        autocompletion=complete_experiment,
+    ),
+]
+
+
+def capacity(
+    workload: Annotated[
+        str,
+        typer.Argument(
+            help="A workload file, or the name of a shipped one.", autocompletion=complete_workload
+        ),
+    ] = "",
+    cluster: Cluster = "lab-mongodb",
+    sla: Promises = None,
+    change: Changes = "",
+    start: Annotated[
+        float, typer.Option(help="Operations a second to begin at; 0: the workload's own.")
+    ] = 0.0,
+    most: Annotated[float, typer.Option("--max", help="Never offer more; 0: no ceiling.")] = 0.0,
+    factor: Annotated[float, typer.Option(help="From one step up to the next.")] = 2.0,
+    precision: Annotated[float, typer.Option(help="How close the answer has to be.")] = 0.02,
+    step: Annotated[str, typer.Option(help="How long each step is judged.")] = "30s",
+    confirm: Annotated[str, typer.Option(help="How long the confirming run is.")] = "10m",
+    settle: Annotated[str, typer.Option(help="Before each, not judged.")] = "5s",
+    again: Annotated[
+        int, typer.Option(min=0, max=9, help="Tries more before a step counts as a breach.")
+    ] = 1,
+    with_fault: Fault = "",
+    allowance: Annotated[
+        str, typer.Option(help="With a fault: how long each stream may be in dips.")
+    ] = "10s",
+    down: Annotated[str, typer.Option(help="With a fault: how long the node is down.")] = "15s",
+    var: Variables = None,
+    seed: Annotated[int, typer.Option(min=1, help="Of keys, arrivals and faults.")] = 1,
+    resume: Annotated[Path | None, typer.Option(help="Go on with a search that was cut short.")] = (
+        None
+    ),
+    as_json: Json = False,
+) -> None:
+    """Find the highest rate at which WORKLOAD holds its SLA on a cluster.
+
+    Geometric up, bisection, then a long run to confirm. Every step is kept: a search that was cut
+    short goes on by --resume. Exit code 0 where it is found, 1 where no rate holds, 2 where it is
+    only known to be at least so much.
+    """
+    from brownout.capacity.session import Wanted, carry_out, read_wanted
+    from brownout.capacity.words import render
+
+    if resume is not None:
+        if workload:
+            raise ConfigurationError(f"--resume: found `{workload}` beside it; it is known there")
+        wanted, directory = read_wanted(resume), resume
+    else:
+        wanted = Wanted(
+            workload=workload, cluster=cluster, sla=tuple(sla or ()), change=change, start=start,
+            ceiling=most, factor=factor, precision=precision, step_s=seconds(step, "--step"),
+            confirm_s=seconds(confirm, "--confirm"), settle_s=seconds(settle, "--settle"),
+            again=again, fault=with_fault, allowance_s=seconds(allowance, "--allowance"),
+            down_s=seconds(down, "--down"), variables=tuple(var or ()), seed=seed,
+        )  # fmt: skip
+        directory = None
+    _check(wanted)
+    result, where, code = carry_out(wanted, directory, lambda words: typer.echo(words, err=True))
+    typer.echo(json.dumps(result, indent=2) if as_json else render(result, str(where)))
+    raise typer.Exit(code)
+
+
+def _check(wanted: "Wanted") -> None:
+    """Refuse numbers that mean nothing, all at once."""
+    rules: dict[str, tuple[Any, bool, str]] = {
+        "WORKLOAD": (wanted.workload, bool(wanted.workload), "a workload's file or name"),
+        "--start": (wanted.start, 0 <= wanted.start < 1e9, "a rate, or 0 for the workload's"),
+        "--max": (wanted.ceiling, 0 <= wanted.ceiling < 1e9, "a rate, or 0 for none"),
+        "--factor": (wanted.factor, 1.05 <= wanted.factor <= 10, "1.05 to 10"),
+        "--precision": (wanted.precision, 0.001 <= wanted.precision <= 0.5, "0.001 to 0.5"),
+        "--step": (wanted.step_s, wanted.step_s >= 2, "2 s at least"),
+        "--confirm": (wanted.confirm_s, wanted.confirm_s >= wanted.step_s, "no less than --step"),
+    }
+    problems = [f"{name}: found {found or 'nothing'}, wanted {words}"
+                for name, (found, ok, words) in rules.items() if not ok]  # fmt: skip
+    if 0 < wanted.ceiling < wanted.start:
+        problems.append(f"--start: found {wanted.start:g}, above --max {wanted.ceiling:g}")
+    if problems:
+        raise ConfigurationError(problems)

@@ -1,0 +1,113 @@
+"""`brownout fill`: a database filled to a size, and conditioned until it is steady."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from brownout.cli.arguments import Cluster
+from brownout.cli.load import Changes, WorkloadName, opened_adapter, seconds
+from brownout.errors import ConfigurationError, ExitCode
+
+if TYPE_CHECKING:
+    from brownout.cluster.adapter import Adapter
+    from brownout.cluster.model import Cluster as ClusterModel
+    from brownout.load.workload import Workload
+    from brownout.session.status import Status
+
+__all__ = ["fill"]
+
+
+def fill(
+    workload: WorkloadName,
+    cluster: Cluster = "lab-mongodb",
+    records: Annotated[
+        int, typer.Option(min=0, help="How many records; 0: as many as the workload has.")
+    ] = 0,
+    size: Annotated[str, typer.Option(help="How much of values, as 10GB, in place of it.")] = "",
+    condition: Annotated[
+        str, typer.Option(help="Then run the workload until it is steady, at most so long.")
+    ] = "",
+    window: Annotated[str, typer.Option(help="What steadiness is judged by.")] = "60s",
+    tolerance: Annotated[
+        float, typer.Option(min=0.001, max=0.5, help="How much a steady level may drift.")
+    ] = 0.05,
+    change: Changes = "",
+    seed: Annotated[int, typer.Option(min=1, help="Of the values.")] = 1,
+) -> None:
+    """Fill a database with WORKLOAD's data set, and condition it.
+
+    One that was killed goes on where it stopped; a complete one is only counted. Exit code 2
+    where it did not get steady in the time that --condition gives it.
+    """
+    from brownout.cluster import inventory
+    from brownout.infra import lab
+    from brownout.load import workload as workloads
+    from brownout.load.filling import bytes_of, sized
+    from brownout.session import open_runs
+    from brownout.session.status import Status
+
+    wanted = sized(workloads.load(workload, change), records, bytes_of(size) if size else 0)
+    if not wanted.data.load:
+        raise ConfigurationError("data.load: found false, wanted true to fill it")
+    longest = seconds(condition, "--condition") if condition else 0.0
+    step = seconds(window, "--window")
+    declared = inventory.declared(cluster)
+    open_runs.check_free(declared.name)
+    # A lab that comes down again would be filled for nothing: it stays.
+    target, _ = lab.ensure(declared, progress=lambda words: typer.echo(words, err=True))
+    status = Status(title=f"{target.name} · fill {wanted.name}")
+    try:
+        with opened_adapter(target) as adapter:
+            adapter.ready()
+            status.start()
+            told, steady = _carried_out(wanted, target, adapter, status, seed, longest, step,
+                                        tolerance)  # fmt: skip
+    finally:
+        status.stop()
+    typer.echo(told)
+    raise typer.Exit(0 if steady else ExitCode.INCONCLUSIVE)
+
+
+def _carried_out(
+    wanted: "Workload",
+    target: "ClusterModel",
+    adapter: "Adapter",
+    status: "Status",
+    seed: int,
+    longest: float,
+    window: float,
+    tolerance: float,
+) -> tuple[str, bool]:
+    """Fill, and condition where `longest` is not 0; return what to say, and whether it is well."""
+    from brownout.load.filling import Conditioning
+    from brownout.load.filling import fill as filled
+    from brownout.load.session import run_load
+    from brownout.load.where import place_for
+    from brownout.report.words import duration
+    from brownout.run.directory import RunDirectory
+
+    status.phase = "filling"
+    directory = RunDirectory.create("fill", seed)
+    done = filled(wanted, adapter.load_spec(), directory.path, seed=seed,
+                  place=place_for(target, directory.path), progress=status.progress)  # fmt: skip
+    told = (f"{target.name}: {done['keys']:,} records are there, counted at the database "
+            f"({duration(float(done['seconds']))})")  # fmt: skip
+    if not longest:
+        return told, True
+    status.phase = "conditioning"
+    status.until(longest)
+    conditioning, place = Conditioning(window, tolerance), RunDirectory.create("condition", seed)
+
+    def feed(event: Mapping[str, Any]) -> None:
+        status.feed(event)
+        conditioning.feed(event)
+        status.say(conditioning.state().why)
+
+    result = run_load(wanted, adapter.load_spec(), place.path, longest, seed=seed, on_live=feed,
+                      read_back=False, place=place_for(target, place.path),
+                      enough=conditioning.enough)  # fmt: skip
+    state, took = conditioning.state(), duration(float(result.stopped["end_t"]))
+    if state.steady:
+        return f"{told}\nsteady after {took} ({len(conditioning.windows)} windows)", True
+    return f"{told}\nnot steady after {took}: {state.why}\n{place.path}", False
