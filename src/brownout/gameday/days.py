@@ -7,6 +7,7 @@ summary.md      the same for people, with links to each run
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import RLock
 
 from brownout.errors import RunDirectoryError
 from brownout.gameday.record import Record, StepRecord
@@ -19,11 +20,12 @@ __all__ = ["Day", "all_days", "new_place", "root"]
 
 
 class Day:
-    """One game day on the disk."""
+    """One game day on the disk; it may be written from several threads."""
 
     def __init__(self, path: Path, record: Record) -> None:
         self.path = path
         self.record = record
+        self._writing = RLock()
 
     @property
     def summary(self) -> Path:
@@ -32,13 +34,15 @@ class Day:
 
     def note(self, words: str) -> None:
         """Write something down, with the time."""
-        self.record.notes.append(f"{wall_clock()} {words}")
-        self.save()
+        with self._writing:
+            self.record.notes.append(f"{wall_clock()} {words}")
+            self.save()
 
     def save(self) -> None:
         """Write the record, whole or not at all, and the summary."""
-        write_json(self.path / "gameday.json", redact(asdict(self.record)))
-        self.summary.write_text(markdown(self.record, self.path), encoding="utf-8")
+        with self._writing:
+            write_json(self.path / "gameday.json", redact(asdict(self.record)))
+            self.summary.write_text(markdown(self.record, self.path), encoding="utf-8")
 
     @classmethod
     def open(cls, path: Path) -> "Day":

@@ -29,7 +29,7 @@ def going_on(lease: Held, state: str, record: Record | None) -> str:
 def history_rows(past: Sequence[Day]) -> list[dict[str, Any]]:
     """Return a row a day, the latest last, for programs."""
     return [
-        {"day": str(day.path), "verdict": _word(day.record), **asdict(day.record)} for day in past
+        {**asdict(day.record), "day": str(day.path), "verdict": _word(day.record)} for day in past
     ]
 
 
