@@ -61,6 +61,17 @@ def test_a_generator_that_was_late_says_nothing_of_the_database(
     assert "the load generator was late" in step.reasons[0]
 
 
+def test_a_step_that_was_cut_short_is_made_again_beside_what_it_left(
+    target: Any, tmp_path: Path
+) -> None:
+    left = tmp_path / "steps" / "001-100"
+    left.mkdir(parents=True)
+    (left / "generator.json").write_text("{}")
+    step = steps_on(target, tmp_path).make(Probe(100, "step"), 1)
+    assert step.verdict == "holds"
+    assert step.run.endswith("001-100-again1")
+
+
 def test_what_is_before_a_step_can_stop_it_with_nothing_done(target: Any, tmp_path: Path) -> None:
     def before() -> None:
         raise RuntimeError("not whole")

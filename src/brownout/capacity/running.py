@@ -42,18 +42,16 @@ class WholeSteps:
     terms: Terms = TERMS
     before: Callable[[], object] = lambda: None
     place: Callable[[Path], Place | None] = lambda _: None
-    on_live: Callable[[Mapping[str, Any]], None] | None = None
-    progress: Callable[[str, int, int], None] | None = None
 
     def make(self, probe: Probe, number: int) -> Step:
         """Make one step; raises `KeyboardInterrupt` where a person cut it short."""
         self.before()
-        run = self.directory / "steps" / f"{number:03}-{probe.rate:.0f}"
+        run = _fresh(self.directory / "steps" / f"{number:03}-{probe.rate:.0f}")
         length = self.lengths.confirm_s if probe.kind == "confirm" else self.lengths.step_s
         workload = scaled(self.workload, probe.rate)
         result = run_load(
             workload, self.target(), run, self.lengths.settle_s + length, seed=self.seed + number,
-            on_live=self.on_live, progress=self.progress, read_back=False, place=self.place(run),
+            read_back=False, place=self.place(run),
         )  # fmt: skip
         if result.interrupted:
             raise KeyboardInterrupt
@@ -67,3 +65,9 @@ class WholeSteps:
         lag = measured.lag_p99_ms(seconds)
         judgement = judge(figures, promises, self.terms, lag)
         return made(number, "whole", probe, judgement, figures, lag, run)
+
+
+def _fresh(run: Path) -> Path:
+    """Return a directory that is not there yet: a step that was cut short left its own."""
+    tries = (run, *(run.with_name(f"{run.name}-again{n}") for n in range(1, 1000)))
+    return next(path for path in tries if not path.exists())
