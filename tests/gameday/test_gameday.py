@@ -200,6 +200,31 @@ def test_a_time_that_came_while_nobody_served_is_missed_and_said(
 
 
 @pytest.mark.matrix
+def test_a_scheduled_day_that_is_killed_is_put_back_by_its_server_and_told(
+    lab_mongodb: Cluster, home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPS", hook.url)
+    at = datetime.now(UTC) + timedelta(seconds=4)
+    day = write(
+        experiments=[gently("node-pause", hang_s=600)],
+        schedule={"at": at.isoformat()},
+        notify=[{"name": "ops", "url": {"env": "OPS"}, "about": ["fail"]}],
+    )
+    process = started("serve", day)
+    try:
+        await_(happened("pause_node", home), process)
+        (lease,) = json.loads(told("status", "--json").stdout)
+        kill_tree(lease["pid"])
+        await_(lambda: hook.titles, process)
+    finally:
+        process.terminate()
+        process.wait(60)
+    assert "was killed by SIGKILL" in hook.titles[0]
+    assert "cluster `lab-mongodb` is whole" in hook.heard[0]["message"]
+    check_whole(lab_mongodb)
+
+
+@pytest.mark.matrix
 def test_a_safeguard_of_chaostoolkit_addons_ends_the_experiment_and_the_day(
     lab_mongodb: Cluster, home: Path, write: Write
 ) -> None:

@@ -62,6 +62,11 @@ def test_every_mistake_of_what_it_names_is_named_at_once(write: Write) -> None:
     assert "safeguards[0]: " in found
 
 
+def test_a_schedule_that_never_comes_is_bad_input(write: Write) -> None:
+    (problem,) = problems(write(schedule={"cron": "0 10 30 2 *"}))
+    assert "which never comes" in problem
+
+
 def test_unknown_experiments_and_variables_are_named_with_their_step(write: Write) -> None:
     path = write(
         experiments=[

@@ -18,7 +18,7 @@ from brownout.cluster.model import Cluster
 from brownout.cluster.problems import from_validation
 from brownout.errors import ConfigurationError
 from brownout.gameday.calendar import HORIZON, calendar_of
-from brownout.gameday.schedules import trigger_of
+from brownout.gameday.schedules import next_times
 from brownout.gameday.spec import GameDay, Step
 from brownout.gameday.telling import unusable
 from brownout.session.stopping import AvailabilityBelow
@@ -109,10 +109,12 @@ def _calendar(gameday: GameDay, cluster: Cluster) -> Iterator[str]:
 
 def _schedule(gameday: GameDay) -> Iterator[str]:
     if gameday.schedule is not None:
+        found = f"schedule.cron: found {gameday.schedule.cron!r}"
         try:
-            trigger_of(gameday.schedule)
+            if gameday.schedule.cron and not next_times(gameday.schedule, datetime.now(UTC), 1):
+                yield f"{found}, which never comes, wanted a day that there is"
         except ValueError as error:
-            yield f"schedule.cron: found {gameday.schedule.cron!r}, {error}"
+            yield f"{found}, {error}"
 
 
 def _safeguards(gameday: GameDay) -> Iterator[str]:
