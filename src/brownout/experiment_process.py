@@ -20,6 +20,8 @@ from brownout.session import open_runs
 
 __all__ = ["ExperimentProcess", "Outcome"]
 
+STDERR = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -61,7 +63,8 @@ class ExperimentProcess:
                    "run", "--journal-path", str(self._journal)]  # fmt: skip
         command += ["--control-file", str(controls)] if controls else []
         command += [part for text in variables for part in ("--var", text)]
-        self.process = subprocess.Popen([*command, str(experiment)], stdout=sys.stderr)
+        # Not sys.stderr: within a test that may be an object without a file.
+        self.process = subprocess.Popen([*command, str(experiment)], stdout=STDERR)
 
     def __enter__(self) -> Self:
         return self

@@ -14,9 +14,11 @@ from brownout.cli import (
     calibrate,
     capacity,
     doctor,
+    evidence,
     fill,
     gameday,
     gate,
+    history,
     impact,
     inventories,
     lab,
@@ -64,6 +66,9 @@ app.command("analyze", rich_help_panel=LOOK)(runs.analyze)
 app.command("impact", rich_help_panel=LOOK)(impact.impact)
 app.command("trend", rich_help_panel=LOOK)(trend.trend)
 app.add_typer(runs.app, name="runs", rich_help_panel=LOOK)
+app.command("bundle", rich_help_panel=LOOK)(evidence.bundle)
+app.command("verify", rich_help_panel=LOOK)(evidence.verify)
+app.add_typer(history.app, name="history", rich_help_panel=LOOK)
 app.command("gate", rich_help_panel=DECIDE)(gate.gate)
 app.add_typer(gate.app, name="baseline", rich_help_panel=DECIDE)
 app.command("new", rich_help_panel=MAKE)(making.new)

@@ -15,8 +15,9 @@ from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
 __all__ = ["Secret", "SecretUri", "environment_without_secrets", "offer_secrets"]
 
-#: Every variable that an inventory read by this process names as a secret.
-_named: set[str] = set()
+#: Every variable that an inventory read by this process names as a secret, and that of the
+#: history, whose URL may hold a password.
+_named: set[str] = {"BROWNOUT_HISTORY"}
 #: The experiment's `secrets`, as Chaos Toolkit has loaded them.
 _offered: dict[str, Any] = {}
 _WANTED = "wanted {env: NAME} or {file: path}, or {secret: scope.name}"

@@ -25,13 +25,13 @@ from brownout.settings_file import parse_yaml, read_text
 __all__ = ["Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
 
 #: What is compared unless somebody says otherwise; the more, the more repeats a decision needs.
+#: Availability is not among them: it rises with the time that an episode takes to be redundant.
 DEFAULT_MEASURES = (
     "tps_drop",
     "blackout",
     "recovery_time",
     "redundancy_time",
     "lost_seconds",
-    "availability",
 )
 #: No allowance is smaller: what two buckets of 0.1 s, or a hundredth, can hide.
 _FLOORS = {"s": 0.2, "ratio": 0.01, "us": 1000.0}
@@ -83,6 +83,11 @@ class Baseline(_Strict):
     def values(self, measure: str) -> list[float | None]:
         """The values of a measure, one a repeat."""
         return [repeat.values.get(measure) for repeat in self.repeats]
+
+    def median(self, measure: str) -> float | None:
+        """The median of a measure, None where it was not pinned."""
+        known = [value for value in self.values(measure) if value is not None]
+        return median_high(known) if known else None
 
 
 def pin(

@@ -2,9 +2,10 @@
 
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from brownout.errors import RunDirectoryError, Unsupported
 from brownout.report.material import Material
@@ -15,7 +16,7 @@ from brownout.report.reading import read
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render", "write"]
+__all__ = ["fill", "render", "save", "write"]
 
 TEMPLATES = Path(__file__).parent / "template"
 
@@ -28,6 +29,12 @@ def write(run: Path) -> Path:
     """
     target = run / "report.html"
     text = render(read(run))
+    save(target, text)
+    return target
+
+
+def save(target: Path, text: str) -> None:
+    """Write a page in one step; raises `RunDirectoryError` where that cannot be done."""
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         beside.write_text(text, encoding="utf-8")
@@ -37,18 +44,21 @@ def write(run: Path) -> Path:
         raise RunDirectoryError(
             f"{target}: cannot be written: {error.strerror}", "free some space or check permissions"
         ) from error
-    return target
 
 
 def render(material: Material) -> str:
     """Return the whole page as text."""
+    return fill("report.html.j2", context(material))
+
+
+def fill(template: str, values: Mapping[str, Any]) -> str:
+    """Return the page that a template makes of its values, in the one style of all pages."""
     environment = _environment()
     style = environment.get_template("report.css").render(
         light=css(LIGHT), dark=css(DARK), paper=css(PAPER), looks=looks_css()
     )
     script = (TEMPLATES / "report.js").read_text("utf-8")
-    page = environment.get_template("report.html.j2")
-    return page.render(style=style, script=script, **context(material))
+    return environment.get_template(template).render(style=style, script=script, **values)
 
 
 @cache

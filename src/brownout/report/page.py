@@ -15,7 +15,7 @@ from brownout.report.sampled import data_table
 from brownout.report.tiles import tiles
 from brownout.report.words import duration, pace
 
-__all__ = ["context", "deadline_words", "eyebrow"]
+__all__ = ["context", "deadline_words", "embedded", "eyebrow"]
 
 CONTENTS = (
     ("time", "Over time"),
@@ -202,5 +202,10 @@ def _data(material: Material, charts: Mapping[str, Any]) -> str:
         "impact": material.impact,
         "charts": {key: chart["data"] for key, chart in charts.items()},
     }
+    return embedded(data)
+
+
+def embedded(data: Mapping[str, Any]) -> str:
+    """Return data as JSON that is safe inside a script element."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False, default=str)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brownout.errors import BrownoutError
+from brownout.history.recording import record_quietly
 from brownout.report import html
 from brownout.report.table import render
 from brownout.run import analyze
@@ -18,7 +19,8 @@ logger = logging.getLogger("chaostoolkit")
 def conclude(directory: RunDirectory, journal: Mapping[str, Any]) -> dict[str, Any]:
     """Write all that is made from a run's raw files, print the table, and return the impact.
 
-    A report that cannot be made is said and no more: the verdict does not hang on it.
+    A report that cannot be made, and a history that cannot be written, are said and no more: the
+    verdict does not hang on them.
     """
     directory.write_journal(journal)
     impact = analyze(directory.path)
@@ -27,4 +29,5 @@ def conclude(directory: RunDirectory, journal: Mapping[str, Any]) -> dict[str, A
         print(f"report {html.write(directory.path)}")
     except BrownoutError as error:
         logger.warning(f"no report: {error}")
+    record_quietly(directory, impact)
     return impact

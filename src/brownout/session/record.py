@@ -41,7 +41,14 @@ def _versions(adapter: Adapter) -> dict[str, str]:
         "chaostoolkit-lib": version("chaostoolkit-lib"),
         "generator": loadgen_version(),
         "server": adapter.engine(),
+        **_release(),
     }
+
+
+def _release() -> dict[str, str]:
+    """What of the user's own is under test, as whoever starts the run names it."""
+    release = os.environ.get("BROWNOUT_RELEASE", "").strip()
+    return {"release": release[:100]} if release else {}
 
 
 def _host() -> dict[str, Any]:

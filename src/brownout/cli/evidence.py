@@ -1,0 +1,61 @@
+"""`brownout bundle` and `brownout verify`: a run as one archive, and the check of one."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from brownout.cli.arguments import Run
+from brownout.errors import ConfigurationError, ExitCode
+
+__all__ = ["bundle", "verify"]
+
+
+def bundle(
+    run: Run = Path("latest"),
+    to: Annotated[
+        Path | None, typer.Option(help="The file to write; RUN.tar.gz here unless told.")
+    ] = None,
+) -> None:
+    """Make one archive of RUN: raw files, logs, journal, report, versions, checksums.
+
+    Prints its path and its SHA-256; keep that elsewhere, and `verify` tells a forged bundle too.
+    """
+    from brownout.evidence.bundling import bundle as make
+    from brownout.run.directory import RunDirectory
+
+    directory = RunDirectory.find(run)
+    made = make(directory, to or Path(f"{directory.run_id}.tar.gz"))
+    cut = [name for name, file in made.manifest.files.items() if file.redacted]
+    typer.echo(str(made.path))
+    typer.echo(f"sha256 {made.sha256}")
+    if cut:
+        typer.echo(f"secrets were taken out of {', '.join(cut)}", err=True)
+
+
+def verify(
+    bundle: Annotated[Path, typer.Argument(help="An archive made by `brownout bundle`.")],
+    sha256: Annotated[
+        str, typer.Option(help="What `brownout bundle` said; another one is a fail.")
+    ] = "",
+) -> None:
+    """Check BUNDLE without unpacking it. Exit code 0 if all is as it was bundled, 1 if not.
+
+    Damaged, missing and added files are named; 64 where it is no bundle at all.
+    """
+    from brownout.evidence.verifying import verify as check
+
+    if sha256 and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
+        raise ConfigurationError("--sha256: wanted 64 hexadecimal digits")
+    checked = check(bundle)
+    problems = checked.problems
+    if sha256 and checked.sha256 != sha256.lower():
+        problems.insert(0, f"the archive is another one: its sha256 is {checked.sha256}")
+    for problem in problems:
+        typer.echo(problem)
+    manifest = checked.manifest
+    stand_in = ", STAND-IN" if manifest.stand_in else ""
+    what = f"{manifest.run_id}, {manifest.verdict}{stand_in}, {len(manifest.files)} files"
+    typer.echo(f"{'NOT as it was bundled' if problems else 'as it was bundled'}: {what}")
+    raise typer.Exit(int(ExitCode.FAIL if problems else ExitCode.PASS))

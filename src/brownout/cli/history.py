@@ -1,0 +1,82 @@
+"""`brownout history`: every run that was made, in the terminal and as one page."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from brownout.cli.arguments import Json, complete_run
+from brownout.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from brownout.history.place import Place
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Every run that was made: what it measured, and how it was judged.")
+
+
+@app.callback(invoke_without_command=True)
+def history(
+    context: typer.Context,
+    scenario: Annotated[str, typer.Option(help="Only runs of this scenario.")] = "",
+    cluster: Annotated[str, typer.Option(help="Only runs on this cluster.")] = "",
+    last: Annotated[int, typer.Option(min=1, help="Only so many of the latest.")] = 200,
+    html: Annotated[
+        Path | None, typer.Option(help="Write it as one page that needs nothing else.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show the runs of the history, a table for each kind; or write them as a page."""
+    if context.invoked_subcommand is not None:
+        return
+    from brownout.history import telling
+    from brownout.history.store import Store
+    from brownout.report.grid_text import plain
+
+    place = _place()
+    with Store(place) as store:
+        kept = store.runs(scenario or None, cluster or None, last)
+    if html is not None:
+        from brownout.history.page import render
+        from brownout.report.html import save
+
+        save(html, render(kept, place.words))
+        typer.echo(str(html))
+    elif as_json:
+        typer.echo(json.dumps(telling.as_document(kept), indent=2))
+    else:
+        for name, runs in telling.groups(kept).items():
+            typer.echo(plain(telling.grid(name, runs)) + "\n")
+        typer.echo(f"{len(kept)} runs in {place.words}", err=True)
+
+
+@app.command()
+def add(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Runs: directories or names.", metavar="RUN…", autocompletion=complete_run
+        ),
+    ],
+    occasion: Annotated[str, typer.Option(help="What the runs were a part of.")] = "",
+) -> None:
+    """Put runs into the history that were made elsewhere, or before there was one."""
+    from brownout.history.recording import record
+    from brownout.run.directory import RunDirectory
+    from brownout.run.several import read_several
+
+    place = _place()
+    for run in read_several(runs):
+        record(RunDirectory.open(run.path), place, occasion or None)
+        typer.echo(f"{run.run_id}  {run.verdict}")
+
+
+def _place() -> "Place":
+    from brownout.history.place import VARIABLE, find
+
+    place = find()
+    if place is None:
+        raise ConfigurationError(f"{VARIABLE} is `off`, so there is no history to show")
+    return place

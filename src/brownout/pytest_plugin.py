@@ -1,0 +1,105 @@
+"""pytest with experiments: the fixture `resilience`, its options and its marker.
+
+    def test_node_wipe(resilience):
+        impact = resilience.run("node-wipe", cluster="staging")
+        assert impact.recovery_time <= 5
+        assert impact.ledger.lost == 0
+
+pytest loads this wherever brownout is installed, so nothing else is imported until a test asks
+for the fixture. docs/pytest.md explains it.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from brownout.testing.resilience import Resilience
+
+__all__ = ["resilience"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--resilience-cluster` and `--resilience-baseline`."""
+    group = parser.getgroup("resilience", "experiments on a database cluster, by brownout")
+    cluster = "The cluster of tests that name none: an inventory's name or path."
+    baseline = "A baseline pinned by `brownout baseline pin`."
+    group.addoption("--resilience-cluster", metavar="NAME", default=None, help=cluster)
+    group.addoption("--resilience-baseline", metavar="FILE", default=None, help=baseline)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker."""
+    config.addinivalue_line(
+        "markers",
+        "resilience(cluster=None, baseline=None): breaks something in a cluster; every test with "
+        "the fixture `resilience` has it",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that use the fixture, so that `-m "not resilience"` leaves them out."""
+    for item in items:
+        if "resilience" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.resilience)
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """Say value, limit, interval and report of a comparison of ours that does not hold."""
+    if not any(type(side).__module__ == "brownout.testing.value" for side in (left, right)):
+        return None
+    from brownout.testing.value import explained
+
+    return explained(op, left, right)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
+    """After a test's own assertions: a run that failed by its own limits fails the test."""
+    result = yield
+    made: Any = pyfuncitem.funcargs.get("resilience")
+    if made is not None and type(made).__module__ == "brownout.testing.resilience":
+        made.check()
+    return result
+
+
+@pytest.fixture
+def resilience(request: pytest.FixtureRequest, _resilience_holds: Any) -> "Resilience":
+    """Run experiments on a cluster, one process each, and assert what its users felt."""
+    from brownout.testing.resilience import Resilience
+
+    marker = _marked(request.node)
+    cluster = marker.get("cluster") or request.config.getoption("--resilience-cluster")
+    baseline = marker.get("baseline") or request.config.getoption("--resilience-baseline")
+
+    def note(name: str, value: object) -> None:
+        request.node.user_properties.append((name, value))
+
+    path = request.config.rootpath / Path(baseline) if baseline else None
+    return Resilience(cluster, path, note, _resilience_holds)
+
+
+@pytest.fixture(scope="session")
+def _resilience_holds() -> Iterator[Any]:
+    """The clusters that this worker of pytest-xdist has taken; None without workers."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is None:
+        yield None
+        return
+    from brownout.testing.hold import Holds
+
+    holds = Holds(f"worker {worker}")
+    yield holds
+    holds.release()
+
+
+def _marked(item: pytest.Item) -> dict[str, Any]:
+    """What the markers nearest to the test say."""
+    found: dict[str, Any] = {}
+    for marker in reversed(list(item.iter_markers("resilience"))):
+        found |= marker.kwargs
+    return found

@@ -1,0 +1,167 @@
+"""The `resilience` fixture: runs experiments, one process each, and judges what may be asserted."""
+
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from brownout import catalog
+from brownout.errors import Aborted, ConfigurationError, Refused, UndoFailed
+from brownout.experiment_process import ExperimentProcess, Outcome
+from brownout.gate import baseline as baselines
+from brownout.gate import fit, judging, words
+from brownout.repeats.draw import draws
+from brownout.run.several import Finished
+from brownout.settings_file import read_text
+from brownout.testing.errors import ResilienceFailed, RunInconclusive
+from brownout.testing.hold import Holds
+from brownout.testing.impact import Impact
+
+__all__ = ["Resilience"]
+
+Note = Callable[[str, object], None]
+#: What is told of each run to whoever reads the results of the tests.
+_TOLD = ("tps_drop", "blackout", "recovery_time", "lost_operations")
+
+
+class Resilience:
+    """Breaks things in a cluster and says what its users felt.
+
+    `note` takes a property of the test; `holds` is None where no other worker can be there.
+    """
+
+    def __init__(
+        self,
+        cluster: str | None,
+        baseline: Path | None,
+        note: Note,
+        holds: Holds | None = None,
+    ) -> None:
+        self._cluster, self._note, self._holds = cluster, note, holds
+        self._baseline = baselines.read(baseline) if baseline is not None else None
+        self._failed: list[Impact] = []
+
+    def run(
+        self,
+        experiment: str,
+        cluster: str | None = None,
+        *,
+        limits: Mapping[str, float] | None = None,
+        own_limits: bool = True,
+        **variables: Any,
+    ) -> Impact:
+        """Run an experiment, by its file or as a shipped one, and return its impact.
+
+        `limits` replace the experiment's (`{"recovery_time": 5, "write.blackout": 2}`),
+        `variables` are its own, as `chaos run --var` has them. A run that failed by its limits
+        fails the test after its assertions, unless `own_limits` is False. Raises
+        `RunInconclusive`, `Aborted`, `UndoFailed`, or `Refused` where it could not begin.
+        """
+        given = [_variable(name, value) for name, value in variables.items()]
+        if limits:
+            given.append("limits=" + ",".join(f"{k}={v}" for k, v in limits.items()))
+        return self._once(catalog.find_experiment(experiment), cluster, given, own_limits)
+
+    def repeat(
+        self,
+        experiment: str,
+        times: int = 5,
+        cluster: str | None = None,
+        *,
+        seed: int = 0,
+        phase_max_s: float = 10.0,
+        own_limits: bool = True,
+        **variables: Any,
+    ) -> list[Impact]:
+        """Run an experiment several times, as `brownout repeat` does, each another moment."""
+        import json
+
+        path = catalog.find_experiment(experiment)
+        document = json.loads(read_text(path, "experiment"))
+        given = tuple(_variable(name, value) for name, value in variables.items())
+        planned = draws(document, times, seed or secrets.randbelow(999_999) + 1, phase_max_s, given)
+        return [self._once(path, cluster, list(d.variables), own_limits) for d in planned]
+
+    def gate(self, impacts: Sequence[Impact]) -> judging.Decision:
+        """Hold repeats against the baseline of `--resilience-baseline` or the marker.
+
+        Raises `ResilienceFailed` with the gate's tables where it fails, `RunInconclusive` where it
+        cannot decide.
+        """
+        if self._baseline is None:
+            raise ConfigurationError(
+                "there is no baseline to hold the runs against",
+                "give --resilience-baseline FILE, or the marker resilience(baseline=FILE)",
+            )
+        runs = [impact.finished for impact in impacts]
+        fit.check(runs, self._baseline)
+        decision = judging.decide(runs, self._baseline)
+        told = words.say(decision, runs, fit.remarks(runs, self._baseline))
+        self._note("resilience.gate", decision.word)
+        if decision.word == "fail":
+            raise ResilienceFailed(told)
+        if decision.word != "pass":
+            raise RunInconclusive(told)
+        return decision
+
+    def check(self) -> None:
+        """Raise `ResilienceFailed` for runs that failed by their own limits."""
+        if self._failed:
+            lines = [
+                f"{impact!r}: {reason}\n  report: {impact.report}"
+                for impact in self._failed
+                for reason in impact.reasons
+            ]
+            raise ResilienceFailed(
+                "\n".join(["runs failed by the experiment's own limits:", *lines,
+                           "run(limits={…}) sets others, run(own_limits=False) judges by the "
+                           "test's assertions alone"])
+            )  # fmt: skip
+
+    def _once(self, path: Path, cluster: str | None, given: list[str], own_limits: bool) -> Impact:
+        where = cluster or self._cluster or os.environ.get("BROWNOUT_CLUSTER")
+        if self._holds is not None:
+            self._holds.take(where or "lab-mongodb")
+        variables = [*given, *([f"cluster={where}"] if where else [])]
+        with ExperimentProcess(path, variables, leashed=True) as process:
+            outcome = process.outcome()
+        impact = self._judged(path, outcome)
+        if impact.verdict == "fail" and own_limits:
+            self._failed.append(impact)
+        return impact
+
+    def _judged(self, path: Path, outcome: Outcome) -> Impact:
+        if outcome.unmended:
+            raise UndoFailed(outcome.unmended, "`brownout heal` puts it back")
+        if outcome.impact is None or outcome.directory is None:
+            raise Refused(
+                f"{path}: the run could not begin, nothing was touched",
+                "its reason is in the captured output; `brownout plan` says it too",
+            )
+        impact = Impact(Finished(outcome.directory, outcome.impact), self._baseline)
+        self._tell(impact)
+        reasons = "; ".join(impact.reasons)
+        if impact.verdict == "aborted":
+            raise Aborted(f"{impact!r}: {reasons}", f"report: {impact.report}")
+        if impact.verdict == "inconclusive":
+            raise RunInconclusive(f"{impact!r}: {reasons}", f"report: {impact.report}")
+        return impact
+
+    def _tell(self, impact: Impact) -> None:
+        from brownout.impact.reading import value_of
+
+        self._note("resilience.run", str(impact.path))
+        self._note("resilience.verdict", impact.verdict)
+        self._note("resilience.stand_in", str(bool(impact.document["stand_in"])).lower())
+        for name in _TOLD:
+            value = value_of(impact.document, name)
+            self._note(f"resilience.{name}", "no data" if value is None else f"{value:g}")
+
+
+def _variable(name: str, value: Any) -> str:
+    """`downtime_s:float=2.5`, as `chaos run --var` types it."""
+    kinds = {bool: "bool", int: "int", float: "float"}
+    kind = kinds.get(type(value))
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"{name}:{kind}={text}" if kind else f"{name}={text}"

@@ -1,0 +1,288 @@
+"""The pytest plugin as its users have it: in a pytest of its own, on recorded and on real runs."""
+
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.gate.repeated import build_repeats
+from tests.run_builder import RunScript, build_run
+from tests.testing import recorded
+
+from brownout.gate import baseline as baselines
+from brownout.run.several import read_several
+
+pytest_plugins = "pytester"
+
+TIGHT = ({"measure": "blackout", "limit": 0.5, "scope": "total", "why": "users leave"},)
+Make = Callable[..., Path]
+
+
+@pytest.fixture
+def made(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """Make experiments of recorded runs, found by the pytest within."""
+    monkeypatch.setenv("PYTHONPATH", str(pytester.path))
+    monkeypatch.setenv("BROWNOUT_STATE", str(pytester.path / "state"))
+    monkeypatch.setenv("BROWNOUT_RUNS", str(pytester.path / "runs"))
+    monkeypatch.delenv("BROWNOUT_CLUSTER", raising=False)
+
+    def make(name: str = "recorded", **script: object) -> Path:
+        run = build_run(pytester.path / name, RunScript(duration_s=45, **script))  # type: ignore[arg-type]
+        return recorded.experiment(pytester.path, run, name)
+
+    return make
+
+
+def test_asserting_passes_and_what_fails_says_all_that_one_would_ask(
+    pytester: pytest.Pytester, made: Make
+) -> None:
+    made()
+    pytester.makepyfile("""
+        kept = []
+
+        def test_passes(resilience):
+            impact = resilience.run("recorded.json", cluster="lab-mongodb", downtime_s=3)
+            kept.append(impact)
+            assert impact.recovery_time <= 5
+            assert impact.tps_drop <= 1.0
+            assert impact.ledger.lost == 0
+            assert impact.write.blackout < 4
+            assert impact.latency.before.p99_us < 100_000
+            assert impact.verdict == "pass"
+
+        def test_fails():
+            (impact,) = kept
+            assert impact.recovery_time <= 0.5
+
+        def test_drops():
+            assert 0.2 >= kept[0].tps_drop
+    """)
+    done = pytester.runpytest_subprocess("--junitxml=out.xml", "-v")
+    done.assert_outcomes(passed=1, failed=2)
+    done.stdout.re_match_lines([
+        r"E +assert <recovery_time [\d.]+ s> <= 0.5 s",
+        r"E +95 % interval: none, one run is one fault.*",
+        r"E +report: .*/recorded/.*-node-kill-4711/report.html",
+        r"E +assert <tps_drop 100 %> <= 20 %",
+        r"E +95 % interval: [\d.]+ % to [\d.]+ %, all of it beyond the limit",
+    ])  # fmt: skip
+    suite = ElementTree.parse(pytester.path / "out.xml").getroot()[0]
+    told = {p.get("name"): p.get("value") for p in suite.iter("property")}
+    assert told["resilience.verdict"] == "pass"
+    assert str(told["resilience.run"]).endswith("-node-kill-4711")
+    assert float(str(told["resilience.recovery_time"])) > 1
+
+
+def test_what_cannot_be_judged_is_an_error_of_its_own_and_never_passes(
+    pytester: pytest.Pytester, made: Make
+) -> None:
+    made("starved", lag_p99_ms=400)
+    made("stopped", abort="a person")
+    made("unread", unread_keys=3)
+    (pytester.path / "plain.json").write_text(
+        '{"title": "t", "description": "d", "method": [], "configuration": {}}'
+    )
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.parametrize("name", ["starved", "stopped", "unread"])
+        def test_it(resilience, name):
+            resilience.run(f"{name}.json")
+
+        def test_not_run(resilience):
+            resilience.run("plain.json")
+    """)
+    done = pytester.runpytest_subprocess()
+    done.assert_outcomes(failed=4)
+    done.stdout.fnmatch_lines([
+        "*RunInconclusive: <run * inconclusive>: generator_not_starved*",
+        "*Aborted: <run * aborted>: *a person*",
+        "*RunInconclusive: <run * inconclusive>: ledger_known*",
+        "*Refused: *the run could not begin*",
+    ])  # fmt: skip
+
+
+def test_a_measure_that_is_not_known_raises(pytester: pytest.Pytester, made: Make) -> None:
+    made(verified=False)
+    pytester.makepyfile("""
+        def test_it(resilience):
+            impact = resilience.run("recorded.json")
+            import pytest
+            from brownout.testing.errors import NoSuchMeasure, NotMeasured
+            for name in ("errors_after_retry", "rebalance_time"):
+                with pytest.raises(NotMeasured, match=name):
+                    getattr(impact, name)
+            with pytest.raises(NotMeasured, match="the ledger of .* is none"):
+                impact.ledger.lost
+            for name in ("recovery_tyme", "ledger_lost"):
+                with pytest.raises(NoSuchMeasure, match="is no measure; wanted one of"):
+                    getattr(impact, name)
+            with pytest.raises(NoSuchMeasure, match="wanted one of app, orders, read, write"):
+                impact.scope("nobody")
+    """)
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_a_recovery_that_never_came_is_beyond_every_limit(
+    pytester: pytest.Pytester, made: Make
+) -> None:
+    made(outage_s=60.0, rejoined_at=None, redundant_at=None)
+    pytester.makepyfile("""
+        def test_it(resilience):
+            impact = resilience.run("recorded.json", own_limits=False)
+            assert impact.recovery_time <= 1e9
+    """)
+    done = pytester.runpytest_subprocess()
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["*assert <recovery_time never> <= *"])
+
+
+def test_the_experiments_own_limits_fail_a_test_that_asserts_less(
+    pytester: pytest.Pytester, made: Make
+) -> None:
+    made(limits=TIGHT)
+    pytester.makepyfile("""
+        def test_asserts_nothing(resilience):
+            resilience.run("recorded.json")
+
+        def test_judges_by_itself(resilience):
+            assert resilience.run("recorded.json", own_limits=False).verdict == "fail"
+    """)
+    done = pytester.runpytest_subprocess()
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["*ResilienceFailed: runs failed by the experiment's own limits:*"])
+
+
+def test_repeats_are_held_against_the_baseline(pytester: pytest.Pytester, made: Make) -> None:
+    runs = build_repeats(pytester.path / "old", 5, 2.9, 1)
+    found = read_several(runs)
+    pinned = baselines.pin(found, baselines.default_measures(found), 0.2, 0.5)
+    baselines.write(pinned, pytester.path / "baseline.yaml")
+    for n, run in enumerate(build_repeats(pytester.path / "new", 5, 6.9, 3)):
+        recorded.experiment(pytester.path, run, f"slow{n}")
+    pytester.makepyfile("""
+        kept = []
+
+        def test_it(resilience):
+            kept.extend(resilience.run(f"slow{n}.json") for n in range(5))
+            resilience.gate(kept)
+
+        def test_one():
+            assert kept[0].recovery_time < 3
+    """)
+    done = pytester.runpytest_subprocess("--resilience-baseline=baseline.yaml")
+    done.assert_outcomes(failed=2)
+    done.stdout.fnmatch_lines([
+        "*ResilienceFailed: *", "*FAIL: gate of node-kill on lab-mongodb*",
+        "*baseline: * s, the pinned median*",
+    ])  # fmt: skip
+
+
+def test_tests_are_marked_by_their_fixture_and_markers_name_the_cluster(
+    pytester: pytest.Pytester, made: Make
+) -> None:
+    made()
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.resilience(cluster="staging")
+        def test_marked(resilience):
+            assert resilience._cluster == "staging"
+
+        def test_by_option(resilience):
+            assert resilience._cluster == "nightly"
+
+        def test_other():
+            pass
+    """)
+    option = "--resilience-cluster=nightly"
+    assert "2 deselected" in pytester.runpytest_subprocess("-m", "not resilience").stdout.str()
+    chosen = pytester.runpytest_subprocess("-m", "resilience", "--strict-markers", option)
+    chosen.assert_outcomes(passed=2, deselected=1)
+
+
+def test_workers_do_not_share_a_cluster(pytester: pytest.Pytester, made: Make) -> None:
+    made()
+    pytester.makepyfile("""
+        import os, pathlib, time
+
+        def test_it(resilience):
+            me = os.environ["PYTEST_XDIST_WORKER"]
+            try:
+                resilience.run("recorded.json")
+            finally:
+                pathlib.Path(f"done-{me}").touch()
+                until = time.monotonic() + 60
+                while len(list(pathlib.Path().glob("done-*"))) < 2 and time.monotonic() < until:
+                    time.sleep(0.05)
+    """)
+    shared = pytester.runpytest_subprocess("--dist=each", "--tx=2*popen")
+    shared.assert_outcomes(passed=1, failed=1)
+    shared.stdout.fnmatch_lines(["*ClusterShared: the cluster `lab-mongodb` is in the hands of*"])
+
+
+def test_tests_of_one_file_stay_on_one_worker(pytester: pytest.Pytester, made: Make) -> None:
+    made()
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.parametrize("n", [1, 2])
+        def test_it(resilience, n):
+            resilience.run("recorded.json")
+    """)
+    pytester.runpytest_subprocess("-n2", "--dist=loadfile").assert_outcomes(passed=2)
+
+
+def test_who_does_not_use_it_pays_nothing_for_it(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import sys
+
+        def test_it():
+            heavy = ("numpy", "scipy", "pydantic", "chaoslib", "typer", "sqlalchemy", "yaml")
+            assert [name for name in heavy if name in sys.modules] == []
+            ours = [name for name in sys.modules if name.startswith("brownout.")]
+            assert ours == ["brownout.pytest_plugin"]
+            assert 1.5 + 1 == 2.5
+    """)
+    options = ("-p", "no:hypothesispytest", "-W", "error", "--strict-markers")
+    done = pytester.runpytest_subprocess(*options)
+    done.assert_outcomes(passed=1)
+
+
+def test_it_runs_where_pytest_has_replaced_stderr(pytester: pytest.Pytester, made: Make) -> None:
+    made()
+    pytester.makepyfile("""
+        def test_it(resilience):
+            resilience.run("recorded.json")
+    """)
+    done = pytester.runpytest_subprocess("--capture=sys")
+    done.assert_outcomes(passed=1)
+    assert "Experiment ended with status" in done.stderr.str() + done.stdout.str()
+
+
+def test_a_real_stepdown_on_a_real_lab(
+    lab_mongodb: object, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_RUNS", str(pytester.path / "runs"))
+    pytester.makepyfile("""
+        import pytest
+        from brownout.testing.errors import RunInconclusive
+
+        def test_it(resilience):
+            try:
+                impact = resilience.run(
+                    "stepdown", own_limits=False, baseline_s=3,
+                    load="streams.lookups.rate=80,streams.orders.rate=60",
+                )
+            except RunInconclusive as error:  # on a machine that is too busy to say
+                assert "starved" in str(error) or "baseline" in str(error)
+                return
+            assert impact.ledger.lost == 0
+            assert impact.recovery_time < 60
+            with pytest.raises(AssertionError, match="recovery_time"):
+                assert impact.recovery_time < 0
+    """)
+    done = pytester.runpytest_subprocess("-s", "--resilience-cluster=lab-mongodb")
+    done.assert_outcomes(passed=1)
+    live = done.stdout.str() + done.stderr.str()
+    assert "waiting for a stable baseline" in live
