@@ -57,14 +57,12 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     return explained(op, left, right)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
-    """After a test's own assertions: a run that failed by its own limits fails the test."""
-    result = yield
-    made: Any = pyfuncitem.funcargs.get("resilience")
-    if made is not None and type(made).__module__ == "brownout.testing.resilience":
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """After a test's own assertions held: a run that failed by its own limits fails the test."""
+    made: Any = getattr(item, "funcargs", {}).get("resilience")
+    if type(made).__module__ == "brownout.testing.resilience":
         made.check()
-    return result
 
 
 @pytest.fixture

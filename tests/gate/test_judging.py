@@ -82,8 +82,8 @@ def test_the_repeats_that_it_says_it_needs_decide() -> None:
     assert passed >= 0.7 * 200
 
 
-def test_no_noise_needs_the_fewest_and_never_has_no_number() -> None:
-    assert repeats_needed([3.0] * 5, [3.0] * 5, 0.2, 0.4) == 5
+def test_no_noise_needs_one_more_and_never_has_no_number() -> None:
+    assert repeats_needed([3.0] * 5, [3.0] * 5, 0.2, 0.4) == 6
     assert repeats_needed([3.0] * 5, [NEVER] * 5, 0.2, 0.4) is None
 
 

@@ -13,6 +13,7 @@ import typer
 from brownout.cli import (
     calibrate,
     capacity,
+    compare,
     doctor,
     evidence,
     fill,
@@ -69,6 +70,7 @@ app.add_typer(runs.app, name="runs", rich_help_panel=LOOK)
 app.command("bundle", rich_help_panel=LOOK)(evidence.bundle)
 app.command("verify", rich_help_panel=LOOK)(evidence.verify)
 app.add_typer(history.app, name="history", rich_help_panel=LOOK)
+app.command("compare", rich_help_panel=DECIDE)(compare.compare)
 app.command("gate", rich_help_panel=DECIDE)(gate.gate)
 app.add_typer(gate.app, name="baseline", rich_help_panel=DECIDE)
 app.command("new", rich_help_panel=MAKE)(making.new)

@@ -30,13 +30,16 @@ def repeats_needed(
     """Return the fewest repeats of either side with which the gate decides.
 
     With so many, 80 % of unchanged systems pass, and 80 % of those that became worse by twice
-    what is critical fail. None where no number up to 50 does, or where a wait never ended.
+    what is critical fail. It is more than there are, since these left it open. None where no
+    number up to 50 does, or where a wait never ended.
     """
     spread = np.asarray([*_deviations(before), *_deviations(after)])
     if not np.isfinite(spread).all():
         return None
     random = np.random.default_rng(_SEED)
     for n in _LADDER:
+        if n <= min(len(before), len(after)):
+            continue
         drawn = random.choice(spread, (2, _DRAWS, n))
         differences = (drawn[1][:, :, None] - drawn[0][:, None, :]).reshape(_DRAWS, n * n)
         differences.sort(axis=1)

@@ -24,11 +24,15 @@ _WANTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Place:
     """A database that can hold a history."""
 
     url: URL
+
+    def __repr__(self) -> str:
+        """The place without its password."""
+        return f"Place({self.words})"
 
     @property
     def words(self) -> str:

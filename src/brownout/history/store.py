@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, create_engine, delete, event, insert, select
 from sqlalchemy.exc import SQLAlchemyError
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random
 
 from brownout.errors import BrownoutError, Unsupported
 from brownout.history import tables
@@ -99,7 +100,10 @@ class Store:
             found = connection.execute(wanted).scalar_one_or_none()
         return None if found is None else dict(found)
 
+    @retry(retry=retry_if_exception_type(SQLAlchemyError), stop=stop_after_attempt(4),
+           wait=wait_random(0.05, 0.3), reraise=True)  # fmt: skip
     def _lay_out(self) -> None:
+        """Make the tables where there are none; another process may be at it this very moment."""
         with self._engine.begin() as connection:
             known = connection.dialect.has_table(connection, tables.layout.name)
             if not known:

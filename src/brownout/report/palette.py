@@ -70,6 +70,12 @@ LOOKS: Final[Mapping[str, Look]] = {
     "in_doubt": Look("second", 1.0),
     "shed": Look("second", 1.0),
     "missed": Look("quiet", 1.0),
+    "one": Look("first", 2.0),
+    "two": Look("second", 2.0, (8, 4)),
+    "three": Look("third", 2.0, (3, 3)),
+    "four": Look("fourth", 2.0, (12, 4)),
+    "five": Look("ink", 1.6, (12, 4, 2, 4)),
+    "six": Look("quiet", 1.6, (2, 4)),
 }
 
 

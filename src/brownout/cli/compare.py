@@ -1,0 +1,64 @@
+"""`brownout compare`: one scenario on several systems, versions or settings, side by side."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from brownout.cli.arguments import Json, complete_run
+from brownout.errors import ConfigurationError
+
+__all__ = ["compare"]
+
+
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            help="Runs, or NAME=RUN; several of one system are its repeats.",
+            metavar="RUN…",
+            autocompletion=complete_run,
+        ),
+    ],
+    report: Annotated[
+        Path | None, typer.Option(help="Write one page that needs nothing else into this file.")
+    ] = None,
+    mixed: Annotated[
+        bool,
+        typer.Option("--mixed", help="Compare although stand-ins, loops or resolutions are mixed."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Compare runs of one scenario: summary, throughput, response time, cost.
+
+    Refuses (exit code 64) to mix stand-ins with real systems, other loops, resolutions or
+    deadlines; with --mixed every table says that they are.
+    """
+    from brownout.compare import page, systems
+    from brownout.run.several import read_several
+
+    pairs = [_pair(text) for text in runs]
+    found = read_several([run for _, run in pairs])
+    names = [name for name, _ in pairs]
+    sorted_ = systems.sort(list(zip(names, found, strict=True)))
+    warnings = systems.mixtures(sorted_)
+    if warnings and not mixed:
+        raise ConfigurationError(warnings, "--mixed compares all the same, and says so")
+    notes = systems.remarks(sorted_)
+    told = [*(f"MIXED: {warning}" for warning in warnings), *notes]
+    if report is not None:
+        from brownout.report.html import save
+
+        save(report, page.render(sorted_, warnings, notes))
+        typer.echo(str(report), err=True)
+    if as_json:
+        typer.echo(json.dumps(page.as_document(sorted_, told), indent=2, ensure_ascii=False))
+    else:
+        typer.echo(page.say(sorted_, told))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """`NAME=RUN`; a path that is there may have an equals sign."""
+    name, equals, run = text.partition("=")
+    return (name.strip(), run) if equals and not Path(text).exists() else ("", text)

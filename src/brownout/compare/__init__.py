@@ -1,0 +1,1 @@
+"""One scenario on several systems, versions or settings: tables and one figure, side by side."""
