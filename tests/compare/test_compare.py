@@ -58,7 +58,11 @@ def test_the_tables_are_those_of_the_runs(pair: list[Path], brownout: Brownout) 
     assert [row["scope"] for row in tables["Response time"]] == ["read", "write"] * 2
     (cost,) = tables["Cost"]
     assert (cost["nodes"], cost["a node-hour"], cost["a month"]) == ("3", "2 USD", "4,380.00 USD")
-    assert "rate: mongod 6.0.5 on lab-mongodb 200.0" in "; ".join(json.loads(said.out)["notes"])
+    notes = json.loads(said.out)["notes"]
+    assert notes[0].startswith("rate: mongod 6.0.5 on lab-mongodb 200.0, ")
+    assert notes[1] == (
+        "settings of the load differ: workload.streams.0.rate, workload.streams.1.rate"
+    )
 
 
 def test_seconds_of_own_load_compare_systems_of_different_speed(

@@ -123,5 +123,6 @@ def test_the_page_in_a_browser_shows_every_measure_with_the_releases_marked(
     for width in (390, 1280):
         size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        browser.refresh()
         wide = browser.execute_script("return document.documentElement.scrollWidth")
         assert wide <= width

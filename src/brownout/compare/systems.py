@@ -7,7 +7,7 @@ from typing import Any
 
 from brownout.errors import ConfigurationError
 from brownout.impact.reading import value_of
-from brownout.impact.subject import subject_of
+from brownout.impact.subject import differences, load_of, subject_of
 from brownout.run.several import Finished
 
 __all__ = ["MOST", "System", "mixtures", "remarks", "sort"]
@@ -15,8 +15,7 @@ __all__ = ["MOST", "System", "mixtures", "remarks", "sort"]
 #: So many lines can be told apart.
 MOST = 6
 #: What two systems may differ in, and the reader has to know.
-_TOLD = {"environment": "environment", "members": "members", "workload": "workload",
-         "rate": "rate"}  # fmt: skip
+_TOLD = ("environment", "members", "rate", "workload.name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +100,20 @@ def mixtures(systems: Sequence[System]) -> list[str]:
 
 
 def remarks(systems: Sequence[System]) -> list[str]:
-    """Say what else differs."""
-    return [
-        f"{words}: " + ", ".join(f"{s.name} {s.subject[key]}" for s in systems)
-        for key, words in _TOLD.items()
-        if len({str(s.subject[key]) for s in systems}) > 1
+    """Say what else differs: the main things with their values, settings of the load by name."""
+    told = [
+        f"{key}: " + ", ".join(f"{s.name} {s.subject.get(key)}" for s in systems)
+        for key in _TOLD
+        if len({str(s.subject.get(key)) for s in systems}) > 1
     ]
+    first = load_of(systems[0].subject)
+    unlike = dict.fromkeys(
+        name
+        for system in systems[1:]
+        for name, *_ in differences(first, load_of(system.subject))
+        if name not in _TOLD
+    )
+    return [*told, *([f"settings of the load differ: {', '.join(unlike)}"] if unlike else [])]
 
 
 def _of_other_scenarios(runs: Sequence[Finished]) -> list[str]:
@@ -130,7 +137,8 @@ def _name(run: Finished, others: Sequence[Finished]) -> str:
         what for other in others if _plain(other) == name for what in _unlike(run, other)
     )
     subject = subject_of(run.impact)
-    more = "".join(f", {what} {subject[what]}" for what in unlike if what in subject)
+    shown = [what for what in unlike if "." not in what] or list(unlike)
+    more = "".join(f", {what} {subject[what]}" for what in shown if what in subject)
     return f"{name}{release}{more}"
 
 
@@ -139,8 +147,7 @@ def _plain(run: Finished) -> str:
 
 
 def _unlike(run: Finished, other: Finished) -> list[str]:
-    one, two = subject_of(run.impact), subject_of(other.impact)
-    unlike = [name for name in one if one[name] != two[name]]
+    unlike = [name for name, *_ in differences(subject_of(run.impact), subject_of(other.impact))]
     return [*unlike, *(["server"] if run.server != other.server else [])]
 
 

@@ -32,7 +32,7 @@ def _summary(systems: Sequence[System]) -> Grid:
     )
     names = ("tps_drop", "blackout", "recovery_time", "redundancy_time", "lost_seconds",
              "lost_operations", "lost_writes")  # fmt: skip
-    rows = [
+    rows: list[list[str | Cell]] = [
         [_name(s), str(len(s.runs)), _verdicts(s), *(_words(n, s.median(n)) for n in names)]
         for s in systems
     ]

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from brownout.errors import ConfigurationError
 from brownout.impact.names import find
 from brownout.impact.reading import split, value_of
-from brownout.impact.subject import subject_of
+from brownout.impact.subject import differences, subject_of
 from brownout.repeats.distribution import LEAST
 from brownout.run.events import wall_clock
 from brownout.run.several import Finished
@@ -168,14 +168,14 @@ def _unfit(runs: Sequence[Finished]) -> list[str]:
         for run in runs
         if run.verdict != "pass"
     ]
-    first = {**subject_of(runs[0].impact), "server": runs[0].server} if runs else {}
     for run in runs[1:]:
-        own = {**subject_of(run.impact), "server": run.server}
+        unlike = differences(subject_of(runs[0].impact), subject_of(run.impact))
+        if run.server != runs[0].server:
+            unlike.append(("server", runs[0].server, run.server))
         problems += [
-            f"{run.run_id}: {name} is {own[name]}, but {first[name]} in {runs[0].run_id}; wanted "
-            "runs of one kind"
-            for name in own
-            if own[name] != first[name]
+            f"{run.run_id}: {name} is {found}, but {first} in {runs[0].run_id}; wanted runs of one "
+            "kind"
+            for name, first, found in unlike
         ]
     return problems
 

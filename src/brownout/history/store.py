@@ -69,7 +69,11 @@ class Store:
             if place.url.drivername.startswith("sqlite"):
                 Path(str(place.url.database)).parent.mkdir(parents=True, exist_ok=True)
             self._engine = _engine(place)
-            self._lay_out()
+            try:
+                self._lay_out()
+            except BaseException:
+                self._engine.dispose()
+                raise
 
     def __enter__(self) -> Self:
         return self
@@ -140,13 +144,20 @@ def _engine(place: Place) -> Engine:
             "pip install 'brownout[postgresql]'",
         ) from None
     engine = create_engine(place.url, connect_args={"timeout": _TIMEOUT_S}, hide_parameters=True)
-    event.listen(engine, "connect", _keep_references)
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
     return engine
 
 
-def _keep_references(connection: Any, _: object) -> None:
+def _prepare(connection: Any, _: object) -> None:
     """SQLite lets rows go with the run that they refer to only if it is told to."""
+    connection.isolation_level = None  # transactions begin where `_begin` says
     connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin(connection: Connection) -> None:
+    """Who may write later takes the lock at once, so that two do not wait for each other."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _read(

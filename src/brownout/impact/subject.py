@@ -3,25 +3,24 @@
 The version of the database is not among it: that is what one compares.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from brownout.run.metadata import digest_of
-
-__all__ = ["Subject", "differences", "subject_of"]
+__all__ = ["Subject", "differences", "load_of", "subject_of"]
 
 #: Names and plain values, in the order in which people ask for them.
 Subject = Mapping[str, Any]
+#: Who wrote the run down; it decides which settings there are, and is no difference by itself.
+_WRITER = "brownout"
 
 
 def subject_of(impact: Mapping[str, Any]) -> dict[str, Any]:
     """Return the subject of a run from its impact document.
 
-    `workload` is its name and a digest of everything that it was resolved to, `settings` a digest
-    of how it was measured.
+    Every setting of the workload and of the measures stands under its path, as
+    `workload.streams.0.rate`; a list also under its length, `workload.streams.count`.
     """
     experiment, cluster, load = (impact.get(k) or {} for k in ("experiment", "cluster", "load"))
-    workload = dict(impact.get("workload") or {})
     return {
         "scenario": experiment.get("name"),
         "mode": experiment.get("mode"),
@@ -32,15 +31,41 @@ def subject_of(impact: Mapping[str, Any]) -> dict[str, Any]:
         "loop": load.get("loop"),
         "rate": load.get("rate"),
         "deadline_s": impact.get("deadline_s"),
-        "workload": f"{workload.get('name')} {digest_of(workload)[:12]}",
-        "settings": digest_of(dict(impact.get("settings") or {}))[:12],
+        **dict(_flat("workload", impact.get("workload") or {})),
+        **dict(_flat("settings", impact.get("settings") or {})),
+        _WRITER: (impact.get("versions") or {}).get("brownout"),
     }
 
 
+def load_of(subject: Subject) -> dict[str, Any]:
+    """Return the part of a subject that says what the load was."""
+    return {name: value for name, value in subject.items() if name.startswith("workload.")}
+
+
 def differences(one: Subject, other: Subject) -> list[tuple[str, Any, Any]]:
-    """Return each thing in which two subjects differ, with what it is in either."""
+    """Return each thing in which two subjects differ, with what it is in either.
+
+    A setting that only one has is none where another version of brownout wrote that one: it may
+    just not have known it.
+    """
+    alike = one.get(_WRITER) == other.get(_WRITER)
     return [
         (name, one.get(name), other.get(name))
         for name in dict.fromkeys([*one, *other])
-        if one.get(name) != other.get(name)
+        if name != _WRITER
+        and one.get(name) != other.get(name)
+        and (alike or (name in one and name in other))
     ]
+
+
+def _flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Every single value below `path`."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(f"{path}.{key}", inner)
+    elif isinstance(value, list | tuple):
+        yield f"{path}.count", len(value)
+        for number, inner in enumerate(value):
+            yield from _flat(f"{path}.{number}", inner)
+    else:
+        yield path, value
