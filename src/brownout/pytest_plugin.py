@@ -9,7 +9,6 @@ pytest loads this wherever brownout is installed, so nothing else is imported un
 for the fixture. docs/pytest.md explains it.
 """
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,9 +81,9 @@ def resilience(request: pytest.FixtureRequest, _resilience_holds: Any) -> "Resil
 
 
 @pytest.fixture(scope="session")
-def _resilience_holds() -> Iterator[Any]:
+def _resilience_holds(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The clusters that this worker of pytest-xdist has taken; None without workers."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    worker = getattr(request.config, "workerinput", {}).get("workerid")
     if worker is None:
         yield None
         return

@@ -249,11 +249,12 @@ def test_who_does_not_use_it_pays_nothing_for_it(pytester: pytest.Pytester) -> N
     done.assert_outcomes(passed=1)
 
 
-def test_it_runs_where_pytest_has_replaced_stderr(pytester: pytest.Pytester, made: Make) -> None:
+def test_it_repeats_where_pytest_has_replaced_stderr(pytester: pytest.Pytester, made: Make) -> None:
     made()
     pytester.makepyfile("""
         def test_it(resilience):
-            resilience.run("recorded.json")
+            runs = resilience.repeat("recorded.json", times=2, downtime_s=1.5)
+            assert [run.verdict for run in runs] == ["pass", "pass"]
     """)
     done = pytester.runpytest_subprocess("--capture=sys")
     done.assert_outcomes(passed=1)

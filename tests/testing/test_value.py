@@ -48,6 +48,14 @@ def test_what_never_came_is_said_so() -> None:
     assert not never <= 1e12
 
 
+def test_a_count_of_the_ledger_is_no_time() -> None:
+    assert explained("==", Measured(1200, Context("ledger.lost", report="r")), 0) == [
+        "<ledger.lost 1,200> == 0",
+        "95 % interval: none, one run is one fault",
+        "report: r",
+    ]
+
+
 def test_others_are_left_alone() -> None:
     assert explained("<=", 1.0, 2.0) is None
     assert explained("in", DROP, [1.0]) is None

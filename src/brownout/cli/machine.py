@@ -181,6 +181,11 @@ def ssh_packages() -> Finding:
     return _packages("ssh", ("asyncssh",), "nodes on other machines")
 
 
+def postgresql_packages() -> Finding:
+    """The driver of a history in PostgreSQL."""
+    return _packages("postgresql", ("psycopg",), "a history in PostgreSQL")
+
+
 def mongodb_packages() -> Finding:
     """The driver of the control plane."""
     return _packages("mongodb", ("pymongo",), "MongoDB clusters")
@@ -246,6 +251,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     observe_packages,
     prometheus,
     ssh_packages,
+    postgresql_packages,
     clock,
     sshd,
     chromium,

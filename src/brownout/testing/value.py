@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brownout.impact.names import find
 from brownout.impact.reading import NEVER
 from brownout.report.measured import worded
+from brownout.report.words import number
 
 __all__ = ["Context", "Measured", "explained"]
 
@@ -93,4 +95,4 @@ def _within(sign: str, limit: float | None, interval: tuple[float, float]) -> st
 def _words(measure: str, value: float) -> str:
     if math.isinf(value):
         return "never" if value == NEVER else "beyond every limit"
-    return worded(measure, value)
+    return worded(measure, value) if find(measure) else number(value)  # the ledger's counts
