@@ -12,6 +12,7 @@ from tests.report.conftest import browser
 from tests.run_builder import RunScript, build_run
 
 from brownout.impact.settings import MeasureSettings
+from brownout.report.words import duration
 
 __all__ = ["brownout", "browser", "home"]
 
@@ -48,7 +49,7 @@ def test_the_tables_are_those_of_the_runs(pair: list[Path], brownout: Brownout) 
     assert list(tables) == ["Summary", "Throughput", "Response time", "Cost"]
     impacts = [json.loads((run / "impact.json").read_text()) for run in pair]
     for row, impact in zip(tables["Summary"], impacts, strict=True):
-        assert row["recovered"] == f"{impact['faults'][0]['recovery_time']:.1f} s"
+        assert row["recovered"] == duration(impact["faults"][0]["recovery_time"])
         assert row["operations lost"] == f"{impact['faults'][0]['lost_operations']:,.0f}"
     names = [row["system"] for row in tables["Summary"]]
     assert names == ["mongod 6.0.5 on lab-mongodb", "mongod 7.0.1 on lab-mongodb"]

@@ -85,6 +85,7 @@ def _cluster(cluster: Cluster, adapter: Adapter) -> dict[str, Any]:
         "environment": cluster.environment,
         "lab": cluster.lab is not None,
         "stand_in": cluster.lab is not None and cluster.lab.stand_in,
+        "price": cluster.price.model_dump() if cluster.price else None,
     }
 
 
