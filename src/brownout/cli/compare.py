@@ -33,7 +33,7 @@ def compare(
     """Compare runs of one scenario: summary, throughput, response time, cost.
 
     Refuses (exit code 64) to mix stand-ins with real systems, other loops, resolutions or
-    deadlines; with --mixed every table says that they are.
+    deadlines; with --mixed it is said beneath the tables and at the top of the page.
     """
     from brownout.compare import page, systems
     from brownout.run.several import read_several
