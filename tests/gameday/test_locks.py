@@ -7,8 +7,11 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote
 
 import pytest
+from tests.history.postgres import PASSWORD, WHY_NOT, postgres
 
 from brownout.errors import ConfigurationError, Refused, RunDirectoryError
 from brownout.gameday import locks as module
@@ -126,3 +129,33 @@ def test_a_database_that_cannot_be_used_is_said_without_its_password(
     (home / "file").write_text("no database")
     with pytest.raises(RunDirectoryError, match="cannot be used"):
         Locks(f"sqlite:///{home / 'file'}")
+
+
+def _open_to_all(folder: str) -> Path:
+    path = Path(folder)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+def test_hosts_that_share_a_postgresql_share_leases_clock_and_kill_switch() -> None:
+    # Not below tmp_path, into which only this user may look: the server may be another.
+    with TemporaryDirectory() as folder, postgres(_open_to_all(folder) / "server") as port:
+        password = quote(PASSWORD, safe="")
+        url = f"postgresql+psycopg://brownout:{password}@127.0.0.1:{port}/postgres"
+        here, there = Locks(url), Locks(url)
+        lease, _ = here.take("shop", DAY)
+        with pytest.raises(Refused, match="a game day on cluster `shop` goes on"):
+            there.take("shop", DAY)
+        there.ask_to_stop(lease, "the pager rang")
+        assert here.asked_to_stop(lease) == "the pager rang"
+        assert here.renew(lease)
+        put(here, lease, place="elsewhere", expires=there.now() - 1)
+        assert there.take("shop", DAY)[1] is not None
+        assert not here.renew(lease)
+        here.close()
+        there.close()
+    with pytest.raises(RunDirectoryError, match="cannot be used") as gone:
+        Locks(url)
+    assert PASSWORD not in str(gone.value)
+    assert password not in str(gone.value)
