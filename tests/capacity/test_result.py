@@ -48,6 +48,7 @@ STEPS = [step(1, 1000, 400), step(2, 2000, None), step(3, 900, 800, phase="fault
         (finding(4000, "at least"), finding(3000), (0.75, "at most")),
         (finding(4000), finding(3000, "at least"), (0.75, "at least")),
         (finding(4000, "at least"), finding(3000, "at least"), None),
+        (finding(4000, "at least"), finding(4000, "at least"), None),  # both may be more
         (finding(None, "none"), None, None),
         (finding(4000), finding(None, "none"), None),
     ],

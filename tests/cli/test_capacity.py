@@ -142,6 +142,5 @@ def test_a_search_with_a_fault_leaves_the_cluster_whole(
     assert judged, ran.stderr
     assert all(step["detail"]["judged_s"]["down"] >= 3 for step in judged)
     assert all(step["detail"]["out_s"]["orders"] > 0.5 for step in judged)  # the election
-    if result["resilient"]["rate"] == 100:
-        assert result["ratio"]["value"] == 1.0
+    assert result["ratio"] is None  # neither is known from above
     assert brownout("heal").out.startswith("nothing to heal")

@@ -68,8 +68,8 @@ def ratio(whole: Finding, faulted: Finding | None) -> dict[str, Any] | None:
     """
     if faulted is None or not whole.rate or not faulted.rate:
         return None
-    # With a fault no more is tried than what holds without one.
-    capped = faulted.rate >= whole.rate * (1 - 1e-9)
+    # With a fault no more is tried than what holds without one: where that is all, it is known.
+    capped = whole.bound == "exact" and faulted.rate >= whole.rate * (1 - 1e-9)
     sure = faulted.bound == "exact" or capped
     if whole.bound == "exact" and sure:
         bound = "exact"
