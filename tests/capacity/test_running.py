@@ -13,6 +13,8 @@ from brownout.capacity.running import Lengths, WholeSteps
 from brownout.capacity.search import Probe, Settings
 from brownout.capacity.step import Step, Steps
 
+pytestmark = pytest.mark.alone
+
 #: So many operations a second the server does, one after the other, whatever the machine does.
 CAPACITY = 600.0
 SHORT = Lengths(step_s=1.5, confirm_s=2.0, settle_s=0.5)

@@ -13,7 +13,7 @@ from brownout.dashboards import queries
 from brownout.dashboards.compare import shift
 from brownout.dashboards.run import ZOOM
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.alone, pytest.mark.timeout(400)]
 
 
 def _variables(seen: Seen) -> dict[str, str]:

@@ -19,6 +19,8 @@ from brownout.cluster.model import Cluster
 from brownout.gameday.days import Day, all_days
 from brownout.session import open_runs
 
+pytestmark = pytest.mark.alone
+
 COMMAND = (sys.executable, "-m", "brownout", "gameday")
 GO_ON = {"fail": "go on", "inconclusive": "go on"}
 SOON = {"at_least_s": 0, "limit_s": 60}

@@ -18,6 +18,8 @@ from brownout.run.events import EventLog, read_events
 from brownout.session.faults import Faults
 from brownout.session.heal import found_broken, still_broken
 
+pytestmark = pytest.mark.alone
+
 GENTLY = ("--var", "load=streams.lookups.rate=80,streams.orders.rate=60")
 BY = ("netem", "toxiproxy")
 

@@ -261,23 +261,19 @@ def test_it_repeats_where_pytest_has_replaced_stderr(pytester: pytest.Pytester, 
     assert "Experiment ended with status" in done.stderr.str() + done.stdout.str()
 
 
+@pytest.mark.alone
 def test_a_real_stepdown_on_a_real_lab(
     lab_mongodb: object, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWNOUT_RUNS", str(pytester.path / "runs"))
     pytester.makepyfile("""
         import pytest
-        from brownout.testing.errors import RunInconclusive
 
         def test_it(resilience):
-            try:
-                impact = resilience.run(
-                    "stepdown", own_limits=False, baseline_s=3,
-                    load="streams.lookups.rate=80,streams.orders.rate=60",
-                )
-            except RunInconclusive as error:  # on a machine that is too busy to say
-                assert "starved" in str(error) or "baseline" in str(error)
-                return
+            impact = resilience.run(
+                "stepdown", own_limits=False, baseline_s=3,
+                load="streams.lookups.rate=80,streams.orders.rate=60",
+            )
             assert impact.ledger.lost == 0
             assert impact.recovery_time < 60
             with pytest.raises(AssertionError, match="recovery_time"):
