@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from brownout.errors import RunDirectoryError
+from brownout.history.recording import OCCASION
 from brownout.run.directory import RunDirectory
 from brownout.session import open_runs
+from brownout.session.signals import Terminated
 
 __all__ = ["ExperimentProcess", "Outcome"]
 
@@ -45,7 +47,7 @@ class ExperimentProcess:
 
     `variables` are as `--var` has them, `controls` is a file for `--control-file`. Its words go
     where ours go, to stderr. With `leashed` it is told to stop, and puts everything back, when
-    this process dies.
+    this process dies. `occasion` is what the run is a part of, for the history.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class ExperimentProcess:
         variables: Sequence[str] = (),
         controls: Path | None = None,
         leashed: bool = False,
+        occasion: str = "",
     ) -> None:
         self._place = tempfile.TemporaryDirectory(prefix="brownout-experiment-")
         self._journal = Path(self._place.name) / "journal.json"
@@ -63,13 +66,16 @@ class ExperimentProcess:
                    "run", "--journal-path", str(self._journal)]  # fmt: skip
         command += ["--control-file", str(controls)] if controls else []
         command += [part for text in variables for part in ("--var", text)]
+        environment = {**os.environ, **({OCCASION: occasion} if occasion else {})}
         # Not sys.stderr: within a test that may be an object without a file.
-        self.process = subprocess.Popen([*command, str(experiment)], stdout=STDERR)
+        self.process = subprocess.Popen([*command, str(experiment)], stdout=STDERR, env=environment)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: object) -> None:
+        if kind is not None and issubclass(kind, Terminated):
+            self.process.terminate()
         self.process.wait()  # after a Ctrl-C too: it heard it as well, and puts everything back
         self._place.cleanup()
 

@@ -17,6 +17,8 @@ from brownout.cluster.adapter import adapter_for
 from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster
 from brownout.gameday.days import Day, all_days
+from brownout.history.place import find
+from brownout.history.store import Store
 from brownout.session import open_runs
 
 pytestmark = pytest.mark.alone
@@ -122,6 +124,10 @@ def test_three_experiments_a_second_day_refused_and_a_stop_in_the_middle(
     assert "secretpath" not in summary + Path("said").read_text()
     assert any("begins" in title for title in hook.titles)
     assert made.record.verdict in hook.titles[-1]
+    kept = find()
+    assert kept is not None
+    with Store(kept) as store:
+        assert {run.occasion for run in store.runs()} == {"game day day"}
 
 
 def test_a_day_that_is_killed_is_healed_and_resumed(

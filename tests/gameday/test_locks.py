@@ -15,7 +15,7 @@ from tests.history.postgres import PASSWORD, WHY_NOT, postgres
 
 from brownout.errors import ConfigurationError, Refused, RunDirectoryError
 from brownout.gameday import locks as module
-from brownout.gameday.locks import TTL_S, Held, Keeper, Locks
+from brownout.gameday.locks import TTL_S, Held, Keeper, Locks, store_url
 
 DAY = Path("/runs/gamedays/day")
 TAKE = """
@@ -159,3 +159,11 @@ def test_hosts_that_share_a_postgresql_share_leases_clock_and_kill_switch() -> N
         Locks(url)
     assert PASSWORD not in str(gone.value)
     assert password not in str(gone.value)
+
+
+def test_a_history_on_a_server_holds_the_leases_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BROWNOUT_GAMEDAYS", raising=False)
+    monkeypatch.setenv("BROWNOUT_HISTORY", "postgresql://brownout:word@db/brownout")
+    assert store_url() == "postgresql+psycopg://brownout:word@db/brownout"
+    monkeypatch.setenv("BROWNOUT_HISTORY", "off")
+    assert store_url().startswith("sqlite:///")

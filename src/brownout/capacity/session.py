@@ -46,6 +46,7 @@ from brownout.run.metadata import read_json, write_json
 from brownout.session import guards, open_runs, opening
 from brownout.session.plan import Plan
 from brownout.session.planning import plan_of
+from brownout.session.signals import as_ctrl_c
 
 __all__ = ["Wanted", "carry_out", "read_wanted"]
 
@@ -97,8 +98,8 @@ def read_wanted(directory: Path) -> Wanted:
 def carry_out(wanted: Wanted, directory: Path | None, say: Say) -> tuple[dict[str, Any], Path, int]:
     """Search, in a new directory or on from `directory`; return the result, where it is, the code.
 
-    What is wrong with what is `wanted` raises before anything is touched. Ctrl-C, and a run that
-    was aborted, end the search with what is known; so does whatever fails after the first step.
+    What is wrong with what is `wanted` raises before anything is touched. Ctrl-C, SIGTERM and a run
+    that was aborted end the search with what is known; so does whatever fails after the first step.
     """
     workload = promised(wanted.workload, wanted.change, wanted.sla)
     declared = inventory.declared(wanted.cluster)
@@ -113,7 +114,8 @@ def carry_out(wanted: Wanted, directory: Path | None, say: Say) -> tuple[dict[st
             opening.check_whole(adapter)
             place = directory or _make(wanted)
             searching = _Searching(wanted, workload, target, adapter, variables, place, say)
-            return searching.run()
+            with as_ctrl_c():
+                return searching.run()
     finally:
         if brought_up:
             lab.down(target, progress=say)

@@ -1,6 +1,7 @@
 """One game day per cluster at a time: a lease in a small database, which several hosts may share.
 
-    BROWNOUT_GAMEDAYS   its URL, as postgresql+psycopg://…; else a SQLite file in BROWNOUT_STATE
+    BROWNOUT_GAMEDAYS   its URL, as postgresql+psycopg://…; else that of BROWNOUT_HISTORY where it
+                        is a server; else a SQLite file in BROWNOUT_STATE
 
 A lease is held by a process and renewed while that lives. One whose process is dead, as its own
 machine can tell, is taken over at once; one of another machine when it has expired. What the kill
@@ -21,6 +22,7 @@ import sqlalchemy as sql
 
 from brownout.cluster import procfs
 from brownout.errors import BrownoutError, ConfigurationError, Refused, RunDirectoryError
+from brownout.history import place
 from brownout.session.open_runs import state_home
 
 __all__ = ["TTL_S", "Held", "Keeper", "Locks", "store_url"]
@@ -75,9 +77,16 @@ class Held:
 
 
 def store_url() -> str:
-    """Return the URL of the database of leases and schedules."""
-    given = os.environ.get("BROWNOUT_GAMEDAYS")
-    return given or f"sqlite:///{state_home().absolute() / 'gamedays.db'}"
+    """Return the URL of the database of leases and schedules; a history's server will do.
+
+    Raises `ConfigurationError` where BROWNOUT_HISTORY decides and is no place for anything.
+    """
+    if given := os.environ.get("BROWNOUT_GAMEDAYS"):
+        return given
+    history = place.find()
+    if history is not None and history.url.get_backend_name() == "postgresql":
+        return history.url.render_as_string(hide_password=False)
+    return f"sqlite:///{state_home().absolute() / 'gamedays.db'}"
 
 
 class Locks:

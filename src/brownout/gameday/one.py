@@ -27,7 +27,8 @@ def make_one(made: Made, gameday: GameDay, look: Callable[[str], str]) -> Outcom
     with TemporaryDirectory(prefix="brownout-gameday-") as place:
         variables = [option(name, value) for name, value in made.variables.items()]
         controls = _safeguards(gameday, Path(place))
-        with ExperimentProcess(made.path, variables, controls, leashed=True) as running:
+        occasion = f"game day {gameday.name}"
+        with ExperimentProcess(made.path, variables, controls, True, occasion) as running:
             told = False
             while running.process.poll() is None:
                 claim = next((c for c in open_runs.claims() if c.pid == running.process.pid), None)

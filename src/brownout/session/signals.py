@@ -1,16 +1,35 @@
-"""While things are put back, a second Ctrl-C must not leave the cluster broken."""
+"""Being told to end: by SIGTERM as by a Ctrl-C, and not a second time while things are put back."""
 
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-__all__ = ["DeafToSignals", "Handler"]
+__all__ = ["DeafToSignals", "Handler", "Terminated", "as_ctrl_c"]
 
 logger = logging.getLogger("chaostoolkit")
 
 Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
+
+
+class Terminated(KeyboardInterrupt):
+    """A Ctrl-C that only this process got: processes that it started have to be told by it."""
+
+
+@contextmanager
+def as_ctrl_c() -> Iterator[None]:
+    """Have SIGTERM end what the main thread does as a Ctrl-C would, by raising `Terminated`."""
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise Terminated
 
 
 class DeafToSignals:
