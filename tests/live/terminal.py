@@ -44,10 +44,8 @@ def run_in_terminal(
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
-    # Whoever tests in the background is deaf to SIGINT, and what it starts would be as well.
-    hearing = ["env", "--default-signal=INT", "setsid", "--ctty"]
     process = subprocess.Popen(
-        [*hearing, sys.executable, "-m", module, *arguments],
+        ["setsid", "--ctty", sys.executable, "-m", module, *arguments],
         cwd=ROOT,
         stdin=theirs,
         stdout=theirs,
