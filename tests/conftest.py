@@ -1,5 +1,6 @@
 """Fixtures for everyone: real labs of their own, gone after the test whatever happened in it."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,13 @@ LAB = "lab-mongodb"
 AEROSPIKE = "lab-aerospike"
 PARTITION = "lab-mongodb-partition"
 SLOW = "lab-mongodb-slow"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _hears_ctrl_c() -> None:
+    """What is started in the background is deaf to SIGINT, and so would be all that tests start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

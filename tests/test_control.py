@@ -14,7 +14,7 @@ from tests import chaos_runner as chaos
 from brownout.cluster.adapter import adapter_for
 from brownout.cluster.model import Cluster
 
-pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("lab_mongodb")]
+pytestmark = pytest.mark.usefixtures("lab_mongodb")
 
 
 def _whole(cluster: Cluster) -> bool:

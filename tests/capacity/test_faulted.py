@@ -12,8 +12,6 @@ from brownout.capacity.faulted import Faulted, judge_fault, unfit, windows_of
 from brownout.capacity.judging import TERMS, Promise
 from brownout.capacity.reading import Measured
 
-pytestmark = pytest.mark.alone
-
 PROMISES = (Promise("app", "read", 0.99, 20_000), Promise("orders", "total", 0.99, 20_000))
 #: A node is gone from 25.3 s on, nobody is served for 2.9 s; it is started at 40 s.
 SCRIPT = RunScript(start_at=40.0, rejoined_at=44.0, redundant_at=45.0)

@@ -21,8 +21,6 @@ from brownout.history.place import find
 from brownout.history.store import Store
 from brownout.session import open_runs
 
-pytestmark = pytest.mark.alone
-
 COMMAND = (sys.executable, "-m", "brownout", "gameday")
 GO_ON = {"fail": "go on", "inconclusive": "go on"}
 SOON = {"at_least_s": 0, "limit_s": 60}

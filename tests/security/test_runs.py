@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests import chaos_runner as chaos
 from tests.chaos_runner import Ran
 from tests.security.driving import SMALL, brownout, leaks
@@ -15,8 +14,6 @@ from tests.security.secured_lab import VARIABLE, SecuredLab
 from brownout.cluster import procfs
 from brownout.cluster.adapter import adapter_for
 from brownout.cluster.model import Cluster
-
-pytestmark = pytest.mark.alone
 
 SECRETS = {"db": {"password": {"type": "env", "key": VARIABLE}}}
 

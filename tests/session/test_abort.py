@@ -9,13 +9,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests import chaos_runner as chaos
 
 from brownout.cluster.adapter import adapter_for
 from brownout.cluster.model import Cluster
-
-pytestmark = pytest.mark.alone
 
 
 def _hanging() -> dict[str, Any]:

@@ -16,8 +16,6 @@ from brownout.session.faults import Faults
 from brownout.session.heal import found_broken, heal, still_broken
 from brownout.session.open_runs import Claim
 
-pytestmark = pytest.mark.alone
-
 GENTLY = ("--var", "load=streams.lookups.rate=80,streams.orders.rate=60")
 
 

@@ -21,8 +21,6 @@ from brownout.run.events import Event, EventLog, read_events
 from brownout.session.faults import Faults
 from brownout.session.heal import still_broken
 
-pytestmark = pytest.mark.alone
-
 GENTLY = "load=streams.lookups.rate=80,streams.orders.rate=60"
 
 
