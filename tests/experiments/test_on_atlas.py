@@ -45,8 +45,22 @@ def refused(directory: Path, **change: object) -> chaos.Ran:
     return chaos.run(experiment, directory, env=place(directory))
 
 
-def test_it_is_measured_from_its_effect_and_loses_nothing(tmp_path: Path) -> None:
-    ran = chaos.run(chaos.quick(chaos.load("atlas-test-failover")), tmp_path, env=place(tmp_path))
+def asked(name: str) -> dict[str, object]:
+    """One of the probes, to be asked once the failover is over."""
+    provider = {"type": "python", "module": "brownout.probes.atlas", "func": name}
+    return {"type": "probe", "name": name, "provider": provider}
+
+
+PROBES = ("cluster_state", "pending_changes", "primaries", "elections", "replication_lag",
+          "process_measurements", "events")  # fmt: skip
+
+
+def test_it_is_measured_from_its_effect_loses_nothing_and_every_probe_knows_of_it(
+    tmp_path: Path,
+) -> None:
+    experiment = chaos.quick(chaos.load("atlas-test-failover"))
+    experiment["method"] += [asked(name) for name in PROBES]
+    ran = chaos.run(experiment, tmp_path, env=place(tmp_path))
 
     print(ran.output)  # `pytest -rP` shows the table
     assert ran.impact["ledger"]["state"] == "clean", ran.output
@@ -58,6 +72,18 @@ def test_it_is_measured_from_its_effect_and_loses_nothing(tmp_path: Path) -> Non
     ]
     assert effective["t"] - intent["t"] > 1.5  # the lab begins after 2 s
     assert ran.impact["faults"][0]["start"] == effective["t"]
+    told = {deed["activity"]["name"]: deed.get("output") for deed in ran.journal["run"]}
+    assert told["cluster_state"]["state"] == "IDLE"
+    assert told["pending_changes"] is False
+    assert told["primaries"]["value"] == 1
+    assert sorted(told["primaries"]["atlas"].values()) == [
+        "REPLICA_PRIMARY", "REPLICA_SECONDARY", "REPLICA_SECONDARY"
+    ]  # fmt: skip
+    assert told["elections"]["value"] >= 1
+    assert told["replication_lag"]["value"] < 10
+    (measured, *_) = told["process_measurements"].values()
+    assert measured["OPLOG_SLAVE_LAG_MASTER_TIME"]["units"] == "SECONDS"
+    assert "PRIMARY_ELECTED" in {event["name"] for event in told["events"]}
 
 
 def test_it_is_refused_where_the_inventory_denies_it(tmp_path: Path) -> None:
