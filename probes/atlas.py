@@ -11,6 +11,7 @@ from chaoslib.types import Configuration, Secrets
 from brownout.cluster.atlas import telling
 from brownout.cluster.mongodb import figures, of_mongodb
 from brownout.errors import ConfigurationError
+from brownout.session import set_figures
 from brownout.session.activity import activity
 from brownout.session.current import current
 from brownout.session.managed.asking import asking, own_processes, state_of
@@ -64,9 +65,7 @@ def elections(configuration: Configuration = None, secrets: Secrets = None) -> A
 
     As `mongodb.elections`: one that nobody won counts too.
     """
-    session = current()
-    began = figures.newest_terms(session.whole_at_start.get("members", {}).values())
-    return figures.elections(of_mongodb(session.adapter).members(), began)
+    return set_figures.elections()
 
 
 @activity
@@ -74,9 +73,7 @@ def replication_lag(
     node: str = "", configuration: Configuration = None, secrets: Secrets = None
 ) -> Answer:
     """Return how many seconds the member that is furthest behind lags its primary, or `node`."""
-    session = current()
-    name = session.node(node).name if node else ""
-    return figures.replication_lag(of_mongodb(session.adapter).members(), name)
+    return set_figures.replication_lag(node)
 
 
 @activity

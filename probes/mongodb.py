@@ -10,6 +10,7 @@ from typing import Any
 from chaoslib.types import Configuration, Secrets
 
 from brownout.cluster.mongodb import figures, of_mongodb
+from brownout.session import set_figures
 from brownout.session.activity import activity
 from brownout.session.current import current
 
@@ -34,9 +35,7 @@ def elections(configuration: Configuration = None, secrets: Secrets = None) -> A
 
     One that nobody won counts too, since it takes a term; `nodes` has the term of each member.
     """
-    session = current()
-    began = figures.newest_terms(session.whole_at_start.get("members", {}).values())
-    return figures.elections(of_mongodb(session.adapter).members(), began)
+    return set_figures.elections()
 
 
 @activity
@@ -44,9 +43,7 @@ def replication_lag(
     node: str = "", configuration: Configuration = None, secrets: Secrets = None
 ) -> Answer:
     """Return how many seconds the member that is furthest behind lags its primary, or `node`."""
-    session = current()
-    name = session.node(node).name if node else ""
-    return figures.replication_lag(of_mongodb(session.adapter).members(), name)
+    return set_figures.replication_lag(node)
 
 
 @activity

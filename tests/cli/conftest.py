@@ -1,12 +1,15 @@
 """Run commands in this process, with what they print and their exit code."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pymongo
 import pytest
 
 from brownout import cli
+from brownout.cluster.model import Cluster
 
 
 @dataclass(frozen=True)
@@ -42,3 +45,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for variable in ("BROWNOUT_CLUSTER", "BROWNOUT_CLUSTERS"):
         monkeypatch.delenv(variable, raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest, lab_mongodb: Cluster, home: Path) -> Iterator[Any]:
+    """The database that a module's NAMESPACE names; it is not there before and after."""
+    name: str = request.module.NAMESPACE
+    address = ",".join(node.address for node in lab_mongodb.nodes)
+    client: pymongo.MongoClient[dict[str, Any]]
+    with pymongo.MongoClient(f"mongodb://{address}/?replicaSet={lab_mongodb.name}") as client:
+        client.drop_database(name)
+        yield client[name]
+        client.drop_database(name)

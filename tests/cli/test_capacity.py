@@ -6,15 +6,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pymongo
 import pytest
 from tests.cli.conftest import Brownout
-
-from brownout.cluster.model import Cluster
 
 NAMESPACE = "brownout_capacity"
 SMALL = f"data.keys=500,streams.orders.ledger_keys=400,namespace={NAMESPACE}"
@@ -23,17 +19,7 @@ EASY = ("--sla", "lookups.read.p50=900ms", "--sla", "orders.write.p50=900ms", "-
 SHORT = ("--step", "2s", "--confirm", "2s", "--settle", "1s")
 
 
-@pytest.fixture
-def database(lab_mongodb: Cluster, home: Path) -> Iterator[Any]:
-    """The database that the load of these tests writes to; it is not there before and after."""
-    address = ",".join(node.address for node in lab_mongodb.nodes)
-    client: pymongo.MongoClient[dict[str, Any]]
-    with pymongo.MongoClient(f"mongodb://{address}/?replicaSet={lab_mongodb.name}") as client:
-        client.drop_database(NAMESPACE)
-        yield client[NAMESPACE]
-        client.drop_database(NAMESPACE)
-
-
+@pytest.mark.alone
 def test_a_rate_that_holds_at_the_ceiling_is_a_lower_bound_and_is_kept(
     database: Any, brownout: Brownout, home: Path
 ) -> None:

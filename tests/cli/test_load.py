@@ -2,11 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pymongo
 import pytest
 from tests.cli.conftest import Brownout
 
@@ -20,17 +18,6 @@ SMALL = (
 )
 NAMESPACE = "brownout_cli"
 OURS = f"{SMALL},namespace={NAMESPACE}"
-
-
-@pytest.fixture
-def database(lab_mongodb: Cluster, home: Path) -> Iterator[Any]:
-    """The database that the load of these tests writes to; it is not there before and after."""
-    address = ",".join(node.address for node in lab_mongodb.nodes)
-    client: pymongo.MongoClient[dict[str, Any]]
-    with pymongo.MongoClient(f"mongodb://{address}/?replicaSet={lab_mongodb.name}") as client:
-        client.drop_database(NAMESPACE)
-        yield client[NAMESPACE]
-        client.drop_database(NAMESPACE)
 
 
 def test_a_load_says_what_came_of_it_and_keeps_the_raw_files(

@@ -5,12 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from brownout.cluster import inventory
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.lacking import await_nothing, lacks
 from brownout.errors import ClusterError, UndoFailed
 from brownout.infra import lab
-from brownout.session import open_runs
-from brownout.session.heal import heal
+from brownout.session import heal, open_runs
 from brownout.session.open_runs import Claim
 from brownout.session.stopping import ABORT_FILE
 
@@ -50,7 +47,7 @@ def put_back(cluster: str, reason: str, limit_s: float, say: Say) -> None:
         claim = claim_on(cluster)
     if claim is not None:
         say(f"the run {claim.run} died; what it had broken is put back")
-        healed = heal(claim, max(1.0, deadline - time.monotonic()), say)
+        healed = heal.heal(claim, max(1.0, deadline - time.monotonic()), say)
         mended = ", ".join(f"{mend} {node}" for node, mend in healed.mended.items()) or "nothing"
         say(f"put back: {mended}")
 
@@ -64,18 +61,7 @@ def await_whole(name_or_path: str, limit_s: float, say: Say) -> str:
         cluster = inventory.load(name_or_path)
     except ClusterError as error:
         return f"{error.message}, so nothing of it is broken"
-    adapter = adapter_for(cluster)
-    try:
-        missing = await_nothing(
-            lambda: lacks(adapter, "whole"), limit_s, lambda found: say(f"not whole yet: {found}")
-        )
-    finally:
-        adapter.close()
-    if missing:
-        raise UndoFailed(
-            f"cluster `{cluster.name}` is not whole after {limit_s:.0f} s: {missing}",
-            "look at the nodes' own logs",
-        )
+    heal.await_whole(cluster, limit_s, say)
     members = ", ".join(node.name for node in cluster.nodes)
     return f"cluster `{cluster.name}` is whole: {members} are there and in step"
 

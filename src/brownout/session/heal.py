@@ -31,7 +31,15 @@ from brownout.session.faults import Faults
 from brownout.session.managed.owed import found as found_by_atlas
 from brownout.session.open_runs import Claim
 
-__all__ = ["Healed", "found_added", "found_broken", "half_wiped", "heal", "still_broken"]
+__all__ = [
+    "Healed",
+    "await_whole",
+    "found_added",
+    "found_broken",
+    "half_wiped",
+    "heal",
+    "still_broken",
+]
 
 Say = Callable[[str], None]
 
@@ -143,9 +151,9 @@ def heal(claim: Claim, limit_s: float, say: Say) -> Healed:
     if collect_left(cluster, run):
         say("fetched what the load host still had of the run")
     mended = _mend(cluster, run, say)
-    whole = _await_whole(cluster, limit_s, say)
+    await_whole(cluster, limit_s, say)
     open_runs.release(claim.cluster)
-    return Healed(claim.cluster, claim.run, mended, whole)
+    return Healed(claim.cluster, claim.run, mended, whole=True)
 
 
 def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
@@ -201,8 +209,8 @@ def _found_at_atlas(cluster: Cluster, known: Sequence[Debt]) -> tuple[Debt, ...]
     return ()
 
 
-def _await_whole(cluster: Cluster, limit_s: float, say: Say) -> bool:
-    """Wait until every member is there and in step."""
+def await_whole(cluster: Cluster, limit_s: float, say: Say) -> None:
+    """Wait until every member is there and in step; `UndoFailed` with what is not in time."""
     adapter = adapter_for(cluster)
     try:
         missing = await_nothing(
@@ -215,7 +223,6 @@ def _await_whole(cluster: Cluster, limit_s: float, say: Say) -> bool:
             f"cluster `{cluster.name}` is not whole after {limit_s:.0f} s: {missing}",
             "look at the nodes' own logs, then heal again",
         )
-    return True
 
 
 def _stop_generator(run: Path, say: Say) -> None:
