@@ -1,0 +1,79 @@
+"""What the API server, or the way to it, answers that is no success: in one line, as our errors."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kubernetes.client import ApiClient
+from kubernetes.client.exceptions import ApiException
+from urllib3.exceptions import HTTPError
+
+from brownout.errors import HostError
+
+__all__ = ["MISSING", "asking", "said"]
+
+#: The status of an answer about what does not exist.
+MISSING = 404
+
+_HINTS = {
+    401: "the login of the kubeconfig, or the token of the service account, is not accepted",
+    403: "give it the Role for this (infra/kubernetes/rbac, docs/kubernetes.md)",
+    404: "is the namespace right, and is it installed there?",
+}
+
+
+def said(error: BaseException) -> str:
+    """Return in one line what an `ApiException`, or an error on the way, says. Never a header.
+
+    403 Forbidden: pods "db-0" is forbidden: User "…" cannot delete resource "pods" …
+    """
+    if isinstance(error, ApiException):
+        status = f"{error.status} {error.reason or ''}".strip() if error.status else ""
+        message = _message(error.body) or ("" if status else str(error.reason or "no reason"))
+        return ": ".join(part for part in (status, _line(message)) if part)
+    return _line(str(_innermost(error)))
+
+
+@contextmanager
+def asking(client: ApiClient, what: str) -> Iterator[None]:
+    """Turn what a call of `client` raises into a `HostError`; `what` is done, as `deleting …`.
+
+    A caller who can go on without an answer catches its `ApiException` within.
+    """
+    host = client.configuration.host
+    try:
+        yield
+    except ApiException as error:
+        hint = _HINTS.get(error.status, "")
+        raise HostError(f"kubernetes: {what}: the API server at {host} says {said(error)}", hint) \
+            from error  # fmt: skip
+    except (HTTPError, OSError) as error:
+        raise HostError(
+            f"kubernetes: {what}: the API server at {host} does not answer: {said(error)}",
+            "is it running, and is the address in the kubeconfig right?",
+        ) from error
+
+
+def _message(body: Any) -> str:
+    """Return the message of the API's own kind `Status`, or the body's beginning."""
+    text = body.decode(errors="replace") if isinstance(body, bytes) else str(body or "")
+    try:
+        status = json.loads(text)
+    except ValueError:
+        return text
+    return str(status.get("message", "")) if isinstance(status, dict) else text
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """Return what was wrapped several times on its way to us."""
+    seen = [error]
+    while True:
+        inner = getattr(seen[-1], "reason", None) or seen[-1].__cause__ or seen[-1].__context__
+        if not isinstance(inner, BaseException) or inner in seen:
+            return seen[-1]
+        seen.append(inner)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:300]

@@ -1,0 +1,51 @@
+"""What the API server says, in one line."""
+
+import json
+
+import pytest
+from kubernetes.client import ApiClient, Configuration
+from kubernetes.client.exceptions import ApiException
+from urllib3.exceptions import HTTPError, MaxRetryError
+
+from brownout.errors import HostError
+from brownout.kubernetes.problems import asking, said
+
+_FORBIDDEN = 'pods "db-0" is forbidden: User "me" cannot delete resource "pods" in API group ""'
+
+
+def _exception(status: int, reason: str, body: str) -> ApiException:
+    error = ApiException(status=status, reason=reason)
+    error.body, error.headers = body, {"Audit-Id": "of no interest"}
+    return error
+
+
+def test_the_message_of_a_status_is_said_in_one_line_without_headers() -> None:
+    body = json.dumps({"kind": "Status", "message": f"{_FORBIDDEN}\nand more", "code": 403})
+    line = said(_exception(403, "Forbidden", body))
+    assert line == f"403 Forbidden: {_FORBIDDEN} and more"
+
+
+@pytest.mark.parametrize("body", ["no JSON at all", "[1, 2]", '"text"'])
+def test_another_body_is_said_as_it_is(body: str) -> None:
+    assert said(_exception(502, "Bad Gateway", body)) == f"502 Bad Gateway: {body}"
+
+
+def test_without_a_status_the_reason_is_said() -> None:
+    assert said(ApiException(status=0, reason="SSLError\nno certificate")) == (
+        "SSLError no certificate"
+    )
+
+
+def test_of_what_was_wrapped_the_innermost_is_said() -> None:
+    outer = MaxRetryError(None, "/api", HTTPError("gave up"))  # type: ignore[arg-type]
+    outer.reason.__cause__ = ConnectionRefusedError(111, "Connection refused")  # type: ignore[union-attr]
+    assert said(outer) == "[Errno 111] Connection refused"
+
+
+def test_what_fails_says_what_was_done_where_and_which_role_it_lacks() -> None:
+    client = ApiClient(Configuration(host="https://one:6443"))
+    with (
+        pytest.raises(HostError, match=r"deleting pod db-0.*https://one:6443 says 403.*rbac"),
+        asking(client, "deleting pod db-0"),
+    ):
+        raise _exception(403, "Forbidden", json.dumps({"message": _FORBIDDEN}))
