@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"brownout/loadgen/control"
+	"brownout/loadgen/depot"
 	_ "brownout/loadgen/driver/aerospike"
 	_ "brownout/loadgen/driver/mongodb"
 	_ "brownout/loadgen/driver/scripted"
@@ -22,7 +23,11 @@ import (
 // version is set when the binary is linked.
 var version = "dev"
 
-const usage = `usage: loadgen run                        apply a load; commands are lines of JSON on stdin
+const usage = `usage: loadgen run [--depot DIR [--hold SECONDS]]
+                                          apply a load; commands are lines of JSON on stdin; with a
+                                          depot its files wait there after the end to be fetched
+       loadgen depot send|take FOLDER|end|release DIR
+                                          what is done with the depot of a generator in a pod
        loadgen serve SCRIPT [--listen HOST:PORT] [--truth FILE]
                                           answer as a script says, to test measurements with
        loadgen vote                       answer /vote?u=VOTER&v=CHOICE; the spec is a line of JSON on
@@ -54,6 +59,8 @@ func command(arguments []string) int {
 	switch flags.Arg(0) {
 	case "run":
 		return run(ctx, flags.Args()[1:])
+	case "depot":
+		return keep(flags.Args()[1:])
 	case "serve":
 		return serve(ctx, flags.Args()[1:])
 	case "vote":
@@ -90,14 +97,24 @@ func serveVotes(ctx context.Context, arguments []string) int {
 }
 
 func run(ctx context.Context, arguments []string) int {
-	if len(arguments) == 1 && (arguments[0] == "-h" || arguments[0] == "--help") {
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	where := flags.String("depot", "", "")
+	hold := flags.Float64("hold", 900, "")
+	others, err := parseAround(flags, arguments)
+	switch {
+	case err == flag.ErrHelp:
 		fmt.Print(usage)
 		return control.ExitOK
-	}
-	if len(arguments) > 0 {
-		return misused(fmt.Sprintf("`run` takes no arguments, found %q", arguments[0]))
+	case err != nil:
+		return misused(err.Error())
+	case len(others) > 0:
+		return misused(fmt.Sprintf("`run` takes no arguments but its options, found %q", others[0]))
 	}
 	// The live heap is a few MB: collect less often, for steadier times.
 	debug.SetGCPercent(400)
+	if *where != "" {
+		return runInDepot(ctx, depot.At(*where), *hold)
+	}
 	return control.Run(ctx, version, os.Stdin, os.Stdout)
 }

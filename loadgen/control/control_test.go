@@ -153,6 +153,9 @@ func TestAWholeSession(t *testing.T) {
 	s.say(`{"cmd":"clean"}`)
 	s.hear("cleaned")
 	s.say(`{"cmd":"exit"}`)
+	if ended := s.hear("ended"); ended["code"] != 0.0 {
+		t.Errorf("ended: %v", ended)
+	}
 	if code := s.exit(); code != ExitOK {
 		t.Errorf("exit code %d", code)
 	}
@@ -192,6 +195,17 @@ func TestASignalEndsALongLoad(t *testing.T) {
 	if code := s.exit(); code != ExitOK {
 		t.Errorf("exit code %d", code)
 	}
+}
+
+func TestWhoComesLaterIsGreetedWhenAsked(t *testing.T) {
+	s := begin(t, &faulty{})
+	s.hear("ready")
+	s.say(`{"cmd":"hello"}`)
+	if ready := s.hear("ready"); ready["version"] != "1.2.3" {
+		t.Errorf("ready: %v", ready)
+	}
+	s.say(`{"cmd":"exit"}`)
+	s.hear("ended")
 }
 
 func TestTheClockIsToldDuringALongLoad(t *testing.T) {

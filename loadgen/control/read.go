@@ -10,8 +10,8 @@ import (
 // longestLine bounds one command.
 const longestLine = 16 << 20
 
-// read parses the input in a goroutine of its own, so that the clock and the
-// metrics are answered at once, whatever else is going on.
+// read parses the input in a goroutine of its own, so that a greeting, the clock
+// and the metrics are answered at once, whatever else is going on.
 func (s *Session) read(in io.Reader) <-chan command {
 	commands := make(chan command, 64)
 	go func() {
@@ -29,6 +29,8 @@ func (s *Session) read(in io.Reader) <-chan command {
 				continue
 			}
 			switch c.Cmd {
+			case "hello":
+				s.greet()
 			case "clock":
 				s.tell(c)
 			case "metrics":

@@ -46,10 +46,15 @@ func Run(ctx context.Context, version string, in io.Reader, to io.Writer) int {
 	s := &Session{version: version, out: newOutput(to), broken: make(chan error, 1)}
 	s.secrets.Store(strings.NewReplacer())
 	defer s.out.close()
-	defer s.release()
-	s.out.send(named("ready", event{"version": version}))
-	return s.serve(ctx, s.read(in))
+	s.greet()
+	code := s.serve(ctx, s.read(in))
+	s.release()
+	s.out.send(named("ended", event{"code": code}))
+	return code
 }
+
+// greet tells that commands are read. Who comes later, as to a pod, asks for it.
+func (s *Session) greet() { s.out.send(named("ready", event{"version": s.version})) }
 
 // serve does one command after the other. After the end of the input a running
 // load goes on for a while: perhaps only the one who started it has died.

@@ -69,9 +69,16 @@ class Server:
 class Load:
     """One `loadgen run`. Every event it says is kept in `events`, if we listen."""
 
-    def __init__(self, preexec: Callable[[], None] | None = None, listen: bool = True) -> None:
+    def __init__(
+        self,
+        preexec: Callable[[], None] | None = None,
+        listen: bool = True,
+        depot: Path | None = None,
+        hold_s: float = PATIENCE_S,
+    ) -> None:
+        kept = ["--depot", str(depot), "--hold", str(hold_s)] if depot else []
         self.process = subprocess.Popen(
-            [find_loadgen(), "run"],
+            [find_loadgen(), "run", *kept],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
