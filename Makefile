@@ -42,9 +42,9 @@ test-go: setup
 	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" $(GO) test ./...
 
 test-python: setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not matrix and not soak and not alone"; \
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not matrix and not soak and not kubernetes and not alone"; \
 	together=$$?; echo "now those that measure, one after the other"; \
-	$(BIN)/python -m pytest -m "alone and not matrix and not soak" && exit $$together
+	$(BIN)/python -m pytest -m "alone and not matrix and not soak and not kubernetes" && exit $$together
 
 matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -m matrix -v

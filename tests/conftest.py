@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -12,6 +13,9 @@ from brownout.cluster import network
 from brownout.cluster.model import Cluster
 from brownout.cluster.ssh import pool
 from brownout.infra import lab
+
+if TYPE_CHECKING:  # its client takes a second to import, which only tests that use it are to pay
+    from tests.control_plane import ControlPlane
 
 # How fast an example is depends on who else uses the machine; pytest's timeout finds what hangs.
 settings.register_profile("brownout", deadline=None)
@@ -146,3 +150,12 @@ def lab_slow(_slow_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_slow_home))
     monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
     return lab.up(SLOW)  # mends what a failed test left broken
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator["ControlPlane"]:
+    """A real Kubernetes on loopback that all tests share: work in a namespace of your own."""
+    from tests import control_plane as plane_of_tests
+
+    with plane_of_tests.running(tmp_path_factory.mktemp("kubernetes")) as plane:
+        yield plane
