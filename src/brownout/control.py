@@ -108,7 +108,7 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
     try:
         verdict = session.close(journal)
         journal["brownout"] = verdict
-        if verdict["verdict"] == "pass" and passed_hypothesis:
+        if verdict["verdict"] == "pass" and passed_hypothesis and not verdict.get("not_stored"):
             journal["status"] = "completed"
         if verdict["verdict"] == "fail":
             journal["deviated"] = True

@@ -9,8 +9,8 @@ import pytest
 from tests.cli.conftest import Brownout
 from tests.run_builder import RunScript, build_run
 
-from brownout.cli.housekeeping import KeptRun, age, to_remove
 from brownout.errors import ConfigurationError
+from brownout.run.kept import KeptRun, age, to_remove
 from brownout.session import open_runs
 
 RUN = "20261122T101500Z-node-kill-4711"

@@ -30,6 +30,7 @@ from brownout.cli import (
     repeat,
     runs,
     safety,
+    store,
     sweep,
     trend,
     watch,
@@ -70,6 +71,7 @@ app.add_typer(runs.app, name="runs", rich_help_panel=LOOK)
 app.command("bundle", rich_help_panel=LOOK)(evidence.bundle)
 app.command("verify", rich_help_panel=LOOK)(evidence.verify)
 app.add_typer(history.app, name="history", rich_help_panel=LOOK)
+app.add_typer(store.app, name="store", rich_help_panel=LOOK)
 app.command("compare", rich_help_panel=DECIDE)(compare.compare)
 app.command("gate", rich_help_panel=DECIDE)(gate.gate)
 app.add_typer(gate.app, name="baseline", rich_help_panel=DECIDE)

@@ -15,7 +15,7 @@ __all__ += ["complete_experiment", "complete_run", "complete_workload"]
 
 def complete_run(incomplete: str) -> list[str]:
     """Return the runs whose names begin so, the latest first."""
-    from brownout.cli.housekeeping import list_runs
+    from brownout.run.kept import list_runs
 
     found = [run.name for run in reversed(list_runs())]
     return [name for name in ("latest", *found) if name.startswith(incomplete)]

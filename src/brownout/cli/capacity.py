@@ -70,6 +70,7 @@ def capacity(
     """
     from brownout.capacity.session import Wanted, carry_out, read_wanted
     from brownout.capacity.words import render
+    from brownout.cli.store import delivered
 
     if resume is not None:
         if workload:
@@ -87,7 +88,7 @@ def capacity(
     _check(wanted)
     result, where, code = carry_out(wanted, directory, lambda words: typer.echo(words, err=True))
     typer.echo(json.dumps(result, indent=2) if as_json else render(result, str(where)))
-    raise typer.Exit(code)
+    raise typer.Exit(delivered(code, where))
 
 
 def _check(wanted: "Wanted") -> None:

@@ -57,6 +57,7 @@ def run(
     Exit code 0 if every one passed, else that of the worst; 4 where something is still broken,
     64 where it may not begin.
     """
+    from brownout.cli.store import delivered
     from brownout.gameday.record import EXIT
     from brownout.gameday.running import run as run_day
     from brownout.gameday.summary import table
@@ -70,7 +71,7 @@ def run(
         raise
     typer.echo(table(day.record))
     typer.echo(f"summary {day.summary}")
-    raise typer.Exit(EXIT[day.record.verdict])
+    raise typer.Exit(delivered(EXIT[day.record.verdict], day.path))
 
 
 @app.command()

@@ -49,6 +49,7 @@ def load(
 
     A lab that is down is brought up, and taken down again.
     """
+    from brownout.cli.store import delivered
     from brownout.infra import lab
     from brownout.load import workload as workloads
     from brownout.load.left import left_by
@@ -88,6 +89,7 @@ def load(
         typer.echo(f"how it went over time: `brownout trend {directory.path}`")
     if not clean and not brought_up:
         typer.echo(str(left_by(wanted, cluster)))
+    raise typer.Exit(delivered(0, directory.path))
 
 
 def clean(

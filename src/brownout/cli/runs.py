@@ -73,9 +73,9 @@ def report(
 @app.command("list")
 def list_(as_json: Json = False) -> None:
     """List the runs, the latest last: name, verdict, size."""
-    from brownout.cli.housekeeping import list_runs, verdict_of
+    from brownout.run.kept import list_runs, verdict_of
 
-    rows = [(run.name, verdict_of(run), run.bytes()) for run in list_runs()]
+    rows = [(run.name, verdict_of(run.path), run.bytes()) for run in list_runs()]
     if as_json:
         keys = ("run", "verdict", "bytes")
         typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
@@ -96,7 +96,7 @@ def prune(
     """Say which old runs would go, and remove them with --yes. A run that goes on always stays."""
     import shutil
 
-    from brownout.cli.housekeeping import age, list_runs, to_remove
+    from brownout.run.kept import age, list_runs, to_remove
     from brownout.session import open_runs
 
     if keep is None and not older_than:

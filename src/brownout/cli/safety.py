@@ -63,12 +63,15 @@ def heal(
     limit_s: Annotated[float, typer.Option(min=1, help="Wait so long until it is whole.")] = 300,
 ) -> None:
     """Put back what runs that died had broken. Safe to repeat; does nothing where nothing is."""
+    from brownout.cli.store import complain
     from brownout.session import open_runs
+    from brownout.store.delivery import deliver_left
 
     claims = [claim for claim in open_runs.claims() if cluster in ("", claim.cluster)]
     if not claims:
         typer.echo("nothing to heal: no run has a cluster in its hands")
     problems = [problem for claim in claims if (problem := _heal(claim, limit_s)) is not None]
+    deliver_left(complain)  # said where it cannot be done; the cluster is whole all the same
     if problems:
         raise typer.Exit(int(getattr(problems[0], "exit_code", ExitCode.UNDO_FAILED)))
 

@@ -75,8 +75,8 @@ def _watch_address(url: str) -> None:
 
 def _find(run: Path) -> Path:
     """The directory of a run or of a load; a load has no run.json."""
-    from brownout.cli.housekeeping import list_runs
     from brownout.run.directory import runs_root
+    from brownout.run.kept import list_runs
 
     if str(run) == "latest":
         runs = list_runs()

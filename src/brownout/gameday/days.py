@@ -12,7 +12,7 @@ from threading import RLock
 from brownout.errors import RunDirectoryError
 from brownout.gameday.record import Record, StepRecord
 from brownout.gameday.summary import markdown
-from brownout.run.directory import make_new, runs_root
+from brownout.run.directory import GAMEDAYS, make_new, runs_root
 from brownout.run.events import wall_clock
 from brownout.run.metadata import read_json, redact, write_json
 
@@ -57,7 +57,7 @@ class Day:
 
 def root() -> Path:
     """Return where game days lie."""
-    return runs_root() / "gamedays"
+    return runs_root() / GAMEDAYS
 
 
 def new_place(name: str) -> Path:

@@ -15,10 +15,12 @@ from brownout.errors import RunDirectoryError
 from brownout.run.events import wall_clock
 from brownout.run.metadata import digest_of, read_json, redact, write_json
 
-__all__ = ["SCHEMA_VERSION", "RunDirectory", "make_new", "runs_root", "shortage"]
+__all__ = ["GAMEDAYS", "SCHEMA_VERSION", "RunDirectory", "make_new", "runs_root", "shortage"]
 
 #: Of run.json, ledger.json and impact.json.
 SCHEMA_VERSION = 1
+#: The folder of the game days, beside the runs.
+GAMEDAYS = "gamedays"
 #: Less than this free is too little for a run of an hour.
 LEAST_FREE_BYTES = 200_000_000
 #: Less than this while a run goes on ends it, with room left for its own last words.

@@ -15,7 +15,7 @@ from typing import Any
 from brownout.cluster import procfs
 from brownout.errors import Refused, RunDirectoryError
 
-__all__ = ["Claim", "check_free", "claim", "claims", "release", "state_home"]
+__all__ = ["Claim", "check_free", "check_over", "claim", "claims", "release", "state_home"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,19 @@ def claim(cluster: str, run: Path, inventory: str, brought_up: bool) -> Claim:
 def claims() -> list[Claim]:
     """Return every claim there is, of living and of dead runs."""
     return [_read(path) for path in sorted(_directory().glob("*.json"))]
+
+
+def check_over(run: Path) -> None:
+    """Raise `Refused` while `run` goes on, or where it died and is not healed yet."""
+    here = str(run.resolve())
+    for held in claims():
+        if held.run == here:
+            alive = held.is_alive()
+            state = "goes on" if alive else "died before it had put everything back"
+            raise Refused(
+                f"the run {run.name} {state}, so its files are not final",
+                "wait for its end" if alive else "`brownout heal` it first",
+            )
 
 
 def release(cluster: str) -> None:

@@ -34,6 +34,7 @@ from brownout.session.server_view import ServerView
 from brownout.session.status import Status
 from brownout.session.targets import ADDED, SPARE, next_spare, targets_of
 from brownout.session.trail import Trail
+from brownout.store.delivery import deliver
 
 __all__ = ["Session"]
 
@@ -256,16 +257,25 @@ class Session:
         if self._trail is None:
             return {"verdict": "inconclusive", "reasons": [self.interruption.reason]}
         try:
+            impact = self._judge(journal, failures)
+        finally:
+            not_stored = deliver(self.directory.path)
+        return {"run": str(self.directory.path), "verdict": impact["verdict"],
+                "reasons": impact["reasons"], "undo_failed": failures,
+                "not_stored": not_stored}  # fmt: skip
+
+    def _judge(self, journal: dict[str, Any], failures: list[str]) -> dict[str, Any]:
+        """Write and say the result, and show it to whoever looks on until then."""
+        try:
             impact = conclude(self.directory, journal)
             for failure in failures:
                 logger.error(failure)
             if self._observed is not None:
                 self._observed.judged(impact)
+            return impact
         finally:
             if self._observed is not None:
                 self._observed.end()
-        return {"run": str(self.directory.path), "verdict": impact["verdict"],
-                "reasons": impact["reasons"], "undo_failed": failures}  # fmt: skip
 
     def begin_undo(self) -> None:
         """From here on all is put back, whatever happens."""

@@ -1,4 +1,4 @@
-"""Which runs there are, how big they are, and which of them may go. Nothing is removed here."""
+"""Which runs are kept, how big they are, and which of them may go. Nothing is removed here."""
 
 import re
 from collections.abc import Sequence
@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from brownout.errors import ConfigurationError
+from brownout.errors import ConfigurationError, RunDirectoryError
+from brownout.run.directory import GAMEDAYS, runs_root
+from brownout.run.metadata import read_json
 
-__all__ = ["KeptRun", "age", "list_runs", "to_remove", "verdict_of"]
+__all__ = ["KeptRun", "age", "list_all", "list_runs", "to_remove", "verdict_of"]
 
 _AGES = {"h": "hours", "d": "days", "w": "weeks"}
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-.+")
@@ -33,9 +35,15 @@ class KeptRun:
 
 def list_runs() -> list[KeptRun]:
     """Return every run under the runs' root, the oldest first; anything else there is left out."""
-    from brownout.run.directory import runs_root
+    return _kept_in(runs_root())
 
-    root = runs_root()
+
+def list_all() -> list[KeptRun]:
+    """Return every run, and every game day beside them, the oldest first."""
+    return [*list_runs(), *_kept_in(runs_root() / GAMEDAYS)]
+
+
+def _kept_in(root: Path) -> list[KeptRun]:
     found = []
     for path in root.iterdir() if root.is_dir() else ():
         form = _NAME.fullmatch(path.name)
@@ -68,17 +76,19 @@ def age(text: str) -> timedelta:
     return timedelta(**{_AGES[form[2]]: int(form[1])})
 
 
-def verdict_of(run: KeptRun) -> str:
-    """Return a run's verdict, or why it has none."""
-    from brownout.errors import RunDirectoryError
-    from brownout.run.metadata import read_json
-
-    impact = run.path / "impact.json"
-    if not (run.path / "run.json").is_file():
+def verdict_of(path: Path) -> str:
+    """Return the verdict of a run or a game day, or why it has none."""
+    if (path / "gameday.json").is_file():
+        return _verdict_in(path / "gameday.json")
+    if not (path / "run.json").is_file():
         return "load only"
-    if not impact.is_file():
+    if not (path / "impact.json").is_file():
         return "not judged"
+    return _verdict_in(path / "impact.json")
+
+
+def _verdict_in(file: Path) -> str:
     try:
-        return str(read_json(impact).get("verdict"))
+        return str(read_json(file).get("verdict") or "not judged")
     except RunDirectoryError:
         return "unreadable"

@@ -1,0 +1,127 @@
+"""`brownout store`: runs in an object store, pushed, listed, pulled."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from brownout.cli.arguments import Json, complete_run
+from brownout.errors import BrownoutError, ConfigurationError, ExitCode, RunDirectoryError
+
+__all__ = ["app", "complain", "delivered"]
+
+app = typer.Typer(
+    help="Runs in an object store (BROWNOUT_STORE): copied there, listed, fetched back.",
+    no_args_is_help=True,
+)
+Store = Annotated[
+    str,
+    typer.Option(
+        envvar="BROWNOUT_STORE",
+        help="s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or file:///FOLDER.",
+    ),
+]
+
+
+def complain(words: str) -> None:
+    """Say an error on stderr."""
+    typer.echo(f"brownout: {words}", err=True)
+
+
+def delivered(code: int, folder: Path) -> int:
+    """Copy a folder to the store if one is named; return `code`, but no 0 where that failed."""
+    from brownout.store.delivery import deliver
+
+    failed = deliver(folder, complain)
+    return code or int(ExitCode.INCONCLUSIVE if failed else ExitCode.PASS)
+
+
+@app.command()
+def push(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Runs by directory or name; without one all that are not there yet.",
+            metavar="[RUN]...",
+            autocompletion=complete_run,
+        ),
+    ] = None,
+    store: Store = "",
+) -> None:
+    """Copy runs to the store, each file checked there. Exit code 2 where one could not be."""
+    from brownout.store.delivery import left
+    from brownout.store.objects import Objects
+    from brownout.store.place import wanted
+    from brownout.store.pushing import push as push_one
+
+    place = wanted(store)
+    objects, failed = Objects(place), False
+    for folder in [_over(run) for run in runs or []] or left(place):
+        try:
+            done = push_one(folder, objects)
+        except BrownoutError as error:
+            complain(f"{folder.name}: {error}")
+            failed = True
+        else:
+            how = f"{done.sent} of {done.files} files sent, {done.sent_bytes / 1e6:,.1f} MB"
+            typer.echo(f"{done.url}  {how}")
+    raise typer.Exit(int(ExitCode.INCONCLUSIVE if failed else ExitCode.PASS))
+
+
+def _over(run: Path) -> Path:
+    """Return a run's folder; raises `Refused` while it goes on or is not healed."""
+    from brownout.run.directory import runs_root
+    from brownout.session import open_runs
+
+    folder = run if run.is_dir() else runs_root() / run
+    if not folder.is_dir():
+        raise RunDirectoryError(f"{run}: there is no such run directory")
+    open_runs.check_over(folder)
+    return folder
+
+
+@app.command("list")
+def list_(
+    store: Store = "",
+    last: Annotated[int, typer.Option(min=1, help="Only so many of the latest.")] = 200,
+    as_json: Json = False,
+) -> None:
+    """List what the store has, the latest last: name, verdict, size."""
+    from brownout.store.objects import Objects
+    from brownout.store.place import wanted
+    from brownout.store.pulling import list_stored
+
+    found = list_stored(Objects(wanted(store)), last)
+    if as_json:
+        rows = [{"run": s.name, "verdict": s.verdict, "bytes": s.bytes} for s in found]
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    for stored in found:
+        stand_in = ", STAND-IN" if stored.manifest and stored.manifest.stand_in else ""
+        typer.echo(f"{stored.name}  {stored.verdict}{stand_in}  {stored.bytes / 1e6:,.1f} MB")
+
+
+@app.command()
+def pull(
+    runs: Annotated[
+        list[str],
+        typer.Argument(help="Names of runs, as `store list` says them.", metavar="RUN..."),
+    ],
+    to: Annotated[
+        Path | None, typer.Option(help="The folder to put them in; that of the runs unless told.")
+    ] = None,
+    store: Store = "",
+) -> None:
+    """Fetch runs, each file against its checksum, and print where they are."""
+    from brownout.evidence.manifest import unsafe
+    from brownout.run.directory import runs_root
+    from brownout.store.objects import Objects
+    from brownout.store.place import wanted
+    from brownout.store.pulling import pull as fetch
+
+    objects = Objects(wanted(store))
+    if bad := [name for name in runs if unsafe(name)]:
+        raise ConfigurationError([f"{name!r}: is no name of a run" for name in bad])
+    for name in runs:
+        typer.echo(str(fetch(name, objects, to or runs_root())))

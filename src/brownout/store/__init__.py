@@ -1,0 +1,1 @@
+"""Runs in an object store: copied there when they end, checked there, and fetched back."""
