@@ -24,6 +24,7 @@ from brownout.cli import (
     inventories,
     lab,
     listing,
+    litmus,
     load,
     making,
     observe,
@@ -62,6 +63,7 @@ app.command("watch", rich_help_panel=RUN)(watch.watch)
 app.command("abort", rich_help_panel=RUN)(safety.abort)
 app.command("heal", rich_help_panel=RUN)(safety.heal)
 app.add_typer(gameday.app, name="gameday", rich_help_panel=RUN)
+app.add_typer(litmus.app, name="litmus", rich_help_panel=RUN)
 app.command("show", rich_help_panel=LOOK)(runs.show)
 app.command("report", rich_help_panel=LOOK)(runs.report)
 app.command("analyze", rich_help_panel=LOOK)(runs.analyze)

@@ -62,6 +62,10 @@ VARIABLES: Mapping[str, str] = {
     "before_s": "seconds of undisturbed load before the maintenance begins",
     "idle_timeout_s": "wait so many seconds at most until the node serves nobody",
     "maintenance_s": "seconds that the node stays stopped for its maintenance",
+    "manifest": "Litmus: the file of the ChaosEngine to run",
+    "namespace": "Litmus: the namespace of that engine; empty: the manifest's own, else `default`",
+    "injected_within_s": "Litmus: wait so many seconds at most until the engine injects",
+    "completed_within_s": "Litmus: wait so many seconds at most until the engine is completed",
 }
 
 

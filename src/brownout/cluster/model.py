@@ -197,6 +197,7 @@ class Guards(Settings):
                 "outage",
                 "pause_cluster",
                 "resize",
+                "litmus",
             ],
             ...,
         ],

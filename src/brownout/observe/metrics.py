@@ -5,6 +5,7 @@ What is not known yet is left out: in Prometheus no sample is no data, and 0 is 
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -16,7 +17,7 @@ from brownout.observe.labels import LABELS, labels_of
 from brownout.observe.state import PHASES, VERDICTS, RunState
 from brownout.session.measures import answer
 
-__all__ = ["RunCollector"]
+__all__ = ["RunCollector", "Shown", "metric_of"]
 
 #: The unit of a measure -> the end of its metric's name, and what a value is divided by.
 _UNITS = {
@@ -30,6 +31,8 @@ _LATENCIES = tuple(
     for phase in ("before", "during", "after")
     for percentile in ("p50", "p99", "p999", "max")
 )
+#: Every measure that has a metric of its own.
+_SHOWN = (*names.known()[:-3], *_LATENCIES)
 _WRITES = (
     "acknowledged",
     "in_doubt",
@@ -39,6 +42,35 @@ _WRITES = (
     "overwritten_by_late",
 )
 _KEYS = ("ok", "recovered", "lost_keys", "unexpected", "corrupt", "unread")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The metric that shows a measure: its value is the measure's divided by `per`.
+
+    `own` is the label and the value by which a metric of several things tells this one.
+    """
+
+    name: str
+    per: float
+    own: tuple[tuple[str, str], ...]
+    scoped: bool = True
+
+    def labels(self, scope: str) -> dict[str, str]:
+        """Return the labels of the sample for `scope`, beside those of the run."""
+        return {**dict(self.own), **({"scope": scope} if self.scoped else {})}
+
+
+def metric_of(measure: str) -> Shown | None:
+    """Return which metric shows `measure` once a run is judged; None where none does."""
+    if measure == "lost_writes":
+        return Shown("brownout_ledger_writes", 1.0, (("fate", "lost"),), scoped=False)
+    found = names.find(measure)
+    if found is None or found.unit not in _UNITS or measure not in _SHOWN:
+        return None
+    suffix, per = _UNITS[found.unit]
+    own = (("measure", measure.removesuffix("_us")),)
+    return Shown(f"brownout_impact_{suffix}", per, own)
 
 
 class RunCollector(Collector):
@@ -179,7 +211,7 @@ def _judged(state: RunState, family: _Families) -> Iterator[Metric]:
 def _measured(impact: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float]]:
     """Yield suffix, measure, scope and figure of all that was measured, the worst fault's."""
     scopes = ("total", *_scopes(impact))
-    for name in (*names.known()[:-3], *_LATENCIES):
+    for name in _SHOWN:
         measure = names.find(name)
         if measure is None or measure.unit not in _UNITS:
             continue

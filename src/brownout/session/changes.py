@@ -4,7 +4,7 @@ Each is written down as a fault is, guarded as a fault is, and put back as a fau
 ends as it began, also where the run died half-way (`debts` says what is owed).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from brownout.cluster.adapter import Adapter
@@ -16,6 +16,7 @@ from brownout.errors import BrownoutError, ConfigurationError, Unsupported
 from brownout.session import debts, guards
 from brownout.session.acts import Act, Acts, Evidence
 from brownout.session.debts import Debt
+from brownout.session.engines import Engines
 from brownout.session.making import Making
 from brownout.session.managed.owed import pay
 from brownout.session.managed.scene import Scene
@@ -119,9 +120,18 @@ class Changes:
                 failures.append(f"{debt.words()}: {error}")
         return failures
 
+    def engines(
+        self, broken: Callable[[], Mapping[str, str]], stopped: Callable[[], bool]
+    ) -> Engines:
+        """Return the ChaosEngines of this run, while nodes are `broken`."""
+        return Engines(self._cluster, self._adapter, self.making, broken, stopped)
+
     def _pay(self, debt: Debt) -> None:
         if debt.action in debts.OF_ATLAS:
             pay(Scene(self._cluster, self._adapter, self.making), debt)
+            return
+        if debt.action == debts.STOP_ENGINE:
+            self.engines(dict, lambda: False).pay(debt)
             return
         if debt.action == "adjust":
             self._adjust("mend", debt, debt.value)

@@ -1,4 +1,4 @@
-"""What a planned change of a cluster leaves to be put back: nodes, settings, what Atlas did. Pure.
+"""What a planned change of a cluster leaves to be put back: nodes, settings, what others did. Pure.
 
 A node that was added is owed a removal, a setting its value before, an outage its end. The latest
 change is put back first. A change that takes back an owed one owes nothing, and pays for it once it
@@ -16,6 +16,7 @@ __all__ = [
     "ACTIONS",
     "OF_ATLAS",
     "OPEN",
+    "STOP_ENGINE",
     "Debt",
     "away",
     "by_place",
@@ -26,12 +27,14 @@ __all__ = [
 ]
 __all__ += ["paid", "pays"]
 
-#: While one of these is owed, members are gone.
-OPEN = frozenset({"end_outage", "resume_cluster"})
+#: What a ChaosEngine of Litmus is owed, by its namespace and name as the setting.
+STOP_ENGINE = "stop_chaos_engine"
+#: While one of these is owed, members are gone, or may be at any moment.
+OPEN = frozenset({"end_outage", "resume_cluster", STOP_ENGINE})
 #: These are done and put back under one name: doing it again is no payment, a mend is.
 _VALUES = frozenset({"adjust", "resize_cluster", "set_maintenance_window"})
-OF_ATLAS = OPEN | {"resize_cluster", "set_maintenance_window"}
-ACTIONS = frozenset({"add_node", "remove_node", "adjust"}) | OF_ATLAS
+OF_ATLAS = frozenset({"end_outage", "resume_cluster", "resize_cluster", "set_maintenance_window"})
+ACTIONS = frozenset({"add_node", "remove_node", "adjust", STOP_ENGINE}) | OF_ATLAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class Debt:
 
     `setting` and `value` are those of an `adjust`; `node` is None for a setting of the cluster.
     The `value` of an `add_node` is the say that the node had, where its database has such a thing;
-    that of a `resize_cluster` or a `set_maintenance_window` is what Atlas is to be sent.
+    that of a `resize_cluster` or a `set_maintenance_window` is what Atlas is to be sent, that of a
+    `stop_chaos_engine` how its API server is reached.
     """
 
     action: str
@@ -56,6 +60,8 @@ class Debt:
     def words(self) -> str:
         """Return it for people: `remove_node n6`, `replication_factor back to 2`."""
         where = f" {self.node}" if self.node else ""
+        if self.action == STOP_ENGINE:
+            return f"{self.action} {self.setting}"
         if self.action != "adjust":
             return f"{self.action}{where}"
         return f"{self.setting}{where} back to {self.value}"

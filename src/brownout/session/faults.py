@@ -17,6 +17,7 @@ from brownout.session import guards, owed
 from brownout.session.acts import Act, Acts, Evidence, evidence_of
 from brownout.session.changes import Changes
 from brownout.session.debts import Debt
+from brownout.session.engines import Engines
 
 __all__ = ["Faults"]
 
@@ -57,6 +58,10 @@ class Faults:
     def host(self, node: Node) -> Host:
         """Return the host of `node`, the same one each time."""
         return self._hosts.setdefault(node.name, host_for(node))
+
+    def engines(self, stopped: Callable[[], bool]) -> Engines:
+        """Return the ChaosEngines of this run."""
+        return self.changes.engines(lambda: self.broken, stopped)
 
     def stop(self, node: Node, mode: StopMode) -> Evidence:
         """Stop `node` (`clean` or `kill`); proven when its process is gone."""

@@ -17,6 +17,7 @@ __all__ = [
     "of_change",
     "of_cluster",
     "of_emptying",
+    "of_engine",
     "of_wipe",
     "possible",
     "refuse",
@@ -83,6 +84,21 @@ def of_change(
     """
     guards = [_denied_node(cluster, node)] if node else []
     return [*guards, _denied_acts(cluster, [act]), _redundancy(missing), possible(objections)]
+
+
+def of_engine(
+    cluster: Cluster,
+    broken: Mapping[str, str],
+    missing: Sequence[str],
+    objections: Sequence[str],
+) -> list[Guard]:
+    """Judge a ChaosEngine of Litmus, which breaks what nobody here knows; else as `of_break`."""
+    return [
+        _denied_acts(cluster, ["litmus"]),
+        _nodes_down(cluster, "what the engine breaks", broken),
+        _redundancy(missing),
+        possible(objections),
+    ]
 
 
 def of_emptying(cluster: Cluster) -> list[Guard]:

@@ -32,7 +32,7 @@ def bring_up(cluster: Cluster, say: Say) -> tuple[Cluster, bool]:
 def check_foreseen(plan: Plan) -> None:
     """Refuse what a lab could not do here once it is up, before it is brought up."""
     if plan.cluster.lab is not None:
-        answers = [(need, lab.foreseen(plan.cluster.lab, need)) for need in plan.needs]
+        answers = [(need, lab.foreseen(plan.cluster.lab, need)) for need in plan.asked]
         _refuse(plan, [(need, answer) for need, answer in answers if answer is not None])
 
 
@@ -40,7 +40,7 @@ def check_support(plan: Plan, cluster: Cluster, adapter: Adapter) -> None:
     """Refuse a scenario that the database cannot do; never do a milder one instead."""
     if "add" in plan.needs:
         next_spare(cluster, ())
-    _refuse(plan, [(need, adapter.supports(need)) for need in plan.needs])
+    _refuse(plan, [(need, adapter.supports(need)) for need in plan.asked])
     if "wipe" in plan.needs and not plan.cluster.allow_data_loss:
         raise Refused(
             f"scenario `{plan.scenario}` wipes a node, and the inventory of "

@@ -113,7 +113,7 @@ def _cluster_guards(
     """Every guard of the run with its state now."""
     found = guards.of_cluster(cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
     found.append(_free(cluster))
-    for need in plan.needs:
+    for need in plan.asked:
         support = _support(need, cluster, adapter)
         if support is not None:
             found.append(Guard(f"supports {need}", support.ok, support.reason or "yes"))

@@ -1,0 +1,135 @@
+"""`brownout litmus`: an experiment as a fault of LitmusChaos, and what Litmus is to know of it."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from brownout.cli.arguments import Experiment, Run, Variables
+from brownout.errors import ExitCode
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Experiments as faults of LitmusChaos.", no_args_is_help=True)
+
+#: Litmus's verdicts as those of other commands.
+CODES = {
+    "Pass": ExitCode.PASS,
+    "Fail": ExitCode.FAIL,
+    "Stopped": ExitCode.ABORTED,
+    "Error": ExitCode.INCONCLUSIVE,
+}
+Kubeconfig = Annotated[
+    str, typer.Option(help="How the API server is reached; by default as a pod, or as kubectl.")
+]
+
+
+@app.command()
+def run(
+    experiment: Experiment,
+    patience: Annotated[
+        float, typer.Option(min=1, help="Seconds to wait for an API server that is away.")
+    ] = 1800.0,
+    by_verdict: Annotated[
+        bool,
+        typer.Option("--by-verdict", help="Exit by the verdict, not by whether it was written."),
+    ] = False,
+    kubeconfig: Kubeconfig = "",
+) -> None:
+    """Run EXPERIMENT as the container of a ChaosExperiment does, and write the ChaosResult.
+
+    Litmus says by variables which engine it is (CHAOSENGINE, EXPERIMENT_NAME, CHAOS_NAMESPACE).
+    Exit code 0 once the ChaosResult has the verdict, whatever it is: Litmus's job would start
+    again what failed.
+    """
+    import os
+    from contextlib import closing
+
+    from brownout.litmus.conduct import conduct
+    from brownout.litmus.reporting import Reporter
+    from brownout.litmus.surroundings import surroundings
+    from brownout.session.engines import Where, litmus_at
+
+    here = surroundings(os.environ)
+    with closing(litmus_at(Where(here.namespace, kubeconfig))) as litmus:
+        reporter = Reporter(litmus, here, patience, _say)
+        told = conduct(experiment, here, reporter, os.environ, _say)
+    typer.echo(f"ChaosResult {here.namespace}/{here.result}: {told.phase}, {told.verdict}")
+    raise typer.Exit(int(CODES[told.verdict]) if by_verdict else 0)
+
+
+@app.command()
+def probe(
+    run: Run,
+    measure: Annotated[str, typer.Argument(help="As docs/measures.md calls it.")],
+    scope: Annotated[str, typer.Option(help="total, read, write or a stream.")] = "total",
+    wait: Annotated[
+        float, typer.Option(min=0, help="Wait so many seconds for the run's verdict.")
+    ] = 0.0,
+) -> None:
+    """Print the figure of MEASURE in RUN as a bare number, for a cmdProbe to compare.
+
+    Of a run that goes on it is the figure so far, where that can only grow. Exit code 2, and no
+    number, where nothing is known.
+    """
+    from brownout.litmus.answering import figure
+    from brownout.litmus.definitions import number
+
+    typer.echo(number(figure(run, measure, scope, wait)))
+
+
+@app.command()
+def probes(
+    experiment: Experiment,
+    kind: Annotated[
+        Literal["cmd", "prom"], typer.Option(help="Ask by a command, or ask Prometheus.")
+    ] = "cmd",
+    prometheus: Annotated[
+        str, typer.Option(help="The Prometheus that promProbes ask.")
+    ] = "http://prometheus:9090",
+    image: Annotated[str, typer.Option(help="Have cmdProbes run in a pod of this image.")] = "",
+    claim: Annotated[
+        str, typer.Option(help="The volume claim with the runs that such a pod reads.")
+    ] = "",
+    var: Variables = None,
+) -> None:
+    """Print the limits of EXPERIMENT as probes of a ChaosEngine, in YAML.
+
+    They go into `spec.experiments[].spec.probe`.
+    """
+    from brownout.litmus.chart_text import text
+    from brownout.litmus.definitions import Source, definitions
+    from brownout.session.planning import plan_of
+
+    plan, _, _ = plan_of(experiment, list(var or ()))
+    source = Source(image, claim) if image else None
+    made = definitions(plan.limits, f"{kind}Probe", source, prometheus, plan.scenario)
+    typer.echo(text({"probe": made}), nl=False)
+
+
+@app.command()
+def chart(
+    directory: Annotated[Path, typer.Argument(help="Where to; made if it is missing.")],
+    image: Annotated[str, typer.Option(help="The image that its faults run in.")] = "",
+) -> None:
+    """Write the chart of brownout's faults into DIRECTORY: the root of a ChaosHub."""
+    import shutil
+    from importlib.resources import as_file, files
+
+    from brownout.litmus.chart import chart as made
+    from brownout.litmus.chart_parts import IMAGE
+
+    for name, text in made(image or IMAGE).items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    icons = Path("faults/brownout/icons")
+    with as_file(files("brownout") / "infra" / "litmus" / icons) as shipped:
+        if shipped.resolve() != (directory / icons).resolve():
+            shutil.copytree(shipped, directory / icons, dirs_exist_ok=True)
+    typer.echo(str(directory))
+
+
+def _say(text: str) -> None:
+    print(f"brownout: {text}", file=sys.stderr, flush=True)

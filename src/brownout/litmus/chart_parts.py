@@ -1,0 +1,120 @@
+"""What the chart is made of: its faults, their variables in words, and what their accounts may do.
+
+Facts of Litmus: its runner starts the job, reads engine, experiment, config maps and secrets, and
+writes the engine's status; the experiment reads its engine and writes its ChaosResult.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["ACCOUNT", "DRIVER", "FAULTS", "IMAGE", "VARIABLES", "Fault", "rbac", "runner_rules"]
+
+Rules = list[dict[str, list[str]]]
+IMAGE = "registry.example.com/brownout:latest"
+#: Runs our faults; the other one lets our experiments start faults of Litmus.
+ACCOUNT, DRIVER = "brownout-litmus", "brownout-litmus-driver"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault of the chart: an experiment of ours, `database` whose limits its engine shows."""
+
+    name: str
+    title: str
+    text: str
+    keywords: tuple[str, ...]
+    database: str
+
+
+FAULTS = (
+    Fault(
+        "node-kill",
+        "Database node killed",
+        "Kills a node of a database cluster under load, starts it again with its data, and "
+        "measures what users felt until the cluster was redundant again.",
+        ("Database", "MongoDB", "Aerospike", "Kill"),
+        "mongodb",
+    ),
+    Fault(
+        "node-wipe",
+        "Database node loses its data",
+        "Stops a node of a database cluster under load, empties its data directory, starts it, "
+        "and measures what users felt until it had all its data again.",
+        ("Database", "MongoDB", "Aerospike", "Wipe"),
+        "mongodb",
+    ),
+    Fault(
+        "maintenance-quiesced",
+        "Maintenance of an Aerospike node",
+        "Has an Aerospike node hand over its work, stops it for its maintenance, starts it again, "
+        "and measures whether users felt anything of it.",
+        ("Database", "Aerospike", "Maintenance"),
+        "aerospike",
+    ),
+    Fault(
+        "atlas-test-failover",
+        "Failover test of MongoDB Atlas",
+        "Asks MongoDB Atlas for its failover test, and measures what users felt until the "
+        "cluster was redundant again.",
+        ("Database", "MongoDB", "Atlas", "Failover"),
+        "mongodb",
+    ),
+)
+
+#: What stands above each variable in fault.yaml and engine.yaml.
+VARIABLES = {
+    "TOTAL_CHAOS_DURATION": "seconds for which the node stays down",
+    "RAMP_TIME": "seconds of undisturbed load before the fault",
+    "BROWNOUT_CLUSTER": "name of an inventory in the config map brownout-clusters",
+    "BROWNOUT_WORKLOAD": "a workload's name; empty takes the cluster's own",
+    "BROWNOUT_LOAD": "changes single settings of the workload, as streams.app.rate=400",
+    "BROWNOUT_TARGET": "the node: primary, secondary, random or a name",
+    "BROWNOUT_SEED": "of keys, arrivals and random choices; 0 draws one",
+    "BROWNOUT_CONFIRM": "the cluster's own name, wanted for environment: production",
+    "BROWNOUT_BASELINE_S": "length of the baseline in seconds; 0 takes the measures' own",
+    "BROWNOUT_MODE": "how the node is stopped: kill or clean",
+}
+
+
+def runner_rules() -> Rules:
+    """Return what Litmus's runner and the experiment's own pod ask of the API server."""
+    return [
+        _rule("", ["pods"], ["get", "list"]),
+        _rule("", ["events"], ["create", "get", "update"]),
+        _rule("", ["configmaps", "secrets"], ["get"]),
+        _rule("batch", ["jobs"], ["create", "delete"]),
+        _rule("litmuschaos.io", ["chaosengines"], ["get", "update"]),
+        _rule("litmuschaos.io", ["chaosexperiments"], ["get"]),
+        _rule("litmuschaos.io", ["chaosresults"], ["create", "get", "update"]),
+    ]
+
+
+def rbac() -> list[dict[str, Any]]:
+    """Return service account, role and binding: of our faults, and of who drives Litmus's."""
+    driving = [
+        _rule("", ["events"], ["list"]),
+        _rule("litmuschaos.io", ["chaosengines"], ["create", "delete", "get", "patch"]),
+        _rule("litmuschaos.io", ["chaosresults"], ["get"]),
+    ]
+    return [*_account(ACCOUNT, runner_rules()), *_account(DRIVER, driving)]
+
+
+def _rule(group: str, resources: list[str], verbs: list[str]) -> dict[str, list[str]]:
+    return {"apiGroups": [group], "resources": resources, "verbs": verbs}
+
+
+def _account(name: str, rules: Rules) -> list[dict[str, Any]]:
+    metadata = {"name": name, "namespace": "litmus"}
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": "litmus"}
+    group = "rbac.authorization.k8s.io"
+    return [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata},
+        {"apiVersion": f"{group}/v1", "kind": "Role", "metadata": metadata, "rules": rules},
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "RoleBinding",
+            "metadata": metadata,
+            "subjects": [subject],
+            "roleRef": {"apiGroup": group, "kind": "Role", "name": name},
+        },
+    ]
