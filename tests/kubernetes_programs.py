@@ -167,10 +167,7 @@ def _scheduler(paths: Paths) -> Program:
 
 def _kwok(paths: Paths) -> Program:
     address = f"127.0.0.1:{paths.ports['kwok']}"
-    config = paths.of("kwok.yaml")
-    config.touch()  # or it reads one of the person's whose machine this is
     arguments = (
-        f"--config={config}",
         f"--kubeconfig={paths.of('admin.kubeconfig')}",
         f"--manage-nodes-with-label-selector={LABEL}=kwok",
         "--node-ip=127.0.0.1",

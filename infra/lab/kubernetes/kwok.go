@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	nodes "sigs.k8s.io/kwok/kustomize/stage/node/fast"
+	pods "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
+	"sigs.k8s.io/kwok/pkg/config"
+	"sigs.k8s.io/kwok/pkg/kwok/cmd"
+	"sigs.k8s.io/kwok/pkg/log"
+	"sigs.k8s.io/kwok/pkg/utils/signals"
+)
+
+// runKwok is what kwok's own main does (cmd/kwok/main.go of sigs.k8s.io/kwok), with the stages that
+// kwokctl gives it: nodes are ready, pods run, those of a Job complete, deleted ones go.
+func runKwok() {
+	if err := kwok(); err != nil {
+		fmt.Fprintf(os.Stderr, "kwok: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func kwok() error {
+	// Kubernetes' packages have a --version of their own for every command, in the way of kwok's.
+	pflag.CommandLine = pflag.NewFlagSet("kwok", pflag.ContinueOnError)
+	stages, err := os.CreateTemp("", "kwok-*.yaml")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(stages.Name())
+	text := []string{nodes.DefaultNodeInit, pods.DefaultPodReady, pods.DefaultPodComplete, pods.DefaultPodDelete}
+	if _, err := stages.WriteString(strings.Join(text, "\n---\n")); err != nil {
+		return err
+	}
+	os.Args = append(os.Args, "--config="+stages.Name())
+	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.Usage = func() {}
+	ctx, _ := log.InitFlags(signals.SetupSignalContext(), flags)
+	if ctx, err = config.InitFlags(ctx, flags); err != nil { // reads the stages
+		return err
+	}
+	command := cmd.NewCommand(ctx)
+	command.PersistentFlags().AddFlagSet(flags)
+	return command.ExecuteContext(ctx)
+}
