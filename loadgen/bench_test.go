@@ -143,7 +143,7 @@ func underEngine(b *testing.B, s *spec.Spec, d driver.Driver, length time.Durati
 	e := engine.New(s, d, func(err error) { b.Error(err) })
 	e.ReportTo(directory)
 	before := cpuSeconds(b)
-	if _, err := e.Start(directory.Begin); err != nil {
+	if err := e.Start(time.Now().Add(engine.Lead), directory.Begin); err != nil {
 		b.Fatal(err)
 	}
 	time.Sleep(length)

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -87,37 +88,44 @@ func (s *Session) laneCap() int {
 	return s.driver.LaneCap()
 }
 
-// load writes the data set.
-func (s *Session) load(ctx context.Context, _ command) error {
+// load writes the data set, or does one step of that.
+func (s *Session) load(ctx context.Context, c command) error {
 	if s.engine == nil || s.started() {
 		return &errOrder{"there is nothing to load now", "send `open` first, and `load` before `start`"}
 	}
 	begun := time.Now()
 	report := s.progress("loading")
 	data := s.engine.Dataset()
+	step, err := driver.ParseStep(c.Step)
+	if err != nil {
+		return err
+	}
+	data.Step = step
 	if err := s.driver.Load(ctx, data, report); err != nil {
 		return err
 	}
-	if err := s.loadDocuments(ctx); err != nil {
+	if err := s.loadDocuments(ctx, step); err != nil {
 		return err
 	}
-	s.loaded = true
+	s.loaded = s.loaded || step == driver.LoadWhole || step == driver.LoadFill
 	s.out.send(named("loaded", event{"keys": data.Total(), "seconds": seconds(time.Since(begun))}))
 	return nil
 }
 
 // loadDocuments makes room for the documents of the load, if it writes any, and writes
 // those that it begins with.
-func (s *Session) loadDocuments(ctx context.Context) error {
-	if !s.spec.WritesDocuments() {
+func (s *Session) loadDocuments(ctx context.Context, step driver.Step) error {
+	if !s.spec.WritesDocuments() || step == driver.LoadEnd {
 		return nil
 	}
 	keeper, ok := driver.As[driver.KeepsDocuments](s.driver)
 	if !ok {
 		return &errOrder{"the driver " + s.spec.Driver + " keeps no documents", "choose another workload for it"}
 	}
-	if err := keeper.EmptyDocuments(ctx); err != nil {
-		return err
+	if step != driver.LoadFill {
+		if err := keeper.EmptyDocuments(ctx); err != nil || step == driver.LoadBegin {
+			return err
+		}
 	}
 	return s.engine.Preload(ctx, s.progress("loading"))
 }
@@ -137,22 +145,45 @@ func (s *Session) progress(name string) func(done, total uint64) {
 	}
 }
 
+// latest is how far ahead a start may be told.
+const latest = time.Minute
+
+// startOf is when the schedule is to begin: at the moment that the command names, on the
+// process's own clock, so that several generators begin together; or in a moment.
+func (s *Session) startOf(c command) (t0 time.Time, err error) {
+	if c.At == nil {
+		return time.Now().Add(engine.Lead), nil
+	}
+	t0 = s.born.Add(time.Duration(*c.At * float64(time.Second)))
+	if left := time.Until(t0); left < 0 || left > latest {
+		return t0, &errOrder{
+			fmt.Sprintf("the moment to start is %.3f s ahead (wanted 0 to %v)", left.Seconds(), latest),
+			"send `start` again, with a moment that is still to come",
+		}
+	}
+	return t0, nil
+}
+
 // start begins the schedule.
-func (s *Session) start(context.Context, command) error {
+func (s *Session) start(_ context.Context, c command) error {
 	if s.engine == nil || s.started() {
 		return &errOrder{"there is nothing to start", "send `open` first, and `start` once"}
 	}
 	if s.spec.Data.Load && !s.loaded {
 		return &errOrder{"the data set is not loaded", "send `load` first"}
 	}
-	t0, err := s.engine.Start(s.begin)
+	t0, err := s.startOf(c)
 	if err != nil {
 		return err
 	}
+	if err := s.engine.Start(t0, s.begin); err != nil {
+		return err
+	}
+	late := time.Since(t0)
 	s.clock.Lock()
 	s.t0 = t0
 	s.clock.Unlock()
-	s.out.send(named("started", event{"t0_unix_ns": t0.UnixNano()}))
+	s.out.send(named("started", event{"t0_unix_ns": t0.UnixNano(), "late_s": late.Seconds()}))
 	return nil
 }
 

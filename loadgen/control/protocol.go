@@ -13,6 +13,8 @@ type command struct {
 	Cmd  string          `json:"cmd"`
 	Spec json.RawMessage `json:"spec"`
 	ID   json.RawMessage `json:"id"`
+	Step string          `json:"step"` // of load
+	At   *float64        `json:"at"`   // of start: seconds since the process began
 }
 
 // event is one line of output; "event" is added to its fields.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 )
 
 // longestLine bounds one command.
@@ -43,10 +44,10 @@ func (s *Session) read(in io.Reader) <-chan command {
 	return commands
 }
 
-// tell answers what time it is on the schedule's clock.
+// tell answers what time it is on the schedule's clock, and how long the process is there.
 func (s *Session) tell(c command) {
 	now, started := s.now()
-	answer := event{"id": c.ID, "t": nil}
+	answer := event{"id": c.ID, "t": nil, "up": time.Since(s.born).Seconds()}
 	if started {
 		answer["t"] = now.Seconds()
 	}

@@ -20,6 +20,7 @@ import (
 type Session struct {
 	version string
 	out     *output
+	born    time.Time
 
 	spec      *spec.Spec
 	driver    driver.Driver
@@ -43,7 +44,7 @@ type Session struct {
 // ctx, and returns the process's exit code. In each case a running load is
 // drained and its files are completed.
 func Run(ctx context.Context, version string, in io.Reader, to io.Writer) int {
-	s := &Session{version: version, out: newOutput(to), broken: make(chan error, 1)}
+	s := &Session{version: version, out: newOutput(to), born: time.Now(), broken: make(chan error, 1)}
 	s.secrets.Store(strings.NewReplacer())
 	defer s.out.close()
 	s.greet()

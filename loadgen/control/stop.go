@@ -16,6 +16,9 @@ import (
 func (s *Session) summary(t0 time.Time) record.Summary {
 	summary := record.NewSummary(s.version, t0)
 	summary.Driver, summary.DriverSettings = s.spec.Driver, s.settings
+	if !s.spec.Part.Alone() {
+		summary.Part = &s.spec.Part
+	}
 	summary.Loop, summary.LaneCap, summary.GlobalCap = s.spec.Loop(), s.laneCap(), s.spec.GlobalCap
 	return summary
 }

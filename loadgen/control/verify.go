@@ -44,7 +44,7 @@ func (s *Session) verify(ctx context.Context, _ command) error {
 	back := &readBack{directory: s.directory, secrets: s.secrets.Load(), report: s.progress("verifying"),
 		values: map[string]int64{}}
 	for _, set := range s.engine.Ledger() {
-		back.total += int(set.Len())
+		back.total += len(set.IDs())
 	}
 	for _, promises := range s.engine.Promises() {
 		back.total += promises.Len()
@@ -134,7 +134,7 @@ type readBack struct {
 }
 
 func (b *readBack) begin(set *ledger.Set) {
-	b.stream, b.counter, b.seen = set.Name, set.Counter, make(map[string]bool, set.Len())
+	b.stream, b.counter, b.seen = set.Name, set.Counter, make(map[string]bool, len(set.IDs()))
 }
 
 func (b *readBack) beginDocuments(of engine.Promises) {

@@ -19,6 +19,9 @@ type Dataset struct {
 	Value func(key uint64) (value []byte, fields int)
 	// LedgerValue is that of the keys of a verified stream.
 	LedgerValue func(stream int, key uint64) (value []byte, fields int)
+	// Step is what is to be done now, Share the generator's share of the items to write.
+	Step  Step
+	Share Share
 }
 
 // LedgerSet is the fixed key space of one verified stream: registers, or
@@ -49,6 +52,13 @@ func (d Dataset) Total() uint64 {
 		total += set.Keys
 	}
 	return total
+}
+
+// Mine is the number of items that the share has.
+func (d Dataset) Mine() uint64 {
+	first, limit := d.Share.Range(0, d.Keys)
+	from, to := d.Share.Range(d.Keys, d.Total())
+	return limit - first + to - from
 }
 
 // Item returns the item number i, counted from 0.

@@ -36,7 +36,9 @@ type Driver interface {
 	// returns by then, or shortly after. It keeps nothing of op.
 	Do(ctx context.Context, op *Op) Result
 	// Load claims the namespace with a marker, refuses one that it did not
-	// make, and writes the data set. progress may be called from any goroutine.
+	// make, and writes the data set: all of that, or what data.Step says. What is
+	// there is known from the marker, so that each step may be another process's.
+	// progress may be called from any goroutine.
 	Load(ctx context.Context, data Dataset, progress func(done, total uint64)) error
 	// Started tells that the schedule begins at t0.
 	Started(t0 time.Time)

@@ -75,15 +75,15 @@ func New(s *spec.Spec, d driver.Driver, onFail func(error)) *Engine {
 // ReportTo adds sinks before the start. Each report goes to all, in order.
 func (e *Engine) ReportTo(sinks ...account.Sink) { e.sinks = append(e.sinks, sinks...) }
 
-// lead is the time to write down the start of the schedule before it comes.
-const lead = 20 * time.Millisecond
+// Lead is the time to write down the start of the schedule before it comes.
+const Lead = 20 * time.Millisecond
 
-// Start begins the schedule and returns when that was. The start is fixed a
-// moment ahead and told to begin, whose error means that there is no load.
-func (e *Engine) Start(begin func(t0 time.Time) error) (time.Time, error) {
-	e.t0 = time.Now().Add(lead)
+// Start begins the schedule at t0, which is still to come, at least Lead away if it is
+// nobody's choice. It is told to begin, whose error means that there is no load.
+func (e *Engine) Start(t0 time.Time, begin func(t0 time.Time) error) error {
+	e.t0 = t0
 	if err := begin(e.t0); err != nil {
-		return time.Time{}, err
+		return err
 	}
 	e.driver.Started(e.t0)
 	time.Sleep(time.Until(e.t0))
@@ -97,7 +97,7 @@ func (e *Engine) Start(begin func(t0 time.Time) error) (time.Time, error) {
 	}
 	go e.lanes.sweep()
 	go e.recorder.run()
-	return e.t0, nil
+	return nil
 }
 
 // Now is the time since the schedule's start; it goes on after the stop.
@@ -156,7 +156,8 @@ func (e *Engine) fail(err error) {
 // Dataset is what has to be loaded before the start.
 func (e *Engine) Dataset() driver.Dataset {
 	return driver.Dataset{
-		Keys: e.spec.Data.Keys, ValueBytes: e.spec.Data.ValueBytes,
+		Share: e.spec.Part,
+		Keys:  e.spec.Data.Keys, ValueBytes: e.spec.Data.ValueBytes,
 		Concurrency: e.spec.Data.LoadConcurrency, Writer: e.spec.Writer,
 		Ledger: e.spec.LedgerSets(), Layout: e.spec.Data.Layout(), Value: e.valueOf,
 		LedgerValue: func(stream int, key uint64) ([]byte, int) {

@@ -103,7 +103,7 @@ func started(t *testing.T, s *spec.Spec, fake *drivertest.Fake, onFail func(erro
 	e := New(s, fake, onFail)
 	e.ReportTo(sinks...)
 	e.newWaiter = simulated
-	if _, err := e.Start(func(time.Time) error { return nil }); err != nil {
+	if err := e.Start(time.Now().Add(Lead), func(time.Time) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return e

@@ -97,7 +97,7 @@ func TestAModelKeepsTheIdentitiesAndEveryAcknowledgedWrite(t *testing.T) {
 					t.Fatal(err)
 				}
 				database.calls = loadedSteps
-				if _, err := e.Start(func(time.Time) error { return nil }); err != nil {
+				if err := e.Start(time.Now().Add(Lead), func(time.Time) error { return nil }); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(30 * time.Second)

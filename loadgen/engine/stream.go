@@ -19,6 +19,7 @@ import (
 type stream struct {
 	spec     *spec.Stream
 	index    int
+	share    driver.Share
 	deadline time.Duration
 	queueCap int     // operations it may have queued before one lane
 	values   *values // of its data set
@@ -33,8 +34,9 @@ type stream struct {
 	mu      sync.Mutex
 	random  *rand.Rand
 	chooser keys.Chooser
-	source  source // in place of the mix and the chooser; else nil
-	inserts uint64 // number of the next one
+	own     keys.Chooser // of verified keys, to write to
+	source  source       // in place of the mix and the chooser; else nil
+	inserts uint64       // number of the next one
 }
 
 func newStream(s *spec.Spec, index, firstSlot int, all []*values, inDoubtFor time.Duration) *stream {
@@ -42,28 +44,36 @@ func newStream(s *spec.Spec, index, firstSlot int, all []*values, inDoubtFor tim
 	st := &stream{
 		spec: wanted, index: index, firstSlot: firstSlot, kinds: wanted.Kinds(),
 		deadline: time.Duration(wanted.DeadlineS * float64(time.Second)),
-		random:   rand.New(rand.NewPCG(seedFor(s.Seed, "operations", wanted.Name))),
+		random:   rand.New(rand.NewPCG(seedFor(s.Part.Seed(s.Seed), "operations", wanted.Name))),
 		// The writer keeps the inserts of two runs on the same namespace apart.
-		inserts: uint64(crc32.ChecksumIEEE([]byte(s.Writer))) << 32,
+		inserts: uint64(crc32.ChecksumIEEE([]byte(s.Writer)))<<32 + uint64(s.Part.Index),
+		share:   s.Part,
 	}
-	st.queueCap = max(wanted.Concurrency, int(math.Ceil(wanted.Rate*wanted.DeadlineS)), 1)
+	st.queueCap = max(wanted.Concurrency, int(math.Ceil(st.rate()*wanted.DeadlineS)), 1)
 	st.shares = cumulative(wanted, st.kinds)
 	st.settle(s, all)
 	n := st.values.set.Keys
 	if wanted.Verified {
 		n = wanted.LedgerKeys
 	}
-	if n > 0 {
-		seed, _ := seedFor(s.Seed, "", "")
-		st.chooser = keys.New(wanted.Keys, n, seed)
+	var mine []uint64
+	if n > 0 { // which keys are hot is the same for all generators
+		st.chooser = keys.New(wanted.Keys, n, s.Seed)
+		st.own = st.chooser
+	}
+	if n > 0 && wanted.Verified && !s.Part.Alone() {
+		st.own, mine = keys.Own(wanted.Keys, n, s.Seed, s.Part)
 	}
 	for _, set := range s.LedgerSets() {
 		if set.Stream == index {
-			st.keep(ledger.NewSet(set, st.deadline+inDoubtFor))
+			st.keep(ledger.NewSet(set, st.deadline+inDoubtFor), mine)
 		}
 	}
 	return st
 }
+
+// rate is the generator's share of the stream's.
+func (s *stream) rate() float64 { return s.spec.Rate / float64(s.share.Parts()) }
 
 // settle finds the stream's data set; a ledger's keys are the stream's own, and are
 // counted from 0.
@@ -79,7 +89,16 @@ func (s *stream) settle(all *spec.Spec, values []*values) {
 	}
 }
 
-func (s *stream) keep(set *ledger.Set) {
+// keep takes a key space into the ledger: the keys that are the generator's own, or, of counters
+// that all generators add to, all.
+func (s *stream) keep(set *ledger.Set, own []uint64) {
+	switch {
+	case s.share.Alone():
+	case own != nil:
+		set.Own(own)
+	default:
+		set.ReadShare(s.share)
+	}
 	if set.Counter {
 		s.counters = set
 	} else {
@@ -102,9 +121,9 @@ func cumulative(wanted *spec.Stream, kinds []driver.Kind) []float64 {
 // arrivals are the stream's intended starts; their randomness is their own.
 func (s *stream) arrivals(seed uint64) pace.Arrivals {
 	if s.spec.Arrivals == spec.Poisson {
-		return pace.NewPoisson(s.spec.Rate, rand.New(rand.NewPCG(seedFor(seed, "arrivals", s.spec.Name))))
+		return pace.NewPoisson(s.rate(), rand.New(rand.NewPCG(seedFor(s.share.Seed(seed), "arrivals", s.spec.Name))))
 	}
-	return pace.NewConstant(s.spec.Rate)
+	return pace.NewDealt(s.spec.Rate, s.share)
 }
 
 // draw fills in what the operation does, and to which key.
@@ -125,17 +144,26 @@ func (s *stream) draw(o *operation) {
 	case driver.Insert:
 		o.op.Key = s.inserts
 		o.op.ID = driver.InsertID(s.index, s.inserts)
-		s.inserts++
+		s.inserts += uint64(s.share.Parts())
 	case driver.Batch:
 		s.drawBatch(&o.op)
 	default:
-		o.op.Key = s.firstKey + s.chooser.Next(s.random)
+		o.op.Key = s.firstKey + s.chooserOf(o.op.Kind).Next(s.random)
 	}
 	switch o.op.Kind {
 	case driver.Update, driver.Insert, driver.Operate:
 		o.op.Value = s.values.at(o.op.Key-s.firstKey, s.random.Uint64())
 		o.op.Fields = s.values.set.Fields
 	}
+}
+
+// chooserOf is what an operation's key is chosen by: any may be read, but a verified one has one
+// writer.
+func (s *stream) chooserOf(kind driver.Kind) keys.Chooser {
+	if kind.Write() {
+		return s.own
+	}
+	return s.chooser
 }
 
 // drawBatch chooses the keys of a batch, each as if it were alone.

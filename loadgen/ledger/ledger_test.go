@@ -179,3 +179,32 @@ func TestConcurrentWritersNeverShareAKey(t *testing.T) {
 		t.Errorf("%d keys are free at the end, wanted 8", s.nfree)
 	}
 }
+
+func TestAGeneratorWritesPromisesAndReadsOnlyItsOwnKeys(t *testing.T) {
+	s := registers(200)
+	s.Own([]uint64{130, 7})
+	write(s, 7, Acknowledged)
+	if taken, ok := s.Acquire(8, 0); !ok || taken != 130 {
+		t.Errorf("Acquire(8) = %d, %v, wanted its next own one", taken, ok)
+	}
+	s.Acquire(0, 0)
+	if _, ok := s.Acquire(0, 0); ok {
+		t.Error("it took a key of another generator")
+	}
+	got := lines(t, s)
+	if len(got) != 2 || got[0].Key != "app:r00000007" || got[0].Acked != 2 || got[1].Key != "app:r00000130" {
+		t.Errorf("it promised %+v", got)
+	}
+	if ids := s.IDs(); len(ids) != 2 || ids[1] != "app:r00000130" {
+		t.Errorf("it reads %v", ids)
+	}
+}
+
+func TestCountersOfAllAreReadByOneEach(t *testing.T) {
+	s := NewSet(driver.LedgerSet{Name: "votes", Keys: 3, Counter: true}, lock)
+	s.ReadShare(driver.Share{Index: 1, Of: 2})
+	s.Tally(2, Acknowledged)
+	if ids := s.IDs(); len(ids) != 1 || ids[0] != "votes:c00000001" || len(lines(t, s)) != 3 {
+		t.Errorf("it reads %v, of %d promises", ids, len(lines(t, s)))
+	}
+}

@@ -1,5 +1,7 @@
 package ledger
 
+import "iter"
+
 // Line is what the ledger says of one key: one line of ledger.ndjson.
 type Line struct {
 	Key    string `json:"key"`
@@ -19,11 +21,11 @@ type Line struct {
 	Coarse bool `json:"coarse,omitempty"`
 }
 
-// Lines returns every key's state. A write that has not ended is in doubt.
+// Lines returns the state of every key that is promised of here. A write that has not ended is in doubt.
 func (s *Set) Lines(writer string, each func(*Line) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.keys {
+	for i := range s.numbers() {
 		k := s.keys[i]
 		if k.open {
 			k.book(InDoubt)
@@ -33,6 +35,23 @@ func (s *Set) Lines(writer string, each func(*Line) error) error {
 		}
 	}
 	return nil
+}
+
+// numbers are those of the keys that are promised of here.
+func (s *Set) numbers() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range s.keys {
+			if s.kept != nil {
+				if i >= len(s.kept) {
+					return
+				}
+				i = int(s.kept[i])
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 func (s *Set) line(i int, k *key, writer string) *Line {

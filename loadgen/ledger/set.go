@@ -10,6 +10,7 @@ package ledger
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +34,9 @@ type Set struct {
 	Name    string
 	Counter bool
 	ids     []string
+
+	kept []uint64 // keys that are promised of here; nil: all
+	read []uint64 // keys that are read back here; nil: those that are kept
 
 	mu     sync.Mutex
 	keys   []key
@@ -79,14 +83,48 @@ func NewSet(from driver.LedgerSet, lock time.Duration) *Set {
 	return s
 }
 
-// Len is the number of keys.
-func (s *Set) Len() uint64 { return uint64(len(s.ids)) }
+// Own leaves only these keys to be written, promised of and read back here; each of the others
+// has its writer elsewhere.
+func (s *Set) Own(keys []uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = slices.Sorted(slices.Values(keys))
+	clear(s.free)
+	s.nfree = 0
+	for _, key := range s.kept {
+		s.give(key)
+	}
+}
+
+// ReadShare leaves only the share's keys to be read back here. All are written by all: they are
+// counters, whose promises add up.
+func (s *Set) ReadShare(share driver.Share) {
+	s.read = []uint64{}
+	for key := range uint64(len(s.ids)) {
+		if share.Has(key) {
+			s.read = append(s.read, key)
+		}
+	}
+}
 
 // ID is the stored key.
 func (s *Set) ID(key uint64) string { return s.ids[key] }
 
-// IDs lists all stored keys.
-func (s *Set) IDs() []string { return s.ids }
+// IDs lists the stored keys that are read back here.
+func (s *Set) IDs() []string {
+	which := s.read
+	if which == nil {
+		which = s.kept
+	}
+	if which == nil {
+		return s.ids
+	}
+	ids := make([]string, len(which))
+	for i, key := range which {
+		ids[i] = s.ids[key]
+	}
+	return ids
+}
 
 // Acquire takes the wanted key for writing, or the next free one after it. It
 // returns false if every key is busy or in doubt.

@@ -15,6 +15,7 @@ type Totals struct {
 	Set    string
 	Field  string // that counts
 	IDs    []string
+	Share  driver.Share // of them, that is read back here
 
 	mu     sync.Mutex
 	counts map[string]*[3]uint64 // like Fate
@@ -56,16 +57,17 @@ func (t *Totals) Lines(writer string, each func(*Line) error) error {
 
 func (t *Totals) label(id string) string { return t.Name + ":total " + id }
 
-// Find reads one of the totals.
+// Find reads one of the totals that are read back here.
 func (t *Totals) Find(ctx context.Context, finder driver.Finder, place int) driver.ReadBack {
-	back := driver.ReadBack{ID: t.label(t.IDs[place]), ChecksumOK: true}
-	value, found, err := finder.Count(ctx, driver.DocumentKey{Set: t.Set, ID: t.IDs[place]}, t.Field)
+	id := t.IDs[t.Share.Index+place*t.Share.Parts()]
+	back := driver.ReadBack{ID: t.label(id), ChecksumOK: true}
+	value, found, err := finder.Count(ctx, driver.DocumentKey{Set: t.Set, ID: id}, t.Field)
 	back.Value, back.Missing, back.Err = value, !found, err
 	return back
 }
 
-// Len is the number of totals.
-func (t *Totals) Len() int { return len(t.IDs) }
+// Len is the number of totals that are read back here.
+func (t *Totals) Len() int { return t.Share.Count(len(t.IDs)) }
 
 // StreamName is the name of their stream.
 func (t *Totals) StreamName() string { return t.Name }

@@ -22,6 +22,7 @@ type Players struct {
 	wanted *spec.Play
 	totals totals
 	clock  func() time.Time
+	share  driver.Share
 
 	// Of what is drawn; guarded by the stream.
 	inPlay []*living
@@ -58,13 +59,19 @@ func NewPlayers(s *spec.Spec, stream int) *Players {
 	of := &s.Streams[stream]
 	p := &Players{
 		name: of.Name, seed: s.Seed, wanted: of.Play, totals: totalsOf(of.Play), clock: time.Now,
-		nextID: of.Play.FirstPlayer + int64(of.Play.LoadedPlayers), open: map[int64]*progress{},
+		share: s.Part, open: map[int64]*progress{},
 	}
+	p.nextID = p.id(of.Play.LoadedPlayers)
 	if of.Verified {
 		p.verified = newVerified(p, stream)
 	}
-	p.populate(rand.New(rand.NewPCG(s.Seed, mix(uint64(stream)+1))))
+	p.populate(rand.New(rand.NewPCG(s.Part.Seed(s.Seed), mix(uint64(stream)+1))))
 	return p
+}
+
+// id is that of the generator's player number n: of several, each has every so many-th one.
+func (p *Players) id(n int) int64 {
+	return p.wanted.FirstPlayer + int64(p.share.Index) + int64(n)*int64(p.share.Parts())
 }
 
 // manySteps are more than nearly every player has.
@@ -113,7 +120,7 @@ func (p *Players) Next(_ *rand.Rand, op *driver.Op) {
 // begin draws the next player.
 func (p *Players) begin() *living {
 	one := newPlayer(p.seed, p.nextID, p.wanted)
-	p.nextID++
+	p.nextID += int64(p.share.Parts())
 	return &living{player: one, steps: one.steps(p.wanted.Profile)}
 }
 
@@ -156,7 +163,7 @@ func (p *Players) Loaded() int { return p.wanted.LoadedPlayers }
 
 // LoadedPlayer lists the operations of one of them; each has to be ended.
 func (p *Players) LoadedPlayer(n int, stream int) []driver.Op {
-	one := newPlayer(p.seed, p.wanted.FirstPlayer+int64(n), p.wanted)
+	one := newPlayer(p.seed, p.id(n), p.wanted)
 	steps := one.steps(p.wanted.Profile)
 	p.enter(&living{player: one, steps: steps}, 0)
 	ops := make([]driver.Op, len(steps))
@@ -182,7 +189,7 @@ func newVerified(p *Players, stream int) *verified {
 		return fmt.Sprintf("%s:player %d", p.name, id)
 	}}
 	if p.totals.hot > 0 {
-		v.totals = &ledger.Totals{Stream: stream, Name: p.name, Set: driver.SetIncrements, Field: CountField}
+		v.totals = &ledger.Totals{Stream: stream, Name: p.name, Set: driver.SetIncrements, Field: CountField, Share: p.share}
 		for i := range p.totals.hot {
 			v.totals.IDs = append(v.totals.IDs, p.totals.hotKey(i))
 		}

@@ -21,12 +21,14 @@ type Votes struct {
 	wanted   *spec.Vote
 	counters *ledger.Set  // nil if the stream is not verified
 	roll     *ledger.Roll // likewise
+	share    driver.Share
 	next     uint64
 }
 
 // NewVotes returns the source of a stream of votes.
 func NewVotes(s *spec.Spec, stream int, counters *ledger.Set) *Votes {
 	v := &Votes{stream: stream, name: s.Streams[stream].Name, wanted: s.Streams[stream].Vote, counters: counters}
+	v.share, v.next = s.Part, uint64(s.Part.Index)*votersOfGroup
 	if counters == nil {
 		return v
 	}
@@ -55,7 +57,9 @@ func (v *Votes) Next(random *rand.Rand, op *driver.Op) {
 	choice := random.IntN(len(v.wanted.Choices))
 	op.Kind, op.Key = driver.Vote, v.next
 	op.Ballot = BallotOf(v.name, v.wanted, v.next, choice)
-	v.next++
+	if v.next++; v.next%votersOfGroup == 0 { // whole groups are dealt out in turn
+		v.next += uint64(v.share.Parts()-1) * votersOfGroup
+	}
 }
 
 // BallotOf is a voter's ballot with the counters that it goes to.
@@ -109,16 +113,17 @@ func fateOf(part driver.Part) (fate ledger.Fate, known bool) {
 }
 
 // Balance holds the total, the choices and the records against each other. values are what
-// was read, by the label of its line; nil if any was not.
+// was read here, by the label of its line; nil if any was not. Of several generators each says
+// what it has read and was promised: their balances add up.
 func (v *Votes) Balance(values map[string]int64) *ledger.Balance {
 	if v.counters == nil {
 		return nil
 	}
 	b := &ledger.Balance{Check: "votes", Stream: v.name}
 	whole, number := true, 0
-	add := func(line *ledger.Line, to *ledger.Side) {
+	add := func(line *ledger.Line, to *ledger.Side, readHere bool) {
 		found, read := values[line.Key]
-		whole = whole && read
+		whole = whole && (read || !readHere)
 		to.Add(line, found)
 	}
 	_ = v.counters.Lines("", func(line *ledger.Line) error {
@@ -126,12 +131,12 @@ func (v *Votes) Balance(values map[string]int64) *ledger.Balance {
 		if number < v.wanted.Counters {
 			side = &b.Total
 		}
+		add(line, side, v.share.Has(uint64(number)))
 		number++
-		add(line, side)
 		return nil
 	})
 	_ = v.roll.Lines("", func(line *ledger.Line) error {
-		add(line, &b.Records)
+		add(line, &b.Records, true)
 		return nil
 	})
 	if !whole {

@@ -51,8 +51,8 @@ func TestEveryVoterVotesOnceAndEachStepHasItsPlaceInTheLedger(t *testing.T) {
 		values[op.Ballot.Count]++
 		votes.Ended(&op, true, ledger.Acknowledged)
 	}
-	if len(voters) != 2500 || set.Len() != 9 {
-		t.Fatalf("%d voters, %d counters", len(voters), set.Len())
+	if len(voters) != 2500 || len(set.IDs()) != 9 {
+		t.Fatalf("%d voters, %d counters", len(voters), len(set.IDs()))
 	}
 	for place := range votes.Roll().Len() {
 		back := votes.Roll().Find(t.Context(), finder, place)

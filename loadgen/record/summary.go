@@ -5,6 +5,8 @@ import (
 	"os"
 	"runtime"
 	"time"
+
+	"brownout/loadgen/driver"
 )
 
 // Summary is generator.json: written when the schedule starts, and again when
@@ -14,6 +16,7 @@ type Summary struct {
 	Go             string         `json:"go"`
 	PID            int            `json:"pid"`
 	Host           string         `json:"host"`
+	Part           *driver.Share  `json:"part,omitempty"` // of several generators
 	Driver         string         `json:"driver"`
 	DriverSettings map[string]any `json:"driver_settings"`
 	Loop           string         `json:"loop"`

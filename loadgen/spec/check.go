@@ -68,6 +68,7 @@ func (s *Spec) check() Problems {
 		s.Streams[i].check(&p, s.Data)
 	}
 	s.checkReaders(&p)
+	s.checkPart(&p)
 	return p
 }
 

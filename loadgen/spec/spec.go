@@ -31,6 +31,7 @@ type Spec struct {
 	GlobalCap  int               `json:"global_cap"` // 0: none; else one cap, without a queue, in place of the lanes'
 	LingerS    float64           `json:"linger_s"`   // after the end of stdin
 	Labels     map[string]string `json:"labels"`     // of every Prometheus metric, beside `run`
+	Part       driver.Share      `json:"part"`       // which of several generators this one is
 }
 
 // Connection says how to reach the database. It never leaves the process.
@@ -165,6 +166,7 @@ func Parse(text []byte) (*Spec, error) {
 	if problems := spec.check(); len(problems) > 0 {
 		return nil, problems
 	}
+	spec.takeShare()
 	return spec, nil
 }
 

@@ -8,6 +8,7 @@ from brownout.impact.episodes import has_landed
 from brownout.impact.settings import MeasureSettings
 from brownout.run.events import Event
 from brownout.run.ledger import Ledger
+from brownout.run.parts.apart import MOST_APART_S, Apart
 
 __all__ = ["Condition", "Facts", "conditions"]
 
@@ -27,7 +28,7 @@ class Facts:
 
     `lag_p99_ms` is how late the generator sent, None where it never said; `violations` counts
     rows of its files whose sums do not agree; `torn` says of each file that is not whole what it
-    lacks.
+    lacks; `apart` is how well several generators kept together, None where one was alone.
     """
 
     events: Sequence[Event]
@@ -40,6 +41,7 @@ class Facts:
     missed: int
     violations: int
     torn: Sequence[str] = ()
+    apart: Apart | None = None
 
     @property
     def abort(self) -> str | None:
@@ -50,7 +52,8 @@ class Facts:
 
 def conditions(facts: Facts) -> list[Condition]:
     """Return every condition of validity but that of the limits, which `verdict` knows."""
-    return [check(facts) for check in _CHECKS]
+    found = [check(facts) for check in _CHECKS]
+    return found if facts.apart is None else [*found, _generators_together(facts, facts.apart)]
 
 
 def _fault_landed(facts: Facts) -> Condition:
@@ -90,6 +93,8 @@ def _baseline_stable(facts: Facts) -> Condition:
 
 
 def _generator_finished(facts: Facts) -> Condition:
+    if facts.apart is not None and facts.apart.lost:
+        return Condition("generator_finished", False, "; ".join(facts.apart.lost))
     if facts.generator_ended:
         return Condition("generator_finished", True, "the load generator ended as it should")
     return Condition(
@@ -108,6 +113,18 @@ def _generator_not_starved(facts: Facts) -> Condition:
         f"missed {missed:.2%} of the schedule, at most {most_missed:.2%}"
     )
     return Condition(name, lag <= most_lag and missed <= most_missed, detail)
+
+
+def _generators_together(facts: Facts, apart: Apart) -> Condition:
+    """Buckets that begin at different times cannot be added up."""
+    name, most = "generators_together", MOST_APART_S * 1000
+    if apart.seconds is None:
+        return _untold(facts, name, f"it is not known how far {apart.of} generators were apart")
+    detail = (
+        f"{apart.of} generators within {apart.seconds * 1000:.1f} ms of each other, "
+        f"at most {most:g} ms"
+    )
+    return Condition(name, apart.seconds <= MOST_APART_S, detail)
 
 
 def _identities_exact(facts: Facts) -> Condition:

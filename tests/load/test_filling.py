@@ -8,6 +8,7 @@ from tests.capacity.known import paced_server, workload
 from brownout.errors import ConfigurationError
 from brownout.load import workload as workloads
 from brownout.load.filling import Conditioning, Pace, bytes_of, fill, sized
+from brownout.load.place import Here
 from brownout.load.session import run_load
 
 
@@ -51,7 +52,7 @@ def test_progress_says_rate_share_and_time_left_of_what_it_did_itself() -> None:
 def test_a_fill_says_how_far_it_is_and_ends_with_all_records(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     with paced_server(tmp_path / "server", {"lanes": 2}) as target:
-        done = fill(workload(), target, tmp_path / "fill", seed=1, place=None,
+        done = fill(workload(), target, tmp_path / "fill", seed=1, places=(Here(),),
                     progress=lambda *words: told.append(words))  # fmt: skip
     assert done["keys"] == 500
     assert told[-1][1:] == (500, 500)

@@ -94,7 +94,9 @@ def test_a_server_that_is_not_there_is_an_error_and_may_be_tried_again(tmp_path:
 
 def test_the_clock_is_told_at_any_time(tmp_path: Path) -> None:
     with Load() as load:
-        assert load.ask("clock", "clock", id=7) == {"event": "clock", "id": 7, "t": None}
+        said = load.ask("clock", "clock", id=7)
+        assert said == {"event": "clock", "id": 7, "t": None, "up": said["up"]}
+        assert 0 < said["up"] < load.ask("clock", "clock", id=8)["up"]
     with running(tmp_path, {}, stream()) as (load, _, _):
         first = load.ask("clock", "clock", id="a")["t"]
         second = load.ask("clock", "clock", id="b")["t"]

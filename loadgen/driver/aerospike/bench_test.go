@@ -182,7 +182,7 @@ func underEngine(b *testing.B, s *spec.Spec, d *Driver) float64 {
 	e := engine.New(s, d, func(err error) { b.Error(err) })
 	e.ReportTo(directory)
 	before := processorTime(b)
-	if _, err := e.Start(directory.Begin); err != nil {
+	if err := e.Start(time.Now().Add(engine.Lead), directory.Begin); err != nil {
 		b.Fatal(err)
 	}
 	for ended := uint64(0); ended < roundOps; time.Sleep(5 * time.Millisecond) {

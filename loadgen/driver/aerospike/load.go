@@ -28,55 +28,63 @@ func (d *Driver) Load(ctx context.Context, data driver.Dataset, progress func(do
 }
 
 func (c *control) load(ctx context.Context, data driver.Dataset, progress func(done, total uint64)) error {
+	step := data.Step
+	if step == driver.LoadWhole || step == driver.LoadBegin {
+		if err := c.begin(ctx, data); err != nil {
+			return err
+		}
+	}
+	if step == driver.LoadWhole || step == driver.LoadFill {
+		if err := c.fill(ctx, data, progress); err != nil {
+			return err
+		}
+	}
+	if step == driver.LoadWhole || step == driver.LoadEnd {
+		return c.finish(ctx, data)
+	}
+	return nil
+}
+
+// begin claims the sets. Unless the plain data set is there, the marker says from then on that
+// it is being written, and from where on.
+func (c *control) begin(ctx context.Context, data driver.Dataset) error {
 	mark, err := c.claim(data.Writer)
 	if err != nil {
 		return err
 	}
 	whole, err := c.reusable(ctx, mark, data)
-	if err != nil {
+	if err != nil || whole {
 		return err
 	}
-	var done atomic.Uint64
-	put := func(ctx context.Context, p part) error {
-		err := c.put(ctx, data, p)
-		progress(done.Add(p.limit-p.first), data.Total())
-		return err
-	}
-	if !whole {
-		if err := c.fill(ctx, mark, data, &done, put); err != nil {
-			return err
-		}
-	}
-	done.Store(data.Keys)
-	if err := inParts(ctx, data.Concurrency, part{data.Keys, data.Total()}, put); err != nil {
-		return err
-	}
-	shape := shapeOf(data)
-	mark.Data = &shape
-	return c.putMarker(mark, data.Writer)
-}
-
-// fill writes the plain data set, from where an earlier fill of it stopped, and
-// looks for every key of it. The marker says how far it is.
-func (c *control) fill(
-	ctx context.Context, mark *marker, data driver.Dataset, done *atomic.Uint64, put func(context.Context, part) error,
-) error {
 	shape, from := shapeOf(data), 0
 	if mark.Filling != nil && mark.Filling.Shape == shape {
 		from = min(max(0, mark.Filling.Done), int(data.Keys))
 	} else if err := c.makeRoom(ctx, mark, data); err != nil {
 		return err
 	}
-	keep := func(until uint64) error {
-		mark.Filling = &filling{Shape: shape, Done: int(until)}
-		return c.putMarker(mark, data.Writer)
-	}
-	if err := keep(uint64(from)); err != nil {
+	mark.Data, mark.Filling = nil, &filling{Shape: shape, Done: from}
+	return c.putMarker(mark, data.Writer)
+}
+
+// fill writes the share of the plain data set, from where an earlier fill of it stopped, and
+// of the ledger's keys.
+func (c *control) fill(ctx context.Context, data driver.Dataset, progress func(done, total uint64)) error {
+	mark, err := c.begun()
+	if err != nil {
 		return err
 	}
-	done.Store(uint64(from))
-	filled := driver.NewFilled(uint64(from), keep)
-	err := inParts(ctx, data.Concurrency, part{uint64(from), data.Keys}, func(ctx context.Context, p part) error {
+	from := data.Keys
+	if mark.Data == nil {
+		from = uint64(mark.Filling.Done)
+	}
+	plain, written := partOf(data.Share.Range(from, data.Keys)), driver.NewWritten(data, from, progress)
+	filled := driver.NewFilled(plain.first, c.keeper(mark, data))
+	put := func(ctx context.Context, p part) error {
+		err := c.put(ctx, data, p)
+		written.Add(p.limit - p.first)
+		return err
+	}
+	err = inParts(ctx, data.Concurrency, plain, func(ctx context.Context, p part) error {
 		if err := put(ctx, p); err != nil || ctx.Err() != nil { // it may have stopped in the middle
 			return errors.Join(err, context.Cause(ctx))
 		}
@@ -85,12 +93,47 @@ func (c *control) fill(
 	if err != nil {
 		return err
 	}
-	mark.Filling = nil
-	if there, err := c.allThere(ctx, data); err != nil || there {
+	return inParts(ctx, data.Concurrency, partOf(data.Share.Range(data.Keys, data.Total())), put)
+}
+
+// begun returns the marker of a load that was begun.
+func (c *control) begun() (*marker, error) {
+	mark, err := c.readMarker()
+	if err == nil && (mark == nil || (mark.Data == nil && mark.Filling == nil)) {
+		err = fmt.Errorf("the sets %s.%s were claimed by no load (wanted one that has begun)", c.sets.namespace, c.sets.data)
+	}
+	return mark, err
+}
+
+// keeper keeps how far one generator alone is. Several keep where they began: their shares
+// are written at the same time.
+func (c *control) keeper(mark *marker, data driver.Dataset) func(uint64) error {
+	return func(until uint64) error {
+		if !data.Share.Alone() {
+			return nil
+		}
+		mark.Filling.Done = int(until)
+		return c.putMarker(mark, data.Writer)
+	}
+}
+
+// finish looks for every key of what was filled, and says in the marker that it is whole.
+func (c *control) finish(ctx context.Context, data driver.Dataset) error {
+	mark, err := c.begun()
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("the set %s.%s lacks records after it was filled; remove it by `brownout clean` and fill it again",
-		c.sets.namespace, c.sets.data)
+	if mark.Data == nil {
+		if there, err := c.allThere(ctx, data); err != nil {
+			return err
+		} else if !there {
+			return fmt.Errorf("the set %s.%s lacks records after it was filled; remove it by `brownout clean` and fill it again",
+				c.sets.namespace, c.sets.data)
+		}
+	}
+	shape := shapeOf(data)
+	mark.Data, mark.Filling = &shape, nil
+	return c.putMarker(mark, data.Writer)
 }
 
 // reusable tells whether the plain data set is there already: complete by the
@@ -177,6 +220,8 @@ func (c *control) put(ctx context.Context, data driver.Dataset, p part) error {
 
 // part is a run of items: [first, limit).
 type part struct{ first, limit uint64 }
+
+func partOf(first, limit uint64) part { return part{first, limit} }
 
 // inParts has workers do a run of items in parts, until the first error.
 func inParts(ctx context.Context, workers int, all part, do func(context.Context, part) error) error {

@@ -75,10 +75,13 @@ func (f *Fake) Do(ctx context.Context, op *driver.Op) driver.Result {
 	return f.Answer(ctx, op)
 }
 
-// Load counts the items.
+// Load counts the items of the share.
 func (f *Fake) Load(_ context.Context, data driver.Dataset, progress func(done, total uint64)) error {
-	f.Loaded.Store(data.Total())
-	progress(data.Total(), data.Total())
+	if data.Step == driver.LoadBegin || data.Step == driver.LoadEnd {
+		return nil
+	}
+	f.Loaded.Store(data.Mine())
+	progress(data.Mine(), data.Mine())
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -35,21 +34,77 @@ func (d *Driver) Load(ctx context.Context, data driver.Dataset, progress func(do
 func (d *Driver) load(
 	ctx context.Context, database *mongo.Database, data driver.Dataset, progress func(done, total uint64),
 ) error {
+	step := data.Step
+	if step == driver.LoadWhole || step == driver.LoadBegin {
+		if err := d.begin(ctx, database, data); err != nil {
+			return err
+		}
+	}
+	if step == driver.LoadWhole || step == driver.LoadFill {
+		if err := d.fill(ctx, database, data, progress); err != nil {
+			return err
+		}
+	}
+	if step == driver.LoadWhole || step == driver.LoadEnd {
+		return d.finish(ctx, database, data)
+	}
+	return nil
+}
+
+// begin claims the database and makes room in it. Unless the plain data set is there, the
+// marker says from then on that it is being written, and from where on.
+func (d *Driver) begin(ctx context.Context, database *mongo.Database, data driver.Dataset) error {
 	mark, err := d.claim(ctx, database)
 	if err != nil {
 		return err
 	}
-	count := func(n uint64) { progress(n, data.Total()) }
 	whole, err := reusable(ctx, database, mark, data)
 	if err != nil {
 		return err
 	}
 	if !whole {
-		if err := d.fill(ctx, database, mark, data, count); err != nil {
+		if err := d.makeRoom(ctx, database, mark, data); err != nil {
 			return err
 		}
 	}
-	if err := d.refill(ctx, database, collectionLedger, data, data.Keys, data.Total(), count); err != nil {
+	return d.empty(ctx, database.Collection(collectionLedger))
+}
+
+// makeRoom leaves of the plain data only what an earlier fill of the same shape has written.
+func (d *Driver) makeRoom(ctx context.Context, database *mongo.Database, mark *marker, data driver.Dataset) error {
+	shape, from := shapeOf(data), int64(0)
+	if mark.Filling != nil && mark.Filling.Shape == shape {
+		from = min(max(0, mark.Filling.Done), int64(data.Keys))
+	} else if err := d.empty(ctx, database.Collection(collectionData)); err != nil {
+		return err
+	}
+	mark.Data, mark.Filling = nil, &filling{Shape: shape, Done: from} // until it is complete
+	return d.putMarker(ctx, database, mark)
+}
+
+// fill writes the share of the plain data set, from where an earlier fill of it stopped, and
+// of the ledger's keys.
+func (d *Driver) fill(
+	ctx context.Context, database *mongo.Database, data driver.Dataset, progress func(done, total uint64),
+) error {
+	mark, err := d.begun(ctx, database)
+	if err != nil {
+		return err
+	}
+	from := data.Keys
+	if mark.Data == nil {
+		from = uint64(mark.Filling.Done)
+	}
+	written := driver.NewWritten(data, from, progress)
+	if mark.Data == nil {
+		plain := part(data.Share.Range(from, data.Keys))
+		filled := driver.NewFilled(plain.first, d.keeper(ctx, database, mark, data))
+		if err := writeAll(ctx, database.Collection(collectionData), data, plain, filled, written); err != nil {
+			return err
+		}
+	}
+	promised := part(data.Share.Range(data.Keys, data.Total()))
+	if err := writeAll(ctx, database.Collection(collectionLedger), data, promised, nil, written); err != nil {
 		return err
 	}
 	if d.shards != nil {
@@ -57,39 +112,46 @@ func (d *Driver) load(
 			return fmt.Errorf("reading which shard has which chunk: %w", err)
 		}
 	}
-	shape := shapeOf(data)
-	mark.Data = &shape
-	return d.putMarker(ctx, database, mark)
+	return nil
 }
 
-// fill writes the plain data set, from where an earlier fill of it stopped, and
-// counts it. The marker says how far it is.
-func (d *Driver) fill(
-	ctx context.Context, database *mongo.Database, mark *marker, data driver.Dataset, count func(uint64),
-) error {
-	shape, from := shapeOf(data), uint64(0)
-	if mark.Filling != nil && mark.Filling.Shape == shape {
-		from = min(uint64(max(0, mark.Filling.Done)), data.Keys)
-	} else if err := d.empty(ctx, database.Collection(collectionData)); err != nil {
-		return err
+// begun returns the marker of a load that was begun.
+func (d *Driver) begun(ctx context.Context, database *mongo.Database) (*marker, error) {
+	mark, err := readMarker(ctx, database)
+	if err == nil && (mark == nil || (mark.Data == nil && mark.Filling == nil)) {
+		err = fmt.Errorf("database %q was claimed by no load (wanted one that has begun)", database.Name())
 	}
-	mark.Data = nil // until the new one is complete
-	keep := func(until uint64) error {
-		mark.Filling = &filling{Shape: shape, Done: int64(until)}
+	return mark, err
+}
+
+// keeper keeps how far one generator alone is. Several keep where they began: their shares
+// are written at the same time.
+func (d *Driver) keeper(
+	ctx context.Context, database *mongo.Database, mark *marker, data driver.Dataset,
+) func(uint64) error {
+	return func(until uint64) error {
+		if !data.Share.Alone() {
+			return nil
+		}
+		mark.Filling.Done = int64(until)
 		return d.putMarker(ctx, database, mark)
 	}
-	if err := keep(from); err != nil {
-		return err
-	}
-	filled := driver.NewFilled(from, keep)
-	err := writeAll(ctx, database.Collection(collectionData), data, batch{from, data.Keys}, true, func(b batch) error {
-		return filled.Done(b.first, b.limit)
-	}, count)
+}
+
+// finish counts what was filled, and says in the marker that it is whole.
+func (d *Driver) finish(ctx context.Context, database *mongo.Database, data driver.Dataset) error {
+	mark, err := d.begun(ctx, database)
 	if err != nil {
 		return err
 	}
-	mark.Filling = nil
-	return checkCount(ctx, database, data)
+	if mark.Data == nil {
+		if err := checkCount(ctx, database, data); err != nil {
+			return err
+		}
+	}
+	shape := shapeOf(data)
+	mark.Data, mark.Filling = &shape, nil
+	return d.putMarker(ctx, database, mark)
 }
 
 // checkCount wants of the database itself that every record is there.
@@ -131,19 +193,6 @@ func reusable(
 	return all == int64(data.Keys) && known == all, nil
 }
 
-// refill makes a collection hold the items from first up to limit, and no other;
-// behind routers it is spread over the shards first.
-func (d *Driver) refill(
-	ctx context.Context, database *mongo.Database, name string,
-	data driver.Dataset, first, limit uint64, count func(uint64),
-) error {
-	records := database.Collection(name)
-	if err := d.empty(ctx, records); err != nil {
-		return err
-	}
-	return writeAll(ctx, records, data, batch{first, limit}, false, func(batch) error { return nil }, count)
-}
-
 // empty leaves nothing of a collection; on a sharded cluster it is sharded again.
 func (d *Driver) empty(ctx context.Context, records *mongo.Collection) error {
 	if err := records.Drop(ctx); err != nil {
@@ -155,33 +204,30 @@ func (d *Driver) empty(ctx context.Context, records *mongo.Collection) error {
 	return nil
 }
 
-// writeAll writes a run of items, and tells of each batch that is written. Where
-// some of them may be there already, they are left as they are.
+// writeAll writes a run of items, and tells filled of each batch that is written. With filled
+// some of them may be there already; they are left as they are.
 func writeAll(
-	ctx context.Context, records *mongo.Collection, data driver.Dataset, all batch, mayBeThere bool,
-	written func(batch) error, count func(uint64),
+	ctx context.Context, records *mongo.Collection, data driver.Dataset, all batch,
+	filled *driver.Filled, written *driver.Written,
 ) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batches := make(chan batch)
-	var done atomic.Uint64
-	done.Store(all.first)
 	var workers sync.WaitGroup
 	for range max(data.Concurrency, 1) {
 		workers.Go(func() {
 			for b := range batches {
 				err := b.insert(ctx, records, data)
-				if mayBeThere {
-					err = withoutDuplicates(err)
-				}
-				if err == nil {
-					err = written(b)
+				if filled != nil {
+					if err = withoutDuplicates(err); err == nil {
+						err = filled.Done(b.first, b.limit)
+					}
 				}
 				if err != nil {
 					cancel(fmt.Errorf("loading %s.%s: %w", records.Database().Name(), records.Name(), err))
 					return
 				}
-				count(done.Add(b.limit - b.first))
+				written.Add(b.limit - b.first)
 			}
 		})
 	}
@@ -206,6 +252,8 @@ func withoutDuplicates(err error) error {
 
 // batch is a run of items: [first, limit).
 type batch struct{ first, limit uint64 }
+
+func part(first, limit uint64) batch { return batch{first, limit} }
 
 func deal(ctx context.Context, batches chan<- batch, first, limit, size uint64) {
 	defer close(batches)

@@ -13,6 +13,18 @@ import (
 // Load claims the namespace on every lane, which empties it, and stores the
 // data set.
 func (d *Driver) Load(ctx context.Context, data driver.Dataset, progress func(done, total uint64)) error {
+	if data.Step == driver.LoadWhole || data.Step == driver.LoadBegin {
+		if err := d.claim(ctx); err != nil {
+			return err
+		}
+	}
+	if data.Step == driver.LoadWhole || data.Step == driver.LoadFill {
+		return d.fill(ctx, data, driver.NewWritten(data, 0, progress))
+	}
+	return nil
+}
+
+func (d *Driver) claim(ctx context.Context) error {
 	for _, l := range d.lanes {
 		claimed, err := l.link().ask(ctx, &wire.Request{Verb: wire.Claim, Writer: d.writer})
 		if err != nil {
@@ -22,15 +34,28 @@ func (d *Driver) Load(ctx context.Context, data driver.Dataset, progress func(do
 			return fmt.Errorf("%w: namespace `%s` holds records that no load made", errRefused, d.namespace)
 		}
 	}
-	total, done := data.Total(), atomic.Uint64{}
-	return inParallel(ctx, total, data.Concurrency, func(i uint64) error {
-		item := data.Item(i)
+	return nil
+}
+
+// fill stores the share of the plain items and of the ledger's.
+func (d *Driver) fill(ctx context.Context, data driver.Dataset, written *driver.Written) error {
+	first, limit := data.Share.Range(0, data.Keys)
+	if err := d.put(ctx, data, first, limit, written); err != nil {
+		return err
+	}
+	first, limit = data.Share.Range(data.Keys, data.Total())
+	return d.put(ctx, data, first, limit, written)
+}
+
+func (d *Driver) put(ctx context.Context, data driver.Dataset, first, limit uint64, written *driver.Written) error {
+	return inParallel(ctx, limit-first, data.Concurrency, func(i uint64) error {
+		item := data.Item(first + i)
 		request := wire.Request{Verb: wire.Store, Key: item.ID, Value: item.Value}
 		request.Writer, request.Seq, request.Checksum = item.Record.Writer, item.Record.Seq, item.Record.Checksum
 		if _, err := d.lane(item.ID).link().ask(ctx, &request); err != nil {
 			return fmt.Errorf("cannot load key `%s`: %w", item.ID, err)
 		}
-		progress(done.Add(1), total)
+		written.Add(1)
 		return nil
 	})
 }

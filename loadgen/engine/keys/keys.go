@@ -8,6 +8,7 @@ package keys
 import (
 	"math/rand/v2"
 
+	"brownout/loadgen/driver"
 	"brownout/loadgen/spec"
 )
 
@@ -22,6 +23,7 @@ var (
 	_ Chooser = gaussian{}
 	_ Chooser = hotSet{}
 	_ Chooser = scrambled{}
+	_ Chooser = dealt{}
 )
 
 // New returns the chooser that a stream asked for, over n > 0 keys. The seed
@@ -34,9 +36,48 @@ func New(wanted spec.Keys, n, seed uint64) Chooser {
 	case spec.Gaussian:
 		return scrambled{gaussian{n: float64(n), sigma: wanted.Sigma}, scramble}
 	case spec.HotSet:
-		return scrambled{newHotSet(n, wanted.HotShare, wanted.HotKeys), scramble}
+		return scrambled{newHotSet(n, wanted.HotShare, wanted.Hot(n)), scramble}
 	}
 	return uniform{n}
+}
+
+// Own deals n keys out to several generators by their rank, each in turn, so that every share
+// has as many hot ones as the others. It returns a chooser of this one's keys, and lists them.
+// All generators together choose with the wanted distribution; where it is not flat, as of a
+// gaussian, neighbouring ranks become equal, so many at a time as there are generators.
+func Own(wanted spec.Keys, n, seed uint64, share driver.Share) (Chooser, []uint64) {
+	all := New(wanted, n, seed)
+	at := func(rank uint64) uint64 { return rank }
+	chosen, mixed := all.(scrambled)
+	dealt := dealt{ranks: all, n: n, share: share}
+	if mixed {
+		at, dealt.ranks = chosen.scramble.at, chosen.ranks
+	}
+	var mine []uint64
+	for rank := uint64(share.Index); rank < n; rank += uint64(share.Parts()) {
+		mine = append(mine, at(rank))
+	}
+	if mixed {
+		return scrambled{dealt, chosen.scramble}, mine
+	}
+	return dealt, mine
+}
+
+// dealt moves each rank to the generator's own one among its neighbours. The last few ranks
+// may be too few for everybody: then it draws again.
+type dealt struct {
+	ranks Chooser
+	n     uint64
+	share driver.Share
+}
+
+func (d dealt) Next(random *rand.Rand) uint64 {
+	for {
+		rank := d.ranks.Next(random)
+		if own := rank - rank%uint64(d.share.Parts()) + uint64(d.share.Index); own < d.n {
+			return own
+		}
+	}
 }
 
 type uniform struct{ n uint64 }
@@ -62,8 +103,7 @@ type hotSet struct {
 	share     float64
 }
 
-func newHotSet(n uint64, share, keys float64) hotSet {
-	hot := min(max(uint64(keys*float64(n)+0.5), 1), n)
+func newHotSet(n uint64, share float64, hot uint64) hotSet {
 	return hotSet{hot: hot, cold: n - hot, share: share}
 }
 

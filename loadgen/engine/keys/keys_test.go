@@ -129,3 +129,49 @@ func TestHotKeysSpreadOverLanes(t *testing.T) {
 		}
 	}
 }
+
+func TestSharesOfTheKeysAreDisjointAndWholeAndAreChosenAsOneWould(t *testing.T) {
+	const n, of = 1000, 4
+	for _, wanted := range []spec.Keys{
+		{Distribution: spec.Uniform},
+		{Distribution: spec.Gaussian, Sigma: 0.07},
+		{Distribution: spec.HotSet, HotShare: 0.9, HotKeys: 0.1},
+	} {
+		owner, counts := map[uint64]int{}, make([]int, n)
+		for index := range of {
+			chooser, mine := Own(wanted, n, 5, driver.Share{Index: index, Of: of})
+			for _, key := range mine {
+				owner[key] = index
+			}
+			random := rand.New(rand.NewPCG(uint64(index), 1))
+			for range draws / of {
+				key := chooser.Next(random)
+				if by, known := owner[key]; !known || by != index {
+					t.Fatalf("%s: generator %d chose key %d of generator %d", wanted.Distribution, index, key, by)
+				}
+				counts[key]++
+			}
+		}
+		if len(owner) != n {
+			t.Errorf("%s: %d of %d keys have an owner", wanted.Distribution, len(owner), n)
+		}
+		for key, one := range histogram(New(wanted, n, 5), n, 9) {
+			if off := math.Abs(float64(counts[key] - one)); off > 7*math.Sqrt(float64(one+counts[key])+1) {
+				t.Errorf("%s: key %d was chosen %d times by four, %d times by one", wanted.Distribution, key, counts[key], one)
+			}
+		}
+	}
+}
+
+func TestTheLastRanksAreDrawnAgainWhereNotEverybodyHasOne(t *testing.T) {
+	chooser, mine := Own(spec.Keys{Distribution: spec.Uniform}, 7, 1, driver.Share{Index: 2, Of: 3})
+	if !slices.Equal(mine, []uint64{2, 5}) {
+		t.Errorf("its keys are %v", mine)
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 1000 {
+		if key := chooser.Next(random); key != 2 && key != 5 {
+			t.Fatalf("it chose %d", key)
+		}
+	}
+}

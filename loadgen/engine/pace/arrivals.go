@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"brownout/loadgen/driver"
 )
 
 // Arrivals returns the intended starts of one stream, one after the other, as
@@ -24,15 +26,22 @@ var (
 type Constant struct {
 	rate float64
 	n    float64
+	step float64
 }
 
 // NewConstant returns arrivals at rate operations per second.
-func NewConstant(rate float64) *Constant { return &Constant{rate: rate} }
+func NewConstant(rate float64) *Constant { return &Constant{rate: rate, step: 1} }
+
+// NewDealt returns one generator's share of such arrivals: they are dealt out in turn, so
+// that all together are as evenly spaced as those of one.
+func NewDealt(rate float64, share driver.Share) *Constant {
+	return &Constant{rate: rate, n: float64(share.Index), step: float64(share.Parts())}
+}
 
 // Next returns the next intended start.
 func (c *Constant) Next() time.Duration {
 	at := time.Duration(math.Round(c.n * float64(time.Second) / c.rate))
-	c.n++
+	c.n += c.step
 	return at
 }
 

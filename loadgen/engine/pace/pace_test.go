@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/quick"
 	"time"
+
+	"brownout/loadgen/driver"
 )
 
 func TestConstantArrivalsNeverDrift(t *testing.T) {
@@ -99,6 +101,19 @@ func TestAWaiterNeverWakesEarly(t *testing.T) {
 		waiter.Wait(d)
 		if took := time.Since(start); took < d {
 			t.Errorf("waited %v, wanted at least %v", took, d)
+		}
+	}
+}
+
+func TestArrivalsThatAreDealtOutAreThoseOfOne(t *testing.T) {
+	const of = 3
+	one, all := NewConstant(700), make([]*Constant, of)
+	for index := range all {
+		all[index] = NewDealt(700, driver.Share{Index: index, Of: of})
+	}
+	for i := range 10_000 {
+		if wanted, got := one.Next(), all[i%of].Next(); got != wanted {
+			t.Fatalf("arrival %d is at %v, wanted %v", i, got, wanted)
 		}
 	}
 }

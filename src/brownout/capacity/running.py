@@ -1,6 +1,6 @@
 """Steps with nothing broken: a load at one rate for a time, judged when it is over."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from brownout.capacity.promises import promises_of, scaled
 from brownout.capacity.reading import Measured, measured_in
 from brownout.capacity.search import Probe
 from brownout.capacity.step import Step, made
-from brownout.load.place import Place
+from brownout.load.place import Here, Place
 from brownout.load.session import run_load
 from brownout.load.workload import Workload
 
@@ -30,7 +30,7 @@ class Lengths:
 class WholeSteps:
     """Makes steps on a cluster in which nothing is broken.
 
-    `target` is an adapter's `load_spec()`, `place` says where the generator of a directory runs;
+    `target` is an adapter's `load_spec()`, `places` says where the generators of a directory run;
     `before` is called before each step and raises where the cluster is not fit for one.
     """
 
@@ -41,7 +41,7 @@ class WholeSteps:
     lengths: Lengths
     terms: Terms = TERMS
     before: Callable[[], object] = lambda: None
-    place: Callable[[Path], Place | None] = lambda _: None
+    places: Callable[[Path], Sequence[Place]] = lambda _: (Here(),)
 
     def make(self, probe: Probe, number: int) -> Step:
         """Make one step; raises `KeyboardInterrupt` where a person cut it short."""
@@ -51,7 +51,7 @@ class WholeSteps:
         workload = scaled(self.workload, probe.rate)
         result = run_load(
             workload, self.target(), run, self.lengths.settle_s + length, seed=self.seed + number,
-            read_back=False, place=self.place(run),
+            read_back=False, places=self.places(run),
         )  # fmt: skip
         if result.interrupted:
             raise KeyboardInterrupt

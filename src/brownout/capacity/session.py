@@ -39,7 +39,7 @@ from brownout.errors import (
     RunDirectoryError,
 )
 from brownout.infra import lab
-from brownout.load.where import place_for
+from brownout.load.where import places_for
 from brownout.load.workload import Workload
 from brownout.run.directory import RunDirectory
 from brownout.run.metadata import read_json, write_json
@@ -171,7 +171,7 @@ class _Searching:
             self.workload, self.adapter.load_spec, self.place, wanted.seed,
             Lengths(wanted.step_s, wanted.confirm_s, wanted.settle_s),
             before=self._check,
-            place=lambda run: place_for(self.cluster, run),
+            places=lambda run: places_for(self.cluster, run),
         )  # fmt: skip
         return self._hunt("whole", wanted.settings(self.workload), steps.make)
 

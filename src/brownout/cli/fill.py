@@ -83,14 +83,14 @@ def _carried_out(
     from brownout.load.filling import Conditioning
     from brownout.load.filling import fill as filled
     from brownout.load.session import run_load
-    from brownout.load.where import place_for
+    from brownout.load.where import places_for
     from brownout.report.words import duration
     from brownout.run.directory import RunDirectory
 
     status.phase = "filling"
     directory = RunDirectory.create("fill", seed)
     done = filled(wanted, adapter.load_spec(), directory.path, seed=seed,
-                  place=place_for(target, directory.path), progress=status.progress)  # fmt: skip
+                  places=places_for(target, directory.path), progress=status.progress)  # fmt: skip
     told = (f"{target.name}: {done['keys']:,} records are there, counted at the database "
             f"({duration(float(done['seconds']))})")  # fmt: skip
     if not longest:
@@ -105,7 +105,7 @@ def _carried_out(
         status.say(conditioning.state().why)
 
     result = run_load(wanted, adapter.load_spec(), place.path, longest, seed=seed, on_live=feed,
-                      read_back=False, place=place_for(target, place.path),
+                      read_back=False, places=places_for(target, place.path),
                       enough=conditioning.enough)  # fmt: skip
     state, took = conditioning.state(), duration(float(result.stopped["end_t"]))
     if state.steady:

@@ -54,7 +54,7 @@ def load(
     from brownout.load import workload as workloads
     from brownout.load.left import left_by
     from brownout.load.session import run_load
-    from brownout.load.where import place_for
+    from brownout.load.where import places_for
     from brownout.run.directory import RunDirectory
     from brownout.session.status import Status
 
@@ -77,7 +77,7 @@ def load(
                     on_live=_feed(status, length),
                     progress=status.progress,
                     clean=clean,
-                    place=place_for(target, directory.path),
+                    places=places_for(target, directory.path),
                     on_start=begin,
                 )
     finally:
@@ -110,7 +110,7 @@ def clean(
     from brownout.cluster import inventory
     from brownout.load import workload as workloads
     from brownout.load.generator import Generator
-    from brownout.load.where import place_for
+    from brownout.load.where import places_for
     from brownout.session import open_runs
 
     wanted, target = workloads.load(workload, change), inventory.load(cluster)
@@ -128,7 +128,7 @@ def clean(
         spec = wanted.to_spec(directory=directory, seed=1, writer="clean", **adapter.load_spec())
         # A data set that is not complete is removed as well.
         spec["data"]["load"] = True
-        with Generator(directory, place=place_for(target, directory)) as generator:
+        with Generator(directory, place=places_for(target, directory)[0]) as generator:
             generator.open(spec)
             generator.clean()
     typer.echo(f"{target.name}: nothing of ours is left in `{wanted.namespace}`")

@@ -127,16 +127,19 @@ def _with_load(
     if not isinstance(raw.get("load"), dict):
         return raw
     # Here and not above: a load host logs in as nodes do, which stands on this package.
+    from brownout.load.where import settings_class
+
+    without = {key: value for key, value in raw.items() if key != "load"}
     try:
-        from brownout.load.remote.spec import LoadSettings
-    except ImportError:
-        problems.append("load: a load host needs asyncssh; pip install 'brownout[ssh]'")
-        return {key: value for key, value in raw.items() if key != "load"}
+        model = settings_class(raw["load"])
+    except ValueError as error:
+        problems.append(str(error))
+        return without
     try:
-        return {**raw, "load": LoadSettings.model_validate(raw["load"], context=context)}
+        return {**raw, "load": model.model_validate(raw["load"], context=context)}
     except ValidationError as error:
-        problems += from_validation(error, LoadSettings, ("load",))
-        return {key: value for key, value in raw.items() if key != "load"}
+        problems += from_validation(error, model, ("load",))
+        return without
 
 
 def _with_host(

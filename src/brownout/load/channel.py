@@ -66,7 +66,7 @@ class Channel:
                 self._process.stdin.write(line)
                 self._process.stdin.flush()
         except (OSError, ValueError) as error:
-            raise GeneratorError(self._obituary(), self._where()) from error
+            raise GeneratorError(self.obituary(), self._where()) from error
 
     def await_event(self, wanted: Collection[str], within_s: float) -> Event:
         """Return the next event of a `wanted` kind, leaving out others.
@@ -88,7 +88,7 @@ class Channel:
                         f"an event of the load generator could not be used: {self._failure}"
                     ) from self._failure
                 if self._ended:
-                    raise GeneratorError(self._obituary(), self._where())
+                    raise GeneratorError(self.obituary(), self._where())
                 if not self._changed.wait(deadline - time.monotonic()):
                     kinds = " or ".join(sorted(wanted))
                     raise GeneratorError(
@@ -146,8 +146,8 @@ class Channel:
             self._ended = True
             self._changed.notify_all()
 
-    def _obituary(self) -> str:
-        """Say how the process ended, with the last it wrote to stderr."""
+    def obituary(self) -> str:
+        """Say how the process ended, with the last that it wrote to stderr."""
         try:
             code = self._process.wait(1.0)
         except subprocess.TimeoutExpired:

@@ -6,13 +6,13 @@ where it stopped, and one that is complete is only counted.
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from brownout.errors import ConfigurationError
-from brownout.load.generator import Generator
+from brownout.load.group import driven_from
 from brownout.load.place import Place
 from brownout.load.steady import Steadiness, Window, steadiness
 from brownout.load.workload import Workload
@@ -93,7 +93,7 @@ def fill(
     directory: Path,
     *,
     seed: int,
-    place: Place | None,
+    places: Sequence[Place],
     progress: Callable[[str, int, int], None],
 ) -> Mapping[str, Any]:
     """Write the data set, verified by the database's own count; return `keys` and `seconds`.
@@ -102,7 +102,7 @@ def fill(
     """
     spec = workload.to_spec(directory=directory, seed=seed, writer=directory.name, **target)
     pace = Pace()
-    with Generator(directory, place=place) as generator:
+    with driven_from(places, directory) as generator:
         generator.open(spec)
         return generator.load(lambda done, total: progress(pace.words(done, total), done, total))
 

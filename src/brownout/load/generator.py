@@ -61,6 +61,10 @@ class Generator:
         self.stopped: Mapping[str, Any] = {}
         self._on_live = on_live
         self._clock = GeneratorClock()
+        #: Of the seconds since its process began: before the start there is no other clock.
+        self._up = GeneratorClock()
+        #: When it last said anything, by `time.monotonic()`.
+        self.heard = time.monotonic()
         self._pings: dict[int, float] = {}
         self._next_ping = 0
         self._pinged = 0.0
@@ -94,6 +98,10 @@ class Generator:
         """Whether the generator runs and talks to us."""
         return self._channel.alive
 
+    def obituary(self) -> str:
+        """Say how it ended, once it is not alive any more."""
+        return self._channel.obituary()
+
     def open(self, spec: Mapping[str, Any]) -> None:
         """Connect as `spec` says. Raises `GeneratorError` with what the driver says."""
         streams = spec["streams"]
@@ -104,25 +112,41 @@ class Generator:
         self._collected = False
         self._channel.await_event(("opened",), _OPEN_S)
 
-    def load(self, progress: Progress | None = None) -> Mapping[str, Any]:
+    def load(self, progress: Progress | None = None, step: str = "") -> Mapping[str, Any]:
         """Write the data set, unless the workload says that it is there already.
 
-        `progress` gets records done and in all. Returns keys and seconds.
+        `progress` gets records done and in all; `step` is the part of it that is to be done, where
+        several load one together (`begin`, `fill`, `end`). Returns keys and seconds.
         """
         if not self._loads:
             return {"keys": 0, "seconds": 0.0}
-        self._channel.send({"cmd": "load"})
+        self._channel.send({"cmd": "load", "step": step})
         return self._await_progress("loading", "loaded", progress)
 
-    def start(self) -> None:
-        """Begin the schedule and compare the clocks."""
-        self._channel.send({"cmd": "start"})
-        self._channel.await_event(("started",), _ANSWER_S)
+    def start(self, at: float | None = None) -> float:
+        """Begin the schedule, soon or `at` a moment of `time.monotonic()`; compare the clocks.
+
+        Returns how many seconds after its moment it began. Before a start at a moment the clocks
+        have to have been compared. Raises `GeneratorError`, also for a moment that is past there.
+        """
+        command: dict[str, Any] = {"cmd": "start"}
+        within = _ANSWER_S
+        if at is not None:
+            command["at"] = self._up.to_t(at)
+            within += max(0.0, at - time.monotonic())
+        self._channel.send(command)
+        started = self._channel.await_event(("started",), within)
+        self.compare_clocks()
+        return float(started["late_s"])
+
+    def compare_clocks(self) -> float:
+        """Ask for its clocks some times; return by how many seconds we may be off at best."""
         for _ in range(_FIRST_PINGS):
             self._answered.clear()
             self._ping()
             if not self._answered.wait(_ANSWER_S):
                 raise GeneratorError("the load generator does not answer with its clock")
+        return self._up.uncertainty(time.monotonic()) or 0.0
 
     def now(self) -> float | None:
         """Return seconds since the start of the schedule; None before it."""
@@ -214,6 +238,7 @@ class Generator:
 
     def _take(self, event: Event, received: float) -> bool:
         """Take what nobody waits for: live figures and the clock. In the reader thread."""
+        self.heard = received
         kind = event.get("event")
         if kind == "clock":
             self._take_clock(event, received)
@@ -232,6 +257,7 @@ class Generator:
 
     def _take_clock(self, event: Event, received: float) -> None:
         sent = self._pings.pop(int(event["id"]), None)
-        if sent is not None and event["t"] is not None:
-            self._clock.add(sent, received, float(event["t"]))
+        for clock, name in ((self._up, "up"), (self._clock, "t")):
+            if sent is not None and event[name] is not None:
+                clock.add(sent, received, float(event[name]))
         self._answered.set()

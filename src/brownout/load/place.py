@@ -50,6 +50,11 @@ class Process(Protocol):
 class Place(Protocol):
     """One machine that a generator runs on. Every method raises `GeneratorError`."""
 
+    @property
+    def where(self) -> str:
+        """What it is called in messages and records."""
+        ...
+
     def command(self) -> list[str]:
         """Return what starts the generator there."""
         ...
@@ -73,6 +78,8 @@ class Place(Protocol):
 
 class Here:
     """This machine: the generator writes the run directory itself."""
+
+    where = "here"
 
     def command(self) -> list[str]:
         """Return the package's own binary."""

@@ -1,14 +1,15 @@
 """A load by itself: no fault, no verdict; for trying a workload and for headroom."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from brownout.errors import GeneratorError
-from brownout.load.generator import Generator, Progress
-from brownout.load.place import Place
+from brownout.load.generator import Progress
+from brownout.load.group import AnyGenerator, driven_from
+from brownout.load.place import Here, Place
 from brownout.load.workload import Workload
 
 __all__ = ["LoadResult", "run_load"]
@@ -38,7 +39,7 @@ def run_load(
     progress: Callable[[str, int, int], None] | None = None,
     clean: bool = False,
     read_back: bool = True,
-    place: Place | None = None,
+    places: Sequence[Place] = (Here(),),
     on_start: Callable[[Callable[[], float | None]], None] | None = None,
     enough: Callable[[], bool] = lambda: False,
 ) -> LoadResult:
@@ -47,15 +48,15 @@ def run_load(
     `target` is an adapter's `load_spec()`: driver, connection, options. `progress` gets what is
     being done (`loading`, `verifying`), how much is done, how much there is. `on_start` gets the
     load's clock once it runs; `enough` ends it before its time. Without `read_back` the ledger
-    is not verified. `place` is where the generator runs, by default here. A Ctrl-C ends the load
-    early and still stops, flushes and verifies. Raises `GeneratorError`.
+    is not verified. At each of `places` a generator runs, by default one here. A Ctrl-C ends the
+    load early and still stops, flushes and verifies. Raises `GeneratorError`.
     """
 
     def step(what: str) -> Progress | None:
         return None if progress is None else lambda done, total: progress(what, done, total)
 
     spec = workload.to_spec(directory=directory, seed=seed, writer=directory.name, **target)
-    with Generator(directory, on_live, place) as generator:
+    with driven_from(places, directory, on_live) as generator:
         generator.open(spec)
         generator.load(step("loading"))
         generator.start()
@@ -71,7 +72,7 @@ def run_load(
     return LoadResult(stopped, verified, interrupted)
 
 
-def _wait(generator: Generator, seconds: float, enough: Callable[[], bool]) -> bool:
+def _wait(generator: AnyGenerator, seconds: float, enough: Callable[[], bool]) -> bool:
     """Wait until the clock has reached `seconds` or it is `enough`; say whether a person cut in."""
     try:
         while (generator.now() or 0.0) < seconds and not enough():

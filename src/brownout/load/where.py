@@ -1,31 +1,70 @@
-"""Where the load of a cluster is driven from: here, or the load host that its inventory names."""
+"""Where the load of a cluster is driven from: here, or from what its inventory names under `load`.
 
+    load: {host: {address: load1.example.com}}                     one load host
+    load: {where: ssh, hosts: [{address: …}, {address: …}]}        a generator on each of them
+    load: {where: kubernetes, hosts: 4, …}                         as many pods
+
+What each kind needs to be read and driven stands with it; only an inventory that names it needs
+what it needs.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
+from typing import Any, Final
 
 from brownout.cluster.model import Cluster
-from brownout.load.place import Place
+from brownout.cluster.settings import Settings
+from brownout.load.place import Here, Place
 
-__all__ = ["collect_left", "place_for"]
+__all__ = ["LoadFrom", "collect_left", "places_for", "settings_class"]
+
+#: What `where` may be, the module and class of its settings, and the extra that they need.
+_KINDS: Final = {
+    None: ("brownout.load.remote.spec", "LoadSettings", "ssh"),
+    "ssh": ("brownout.load.remote.spec", "SshLoad", "ssh"),
+    "kubernetes": ("brownout.load.kubernetes.spec", "KubernetesLoad", "kubernetes"),
+}
 
 
-def place_for(cluster: Cluster, directory: Path) -> Place | None:
-    """Return the place of the generator of the run `directory`; None means this machine."""
-    if cluster.load is None:
-        return None
-    # Only an inventory with a load host needs what ssh needs.
-    from brownout.load.remote import LoadSettings, RemotePlace
+class LoadFrom(Settings):
+    """The settings under `load` of one kind, which know the places that they name."""
 
-    if not isinstance(cluster.load, LoadSettings) or cluster.load.host is None:
-        return None
-    return RemotePlace(cluster.load.host, directory)
+    @abstractmethod
+    def places(self, directory: Path) -> list[Place]:
+        """Return the place of each generator of the run `directory`; one that is alone has its
+        files in it, of several each in its own of `part_directories`."""
+
+    @abstractmethod
+    def collect_left(self, directory: Path) -> bool:
+        """End and fetch what a run that died left there; return whether there was any."""
+
+
+def settings_class(raw: Mapping[str, Any]) -> type[LoadFrom]:
+    """Return the class that reads this `load` of an inventory.
+
+    Raises `ValueError` for an unknown `where`, and where an extra is not installed.
+    """
+    where = raw.get("where")
+    if where is not None and where not in _KINDS:
+        known = ", ".join(str(kind) for kind in _KINDS if kind)
+        raise ValueError(f"load.where: found {where!r}, wanted one of {known}")
+    module, name, extra = _KINDS[where]
+    try:
+        found: type[LoadFrom] = getattr(import_module(module), name)
+    except ImportError as error:
+        needed = f"needs {error.name}; pip install 'brownout[{extra}]'"
+        raise ValueError(f"load: a load from elsewhere {needed}") from error
+    return found
+
+
+def places_for(cluster: Cluster, directory: Path) -> list[Place]:
+    """Return the place of each generator of the run `directory`; at least one."""
+    named = cluster.load.places(directory) if isinstance(cluster.load, LoadFrom) else []
+    return named or [Here()]
 
 
 def collect_left(cluster: Cluster, directory: Path) -> bool:
-    """End and fetch what a run that died left on its load host; return whether there was any."""
-    if cluster.load is None:
-        return False
-    from brownout.load.remote import LoadSettings, recover
-
-    if not isinstance(cluster.load, LoadSettings) or cluster.load.host is None:
-        return False
-    return recover(cluster.load.host, directory)
+    """End and fetch what a run that died left where its load came from; whether there was any."""
+    return isinstance(cluster.load, LoadFrom) and cluster.load.collect_left(directory)

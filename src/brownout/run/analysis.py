@@ -20,6 +20,8 @@ from brownout.run.latency import read_hlog
 from brownout.run.ledger import Ledger, classify
 from brownout.run.ledger_lines import read_ledger_lines
 from brownout.run.metadata import digest_of, read_json, write_json
+from brownout.run.parts.apart import apart_of
+from brownout.run.parts.merge import ERRORS, GENERATOR, facts_of, merge
 from brownout.run.series import Series, identity_violations, read_series
 from brownout.run.shape import check_generator, check_record
 from brownout.run.table import BUCKETS_PER_S, bucket_of
@@ -31,8 +33,6 @@ from brownout.verdict import judge
 __all__ = ["analyze", "load_run"]
 
 Document = Mapping[str, Any]
-_ERRORS = ("t", "stream", "op", "cause", "code", "n")
-_GENERATOR = ("t", "lag_p99_ms", "lag_max_ms", "gc_pause_ms", "cpu_s", "rss_mb", "goroutines")
 
 
 def analyze(path: Path | str) -> dict[str, Any]:
@@ -40,6 +40,7 @@ def analyze(path: Path | str) -> dict[str, Any]:
     directory = RunDirectory.open(path)
     record = directory.read_metadata()
     check_record(record)
+    merge(directory.path)
     generator = read_json(directory.generator) if directory.generator.exists() else {}
     check_generator(generator)
     data = load_run(directory, record)
@@ -67,7 +68,7 @@ def load_run(directory: RunDirectory, record: Document) -> RunData:
         streams=streams,
         settings=MeasureSettings.from_mapping(record.get("settings") or {}),
         end=_load_end(series, events),
-        errors=[_error_row(row) for row in read_rows(directory.errors, _ERRORS)],
+        errors=[_error_row(row) for row in read_rows(directory.errors, ERRORS)],
         lanes=read_lanes(directory.lanes),
         latency=read_hlog(directory.latency),
         balance=read_balance(directory.balance),
@@ -127,6 +128,7 @@ def _facts(
         missed=int(done.total("total", "missed").sum()),
         violations=identity_violations(data.series) + reported,
         torn=torn_files(directory, data, generator),
+        apart=apart_of(facts_of(directory.path)),
     )
 
 
@@ -134,7 +136,7 @@ def _lag(directory: RunDirectory, generator: Document) -> float | None:
     """Return the p99 of the scheduling lag in ms: of the whole run, or of a dead one's seconds."""
     if generator.get("ended") is True and generator.get("lag_p99_ms") is not None:
         return float(generator["lag_p99_ms"])
-    rows = [float(row[1]) for row in read_rows(directory.generator_series, _GENERATOR)]
+    rows = [float(row[1]) for row in read_rows(directory.generator_series, GENERATOR)]
     return float(np.percentile(rows, 99)) if rows else None
 
 

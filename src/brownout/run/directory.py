@@ -14,6 +14,7 @@ from typing import Any, Self
 from brownout.errors import RunDirectoryError
 from brownout.run.events import wall_clock
 from brownout.run.metadata import digest_of, read_json, redact, write_json
+from brownout.run.parts.paths import FACTS
 
 __all__ = ["GAMEDAYS", "SCHEMA_VERSION", "RunDirectory", "make_new", "runs_root", "shortage"]
 
@@ -53,6 +54,7 @@ class RunDirectory:
         self.ledger = path / "ledger.json"
         self.impact = path / "impact.json"
         self.report = path / "report.html"
+        self.parts = path / FACTS
 
     def __fspath__(self) -> str:
         return str(self.path)

@@ -8,7 +8,7 @@ from brownout.errors import BrownoutError
 from brownout.impact import recovery
 from brownout.impact.baseline import Baseline
 from brownout.impact.settings import MeasureSettings
-from brownout.load.generator import Generator
+from brownout.load.group import AnyGenerator
 from brownout.session.milestones import MilestoneWatcher
 
 __all__ = ["await_hold", "await_redundancy", "read_ledger_back"]
@@ -28,7 +28,7 @@ def await_redundancy(watcher: MilestoneWatcher, limit_s: float, stopped: Stopped
 
 
 def await_hold(
-    generator: Generator,
+    generator: AnyGenerator,
     baseline: Baseline,
     settings: MeasureSettings,
     limit_s: float,
@@ -44,7 +44,7 @@ def await_hold(
     return False
 
 
-def read_ledger_back(generator: Generator, adapter: Adapter, say: Say) -> str | None:
+def read_ledger_back(generator: AnyGenerator, adapter: Adapter, say: Say) -> str | None:
     """Read every verified key back from the whole cluster; return why it could not be, if so."""
     if not adapter.stable("redundant").reached:
         return "the cluster is not whole, so the ledger was not read back"

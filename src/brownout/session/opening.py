@@ -12,7 +12,7 @@ from brownout.impact import baseline as baselines
 from brownout.impact.baseline import Baseline
 from brownout.impact.settings import MeasureSettings
 from brownout.infra import lab
-from brownout.load.generator import Generator
+from brownout.load.group import AnyGenerator
 from brownout.session.plan import Plan
 from brownout.session.targets import next_spare
 
@@ -79,7 +79,7 @@ def check_whole(adapter: Adapter, within_s: float = WHOLE_WITHIN_S) -> dict[str,
 
 
 def await_baseline(
-    generator: Generator, settings: MeasureSettings, tick: Callable[[Baseline | None], None]
+    generator: AnyGenerator, settings: MeasureSettings, tick: Callable[[Baseline | None], None]
 ) -> Baseline:
     """Wait until the load is steady; `tick` gets each check while it is not.
 

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from brownout.cluster.adapter import Adapter
 from brownout.cluster.model import Cluster
 from brownout.errors import BrownoutError, ConfigurationError
-from brownout.load.generator import Generator
+from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.left import left_by
-from brownout.load.where import place_for
+from brownout.load.where import places_for
 from brownout.observe.labels import labels_of
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
@@ -28,7 +28,7 @@ class RunningLoad:
 
     def __init__(self, plan: Plan, status: Status) -> None:
         self._plan, self._status = plan, status
-        self._generator: Generator | None = None
+        self._generator: AnyGenerator | None = None
         self._wrote = self._ended = False
 
     @property
@@ -37,7 +37,7 @@ class RunningLoad:
         return self._generator is not None
 
     @property
-    def generator(self) -> Generator:
+    def generator(self) -> AnyGenerator:
         """The generator; raises `ConfigurationError` before there is one."""
         if self._generator is None:
             raise ConfigurationError("the load does not run")
@@ -45,8 +45,8 @@ class RunningLoad:
 
     def start(self, cluster: Cluster, adapter: Adapter, directory: RunDirectory) -> None:
         """Start the generator where the cluster's inventory wants it, load the data, and go."""
-        place = place_for(cluster, directory.path)
-        self._generator = Generator(directory.path, self._status.feed, place)
+        places = places_for(cluster, directory.path)
+        self._generator = driven_from(places, directory.path, self._status.feed)
         spec = self._plan.workload.to_spec(
             directory=directory.path,
             seed=self._plan.options.seed,

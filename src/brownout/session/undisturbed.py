@@ -3,7 +3,7 @@
 import time
 
 from brownout.errors import GeneratorError
-from brownout.load.generator import Generator
+from brownout.load.group import AnyGenerator
 from brownout.run.events import EventLog
 
 __all__ = ["control_window", "leave_alone"]
@@ -11,7 +11,7 @@ __all__ = ["control_window", "leave_alone"]
 _STEP_S = 0.1
 
 
-def control_window(log: EventLog, generator: Generator, seconds: float) -> None:
+def control_window(log: EventLog, generator: AnyGenerator, seconds: float) -> None:
     """Let `seconds` pass as if a fault had begun, and write down from when to when.
 
     Raises `GeneratorError` where the load dies.
@@ -22,7 +22,7 @@ def control_window(log: EventLog, generator: Generator, seconds: float) -> None:
     log.ended(entry)
 
 
-def leave_alone(generator: Generator, seconds: float) -> None:
+def leave_alone(generator: AnyGenerator, seconds: float) -> None:
     """Let `seconds` pass under load. Raises `GeneratorError` where the load dies."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:

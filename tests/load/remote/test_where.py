@@ -1,4 +1,4 @@
-"""From a cluster's inventory to the place of its load."""
+"""From a cluster's inventory to the places of its load."""
 
 from pathlib import Path
 from typing import Any
@@ -8,8 +8,9 @@ import pytest
 from brownout.cluster import inventory
 from brownout.cluster.model import Cluster
 from brownout.errors import ConfigurationError
+from brownout.load.place import Here
 from brownout.load.remote import RemotePlace
-from brownout.load.where import collect_left, place_for
+from brownout.load.where import collect_left, places_for
 
 
 def _cluster(directory: Path, **more: Any) -> Cluster:
@@ -26,17 +27,38 @@ def _cluster(directory: Path, **more: Any) -> Cluster:
 def test_a_load_runs_here_unless_a_host_is_named(tmp_path: Path, more: dict[str, Any]) -> None:
     cluster = _cluster(tmp_path, **more)
 
-    assert place_for(cluster, tmp_path) is None
+    assert [type(place) for place in places_for(cluster, tmp_path)] == [Here]
     assert not collect_left(cluster, tmp_path)
 
 
 def test_a_load_host_is_the_place_of_its_load(tmp_path: Path) -> None:
     cluster = _cluster(tmp_path, load={"host": {"address": "load1"}})
 
-    assert isinstance(place_for(cluster, tmp_path), RemotePlace)
+    (place,) = places_for(cluster, tmp_path)
+    assert isinstance(place, RemotePlace)
+    assert "load1" in place.where
     assert not collect_left(cluster, tmp_path)  # nothing was started there
+
+
+def test_each_of_several_load_hosts_is_a_place(tmp_path: Path) -> None:
+    hosts = [{"address": "load1"}, {"address": "load2", "port": 2222}]
+    cluster = _cluster(tmp_path, load={"where": "ssh", "hosts": hosts})
+
+    places = places_for(cluster, tmp_path)
+    assert [type(place) for place in places] == [RemotePlace, RemotePlace]
+    assert ["load1" in places[0].where, "load2" in places[1].where] == [True, True]
+    assert not collect_left(cluster, tmp_path)
 
 
 def test_a_misspelt_setting_of_a_load_host_is_named_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"load\.host\.adress: unknown setting"):
         _cluster(tmp_path, load={"host": {"adress": "load1"}})
+    with pytest.raises(ConfigurationError, match=r"load\.hosts\[1\]\.adress: unknown setting"):
+        _cluster(
+            tmp_path, load={"where": "ssh", "hosts": [{"address": "load1"}, {"adress": "load2"}]}
+        )
+
+
+def test_a_load_from_nowhere_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"load\.where: found 'moon', wanted one of ssh"):
+        _cluster(tmp_path, load={"where": "moon"})

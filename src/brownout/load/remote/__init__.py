@@ -8,6 +8,6 @@ is one directory, fetched back and removed.
 """
 
 from brownout.load.remote.place import RemotePlace, recover
-from brownout.load.remote.spec import LoadHost, LoadSettings
+from brownout.load.remote.spec import LoadHost, LoadSettings, SshLoad
 
-__all__ = ["LoadHost", "LoadSettings", "RemotePlace", "recover"]
+__all__ = ["LoadHost", "LoadSettings", "RemotePlace", "SshLoad", "recover"]

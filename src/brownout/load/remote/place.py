@@ -49,6 +49,11 @@ class RemotePlace:
         self._run = PurePosixPath(self._record["directory"]) if self._record else None
         self._process: Stream | None = None
 
+    @property
+    def where(self) -> str:
+        """The load host's address."""
+        return self._connection.where
+
     def command(self) -> list[str]:
         """Prepare the load host, with the binary on it, and return what starts it there."""
         with _as_generator_error():

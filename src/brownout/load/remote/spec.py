@@ -1,21 +1,33 @@
-"""Where a cluster's load comes from, in its inventory:
+"""Where a cluster's load comes from, in its inventory: one load host, or a generator on each of
+several.
 
 load:
   host: {address: load1.example.com, user: brownout, identity_file: ~/.ssh/brownout}
+
+load:
+  where: ssh
+  hosts:
+    - {address: load1.example.com, user: brownout}
+    - {address: load2.example.com, user: brownout}
 """
 
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brownout.cluster.settings import AbsolutePath, Settings
+from brownout.cluster.settings import AbsolutePath
 from brownout.cluster.ssh.spec import Login, RequiredHostName
+from brownout.load.place import Place
+from brownout.load.where import LoadFrom
+from brownout.run.parts.paths import part_directories
 
-__all__ = ["LoadHost", "LoadSettings"]
+__all__ = ["LoadHost", "LoadSettings", "SshLoad"]
 
 
 class LoadHost(Login):
-    """The machine that the load generator runs on; the cluster's addresses must lead from there."""
+    """The machine that a load generator runs on; the cluster's addresses must lead from there."""
 
     address: RequiredHostName
     directory: Annotated[
@@ -23,7 +35,46 @@ class LoadHost(Login):
     ] = None
 
 
-class LoadSettings(Settings):
+class LoadSettings(LoadFrom):
     """Where the load comes from; by default the machine that brownout runs on."""
 
     host: LoadHost | None = None
+
+    def places(self, directory: Path) -> list[Place]:
+        """Return the load host, if there is one."""
+        return _places([self.host] if self.host else [], directory)
+
+    def collect_left(self, directory: Path) -> bool:
+        """Collect what a run that died left on the load host."""
+        return _collect([self.host] if self.host else [], directory)
+
+
+class SshLoad(LoadFrom):
+    """A generator on each of several load hosts, which together drive one load."""
+
+    where: Literal["ssh"]
+    hosts: Annotated[
+        tuple[LoadHost, ...], Field(min_length=1, description="a generator on each, in this order")
+    ]
+
+    def places(self, directory: Path) -> list[Place]:
+        """Return each load host."""
+        return _places(self.hosts, directory)
+
+    def collect_left(self, directory: Path) -> bool:
+        """Collect what a run that died left on each of them."""
+        return _collect(self.hosts, directory)
+
+
+def _places(hosts: Sequence[LoadHost], directory: Path) -> list[Place]:
+    from brownout.load.remote.place import RemotePlace
+
+    parts = part_directories(directory, len(hosts))
+    return [RemotePlace(host, part) for host, part in zip(hosts, parts, strict=True)]
+
+
+def _collect(hosts: Sequence[LoadHost], directory: Path) -> bool:
+    from brownout.load.remote.place import recover
+
+    parts = part_directories(directory, len(hosts))
+    return any([recover(host, part) for host, part in zip(hosts, parts, strict=True)])

@@ -1,0 +1,284 @@
+"""Several load generators that are one: prepared together, started at one moment, added up.
+
+What is done to all is done to all at once; what only one may do (claim the namespace, clean it up)
+the first one does. One that is lost ends the load of all: what the others did is not what was
+wanted, and is never shown as if it were.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Literal, Self, TypeVar
+
+from brownout.errors import GeneratorError
+from brownout.load.generator import Generator, Progress
+from brownout.load.group.exposition import one_page
+from brownout.load.group.facts import PartFacts, write_facts
+from brownout.load.group.live import LiveSum
+from brownout.load.place import Place
+from brownout.run.parts.apart import generator_name, lost_words
+from brownout.run.parts.merge import merge_ledger, merge_load
+from brownout.run.parts.paths import part_directories
+from brownout.run.series import LiveSeries
+
+__all__ = ["GeneratorGroup"]
+
+T = TypeVar("T")
+
+#: From the command to the common start: all have to hear of it by then.
+_LEAD_S: Final = 0.5
+#: A generator under load speaks twice a second.
+_SILENCE_S: Final = 10.0
+
+
+class GeneratorGroup:
+    """As `Generator`, of which it has one for each of `places`; their files are in `parts/`."""
+
+    def __init__(
+        self,
+        directory: Path,
+        on_live: Callable[[Mapping[str, Any]], None] | None,
+        places: Sequence[Place],
+    ) -> None:
+        self.live = LiveSeries()
+        self.stopped: Mapping[str, Any] = {}
+        self._directory, self._on_live = directory, on_live
+        self._paths = part_directories(directory, len(places))
+        self._facts = [PartFacts(index, place.where) for index, place in enumerate(places)]
+        self._sum, self._adding = LiveSum(len(places)), threading.Lock()
+        self._running = False
+        self._unmerged: set[str] = set()
+        self._loads = True
+        self._parts: list[Generator] = []
+        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            for index, place in enumerate(places):
+                self._parts.append(self._named(index, partial(self._make, index, place)))
+        except BaseException:
+            self.close()
+            raise
+        self.version = self._parts[0].version
+
+    def _make(self, index: int, place: Place) -> Generator:
+        return Generator(self._paths[index], lambda live: self._take(index, live), place)
+
+    @property
+    def alive(self) -> bool:
+        """Whether every generator runs and talks to us; one that is lost is lost for good."""
+        self._look()
+        return not self.lost and all(generator.alive for generator in self._parts)
+
+    @property
+    def lost(self) -> list[str]:
+        """What became of each generator that was lost, in a sentence."""
+        lost = [asdict(part) for part in self._facts if part.lost is not None]
+        return [lost_words(part, len(self._facts)) for part in lost]
+
+    def open(self, spec: Mapping[str, Any]) -> None:
+        """Have each connect, as its part of `spec`."""
+        of = len(self._parts)
+        closed = [s["name"] for s in spec["streams"] if s.get("concurrency")]
+        self.live, self._loads = LiveSeries(closed), bool(spec["data"]["load"])
+
+        def one(index: int, generator: Generator) -> None:
+            generator.open({
+                **spec,
+                "dir": str(self._paths[index]),
+                "part": {"index": index, "of": of},
+                "labels": {**spec.get("labels", {}), "part": str(index)},
+            })  # fmt: skip
+
+        self._each(one)
+
+    def load(self, progress: Progress | None = None) -> Mapping[str, Any]:
+        """Write the data set together: the first makes room, each fills its share."""
+        if not self._loads:
+            return {"keys": 0, "seconds": 0.0}
+        begun, told = time.monotonic(), _Progress(progress, len(self._parts))
+        self._first(lambda first: first.load(step="begin"))
+        loaded = self._each(lambda i, g: g.load(told.of(i), "fill"))
+        self._first(lambda first: first.load(step="end"))
+        seconds = round(time.monotonic() - begun, 3)
+        return {"keys": loaded[0]["keys"], "seconds": seconds}
+
+    def start(self) -> None:
+        """Begin all schedules at one moment of ours, told to each in its own clock's seconds."""
+        off = max(self._each(lambda _, g: g.compare_clocks()))
+        at = time.monotonic() + _LEAD_S + 4 * off
+        self._unmerged = {"load", "ledger"}
+        write_facts(self._directory, self._facts)
+        late = self._each(lambda _, g: g.start(at))
+        self._running = True
+        for part, seconds in zip(self._facts, late, strict=True):
+            part.late_s = round(seconds, 6)
+        self._compare("start")
+
+    def now(self) -> float | None:
+        """Return seconds since the start of the first generator's schedule; None before it."""
+        return self._parts[0].now()
+
+    def to_t(self, monotonic: float) -> float | None:
+        """Return `t` of a moment of `time.monotonic()`, by the first generator's clock."""
+        return self._parts[0].to_t(monotonic)
+
+    @property
+    def clock_uncertainty(self) -> float | None:
+        """By how many seconds the worst known clock may be off; None before the start."""
+        known = [generator.clock_uncertainty for generator in self._parts]
+        return max((off for off in known if off is not None), default=None)
+
+    def metrics(self) -> str:
+        """Return the metrics of all on one page, each labelled with its `part`."""
+        return one_page(generator.metrics() for generator in self._parts)
+
+    def stop(self) -> Mapping[str, Any]:
+        """End all schedules and return what the merged `generator.json` says.
+
+        Raises `GeneratorError` if a generator was lost; the others are stopped all the same.
+        """
+        if not self.stopped:
+            self._look()
+            self._running = False
+            self._compare("end")
+            self._each(self._stop_one)
+            write_facts(self._directory, self._facts)
+            if self.lost:
+                raise GeneratorError("; ".join(self.lost), "see generator.log of each in `parts`")
+            self.stopped = merge_load(self._directory)
+            self._unmerged.discard("load")
+        return self.stopped
+
+    def verify(self, progress: Progress | None = None) -> Mapping[str, Any]:
+        """Have each read back what it was promised. Returns keys, read and unread of all."""
+        told = _Progress(progress, len(self._parts))
+        found = self._each(lambda i, g: g.verify(told.of(i)))
+        merge_ledger(self._directory)
+        self._unmerged.discard("ledger")
+        return {name: sum(one[name] for one in found) for name in ("keys", "read", "unread")}
+
+    def clean(self) -> None:
+        """Remove from the database what the load made, and nothing else."""
+        self._first(lambda first: first.clean())
+
+    def close(self) -> None:
+        """End every process whatever state it is in, and have all files here. Safe to repeat."""
+        try:
+            self._each(lambda _, generator: generator.close())
+        finally:
+            self._running = False
+            unmerged, self._unmerged = self._unmerged, set()
+            if "load" in unmerged:
+                merge_load(self._directory)
+            if "ledger" in unmerged:
+                merge_ledger(self._directory)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _take(self, part: int, live: Mapping[str, Any]) -> None:
+        """Add up live figures. In the reader thread of each generator."""
+        with self._adding:
+            together = self._sum.feed(part, live)
+            if together is None:
+                return
+            self.live.feed(together)
+            if self._on_live is not None:
+                self._on_live(together)
+
+    def _look(self) -> None:
+        """Note which generators of a running load were lost, and when each was last heard of."""
+        if not self._running:
+            return
+        for part, generator in zip(self._facts, self._parts, strict=True):
+            if part.lost is not None:
+                continue
+            if not generator.alive:
+                self._lose(part, generator.obituary())
+            elif time.monotonic() - generator.heard > _SILENCE_S:
+                self._lose(part, f"it said nothing for {_SILENCE_S:g} s")
+
+    def _lose(self, part: PartFacts, why: str) -> None:
+        t = self.to_t(self._parts[part.index].heard)
+        part.lost, part.lost_t = why, None if t is None else round(t, 3)
+
+    def _stop_one(self, index: int, generator: Generator) -> None:
+        """Stop one; whoever cannot be stopped is lost, and no reason to leave the others be."""
+        if self._facts[index].lost is None:
+            try:
+                generator.stop()
+            except GeneratorError as error:
+                self._lose(self._facts[index], str(error))
+
+    def _compare(self, when: Literal["start", "end"]) -> None:
+        """Write down how far the schedules are apart by the clocks as they are known now."""
+        now = time.monotonic()
+        here, off = self._parts[0].to_t(now), self._parts[0].clock_uncertainty
+        for part, generator in zip(self._facts, self._parts, strict=True):
+            there, uncertainty = generator.to_t(now), generator.clock_uncertainty
+            if part.lost is None and None not in (here, off, there, uncertainty):
+                later = round((here or 0.0) - (there or 0.0), 6)
+                both = round((off or 0.0) + (uncertainty or 0.0), 6) if part.index else 0.0
+                setattr(part, f"{when}_s", later)
+                setattr(part, f"{when}_uncertainty_s", both)
+        write_facts(self._directory, self._facts)
+
+    def _first(self, do: Callable[[Generator], T]) -> T:
+        return self._named(0, lambda: do(self._parts[0]))
+
+    def _each(self, do: Callable[[int, Generator], T]) -> list[T]:
+        """Do something with all generators at once; raises all their errors as one."""
+        if not self._parts:
+            return []
+        with ThreadPoolExecutor(len(self._parts)) as pool:
+            asked = [
+                pool.submit(self._named, index, partial(do, index, generator))
+                for index, generator in enumerate(self._parts)
+            ]
+        errors = [one.exception() for one in asked]
+        for error in errors:
+            if error is not None and not isinstance(error, GeneratorError):
+                raise error
+        found = [error for error in errors if isinstance(error, GeneratorError)]
+        if found:
+            hints = dict.fromkeys(error.hint for error in found if error.hint)
+            raise GeneratorError("; ".join(error.message for error in found), "; ".join(hints))
+        return [one.result() for one in asked]
+
+    def _named(self, index: int, do: Callable[[], T]) -> T:
+        """Say of which generator an error is."""
+        try:
+            return do()
+        except GeneratorError as error:
+            name = generator_name(index, len(self._facts), self._facts[index].where)
+            raise GeneratorError(f"{name}: {error.message}", error.hint) from error
+
+
+class _Progress:
+    """How far all are together, told once each has said how much it has to do."""
+
+    def __init__(self, told: Progress | None, parts: int) -> None:
+        self._told, self._parts = told, parts
+        self._far: dict[int, tuple[int, int]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, part: int) -> Progress:
+        def tell(done: int, total: int) -> None:
+            with self._lock:
+                self._far[part] = done, total
+                if self._told is not None and len(self._far) == self._parts:
+                    self._told(*(sum(column) for column in zip(*self._far.values(), strict=True)))
+
+        return tell
