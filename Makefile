@@ -14,7 +14,7 @@ MONGOD = $(shell $(BIN)/python -m brownout.infra.lab.mongod 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-go test-python matrix soak lint types bench wheel clean
-.PHONY: dashboards dashboards-screenshots
+.PHONY: dashboards dashboards-screenshots image
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-23s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ dashboards: setup ## Build dashboards/grafana/*.json anew from dashboards/*.py
 
 dashboards-screenshots: ## Draw each dashboard to build/dashboards/*.png (needs Docker; RUN=… a run)
 	@tools/dashboards_screenshots $(RUN)
+
+image: ## Build the image of a run in a cluster (needs podman, buildah or docker; TAG=…)
+	@tools/build_image $(TAG)
 
 wheel: setup ## Build sdist and wheel, install the wheel in a fresh environment, test it there
 	@$(BIN)/python tools/check_wheel.py

@@ -3,8 +3,12 @@
 A claim is a small file outside the run directory, written before anything is touched and removed
 when the run has ended and put everything back. It names the run, so that `brownout heal` finds
 what a run that died had broken.
+
+Beside it the process of the run holds a lock. The process ids of another container, whose state is
+on the same volume, cannot be seen from here; that its lock is held can.
 """
 
+import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -12,10 +16,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+
 from brownout.cluster import procfs
 from brownout.errors import Refused, RunDirectoryError
 
 __all__ = ["Claim", "check_free", "check_over", "claim", "claims", "release", "state_home"]
+
+#: Who only looks whether a lock is held holds it for a moment.
+_LOOKED_WITHIN_S, _LOOK_AGAIN_S = 1.0, 0.02
+#: The locks of this process, by cluster; they end with it.
+_locks: dict[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +42,9 @@ class Claim:
     command: tuple[str, ...]
 
     def is_alive(self) -> bool:
-        """Whether the process that runs it still exists."""
-        return procfs.is_alive(procfs.Identity(self.pid, self.started, self.command))
+        """Whether the process that runs it still exists, be it in another container."""
+        me = procfs.Identity(self.pid, self.started, self.command)
+        return procfs.is_alive(me) or _is_locked(self.cluster)
 
 
 def state_home() -> Path:
@@ -60,8 +72,11 @@ def claim(cluster: str, run: Path, inventory: str, brought_up: bool) -> Claim:
     draft = path.with_name(f"{path.name}.{me.pid}")
     _write(draft, json.dumps(asdict(mine)))
     try:
+        check_free(cluster)
+        _lock(cluster)
         os.link(draft, path)  # fails where one is there: two runs cannot both have it
     except FileExistsError:
+        _unlock(cluster)
         raise _refusal(_read(path)) from None
     finally:
         draft.unlink()
@@ -90,6 +105,7 @@ def check_over(run: Path) -> None:
 def release(cluster: str) -> None:
     """Let go of `cluster`: everything is put back."""
     _path(cluster).unlink(missing_ok=True)
+    _unlock(cluster)
     if _directory().is_dir():
         _sync(_directory())
 
@@ -112,6 +128,50 @@ def _directory() -> Path:
 
 def _path(cluster: str) -> Path:
     return _directory() / f"{cluster}.json"
+
+
+def _lock(cluster: str) -> None:
+    """Hold the cluster's lock as long as this process lives; `Refused` where another one has it."""
+    handle = os.open(_lock_file(cluster), os.O_RDWR | os.O_CREAT, 0o644)
+    retrying = Retrying(
+        retry=retry_if_exception_type(BlockingIOError),
+        stop=stop_after_delay(_LOOKED_WITHIN_S),
+        wait=wait_fixed(_LOOK_AGAIN_S),
+    )
+    try:
+        retrying(fcntl.flock, handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except RetryError:
+        os.close(handle)
+        raise Refused(f"another run is just taking cluster `{cluster}`", "wait for it") from None
+    except OSError:  # a file system without locks: then only processes of this machine are seen
+        os.close(handle)
+        return
+    _locks[cluster] = handle
+
+
+def _unlock(cluster: str) -> None:
+    if (handle := _locks.pop(cluster, None)) is not None:
+        os.close(handle)
+
+
+def _is_locked(cluster: str) -> bool:
+    try:
+        handle = os.open(_lock_file(cluster), os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def _lock_file(cluster: str) -> Path:
+    return _directory() / f"{cluster}.lock"
 
 
 def _read(path: Path) -> Claim:

@@ -1,20 +1,17 @@
-"""The templates are what cron, systemd and Kubernetes want, and call what there is."""
+"""The templates are what cron and systemd want, and call what there is."""
 
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-import kubernetes_validate
 import pytest
 import typer
 from apscheduler.triggers.cron import CronTrigger
 
 from brownout import cli
-from brownout.settings_file import load_yaml
 
 HERE = Path(__file__).resolve().parents[3] / "infra" / "schedules"
-CRONJOB = HERE / "kubernetes-cronjob.yaml"
 TEXTS = {path.name: path.read_text() for path in HERE.rglob("*") if path.is_file()}
 
 
@@ -24,8 +21,7 @@ def test_every_template_calls_commands_and_options_that_there_are() -> None:
         for text in TEXTS.values()
         for call in re.findall(r"^(?!#).*?\bbrownout (gameday run.*|heal.*)$", text, re.MULTILINE)
     ]
-    calls += [" ".join(_container()["command"][1:])]
-    assert len(calls) == 4
+    assert len(calls) == 3
     top = typer.main.get_command(cli.app)
     for call in calls:
         words, command = call.split(), top
@@ -33,24 +29,6 @@ def test_every_template_calls_commands_and_options_that_there_are() -> None:
             command = command.commands[words.pop(0)]  # type: ignore[attr-defined]
         known = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= known
-
-
-def test_the_cronjob_is_one_for_kubernetes() -> None:
-    newest = kubernetes_validate.latest_version()
-    kubernetes_validate.validate(load_yaml(CRONJOB.read_text()), newest, strict=True)
-
-
-def test_a_pod_that_ends_has_time_to_put_back_and_is_not_started_again() -> None:
-    spec = load_yaml(CRONJOB.read_text())["spec"]
-    job = spec["jobTemplate"]["spec"]
-    assert (spec["concurrencyPolicy"], job["backoffLimit"]) == ("Forbid", 0)
-    assert job["template"]["spec"]["terminationGracePeriodSeconds"] >= 300
-
-
-def _container() -> dict[str, list[str]]:
-    spec = load_yaml(CRONJOB.read_text())["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    found: dict[str, list[str]] = spec["containers"][0]
-    return found
 
 
 def test_the_crontab_has_five_fields_and_a_command() -> None:

@@ -1,0 +1,129 @@
+"""The manifests are what Kubernetes wants, agree with each other, and ask for little."""
+
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import typer
+from tests.infra.kubernetes.manifests import HERE, PODS, kustomization, manifest, pod
+
+from brownout import cli
+from brownout.cluster import inventory
+from brownout.gameday.reading import read
+
+OURS = ("job.yaml", "cronjob.yaml", "volume.yaml", "serviceaccount.yaml")
+
+
+@pytest.fixture
+def secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the Secret `brownout` holds."""
+    monkeypatch.setenv("SHOP_PASSWORD", "hunter2")
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_manifest_is_one_for_kubernetes(name: str) -> None:
+    newest = kubernetes_validate.latest_version()
+    kubernetes_validate.validate(manifest(name), newest, strict=True)
+
+
+def test_every_manifest_is_joined_or_has_its_reason() -> None:
+    there = {path.name for path in HERE.glob("*.yaml")} - {"kustomization.yaml"}
+    apart = {"job.yaml", "podmonitor.yaml"}  # a run for each `create`; a kind of an operator
+    assert set(kustomization()["resources"]) == there - apart
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_every_name_that_a_pod_mentions_is_made(name: str) -> None:
+    spec, joined = pod(name)["spec"], kustomization()
+    made = {each["name"] for each in joined["configMapGenerator"]}
+    assert {v["configMap"]["name"] for v in spec["volumes"] if "configMap" in v} <= made
+    claims = {v["persistentVolumeClaim"]["claimName"] for v in spec["volumes"] if len(v) == 2
+              and "persistentVolumeClaim" in v}  # fmt: skip
+    assert claims == {manifest("volume.yaml")["metadata"]["name"]}
+    assert spec["serviceAccountName"] == manifest("serviceaccount.yaml")["metadata"]["name"]
+    for container in [*spec["initContainers"], *spec["containers"]]:
+        sources = {s[kind]["name"] for s in container["envFrom"] for kind in s if kind[-3:] == "Ref"
+                   and kind != "secretRef"}  # fmt: skip
+        assert sources <= made
+        assert [s["secretRef"] for s in container["envFrom"] if "secretRef" in s] == [
+            {"name": "brownout", "optional": True}
+        ]
+    assert joined["generatorOptions"]["disableNameSuffixHash"] is True  # job.yaml is not joined
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_a_pod_may_do_nothing_that_it_need_not(name: str) -> None:
+    spec = pod(name)["spec"]
+    context = spec["securityContext"]
+    assert context["runAsNonRoot"] is True
+    assert context["runAsUser"] == context["fsGroup"] == 10001
+    assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert not {"hostNetwork", "hostPID", "hostIPC"} & set(spec)
+    for container in [*spec["initContainers"], *spec["containers"]]:
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert "memory" in container["resources"]["limits"]
+        places = {mount["mountPath"] for mount in container["volumeMounts"]}
+        assert {"/var/lib/brownout", "/etc/brownout", "/tmp"} == places
+    assert manifest("serviceaccount.yaml")["automountServiceAccountToken"] is False
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_a_pod_heals_first_has_time_to_put_back_and_is_not_started_again(name: str) -> None:
+    spec = manifest(name)["spec"]
+    job = spec.get("jobTemplate", {"spec": spec})["spec"]
+    template = job["template"]["spec"]
+    assert job["backoffLimit"] == 0
+    assert template["restartPolicy"] == "Never"
+    assert template["terminationGracePeriodSeconds"] >= 600
+    assert job["activeDeadlineSeconds"] > template["terminationGracePeriodSeconds"]
+    assert [each["args"] for each in template["initContainers"]] == [["brownout", "heal"]]
+    assert spec.get("concurrencyPolicy", "Forbid") == "Forbid"
+
+
+def test_both_pods_are_the_same_but_for_what_they_run() -> None:
+    job, day = (pod(name) for name in PODS)
+    (runs,), (holds) = job["spec"]["containers"], day["spec"]["containers"][0]
+    assert runs.pop("args")[0] == "chaos"
+    assert holds.pop("args")[0] == "brownout"
+    assert job == day
+
+
+def test_the_metrics_are_where_the_pod_says(secret: None) -> None:
+    listens = inventory.declared(str(HERE / "settings" / "shop.yaml")).observe.listen
+    for name in PODS:
+        template = pod(name)
+        (port,) = template["spec"]["containers"][0]["ports"]
+        assert listens == f"0.0.0.0:{port['containerPort']}"
+        notes = template["metadata"]["annotations"]
+        assert notes["prometheus.io/port"] == str(port["containerPort"])
+        assert notes["prometheus.io/scrape"] == "true"
+        (endpoint,) = manifest("podmonitor.yaml")["spec"]["podMetricsEndpoints"]
+        assert endpoint["port"] == port["name"]
+        chosen = manifest("podmonitor.yaml")["spec"]["selector"]["matchLabels"]
+        assert chosen.items() <= template["metadata"]["labels"].items()
+
+
+def test_the_pods_call_what_there_is(secret: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWNOUT_CLUSTERS", str(HERE / "settings"))
+    day = read(str(HERE / "settings" / "gameday.yaml"))
+    assert day.cluster == "shop"
+    args = pod("cronjob.yaml")["spec"]["containers"][0]["args"]
+    assert args[-1] == "/etc/brownout/gameday.yaml"
+    assert _known(args[1:-1])
+    experiment = pod("job.yaml")["spec"]["containers"][0]["args"][-2]
+    assert (HERE.parents[1] / "experiments" / Path(experiment).name).is_file()
+    assert str(Path(experiment).parent) == "/opt/brownout/experiments"
+    files = kustomization()["configMapGenerator"][0]["files"]
+    assert {HERE / name for name in files} == {*(HERE / "settings").glob("*.yaml")}
+
+
+def _known(words: list[str]) -> bool:
+    command: Any = typer.main.get_command(cli.app)
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    return set(words) <= {option for parameter in command.params for option in parameter.opts}
