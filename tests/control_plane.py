@@ -6,6 +6,7 @@ process that started them, whatever becomes of it, and their logs lie in `direct
 
 import contextlib
 import ipaddress
+import json
 import os
 import random
 import shutil
@@ -16,13 +17,21 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kubernetes import client, config
-from tests.kubernetes_programs import LABEL, Paths, Program, kubeconfig, programs, scheme
+from tests.kubernetes_programs import (
+    LABEL,
+    Paths,
+    Program,
+    kubeconfig,
+    process_node,
+    programs,
+    scheme,
+)
 
 __all__ = ["BINARY", "ControlPlane", "awaited", "binary", "running"]
 
@@ -136,19 +145,37 @@ class ControlPlane:
                 raise
         self._await_node(name)
 
-    def _await_node(self, name: str) -> None:
+    def add_process_node(
+        self, name: str, images: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        """Add a node of a real kubelet whose containers are processes of this machine.
+
+        `images` says what an image starts (by its name, without tag) where a manifest has no
+        `command`; it counts for the first node of a name. Safe to repeat.
+        """
+        log = f"node-{name}"
+        if log not in self._running:
+            commands = {image: {"Command": list(words)} for image, words in (images or {}).items()}
+            file = self.paths.of(f"{log}.images.json")
+            file.write_text(json.dumps(commands))
+            self._start(process_node(self.paths, name, file), log)
+        self._await_node(name, lambda: self._check_runs(log))
+
+    def _await_node(self, name: str, check: Callable[[], None] = lambda: None) -> None:
         def ready() -> bool:
+            check()
             node = client.CoreV1Api(self.api).read_node(name)
             conditions = {each.type: each.status for each in node.status.conditions or ()}
             return conditions.get("Ready") == "True" and not node.spec.taints
 
         awaited(ready, f"node {name} is ready")
 
-    def _start(self, program: Program) -> None:
+    def _start(self, program: Program, name: str = "") -> None:
+        name = name or program.name
         environment = {**os.environ, "KUBERNETES_LAB_PARENT": str(os.getpid())}
         command = [str(binary()), program.name, *program.arguments]
-        with self.paths.of(f"{program.name}.log").open("ab") as log:
-            self._running[program.name] = subprocess.Popen(
+        with self.paths.of(f"{name}.log").open("ab") as log:
+            self._running[name] = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -160,13 +187,21 @@ class ControlPlane:
 
     def _await(self, program: Program) -> None:
         deadline = time.monotonic() + _PATIENCE_S
-        log = self.paths.of(f"{program.name}.log")
         while not _answers(program.url):
-            ended = self._running[program.name].poll() is not None
-            if ended or time.monotonic() > deadline:
-                words = log.read_text(errors="replace")[-3000:]
-                raise RuntimeError(f"{program.name} is of no use, see {log}:\n{words}")
+            self._check_runs(program.name)
+            assert time.monotonic() < deadline, (
+                f"{program.name} is not ready: {self._log(program.name)}"
+            )
             time.sleep(0.05)
+
+    def _check_runs(self, name: str) -> None:
+        if self._running[name].poll() is not None:
+            raise RuntimeError(f"{name} has ended, see {self._log(name)}")
+
+    def _log(self, name: str) -> str:
+        """Return where a process's log is, and its last words."""
+        log = self.paths.of(f"{name}.log")
+        return f"{log}:\n{log.read_text(errors='replace')[-3000:]}"
 
     def _offer_storage(self) -> None:
         default = {"storageclass.kubernetes.io/is-default-class": "true"}

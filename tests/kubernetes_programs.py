@@ -9,7 +9,7 @@ import yaml
 from brownout.infra.lab.certificates import Authority
 from brownout.infra.lab.ports import free_ports
 
-__all__ = ["ADMIN", "LABEL", "Paths", "Program", "kubeconfig", "programs", "scheme"]
+__all__ = ["ADMIN", "LABEL", "Paths", "Program", "kubeconfig", "process_node", "programs", "scheme"]
 
 #: The label of a node, and the namespace's choice among them: "kwok" or "process".
 LABEL = "brownout.lab/node"
@@ -103,6 +103,22 @@ def programs(paths: Paths) -> list[Program]:
     ]
 
 
+def process_node(paths: Paths, name: str, images: Path) -> Program:
+    """Return a node whose containers are processes; it is of use once the API says so."""
+    certificate = paths.of("serving.pem")
+    arguments = (
+        f"--name={name}",
+        f"--directory={paths.of(f'node-{name}')}",
+        f"--kubeconfig={paths.of('admin.kubeconfig')}",
+        f"--authority={paths.of('ca.pem')}",
+        f"--certificate={certificate}",
+        f"--plane={paths.services}",
+        f"--port={free_ports(1)[0]}",
+        f"--images={images}",
+    )
+    return Program("kubelet", arguments, "")
+
+
 def _etcd(paths: Paths) -> Program:
     client = f"http://127.0.0.1:{paths.ports['etcd']}"
     peer = f"http://127.0.0.1:{paths.ports['peer']}"
@@ -135,6 +151,7 @@ def _api_server(paths: Paths) -> Program:
         f"--kubelet-certificate-authority={paths.of('ca.pem')}",
         f"--kubelet-client-certificate={admin}",
         f"--kubelet-client-key={admin}",
+        "--kubelet-preferred-address-types=InternalIP",
         "--authorization-mode=RBAC",
         "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={accounts}",

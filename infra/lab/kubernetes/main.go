@@ -19,9 +19,9 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
 
+	"brownout/infra/lab/kubernetes/kubelet"
 	"brownout/infra/lab/kubernetes/leash"
 
-	_ "brownout/infra/lab/kubernetes/kubelet"
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
 	"k8s.io/kubectl/pkg/cmd"
@@ -38,6 +38,7 @@ var commands = map[string]func(){
 	"scheduler":          func() { os.Exit(cli.Run(scheduler.NewSchedulerCommand())) },
 	"etcd":               func() { etcdmain.Main(os.Args) },
 	"kwok":               runKwok,
+	"kubelet":            runKubelet,
 	"kubectl":            runKubectl,
 }
 
@@ -54,6 +55,13 @@ func main() {
 	run := commands[os.Args[1]]
 	os.Args = slices.Delete(os.Args, 1, 2)
 	run()
+}
+
+func runKubelet() {
+	if err := kubelet.Main(os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "kubelet: %v\n", err)
+		os.Exit(1)
+	}
 }
 
 func runKubectl() {
