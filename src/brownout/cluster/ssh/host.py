@@ -5,16 +5,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
+from brownout.cluster import signals
 from brownout.cluster.commands import answer, last_words, script
 from brownout.cluster.host import ProcessState, Proof, StopMode
 from brownout.cluster.model import HostSpec, Node
 from brownout.cluster.moments import bracket
-from brownout.cluster.ssh import reboot, signals, storage
+from brownout.cluster.processes import RemoteProcess
+from brownout.cluster.signals import Effect
+from brownout.cluster.ssh import reboot, storage
 from brownout.cluster.ssh.connection import SshRunner
 from brownout.cluster.ssh.launch import launch
 from brownout.cluster.ssh.pool import connection_for
-from brownout.cluster.ssh.process import Located, RemoteProcess, locate
-from brownout.cluster.ssh.signals import Effect
+from brownout.cluster.ssh.process import Located, locate
 from brownout.cluster.ssh.spec import SshSpec
 from brownout.errors import ConfigurationError, HostError, Refused
 

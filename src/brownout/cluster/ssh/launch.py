@@ -2,7 +2,8 @@
 
 from brownout.cluster.commands import Completed, Runner, answer, last_words, script
 from brownout.cluster.host import Proof
-from brownout.cluster.ssh.process import RemoteProcess, locate
+from brownout.cluster.processes import RemoteProcess
+from brownout.cluster.ssh.process import locate
 from brownout.cluster.ssh.spec import SshSpec
 from brownout.errors import HostError
 

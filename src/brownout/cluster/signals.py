@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from brownout.cluster import deadman
 from brownout.cluster.commands import Answer, Completed, Runner, answer, script
-from brownout.cluster.ssh.process import FUNCTIONS, RemoteProcess
+from brownout.cluster.processes import FUNCTIONS, RemoteProcess
 from brownout.errors import HostError
 
 __all__ = ["Effect", "end", "freeze", "thaw"]
