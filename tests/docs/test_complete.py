@@ -149,7 +149,7 @@ def _inventory_settings() -> list[tuple[str, str]]:
     plain = sorted(set(_settings(Cluster, {ObserveSpec})))
     found = [("clusters.md", name) for name in plain]
     found += [("dashboards.md", name) for name in sorted(set(_settings(ObserveSpec, set())))]
-    pages = {"docker": "docker.md", "process": "clusters.md", "ssh": "ssh.md"}
+    pages = {"docker": "docker.md", "kubernetes": "kubernetes.md", "ssh": "ssh.md"}
     for kind in plugins.known(GROUP):
         own = sorted(set(_settings(host_class(kind).Spec, set())) - set(plain))
         found += [(pages.get(kind, "clusters.md"), name) for name in own]

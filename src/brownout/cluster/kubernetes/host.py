@@ -1,0 +1,265 @@
+"""A node that is a pod of a StatefulSet, or of an operator that makes StatefulSets."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar
+
+from brownout.cluster import signals
+from brownout.cluster.commands import Runner, last_words, script
+from brownout.cluster.host import ProcessState, Proof, StopMode
+from brownout.cluster.kubernetes import holding, starting, stopping, storage
+from brownout.cluster.kubernetes.helper import helper
+from brownout.cluster.kubernetes.locating import Located, find_pod, locate
+from brownout.cluster.kubernetes.objections import objections
+from brownout.cluster.kubernetes.pod import HELD, Pod
+from brownout.cluster.kubernetes.session import PodRunner
+from brownout.cluster.kubernetes.spec import KubernetesSpec
+from brownout.cluster.model import HostSpec, Node
+from brownout.cluster.moments import bracket
+from brownout.cluster.processes import RemoteProcess
+from brownout.cluster.signals import Effect
+from brownout.errors import ConfigurationError, HostError, Refused
+from brownout.kubernetes.access import connect
+from brownout.kubernetes.objects import Object, Objects, in_namespace
+
+__all__ = ["KubernetesHost"]
+
+#: `find` and not `ls`: a name is told from the next by a zero byte.
+_ENTRIES = """find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\\0'"""
+_NO_MACHINE = "a pod has no machine of its own to restart, and its node's is not ours"
+
+
+class KubernetesHost:
+    """Acts on one pod, known by its uid, its container's id and the database's process in it.
+
+    Holds no state and no connection, so that another run can take over at any moment: what is
+    stopped by us carries our finalizer in the API.
+    """
+
+    Spec: ClassVar[type[HostSpec]] = KubernetesSpec
+
+    def __init__(self, node: Node) -> None:
+        if not isinstance(node.host, KubernetesSpec):
+            raise ConfigurationError(f"node `{node.name}` is no pod")
+        self._name, self._spec = node.name, node.host
+
+    @property
+    def machine(self) -> str:
+        """Which file system: the pod's own; what claims it shares a wipe looks at."""
+        with self._objects() as objects:
+            return f"pod {self._spec.namespace}/{self._spec.pod} at {objects.server}"
+
+    def running(self) -> ProcessState:
+        """Return whether the database's process exists, and whether it is paused."""
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+        if found.process is None:
+            return ProcessState(False, evidence=self._evidence(found, process="gone"))
+        paused = found.process.paused
+        state = "paused" if paused else "running"
+        return ProcessState(
+            True, paused, found.process.pid, self._evidence(found, **found.process.evidence(),
+                                                            process=state)
+        )  # fmt: skip
+
+    def stop(self, mode: StopMode) -> Proof:
+        """End the pod and keep it from coming back: with its grace (`clean`), or none (`kill`)."""
+        if mode not in ("clean", "kill"):
+            raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+            if found.process is None and found.pod is not None and found.pod.held:
+                return self._already(found)
+            pod, process = self._breakable(objects, found, "stopped")
+            if mode == "clean" and process.paused:
+                raise Refused(
+                    f"node `{self._name}` is not stopped: it is paused and would not hear it",
+                    "resume it first, or kill it",
+                )
+            return stopping.stop(objects, self._spec, pod, process, mode)
+
+    def pause(self, undo_after_s: float | None = None) -> Proof:
+        """Freeze every thread by SIGSTOP from within; a shell in the container undoes it."""
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+            if found.process is not None and found.process.paused:
+                return self._already(found)
+            pod, process = self._breakable(objects, found, "paused")
+            stopping.check_pausable(self._spec, process)
+            limit_s = undo_after_s or self._spec.undo_after_s
+            effect = signals.freeze(self._runner(), process, limit_s)
+        self._check(effect, "paused", "SIGSTOP")
+        undo = {"undo_after_s": limit_s, "undo_pid": effect.said.number("switch")}
+        probe = pod.containers[self._spec.container].has_liveness_probe
+        return self._proof(Located(pod, process), effect, liveness_probe=probe, **undo)
+
+    def resume(self) -> Proof:
+        """Let it go on by SIGCONT."""
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+            if found.process is None:
+                raise HostError(
+                    f"node `{self._name}` is not resumed: it is not running", "start it"
+                )
+            effect = signals.thaw(self._runner(), found.process)
+        self._check(effect, "running", "SIGCONT")
+        return self._proof(found, effect)
+
+    def start(self) -> Proof:
+        """Let go of a held pod, and wait until its controller's new one runs the database."""
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+            pod = found.pod
+            if pod is not None and not pod.deleting and HELD in pod.finalizers:
+                holding.release(objects, pod)  # we died before it was deleted
+            if found.process is not None and pod is not None and not pod.deleting:
+                return self._already(found)
+            return starting.start(objects, self._spec, pod, self._name)
+
+    def reboot(self) -> Proof:
+        """Do nothing: what a pod runs on is shared with others, and not ours."""
+        return Proof(time.monotonic(), 0.0, {"reason": _NO_MACHINE}, skipped=True)
+
+    def wipe(self, directories: Sequence[Path]) -> Proof:
+        """Empty directories of a held pod's own claims, all checked before one is touched."""
+        with self._objects() as objects:
+            pod = find_pod(objects, self._spec)
+            if pod is None or not pod.held or not pod.ended:
+                state = "is not there" if pod is None else "runs, or was not stopped by us"
+                raise Refused(
+                    f"node `{self._name}` is not wiped: its pod {state}",
+                    "stop it first",
+                )
+            if not directories:
+                raise Refused(f"node `{self._name}` is not wiped: no directory was named")
+            targets = [PurePosixPath(path) for path in directories]
+            return storage.wipe(objects, self._spec, pod, self._controller(objects, pod), targets)
+
+    def would(self, act: str, directories: Sequence[Path] = ()) -> str:
+        """Return the calls that `act` would be; raises `Refused` where it would be refused."""
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+            if act in ("stop", "kill", "pause") and not (found.pod is not None and found.pod.held):
+                _, process = self._breakable(objects, found, "touched")
+                if act == "pause":
+                    stopping.check_pausable(self._spec, process)
+            if act == "wipe" and found.pod is not None:
+                controller = self._controller(objects, found.pod)
+                targets = [PurePosixPath(path) for path in directories]
+                storage.check(objects, self._spec, found.pod, controller, targets)
+        return self._calls(found, directories)[act]
+
+    def read_text(self, path: Path) -> str:
+        """Return the text of a file: in the container, or of a stopped pod's volumes."""
+        return self._ask('cat -- "$1"', path, "read")
+
+    def entries(self, path: Path) -> list[str]:
+        """Return the names in a directory: in the container, or of a stopped pod's volumes."""
+        return sorted(self._ask(_ENTRIES, path, "listed").split("\0")[:-1])
+
+    @contextmanager
+    def _objects(self) -> Iterator[Objects]:
+        client = connect(self._spec)
+        try:
+            yield Objects(client)
+        finally:
+            client.close()
+
+    def _runner(self) -> PodRunner:
+        return PodRunner(self._spec, self._spec.pod, self._spec.container)
+
+    @contextmanager
+    def _somewhere(self) -> Iterator[Runner]:
+        """Yield what sees the node's files: its container, or a helper where that has ended."""
+        with self._objects() as objects:
+            pod = find_pod(objects, self._spec)
+            if pod is not None and pod.held and pod.ended:
+                with helper(objects, self._spec, pod) as runner:
+                    yield runner
+            else:
+                yield self._runner()
+
+    def _ask(self, body: str, path: Path, act: str) -> str:
+        with self._somewhere() as runner:
+            done = runner.run(script(body, path))
+        if done.status:
+            why = last_words(done.errors, 1)
+            raise HostError(
+                f"node `{self._name}`: `{path}` cannot be {act} in {runner.where}: {why}"
+            )
+        return done.output
+
+    def _controller(self, objects: Objects, pod: Pod) -> Object | None:
+        kind, name, _ = pod.controller
+        if kind != "StatefulSet":
+            return None
+        return objects.find(in_namespace(pod.namespace, "statefulsets", name))
+
+    def _breakable(self, objects: Objects, found: Located, act: str) -> tuple[Pod, RemoteProcess]:
+        """Return the pod and the process that may be broken; `Refused` with every reason."""
+        if found.pod is None or found.process is None:
+            what = f"no {self._spec.program} runs in it" if found.pod else "it does not exist"
+            raise HostError(f"node `{self._name}` is not {act}: pod {self._spec.pod}: {what}")
+        budgets = objects.listed(in_namespace(self._spec.namespace, "poddisruptionbudgets"))
+        controller = self._controller(objects, found.pod)
+        reasons = list(objections(found.pod, controller, budgets, self._spec.over_budget))
+        if reasons:
+            raise Refused(
+                f"node `{self._name}` is not {act}: pod {self._spec.namespace}/{self._spec.pod}: "
+                + "; ".join(reasons)
+            )
+        return found.pod, found.process
+
+    def _calls(self, found: Located, directories: Sequence[Path]) -> dict[str, str]:
+        path = in_namespace(self._spec.namespace, "pods", self._spec.pod)
+        pid = found.process.pid if found.process else "none yet"
+        within = f"exec in container {self._spec.container} of {path}"
+        hold, release = f"PATCH {path} (finalizer {HELD})", f"PATCH {path} (without {HELD})"
+        grace_s = found.pod.grace_s if found.pod else 30
+        killed = "" if pid == 1 else f"{within}: SIGKILL to process {pid}; "
+        claims = "".join(
+            f"; DELETE {in_namespace(self._spec.namespace, 'persistentvolumeclaims', claim)}"
+            for claim in self._spec.claims
+        )
+        emptied = ", ".join(map(str, directories))
+        return {
+            "stop": f"{hold}; DELETE {path} (gracePeriodSeconds {grace_s})",
+            "kill": f"{hold}; {killed}DELETE {path} (gracePeriodSeconds 0)",
+            "pause": f"{within}: SIGSTOP to process {pid}",
+            "resume": f"{within}: SIGCONT to process {pid}",
+            "start": f"{release}; its StatefulSet makes a new pod",
+            "wipe": f"POST a helper pod with the claims of {path}: empty {emptied}{claims}",
+            "reboot": f"skipped: {_NO_MACHINE}",
+        }
+
+    def _evidence(self, found: Located, **seen: Any) -> dict[str, Any]:
+        if found.pod is None:
+            return {"pod": self._spec.pod, "namespace": self._spec.namespace, "held": False, **seen}
+        return found.pod.evidence(self._spec.container, **seen)
+
+    def _already(self, found: Located) -> Proof:
+        process = found.process
+        state = "gone" if process is None else "paused" if process.paused else "running"
+        return Proof(time.monotonic(), 0.0, self._evidence(found, process=state), already=True)
+
+    def _check(self, effect: Effect, wanted: str, signal: str) -> None:
+        if effect.state == "gone":
+            raise HostError(f"node `{self._name}` ended on {signal}")
+        if effect.state == "undone":
+            raise HostError(
+                f"node `{self._name}` went on by itself before it was seen to be paused",
+                "raise `undo_after_s`",
+            )
+        if effect.state != wanted:
+            raise HostError(
+                f"node `{self._name}` shows no effect of {signal}: its threads are in the states "
+                f"{effect.state}"
+            )
+
+    def _proof(self, found: Located, effect: Effect, **seen: Any) -> Proof:
+        effective, uncertainty_s = bracket(effect.done, effect.said)
+        who = found.process.evidence() if found.process else {}
+        evidence = self._evidence(found, **who, process=effect.state, **seen)
+        return Proof(effective, uncertainty_s, evidence, already=effect.already)

@@ -1,0 +1,96 @@
+"""Ending a node's pod, so that it stays stopped, and hearing when its process ends.
+
+The kernel shields the first process of a PID namespace from SIGKILL and SIGSTOP that come from
+within it. Where the database is that first process, the only way to kill it through the API is to
+delete its pod without a grace period; then the kubelet sends SIGTERM and, a second or two later,
+SIGKILL. It cannot be paused.
+"""
+
+import time
+from typing import Any
+
+from brownout.cluster.commands import script
+from brownout.cluster.host import Proof, StopMode
+from brownout.cluster.kubernetes import holding
+from brownout.cluster.kubernetes.bell import hung
+from brownout.cluster.kubernetes.pod import Pod
+from brownout.cluster.kubernetes.session import PodRunner
+from brownout.cluster.kubernetes.spec import KubernetesSpec
+from brownout.cluster.processes import FUNCTIONS, RemoteProcess
+from brownout.errors import HostError, Unsupported
+from brownout.kubernetes.objects import Objects
+
+__all__ = ["check_pausable", "stop"]
+
+_FIRST = 1
+#: What a kubelet may need beyond a pod's grace to notice, to end it and to say so.
+_KUBELET_S = 60.0
+_SIGKILLED = 137
+
+#: `$1` process, `$2` its start.
+_KILL = f"""{FUNCTIONS}
+alive "$1" "$2" || return 0
+kill -s KILL "$1"
+"""
+
+
+def check_pausable(spec: KubernetesSpec, process: RemoteProcess) -> None:
+    """Raise `Unsupported` for a process that the kernel shields from SIGSTOP."""
+    if process.pid == _FIRST:
+        raise Unsupported(
+            f"pod {spec.namespace}/{spec.pod} cannot be paused: {spec.program} is the first "
+            f"process (PID 1) of container {spec.container}, and the kernel shields that one from "
+            "SIGSTOP; nothing is touched",
+            "set `shareProcessNamespace: true` in the pod template, or start it by an init (tini)",
+        )
+
+
+def stop(
+    objects: Objects, spec: KubernetesSpec, pod: Pod, process: RemoteProcess, mode: StopMode
+) -> Proof:
+    """Hold the pod and end it; proven when its process is gone and every container has ended."""
+    kill = mode == "kill"
+    within = kill and process.pid != _FIRST
+    holding.hold(objects, pod)
+    with hung(spec, spec.pod, spec.container, process) as bell:
+        sent = time.monotonic()
+        failed = _kill(spec, process) if within else ""
+        holding.delete(objects, pod, 0 if kill else pod.grace_s)
+        heard = bell.wait_gone(_KUBELET_S + (0 if kill else pod.grace_s))
+    if heard is None:
+        raise HostError(
+            f"pod {spec.namespace}/{spec.pod}: {spec.program} (process {process.pid}) still runs, "
+            f"long after its deletion{f': {failed}' if failed else ''}",
+            f"does the kubelet of {pod.node} still answer?",
+        )
+    last_yes, gone = heard
+    ended = holding.await_ended(objects, pod, _KUBELET_S)
+    exit_code = ended.containers[spec.container].exit_code
+    if not kill and exit_code == _SIGKILLED:
+        raise HostError(
+            f"pod {spec.namespace}/{spec.pod} did not end within its grace period of "
+            f"{pod.grace_s} s: the kubelet killed it, so this was no clean stop",
+            "raise `terminationGracePeriodSeconds` in the pod template",
+        )
+    seen: dict[str, Any] = {**process.evidence(), "process": "gone", "exit_code": exit_code}
+    seen |= {"how": _how(kill, within, pod), "took_s": round(gone - sent, 4)}
+    return Proof(gone, gone - max(sent, last_yes), ended.evidence(spec.container, **seen))
+
+
+def _kill(spec: KubernetesSpec, process: RemoteProcess) -> str:
+    """Kill it from within; return what went wrong. Its container may end with the script in it."""
+    try:
+        PodRunner(spec, spec.pod, spec.container).run(
+            script(_KILL, process.pid, process.started), timeout_s=20.0
+        )
+    except HostError as error:
+        return str(error)
+    return ""
+
+
+def _how(kill: bool, within: bool, pod: Pod) -> str:
+    if within:
+        return "SIGKILL by exec, then deleted without grace"
+    if kill:
+        return "deleted without grace: SIGTERM, and SIGKILL by the kubelet"
+    return f"deleted with a grace of {pod.grace_s} s: SIGTERM by the kubelet"
