@@ -2,8 +2,12 @@
 
 import json
 import re
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from tests.cli.conftest import Brownout
@@ -12,6 +16,7 @@ from brownout.cli.load import seconds, words_of
 from brownout.cluster.model import Cluster
 from brownout.errors import ConfigurationError
 from brownout.load.session import LoadResult
+from brownout.observe import targets
 
 SMALL = (
     "data.keys=500,streams.orders.ledger_keys=200,streams.lookups.rate=60,streams.orders.rate=40"
@@ -35,6 +40,33 @@ def test_a_load_says_what_came_of_it_and_keeps_the_raw_files(
     assert json.loads((run / "generator.json").read_text())["ended"] is True
     assert f"namespace={NAMESPACE}" in said.out  # what is left, and how to remove it
     assert database.list_collection_names()
+
+
+def test_a_load_shows_its_metrics_while_it_lasts(
+    database: Any, brownout: Brownout, home: Path
+) -> None:
+    seen: list[str] = []
+
+    def scrape() -> None:
+        while not any("brownout_operations_total{" in page for page in seen):
+            for run in targets.running():
+                with suppress(OSError):
+                    seen.append(urlopen(f"http://{run.address}/metrics", timeout=5).read().decode())
+            time.sleep(0.05)
+
+    scraping = threading.Thread(target=scrape, daemon=True)
+    scraping.start()
+    said = brownout("load", "lab", "--for", "2s", "--set", OURS)
+    assert said.code == 0, said.err
+    scraping.join(5)
+    (run,) = (home / "runs").iterdir()
+    (ok,) = [line for line in seen[-1].splitlines()
+             if line.startswith("brownout_operations_total{") and 'op="update"' in line
+             and 'outcome="ok"' in line]  # fmt: skip
+    for label in (f'run="{run.name}"', 'experiment="load"', 'stand_in="false"', "mongod"):
+        assert label in ok
+    assert re.search(r"metrics: http://127\.0\.0\.1:\d+/metrics", said.err)
+    assert list(targets.running()) == []
 
 
 def test_what_a_load_wrote_is_removed_and_nothing_else(database: Any, brownout: Brownout) -> None:

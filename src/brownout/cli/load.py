@@ -4,6 +4,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,6 +56,7 @@ def load(
     from brownout.load.left import left_by
     from brownout.load.session import run_load
     from brownout.load.where import places_for
+    from brownout.observe.serving import load_shown
     from brownout.run.directory import RunDirectory
     from brownout.session.status import Status
 
@@ -70,7 +72,7 @@ def load(
             with watched(adapter, directory.balance, length) as begin:
                 result = run_load(
                     wanted,
-                    adapter.load_spec(),
+                    {**adapter.load_spec(), "labels": _labels(target, adapter, directory.path)},
                     directory.path,
                     length,
                     seed=seed,
@@ -79,6 +81,9 @@ def load(
                     clean=clean,
                     places=places_for(target, directory.path),
                     on_start=begin,
+                    shown=partial(
+                        load_shown, target.observe.listen, directory.path.name, _progress
+                    ),
                 )
     finally:
         status.stop()
@@ -153,6 +158,15 @@ def opened_adapter(cluster: "model.Cluster") -> "Iterator[Adapter]":
         yield adapter
     finally:
         adapter.close()
+
+
+def _labels(cluster: "model.Cluster", adapter: "Adapter", directory: Path) -> dict[str, str]:
+    """What the load's metrics carry, as a run's do; its experiment is `load`."""
+    from brownout.observe.labels import of_the_load
+    from brownout.session.record import cluster_of
+
+    experiment, target = {"name": "load", "ref": ""}, cluster_of(cluster, adapter)
+    return of_the_load({"run_id": directory.name, "experiment": experiment, "cluster": target})
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,21 +43,23 @@ def run_load(
     places: Sequence[Place] = (Here(),),
     on_start: Callable[[Callable[[], float | None]], None] | None = None,
     enough: Callable[[], bool] = lambda: False,
+    shown: Callable[[Callable[[], str]], AbstractContextManager[None]] = lambda _: nullcontext(),
 ) -> LoadResult:
     """Put `workload` on a database for `seconds` and read the ledger back; files in `directory`.
 
     `target` is an adapter's `load_spec()`: driver, connection, options. `progress` gets what is
     being done (`loading`, `verifying`), how much is done, how much there is. `on_start` gets the
     load's clock once it runs; `enough` ends it before its time. Without `read_back` the ledger
-    is not verified. At each of `places` a generator runs, by default one here. A Ctrl-C ends the
-    load early and still stops, flushes and verifies. Raises `GeneratorError`.
+    is not verified. At each of `places` a generator runs, by default one here. `shown` gets what
+    returns the load's metrics, and is open while it runs. A Ctrl-C ends the load early and still
+    stops, flushes and verifies. Raises `GeneratorError`.
     """
 
     def step(what: str) -> Progress | None:
         return None if progress is None else lambda done, total: progress(what, done, total)
 
     spec = workload.to_spec(directory=directory, seed=seed, writer=directory.name, **target)
-    with driven_from(places, directory, on_live) as generator:
+    with driven_from(places, directory, on_live) as generator, shown(generator.metrics):
         generator.open(spec)
         generator.load(step("loading"))
         generator.start()

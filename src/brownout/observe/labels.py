@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["LABELS", "labels_of"]
+__all__ = ["LABELS", "labels_of", "of_the_load"]
 
 #: In this order wherever they are shown.
 LABELS = ("run", "experiment", "experiment_ref", "cluster", "engine", "stand_in")
@@ -24,3 +24,8 @@ def labels_of(record: Mapping[str, Any]) -> dict[str, str]:
         "true" if cluster["stand_in"] else "false",
     )
     return dict(zip(LABELS, map(str, values), strict=True))
+
+
+def of_the_load(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return those that the load generator is given: `run` it knows, as the writer."""
+    return {name: value for name, value in labels_of(record).items() if name != "run"}

@@ -4,7 +4,6 @@ Whatever does not work here is said once, and the run goes on.
 """
 
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,12 +13,11 @@ from brownout.cluster.observing import ObserveSpec
 from brownout.errors import BrownoutError
 from brownout.live.board import Board
 from brownout.live.files import RunFiles
-from brownout.observe import targets
 from brownout.observe.annotations import Annotator, annotations_of
 from brownout.observe.labels import labels_of
 from brownout.observe.page import Page
 from brownout.observe.push import push
-from brownout.observe.server import Server
+from brownout.observe.serving import Serving
 from brownout.observe.state import RunState
 
 __all__ = ["Observation"]
@@ -49,7 +47,7 @@ class Observation:
         self._began: float | None = None
         self._impact: Mapping[str, Any] | None = None
         self._page = Page(self.state, load)
-        self._server: Server | None = None
+        self._serving: Serving | None = None
         self._annotator: Annotator | None = None
         _try(self._serve)
         _try(self._annotate)
@@ -76,20 +74,15 @@ class Observation:
         annotator, self._annotator = self._annotator, None
         if annotator is not None:
             _try(lambda: annotator.end(_LAST_ANNOTATIONS_S))
-        server, self._server = self._server, None
-        if server is not None:
-            if self._impact is not None:
-                server.await_last_look()
-            _try(lambda: targets.unregister(self._run))
-            server.close()
+        serving, self._serving = self._serving, None
+        if serving is not None:
+            _try(lambda: serving.end(last_look=self._impact is not None))
 
     def _serve(self) -> None:
-        if not self._spec.listen:
-            return
-        pages = {"/metrics": self._page.metrics, "/board": self._page.board}
-        self._server = Server(self._spec.listen, pages)
-        targets.register(self._run, self._server.address, os.getpid())
-        logger.info(f"metrics: http://{self._server.address}/metrics")
+        if self._spec.listen:
+            pages = {"/metrics": self._page.metrics, "/board": self._page.board}
+            self._serving = Serving(self._spec.listen, self._run, pages)
+            logger.info(f"metrics: {self._serving.url}")
 
     def _annotate(self) -> None:
         if self._spec.grafana is None:

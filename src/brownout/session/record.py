@@ -12,7 +12,7 @@ from brownout.load.binary import loadgen_version
 from brownout.run.directory import RunDirectory
 from brownout.session.plan import Plan
 
-__all__ = ["write"]
+__all__ = ["cluster_of", "write"]
 
 
 def write(
@@ -25,7 +25,7 @@ def write(
             "host": _host(),
             "seed": plan.options.seed,
             "experiment": _experiment(plan, target),
-            "cluster": _cluster(cluster, adapter),
+            "cluster": cluster_of(cluster, adapter),
             "workload": plan.workload.public(),
             "settings": asdict(plan.settings),
             "limits": [limit.as_dict() for limit in plan.limits],
@@ -73,7 +73,8 @@ def _experiment(plan: Plan, target: Node) -> dict[str, Any]:
     }
 
 
-def _cluster(cluster: Cluster, adapter: Adapter) -> dict[str, Any]:
+def cluster_of(cluster: Cluster, adapter: Adapter) -> dict[str, Any]:
+    """Return what run.json says of the cluster."""
     return {
         "name": cluster.name,
         "database": cluster.database,

@@ -9,7 +9,7 @@ from brownout.errors import BrownoutError, ConfigurationError
 from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.left import left_by
 from brownout.load.where import places_for
-from brownout.observe.labels import labels_of
+from brownout.observe.labels import of_the_load
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 from brownout.run.metadata import read_json
@@ -51,7 +51,7 @@ class RunningLoad:
             directory=directory.path,
             seed=self._plan.options.seed,
             writer=directory.path.name,
-            labels=self._labels(directory),
+            labels=of_the_load(read_json(directory.run_json)),
             **adapter.load_spec(),
         )
         self._generator.open(spec)
@@ -96,11 +96,6 @@ class RunningLoad:
     def now(self) -> float | None:
         """Return this moment in the run's seconds; None before there are any."""
         return self._generator.now() if self._generator is not None else None
-
-    def _labels(self, directory: RunDirectory) -> dict[str, str]:
-        """The labels of every metric; the run's own the generator knows as the writer."""
-        labels = labels_of(read_json(directory.run_json))
-        return {name: value for name, value in labels.items() if name != "run"}
 
     def _loading(self, done: int, total: int) -> None:
         self._wrote = True
