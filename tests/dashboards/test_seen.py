@@ -9,9 +9,11 @@ from tests.dashboards.conftest import Seen
 from tests.dashboards.questions import Question, filled, of_dashboards, of_rules
 from tests.prometheus import get, promtool
 
+from brownout import slo
 from brownout.dashboards import queries
 from brownout.dashboards.compare import shift
 from brownout.dashboards.run import ZOOM
+from brownout.litmus.definitions import prom_probe
 
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(400)]
 
@@ -79,6 +81,19 @@ def test_what_prometheus_counted_is_what_the_files_say(seen: Seen) -> None:
     )
     assert verdict.labels["verdict"] == seen.ran.impact["verdict"]
     assert verdict.labels["stand_in"] == "false"
+
+
+def test_litmus_prom_probes_get_the_figures_that_the_limits_judged(seen: Seen) -> None:
+    impact = seen.ran.impact
+    limits = slo.file_limits("node-wipe", "mongodb")
+    assert len(limits) > 3
+    for limit in limits:
+        probe = prom_probe(limit, "http://unused", "node-wipe")["promProbe/inputs"]
+        place = limit.measure, limit.scope
+        (judged,) = [each for each in impact["slos"] if (each["name"], each["scope"]) == place]
+        (found,) = seen.source.query(probe["query"])
+        per = judged["limit"] / float(probe["comparator"]["value"]) if judged["limit"] else 1.0
+        assert found.values[-1] * per == pytest.approx(judged["value"])
 
 
 def test_a_hypothesis_stood_on_the_view_of_prometheus(seen: Seen) -> None:

@@ -18,7 +18,7 @@ LENGTHS = ("downtime_s", "maintenance_s", "hang_s", "slow_s", "partition_s", "ou
 
 
 def variables(environment: Mapping[str, str], declared: Mapping[str, Any]) -> list[str]:
-    """Return the `NAME=VALUE` that an experiment whose configuration is `declared` gets.
+    """Return the `NAME:float=VALUE` that an experiment whose configuration is `declared` gets.
 
     Raises `ConfigurationError` with every value that is no number of seconds, and where a length
     is given to an experiment that has none.
@@ -35,7 +35,7 @@ def variables(environment: Mapping[str, str], declared: Mapping[str, Any]) -> li
         elif not _is_seconds(text):
             problems.append(f"{variable}: found {text!r}, wanted seconds, 0 or more")
         else:
-            found.append(f"{name}={text}")
+            found.append(f"{name}:float={text}")  # a pause wants a number
     if problems:
         raise ConfigurationError(problems)
     return found

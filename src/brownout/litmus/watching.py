@@ -14,8 +14,13 @@ _NEVER = frozenset({"ChaosExperiment Not Found", "Skipped"})
 
 
 def is_over(engine: Document) -> str:
-    """Return `completed` or `stopped` once its operator says so, else nothing."""
+    """Return `completed` or `stopped` once its operator says so, else nothing.
+
+    One that was told to stop before an operator ever saw it is `never begun`, and stays so.
+    """
     status = str((engine.get("status") or {}).get("engineStatus") or "")
+    if not status and engine["spec"]["engineState"] == "stop":
+        return "never begun"
     return status if status in ("completed", "stopped") else ""
 
 

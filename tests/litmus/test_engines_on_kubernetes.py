@@ -1,0 +1,221 @@
+"""Engines in a real API server: made, refused, stopped, put back. The operator is a STAND-IN."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests import chaos_runner as chaos
+from tests.litmus.conftest import Place
+from tests.litmus.standin import operator
+from tests.waiting import await_whole
+
+from brownout.cluster.adapter import Adapter, adapter_for
+from brownout.cluster.model import Cluster, Guards
+from brownout.errors import ClusterError, Refused
+from brownout.litmus.api import Litmus
+from brownout.litmus.manifest import MARK, from_parts
+from brownout.run.events import EventLog, read_events
+from brownout.session import debts
+from brownout.session.engines import Engines, await_completed, result_of
+from brownout.session.faults import Faults
+
+pytestmark = pytest.mark.kubernetes
+Document = dict[str, Any]
+
+
+def pod_delete(name: str = "web") -> Document:
+    return from_parts(name, "pod-delete", "pod-delete-sa", "TOTAL_CHAOS_DURATION=30", {})
+
+
+@pytest.fixture
+def adapter(lab_mongodb: Cluster) -> Iterator[Adapter]:
+    found = adapter_for(lab_mongodb)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "events.ndjson"
+
+
+@pytest.fixture
+def faults(lab_mongodb: Cluster, adapter: Adapter, log: Path) -> Faults:
+    return Faults(lab_mongodb, adapter, EventLog(log), lambda monotonic: monotonic)
+
+
+@pytest.fixture
+def engines(faults: Faults) -> Engines:
+    return faults.engines(lambda: False)
+
+
+def state(litmus: Litmus, name: str = "web") -> tuple[str, str]:
+    engine = litmus.engine(name)
+    assert engine is not None
+    return engine["spec"]["engineState"], (engine.get("status") or {}).get("engineStatus", "")
+
+
+def test_an_engine_is_run_until_it_injects_and_stopped_as_its_driver_may(
+    engines: Engines, faults: Faults, place: Place, litmus: Litmus, log: Path
+) -> None:
+    where = place.where(place.driver)
+    with operator(place.api, place.namespace):
+        done = engines.run(where, pod_delete(), "mark-1", 60)
+        assert done["evidence"]["seen"] == "event ChaosInject"
+        assert done["effective"] is not None
+        assert state(litmus) == ("active", "initialized")
+        assert not faults.settled  # no milestone counts while it goes on
+        assert [debt.words() for debt in debts.left(read_events(log))] == [
+            f"stop_chaos_engine {place.namespace}/web"
+        ]
+        stopped = engines.stop(where, "web", 60)
+        assert stopped["evidence"]["engine_status"] == "stopped"
+        assert stopped["evidence"]["verdicts"] == {"web-pod-delete": "Awaited"}
+        assert engines.stop(where, "web", 60)["evidence"]["already"]
+    assert state(litmus) == ("stop", "stopped")
+    assert faults.settled
+    assert debts.left(read_events(log)) == ()
+    assert [(e.type, e.name) for e in read_events(log)][:2] == [
+        ("break", "run_chaos_engine"), ("mend", "stop_chaos_engine")
+    ]  # fmt: skip
+
+
+def test_one_that_completes_is_waited_for_and_says_its_verdict(
+    engines: Engines, place: Place
+) -> None:
+    where = place.where(place.driver)
+    with operator(place.api, place.namespace, finishes=True):
+        engines.run(where, pod_delete(), "mark-1", 60)
+        found = await_completed(where, "web", 60, lambda: False)
+        assert (found["engine_status"], found["verdicts"]) == (
+            "completed", {"web-pod-delete": "Pass"}
+        )  # fmt: skip
+        assert result_of(where, "web", "pod-delete")["probe_success_percentage"] == 100.0
+        assert engines.stop(where, "web", 60)["evidence"]["already"]
+
+
+def test_what_a_run_that_died_left_active_is_stopped_from_its_record(
+    engines: Engines,
+    place: Place,
+    litmus: Litmus,
+    lab_mongodb: Cluster,
+    adapter: Adapter,
+    log: Path,
+) -> None:
+    with operator(place.api, place.namespace):
+        engines.run(place.where(place.driver), pod_delete(), "mark-1", 60)
+        left = debts.left(read_events(log))  # as `brownout heal` reads it
+        again = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, debts=left)
+        assert again.put_back() == []
+        assert state(litmus) == ("stop", "stopped")
+        assert debts.left(read_events(log)) == ()
+
+
+def test_one_of_ours_that_is_over_makes_way_and_any_other_is_refused(
+    engines: Engines, place: Place, litmus: Litmus, log: Path
+) -> None:
+    where = place.where(place.driver)
+    with operator(place.api, place.namespace, finishes=True):
+        first = engines.run(where, pod_delete(), "mark-1", 60)["evidence"]["uid"]
+        await_completed(where, "web", 60, lambda: False)
+        engines.stop(where, "web", 60)
+        second = engines.run(where, pod_delete(), "mark-2", 60)["evidence"]["uid"]
+        assert first != second
+        engines.stop(where, "web", 60)
+        litmus.create_engine({**pod_delete("theirs")})
+        with pytest.raises(Refused, match="theirs that no run of brownout made"):
+            engines.run(where, pod_delete("theirs"), "mark-3", 60)
+    assert [e.arguments.get("engine") for e in read_events(log) if e.type == "break"] == [
+        f"{place.namespace}/web"
+    ] * 2
+    assert state(litmus, "theirs")[0] == "active"  # nobody stopped it
+
+
+def test_an_engine_of_somebody_else_is_never_put_back(
+    place: Place, litmus: Litmus, lab_mongodb: Cluster, adapter: Adapter, log: Path
+) -> None:
+    theirs = pod_delete()
+    theirs["metadata"]["annotations"] = {MARK: "another-run"}
+    litmus.create_engine(theirs)
+    value = {**place.where().value(), "name": "web", "mark": "mark-1"}
+    owed = debts.Debt(debts.STOP_ENGINE, None, f"{place.namespace}/web", value)
+    found = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, debts=[owed])
+    assert found.put_back() == []
+    assert state(litmus)[0] == "active"
+
+
+def test_without_an_operator_nothing_is_injected_and_that_is_said(
+    engines: Engines, faults: Faults, place: Place, litmus: Litmus
+) -> None:
+    with pytest.raises(ClusterError, match="is Litmus's operator running"):
+        engines.run(place.where(), pod_delete(), "mark-1", 1)
+    assert faults.put_back() == []
+    assert state(litmus) == ("stop", "")
+
+
+def test_one_that_never_injects_is_stopped_by_its_operator(
+    engines: Engines, faults: Faults, place: Place, litmus: Litmus
+) -> None:
+    with operator(place.api, place.namespace, works=False):
+        with pytest.raises(ClusterError, match="nothing was injected"):
+            engines.run(place.where(), pod_delete(), "mark-1", 1)
+        assert faults.put_back() == []
+    assert state(litmus) == ("stop", "stopped")
+
+
+def test_what_the_api_server_refuses_is_said_in_its_words(
+    engines: Engines, faults: Faults, place: Place, litmus: Litmus
+) -> None:
+    bare = pod_delete()
+    del bare["spec"]["chaosServiceAccount"]
+    with pytest.raises(ClusterError, match=r"422.*chaosServiceAccount: Required value"):
+        engines.run(place.where(), bare, "mark-1", 5)
+    litmus.create_engine(pod_delete())
+    with pytest.raises(ClusterError, match=r"422.*engineState.*\"paused\""):
+        litmus.set_state("web", "paused")
+    with pytest.raises(ClusterError, match=r"403 Forbidden.*infra/litmus/rbac.yaml"):
+        engines.run(place.where(place.runner), pod_delete("mine"), "mark-1", 5)
+    assert faults.put_back() == []
+
+
+def test_guards_hold_it_back_as_far_as_they_can(
+    lab_mongodb: Cluster, adapter: Adapter, log: Path, place: Place, litmus: Litmus
+) -> None:
+    denied = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=("litmus",))})
+    faults = Faults(denied, adapter, EventLog(log), lambda _: None)
+    with pytest.raises(Refused, match="the inventory denies litmus"):
+        faults.engines(lambda: False).run(place.where(), pod_delete(), "m", 5)
+    broken = {"n1": "start_node"}
+    faults = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None)
+    with pytest.raises(Refused, match="`what the engine breaks` would be one more"):
+        faults.changes.engines(lambda: broken, lambda: False).run(
+            place.where(), pod_delete(), "m", 5
+        )
+    assert litmus.engine("web") is None
+
+
+@pytest.mark.alone
+def test_the_experiment_runs_an_engine_under_load_and_keeps_what_litmus_said(
+    lab_mongodb: Cluster, adapter: Adapter, place: Place, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "engine.yaml"
+    manifest.write_text(yaml.safe_dump(pod_delete()))
+    experiment = chaos.quick(chaos.load("litmus-fault"))
+    env = {
+        "KUBECONFIG": str(place.driver),
+        "BROWNOUT_LITMUS_MANIFEST": str(manifest),
+        "BROWNOUT_LITMUS_NAMESPACE": place.namespace,
+    }
+    with operator(place.api, place.namespace, finishes=True):
+        ran = chaos.run(experiment, tmp_path, *chaos.GENTLY, env=env)
+    print(ran.output)
+    ran.check_proven()
+    assert ran.deeds == [("run_chaos_engine", None), ("stop_chaos_engine", None)]
+    told = {deed["activity"]["name"]: deed.get("output") for deed in ran.journal["run"]}
+    assert told["what-litmus-says"]["verdict"] == "Pass"
+    assert ran.impact["faults"][0]["effective"] is not None
+    await_whole(adapter)
