@@ -1,20 +1,23 @@
 """`brownout doctor`: what this machine can do, and the mend for what it cannot."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Brownout
 
-from brownout.cli import machine
+from brownout.cli import extras, machine
 from brownout.session import open_runs
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_this_machine_can_make_every_run(brownout: Brownout, home: Path) -> None:
     said = brownout("doctor")
     assert said.code == 0, said.out
     found = json.loads(brownout("doctor", "--json").out)
-    assert len(found) == len(machine.CHECKS)
+    assert len(found) == len(machine.CHECKS) + len(extras.EXTRAS)
     assert all(row["name"] in said.out for row in found)
 
 
@@ -23,6 +26,15 @@ def test_every_finding_says_who_needs_it_and_how_to_mend_it() -> None:
         assert found.found
         assert found.purpose
         assert found.mend
+
+
+def test_every_extra_of_the_package_is_looked_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    optional = project["optional-dependencies"]
+    looked_for = {extra: set(packages) for extra, packages, _ in extras.EXTRAS}
+    assert looked_for.keys() == optional.keys() - {"dev", "lab"}
+    for extra, packages in looked_for.items():
+        assert all(any(wanted.startswith(name) for wanted in optional[extra]) for name in packages)
 
 
 def test_a_load_generator_that_is_not_there_makes_it_not_ready(

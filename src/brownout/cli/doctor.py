@@ -9,7 +9,7 @@ import typer
 from brownout.cli.arguments import Json
 
 if TYPE_CHECKING:
-    from brownout.cli.machine import Finding
+    from brownout.cli.finding import Finding
 
 __all__ = ["doctor"]
 

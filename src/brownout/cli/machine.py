@@ -10,13 +10,14 @@ import resource
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
+from brownout.cli import extras
+from brownout.cli.finding import EVERY_RUN, THE_LAB, Finding, program, version_of
 from brownout.errors import BrownoutError
 
-__all__ = ["CHECKS", "Finding", "examine"]
+__all__ = ["CHECKS", "examine"]
 
 LEAST_FILES = 1024
 LEAST_MEMORY = 1_500_000_000
@@ -24,29 +25,10 @@ LAB_PORTS = 3
 #: `adjtimex` answers this where nothing disciplines the clock.
 _TIME_ERROR = 5
 
-EVERY_RUN = "every run"
-THE_LAB = "the lab"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What was looked at, whether it will do, what was found; `purpose` says who needs it."""
-
-    name: str
-    ok: bool
-    found: str
-    purpose: str
-    mend: str
-
-    @property
-    def needed(self) -> bool:
-        """Whether no run at all can do without it."""
-        return self.purpose == EVERY_RUN
-
 
 def examine() -> list[Finding]:
-    """Run every check."""
-    return [check() for check in CHECKS]
+    """Run every check, and look for every optional part."""
+    return [*(check() for check in CHECKS), *extras.findings()]
 
 
 def interpreter() -> Finding:
@@ -59,7 +41,7 @@ def interpreter() -> Finding:
 
 def chaos_toolkit() -> Finding:
     """Chaos Toolkit and its core."""
-    found = {name: _version(name) for name in ("chaostoolkit", "chaostoolkit-lib")}
+    found = {name: version_of(name) for name in ("chaostoolkit", "chaostoolkit-lib")}
     return Finding("chaos toolkit", all(found.values()),
                    ", ".join(f"{name} {number or 'missing'}" for name, number in found.items()),
                    EVERY_RUN, "pip install chaostoolkit")  # fmt: skip
@@ -160,46 +142,20 @@ def clock() -> Finding:
                    "run chrony or systemd-timesyncd; in a container, on its host")  # fmt: skip
 
 
-def report_packages() -> Finding:
-    """What draws report.html and its picture."""
-    return _packages("report", ("jinja2", "matplotlib"), "`brownout report`")
-
-
-def observe_packages() -> Finding:
-    """Return whether Prometheus can be asked and Grafana told."""
-    return _packages("observe", ("prometheus_api_client", "grafana_client"),
-                     "Prometheus probes, annotations in Grafana")  # fmt: skip
-
-
 def prometheus() -> Finding:
     """Return whether there is a Prometheus to start."""
-    return _program("prometheus", "`brownout observe up`", "apt install prometheus")
-
-
-def ssh_packages() -> Finding:
-    """What reaches nodes on other machines."""
-    return _packages("ssh", ("asyncssh",), "nodes on other machines")
-
-
-def postgresql_packages() -> Finding:
-    """The driver of a history in PostgreSQL."""
-    return _packages("postgresql", ("psycopg",), "a history in PostgreSQL")
-
-
-def mongodb_packages() -> Finding:
-    """The driver of the control plane."""
-    return _packages("mongodb", ("pymongo",), "MongoDB clusters")
+    return program("prometheus", "`brownout observe up`", "apt install prometheus")
 
 
 def sshd() -> Finding:
     """A server to try the ssh host against."""
-    return _program("sshd", "the tests of nodes over ssh", "install openssh-server")
+    return program("sshd", "the tests of nodes over ssh", "install openssh-server")
 
 
 def chromium() -> Finding:
     """A browser that opens the report without a screen."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    return _program(names, "the tests of the report in a browser", "install chromium")
+    return program(names, "the tests of the report in a browser", "install chromium")
 
 
 def slow_links() -> Finding:
@@ -214,7 +170,7 @@ def slow_links() -> Finding:
 
 def packet_filter() -> Finding:
     """Partitions."""
-    return _program("nft", "network faults that you write yourself", "install nftables")
+    return program("nft", "network faults that you write yourself", "install nftables")
 
 
 def namespaces() -> Finding:
@@ -246,12 +202,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     memory,
     processors,
     ports,
-    mongodb_packages,
-    report_packages,
-    observe_packages,
     prometheus,
-    ssh_packages,
-    postgresql_packages,
     clock,
     sshd,
     chromium,
@@ -260,28 +211,6 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     slow_links,
     packet_filter,
 )
-
-
-def _packages(extra: str, names: tuple[str, ...], purpose: str) -> Finding:
-    found = {name: _version(name) for name in names}
-    told = ", ".join(f"{name} {number or 'missing'}" for name, number in found.items())
-    return Finding(f"packages: {extra}", all(found.values()), told, purpose,
-                   f"pip install 'brownout[{extra}]'")  # fmt: skip
-
-
-def _program(names: str | tuple[str, ...], purpose: str, mend: str) -> Finding:
-    listed = (names,) if isinstance(names, str) else names
-    # Where an administrator's programs lie is not on every PATH.
-    path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
-    found = next((place for name in listed if (place := shutil.which(name, path=path))), None)
-    return Finding(listed[0], found is not None, found or "not found", purpose, mend)
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _available_memory() -> int:

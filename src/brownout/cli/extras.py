@@ -1,0 +1,35 @@
+"""The optional parts of brownout that `brownout doctor` looks for: what each extra brings.
+
+pyproject.toml says which there are; the packages named here are those that the part begins with.
+"""
+
+from collections.abc import Iterator
+
+from brownout.cli.finding import Finding, version_of
+
+__all__ = ["EXTRAS", "findings"]
+
+#: The extra, its distributions, who needs it.
+EXTRAS = (
+    ("mongodb", ("pymongo",), "MongoDB clusters"),
+    ("aerospike", ("aerospike", "bcrypt"), "Aerospike clusters"),
+    ("atlas", ("httpx", "tenacity"), "clusters of MongoDB Atlas"),
+    ("report", ("jinja2", "matplotlib"), "`brownout report`"),
+    ("observe", ("prometheus-api-client", "grafana-client"),
+     "Prometheus probes, annotations in Grafana"),
+    ("ssh", ("asyncssh",), "nodes on other machines"),
+    ("docker", ("docker",), "nodes that are containers"),
+    ("kubernetes", ("kubernetes",), "nodes that are pods, LitmusChaos, load from pods"),
+    ("gameday", ("apprise", "apscheduler"), "game days"),
+    ("postgresql", ("psycopg",), "a history in PostgreSQL"),
+    ("store", ("obstore",), "runs in an object store"),
+)  # fmt: skip
+
+
+def findings() -> Iterator[Finding]:
+    """Yield a finding for each extra."""
+    for extra, packages, purpose in EXTRAS:
+        found = {name: version_of(name) for name in packages}
+        told = ", ".join(f"{name} {number or 'missing'}" for name, number in found.items())
+        mend = f"pip install 'brownout[{extra}]'"
+        yield Finding(f"packages: {extra}", all(found.values()), told, purpose, mend)
