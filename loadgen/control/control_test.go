@@ -266,3 +266,55 @@ func TestAReaderWhoDoesNotReadHoldsNothingUp(t *testing.T) {
 		t.Errorf("%d events took %v", 10*backlog, took)
 	}
 }
+
+func TestALoadIsWrittenInStepsAndBegunAtAMomentOfItsOwnClock(t *testing.T) {
+	s := begin(t, &faulty{})
+	s.open()
+	for _, step := range []string{"begin", "fill", "end"} {
+		s.say(`{"cmd":"load","step":%q}`, step)
+		s.hear("loaded")
+	}
+	s.say(`{"cmd":"clock","id":1}`)
+	up := s.hear("clock")["up"].(float64)
+	s.say(`{"cmd":"start","at":%v}`, up+0.2)
+	if late := s.hear("started")["late_s"].(float64); late < 0 {
+		t.Errorf("it began %v s before its moment", -late)
+	}
+	s.say(`{"cmd":"clock","id":2}`)
+	now := s.hear("clock")
+	if off := now["up"].(float64) - now["t"].(float64) - (up + 0.2); off < -1e-3 || off > 1e-3 {
+		t.Errorf("its schedule counts from %v s after the moment", off)
+	}
+}
+
+func TestAMomentThatIsPastOrAStepThatIsNoneIsRefused(t *testing.T) {
+	s := begin(t, &faulty{})
+	s.open()
+	s.say(`{"cmd":"load","step":"middle"}`)
+	s.refused("wanted begin, fill or end")
+	s.say(`{"cmd":"load","step":"begin"}`)
+	s.hear("loaded")
+	s.say(`{"cmd":"start"}`)
+	s.refused("the data set is not loaded")
+	s.say(`{"cmd":"load","step":"fill"}`)
+	s.hear("loaded")
+	for _, at := range []string{"-1", "1000"} {
+		s.say(`{"cmd":"start","at":%s}`, at)
+		s.refused("wanted 0 to 1m0s")
+	}
+}
+
+// refused wants the next event to be an error that says so.
+func (s *talk) refused(why string) {
+	s.t.Helper()
+	for s.lines.Scan() {
+		line := s.lines.Text()
+		if !strings.Contains(line, `"event":"error"`) {
+			continue
+		}
+		if !strings.Contains(line, why) {
+			s.t.Errorf("got %s, wanted %q", line, why)
+		}
+		return
+	}
+}

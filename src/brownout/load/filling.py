@@ -14,6 +14,7 @@ from typing import Any
 from brownout.errors import ConfigurationError
 from brownout.load.group import driven_from
 from brownout.load.place import Place
+from brownout.load.shares import check_shares
 from brownout.load.steady import Steadiness, Window, steadiness
 from brownout.load.workload import Workload
 
@@ -100,6 +101,7 @@ def fill(
 
     Raises `GeneratorError`; what was written by then is used by the next fill.
     """
+    check_shares(workload, len(places))
     spec = workload.to_spec(directory=directory, seed=seed, writer=directory.name, **target)
     pace = Pace()
     with driven_from(places, directory) as generator:

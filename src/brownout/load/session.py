@@ -11,6 +11,7 @@ from brownout.errors import GeneratorError
 from brownout.load.generator import Progress
 from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.place import Here, Place
+from brownout.load.shares import check_shares
 from brownout.load.workload import Workload
 
 __all__ = ["LoadResult", "run_load"]
@@ -52,12 +53,14 @@ def run_load(
     load's clock once it runs; `enough` ends it before its time. Without `read_back` the ledger
     is not verified. At each of `places` a generator runs, by default one here. `shown` gets what
     returns the load's metrics, and is open while it runs. A Ctrl-C ends the load early and still
-    stops, flushes and verifies. Raises `GeneratorError`.
+    stops, flushes and verifies. Raises `GeneratorError`, and `ConfigurationError` where so many
+    generators cannot share the workload out.
     """
 
     def step(what: str) -> Progress | None:
         return None if progress is None else lambda done, total: progress(what, done, total)
 
+    check_shares(workload, len(places))
     spec = workload.to_spec(directory=directory, seed=seed, writer=directory.name, **target)
     with driven_from(places, directory, on_live) as generator, shown(generator.metrics):
         generator.open(spec)

@@ -18,7 +18,7 @@ from brownout.cluster.model import Cluster
 from brownout.cluster.settings import Settings
 from brownout.load.place import Here, Place
 
-__all__ = ["LoadFrom", "collect_left", "places_for", "settings_class"]
+__all__ = ["LoadFrom", "collect_left", "generators_of", "places_for", "settings_class"]
 
 #: What `where` may be, the module and class of its settings, and the extra that they need.
 _KINDS: Final = {
@@ -30,6 +30,11 @@ _KINDS: Final = {
 
 class LoadFrom(Settings):
     """The settings under `load` of one kind, which know the places that they name."""
+
+    @property
+    def generators(self) -> int:
+        """How many places there are."""
+        return 1
 
     @abstractmethod
     def places(self, directory: Path) -> list[Place]:
@@ -57,6 +62,12 @@ def settings_class(raw: Mapping[str, Any]) -> type[LoadFrom]:
         needed = f"needs {error.name}; pip install 'brownout[{extra}]'"
         raise ValueError(f"load: a load from elsewhere {needed}") from error
     return found
+
+
+def generators_of(cluster: Cluster | None) -> int:
+    """Return how many generators drive the load of a cluster."""
+    load = cluster.load if cluster is not None else None
+    return load.generators if isinstance(load, LoadFrom) else 1
 
 
 def places_for(cluster: Cluster, directory: Path) -> list[Place]:

@@ -12,6 +12,8 @@ from brownout.cluster.model import Cluster
 from brownout.errors import ConfigurationError
 from brownout.impact.settings import MeasureSettings
 from brownout.load import workload as workloads
+from brownout.load.shares import check_shares
+from brownout.load.where import generators_of
 from brownout.load.workload import Workload
 from brownout.session.options import Options, environment_limits, read_options, unknown_variables
 
@@ -117,7 +119,9 @@ def _workload(options: Options, cluster: Cluster | None) -> Workload:
     """The workload that is named, or the default one of the cluster's environment."""
     environment = cluster.environment if cluster else ""
     name = options.workload or DEFAULT_WORKLOADS.get(environment, DEFAULT_WORKLOAD)
-    return workloads.load(name, options.load)
+    workload = workloads.load(name, options.load)
+    check_shares(workload, generators_of(cluster))
+    return workload
 
 
 def _limits(

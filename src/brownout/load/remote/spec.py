@@ -57,6 +57,11 @@ class SshLoad(LoadFrom):
         tuple[LoadHost, ...], Field(min_length=1, description="a generator on each, in this order")
     ]
 
+    @property
+    def generators(self) -> int:
+        """One on each load host."""
+        return len(self.hosts)
+
     def places(self, directory: Path) -> list[Place]:
         """Return each load host."""
         return _places(self.hosts, directory)
