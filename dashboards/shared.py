@@ -40,9 +40,9 @@ def lanes(width: int) -> Any:
     return graph(
         "Lanes",
         "none",
-        Query('brownout_lane_in_flight{run="$run"}', "{{lane}} in flight"),
-        Query('brownout_lane_queued{run="$run"}', "{{lane}} queued"),
-        Query('max(brownout_lane_cap{run="$run"})', "cap"),
+        Query('sum by (lane) (brownout_lane_in_flight{run="$run"})', "{{lane}} in flight"),
+        Query('sum by (lane) (brownout_lane_queued{run="$run"})', "{{lane}} queued"),
+        Query('max(sum by (lane) (brownout_lane_cap{run="$run"}))', "cap"),
         note="A lane is what fails together: a node, or a partition's owner.",
         width=width,
     )
@@ -53,8 +53,8 @@ def scheduling_lag() -> Any:
     return graph(
         "Scheduling lag of the generator",
         "s",
-        Query('brownout_scheduling_lag_p99_seconds{run="$run"}', "p99"),
-        Query('brownout_scheduling_lag_max_seconds{run="$run"}', "max"),
+        Query('max(brownout_scheduling_lag_p99_seconds{run="$run"})', "p99"),
+        Query('max(brownout_scheduling_lag_max_seconds{run="$run"})', "max"),
         note="The generator's own fault: above 50 ms the run is inconclusive.",
         width=8,
     )

@@ -74,6 +74,11 @@ class GeneratorGroup:
         return not self.lost and all(generator.alive for generator in self._parts)
 
     @property
+    def pids(self) -> list[int]:
+        """The process id of each generator, on its machine."""
+        return [generator.pid for generator in self._parts]
+
+    @property
     def lost(self) -> list[str]:
         """What became of each generator that was lost, in a sentence."""
         lost = [asdict(part) for part in self._facts if part.lost is not None]

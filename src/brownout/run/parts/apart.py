@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Final
 
 from brownout.run.shape import is_time
@@ -47,7 +48,11 @@ def _spread(parts: Sequence[Mapping[str, Any]], when: str) -> float | None:
     known = [(later, off) for later, off in said if is_time(later) and is_time(off)]
     if not known or len(known) < len(said):
         return None
-    return max(later + off for later, off in known) - min(later - off for later, off in known)
+    return (
+        max(abs(one[0] - other[0]) + one[1] + other[1] for one, other in combinations(known, 2))
+        if len(known) > 1
+        else 0.0
+    )
 
 
 def generator_name(index: int, of: int, where: str) -> str:

@@ -1,0 +1,70 @@
+"""Two load hosts of one inventory behind a real sshd, of which one begins at another moment."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.load.group.known import SCRIPT, begin, until
+from tests.loadgen.driving import Server
+from tests.sshd import WHY_NOT, Sshd
+
+from brownout.cluster import inventory
+from brownout.load.clock import GeneratorClock
+from brownout.load.group import GeneratorGroup, driven_from
+from brownout.load.where import places_for
+from brownout.run.ledger import classify
+from brownout.run.ledger_lines import read_ledger_lines
+from brownout.run.parts.apart import MOST_APART_S, apart_of
+from brownout.run.parts.merge import facts_of
+
+pytestmark = [pytest.mark.alone, pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)]
+
+#: By so much the second generator's clock is misread, so that it begins later.
+SKEW_S = 0.2
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with Server(tmp_path / "server", SCRIPT) as server:
+        yield server
+
+
+def test_two_load_hosts_are_one_load_and_a_skewed_start_is_seen(
+    sshd: Sshd, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosts = [sshd.login(directory=str(tmp_path / f"there-{number}")) for number in (1, 2)]
+    raw: dict[str, Any] = {
+        "database": "mongodb",
+        "environment": "test",
+        "nodes": [{"name": "n1", "address": "db1:27017"}],
+        "load": {"where": "ssh", "hosts": hosts},
+    }
+    cluster, run = inventory.parse(raw, tmp_path / "orders.yaml"), tmp_path / "run"
+    with driven_from(places_for(cluster, run), run) as generator:
+        assert isinstance(generator, GeneratorGroup)
+        misread = generator._parts[1]._up
+        told = GeneratorClock.to_t
+
+        def to_t(clock: GeneratorClock, monotonic: float) -> float | None:
+            found = told(clock, monotonic)
+            return found + SKEW_S if clock is misread and found is not None else found
+
+        monkeypatch.setattr(GeneratorClock, "to_t", to_t)
+        begin(generator, server, run)
+        until(lambda: (generator.now() or 0.0) > 1.5, "the load goes on")
+        generator.stop()
+        assert generator.verify()["unread"] == 0
+    parts = json.loads((run / "parts.json").read_text())["parts"]
+    assert parts[1]["start_s"] == pytest.approx(SKEW_S, abs=parts[1]["start_uncertainty_s"] + 0.001)
+    apart = apart_of(facts_of(run))
+    assert apart is not None
+    assert apart.seconds is not None
+    assert apart.seconds > MOST_APART_S
+    assert classify(read_ledger_lines(run / "ledger.ndjson")).state == "clean"
+    for number in (1, 2):
+        record = json.loads((run / "parts" / str(number - 1) / "load-host.json").read_text())
+        assert record["removed"] is True
+        assert str(tmp_path / f"there-{number}") in record["directory"]
+        assert len(list((tmp_path / f"there-{number}").iterdir())) == 1  # the binary
