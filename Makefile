@@ -8,7 +8,10 @@ INSTALLED := $(VENV)/.brownout-installed
 FUZZ_S ?= 60
 FUZZ_EXAMPLES ?= 2000
 FUZZED := $(sort $(dir $(shell find loadgen infra/lab -name fuzz_test.go 2>/dev/null)))
-GO_FILES := $(shell find loadgen infra/lab -name '*.go' 2>/dev/null)
+GO_FILES := $(shell find loadgen infra/lab -path infra/lab/kubernetes -prune -o -name '*.go' -print 2>/dev/null)
+KUBERNETES := build/kubernetes/kubernetes-lab
+KUBERNETES_FILES := $(shell find infra/lab/kubernetes -name '*.go' 2>/dev/null) \
+	infra/lab/kubernetes/go.mod infra/lab/kubernetes/go.sum
 GO = $(shell tools/find_go $(VENV))
 MONGOD = $(shell $(BIN)/python -m brownout.infra.lab.mongod 2>/dev/null)
 
@@ -48,6 +51,14 @@ test-python: setup
 
 matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -m matrix -v
+
+kubernetes: setup $(KUBERNETES) ## Test against a real Kubernetes, built first (ten minutes, once; needs root)
+	@$(GO) -C infra/lab/kubernetes vet ./...
+	@$(GO) -C infra/lab/kubernetes test ./...
+	@BROWNOUT_KUBERNETES_LAB=$(CURDIR)/$(KUBERNETES) $(BIN)/python -m pytest -m kubernetes -v
+
+$(KUBERNETES): $(KUBERNETES_FILES) tools/build_kubernetes_lab
+	@tools/build_kubernetes_lab $(GO) $@
 
 soak: setup ## Kill, starve, outlast and fuzz: our own failures, for some hours (FUZZ_S=… a Go fuzz)
 	@$(BIN)/python -m pytest -m soak -v

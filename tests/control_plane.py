@@ -161,6 +161,12 @@ class ControlPlane:
             self._start(process_node(self.paths, name, file), log)
         self._await_node(name, lambda: self._check_runs(log))
 
+    def kill_process_node(self, name: str) -> None:
+        """Kill a node's kubelet, and with it every process of its pods; the API keeps the node."""
+        process = self._running.pop(f"node-{name}")
+        process.kill()
+        process.wait()
+
     def _await_node(self, name: str, check: Callable[[], None] = lambda: None) -> None:
         def ready() -> bool:
             check()

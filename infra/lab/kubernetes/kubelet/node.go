@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime"
 
@@ -32,19 +33,22 @@ func register(ctx context.Context, options Options) error {
 		return err
 	}
 	nodes := client.CoreV1().Nodes()
-	node, err := nodes.Create(ctx, described(options.Name), meta.CreateOptions{})
-	if errors.IsAlreadyExists(err) {
-		node, err = nodes.Get(ctx, options.Name, meta.GetOptions{})
-	}
-	if err != nil {
+	_, err = nodes.Create(ctx, described(options.Name), meta.CreateOptions{})
+	if err != nil && !errors.IsAlreadyExists(err) {
 		return fmt.Errorf("register node %s: %w", options.Name, err)
 	}
-	node.Status.Addresses = []core.NodeAddress{
+	addresses := []core.NodeAddress{
 		{Type: core.NodeInternalIP, Address: "127.0.0.1"},
 		{Type: core.NodeHostName, Address: options.Name},
 	}
-	_, err = nodes.UpdateStatus(ctx, node, meta.UpdateOptions{})
-	return err
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"addresses": addresses}})
+	if err != nil {
+		return err
+	}
+	if _, err = nodes.PatchStatus(ctx, options.Name, patch); err != nil {
+		return fmt.Errorf("address of node %s: %w", options.Name, err)
+	}
+	return nil
 }
 
 func described(name string) *core.Node {
