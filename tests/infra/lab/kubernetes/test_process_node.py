@@ -1,6 +1,5 @@
 """A node of the lab is a real kubelet, and its containers are processes that behave like some."""
 
-import contextlib
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -70,9 +69,12 @@ def _exec(plane: ControlPlane, namespace: str, name: str, script: str) -> str:
     core = client.CoreV1Api(plane.api)
     ask = core.connect_get_namespaced_pod_exec
     wanted = {"command": ["sh", "-c", script], "stdout": True, "_preload_content": False}
-    with contextlib.closing(stream(ask, name, namespace, **wanted)) as socket:
-        socket.run_forever(timeout=60)
-        return str(socket.read_all())
+    answer = stream(ask, name, namespace, **wanted)
+    try:
+        answer.run_forever(timeout=60)
+        return str(answer.read_all())
+    finally:
+        answer.sock.shutdown()  # its own close() leaves the socket open where the server was first
 
 
 def test_a_container_has_its_volumes_variables_and_identity_and_writes_nothing_here(
