@@ -1,15 +1,19 @@
 """Where a load generator runs: what `Generator` needs of a place, and the one that is here."""
 
+import contextlib
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Final, Protocol
 
-from brownout.errors import GeneratorError
+from brownout.errors import BrownoutError, GeneratorError
 from brownout.load.binary import find_loadgen
 from brownout.load.environment import generator_environment
 
-__all__ = ["Here", "Place", "Process", "start"]
+__all__ = ["TLS_FILES", "Here", "Place", "Process", "as_generator_error", "start"]
+
+#: The settings of a connection that are files, which have to be where the generator is.
+TLS_FILES: Final = ("ca_file", "cert_file", "key_file")
 
 
 class Process(Protocol):
@@ -117,3 +121,14 @@ def start(command: list[str], log: Path) -> Process:
             )
     except OSError as error:
         raise GeneratorError(f"cannot start `{command[0]}`: {error}") from error
+
+
+@contextlib.contextmanager
+def as_generator_error(what: str) -> Iterator[None]:
+    """Say of a machine or cluster that failed us that it was the load's, as `what`."""
+    try:
+        yield
+    except GeneratorError:
+        raise
+    except BrownoutError as error:
+        raise GeneratorError(f"{what}: {error.message}", error.hint) from error

@@ -9,18 +9,17 @@ anything is started, so that a run that died can be collected later:
      "pid": 4711, "started": 8812345, "files": {"series.csv": "c81e…"}, "removed": true}
 """
 
-import contextlib
 import json
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from brownout.cluster.ssh.pool import connection_for
 from brownout.cluster.ssh.stream import Stream
-from brownout.errors import BrownoutError, GeneratorError
+from brownout.errors import GeneratorError
 from brownout.load.binary import find_loadgen
-from brownout.load.place import Process
+from brownout.load.place import TLS_FILES, Process, as_generator_error
 from brownout.load.remote import files
 from brownout.load.remote.fit import check_fit
 from brownout.load.remote.machine import LoadMachine, Prepared
@@ -30,7 +29,6 @@ __all__ = ["RECORD", "RemotePlace", "recover"]
 
 RECORD = "load-host.json"
 _FREE_BYTES = 256 << 20
-_TLS_FILES = ("ca_file", "cert_file", "key_file")
 
 
 class RemotePlace:
@@ -56,7 +54,7 @@ class RemotePlace:
 
     def command(self) -> list[str]:
         """Prepare the load host, with the binary on it, and return what starts it there."""
-        with _as_generator_error():
+        with as_generator_error("load host"):
             local = find_loadgen()
             checksum = files.hash_of(local)
             ready = self._machine.prepare(self._host.directory, checksum)
@@ -71,7 +69,7 @@ class RemotePlace:
     def start(self, command: list[str], log: Path) -> Process:
         """Start the generator there; when the connection breaks it goes on for its linger."""
         pipe = subprocess.PIPE
-        with _as_generator_error():
+        with as_generator_error("load host"):
             process = Stream(self._connection, command, stdin=pipe, stdout=pipe, stderr=str(log))
             self._process = process
             self._write(pid=process.pid, started=process.started)
@@ -81,8 +79,8 @@ class RemotePlace:
         """Return the specification with the directory there, its TLS files copied there."""
         connection = dict(spec["connection"])
         tls = dict(connection.get("tls") or {})
-        with _as_generator_error():
-            for name in _TLS_FILES:
+        with as_generator_error("load host"):
+            for name in TLS_FILES:
                 if tls.get(name):
                     there = self._there() / "tls" / name
                     files.put(self._connection, Path(tls[name]), there, "0600")
@@ -96,7 +94,7 @@ class RemotePlace:
 
         Where the connection to it broke, it is ended first: nobody can tell it anything any more.
         """
-        with _as_generator_error():
+        with as_generator_error("load host"):
             if self._process is None or self._process.poll() is not None:
                 self._end()
             found = files.fetch_all(self._connection, self._there() / "run", self._directory)
@@ -107,7 +105,7 @@ class RemotePlace:
         """Remove the run's directory there. Safe to repeat."""
         if self._run is None:
             return
-        with _as_generator_error():
+        with as_generator_error("load host"):
             self._end()
             self._machine.remove(self._run)
         self._run = None
@@ -116,7 +114,7 @@ class RemotePlace:
 
     def take_over(self) -> None:
         """End and collect what an earlier process of ours left there, and leave."""
-        with _as_generator_error():
+        with as_generator_error("load host"):
             self._end()
             if self._machine.exists(self._there()):
                 self.collect(self._record.get("clock", {}).get("t_uncertainty_s"))
@@ -181,14 +179,3 @@ def recover(host: LoadHost, directory: Path) -> bool:
         return False
     RemotePlace(host, directory, record).take_over()
     return True
-
-
-@contextlib.contextmanager
-def _as_generator_error() -> Iterator[None]:
-    """Say of a failed machine that it was the load host's."""
-    try:
-        yield
-    except GeneratorError:
-        raise
-    except BrownoutError as error:
-        raise GeneratorError(f"load host: {error.message}", error.hint) from error

@@ -1,0 +1,166 @@
+"""The Job of one load: made with its first generator, removed with its last.
+
+What is where is written to `load-pods.json` of the run directory before anything is created, so
+that a run that died can be collected later:
+
+    {"namespace": "load", "job": "brownout-load-3f9c21aa", "run": "20261121T2210…", "program": "…",
+     "pods": {"0": {"pod": "brownout-load-3f9c21aa-0-x7k2p", "node": "w1", "directory": "parts/0",
+                    "version": "0.1.0", "clock": {"t_uncertainty_s": 0.0011},
+                    "files": {"series.csv": "c81e…"}, "left": true}},
+     "succeeded": 3, "removed": true}
+"""
+
+import json
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from brownout.errors import GeneratorError
+from brownout.load.kubernetes import manifest
+from brownout.load.kubernetes.api import JobApi
+from brownout.load.kubernetes.spec import KubernetesLoad
+from brownout.load.kubernetes.state import Pod, describe_wait, final_problem
+
+__all__ = ["RECORD", "GeneratorJob", "Record"]
+
+RECORD = "load-pods.json"
+_LOOK_EVERY_S: Final = 0.5
+#: For the pods of a load that is over, until their Job is removed.
+_COMPLETE_S: Final = 10.0
+
+logger = logging.getLogger("chaostoolkit")
+
+
+class Record:
+    """`load-pods.json`; safe to use from several threads."""
+
+    def __init__(self, path: Path, facts: Mapping[str, Any]) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self.facts: dict[str, Any] = dict(facts)
+
+    def note(self, **facts: Any) -> None:
+        """Write down facts of the whole Job."""
+        with self._lock:
+            self.facts |= facts
+            self._write()
+
+    def note_pod(self, index: int, **facts: Any) -> None:
+        """Write down facts of one pod."""
+        with self._lock:
+            self.facts.setdefault("pods", {}).setdefault(str(index), {}).update(facts)
+            self._write()
+
+    def _write(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        draft = self._path.with_suffix(".part")
+        draft.write_text(json.dumps(self.facts, indent=2) + "\n", encoding="utf-8")
+        draft.replace(self._path)
+
+
+class GeneratorJob:
+    """The pods of one run. Methods raise `HostError` or `GeneratorError`."""
+
+    def __init__(self, settings: KubernetesLoad, directory: Path) -> None:
+        self.settings = settings
+        self.api = JobApi(settings)
+        self.name = f"brownout-load-{secrets.token_hex(4)}"
+        self.run = directory.name
+        self.record = Record(directory / RECORD, {})
+        self._lock = threading.Lock()
+        self._pods: dict[int, Pod] = {}
+        self._users = 0
+        self._removed = False
+
+    def enter(self, index: int) -> Pod:
+        """Return the pod with this index; the first who comes has all of them made."""
+        with self._lock:
+            if self._removed:
+                raise GeneratorError(f"the Job {self.name} of the load was removed already")
+            if not self._pods:
+                self._create()
+            self._users += 1
+            return self._pods[index]
+
+    def leave(self) -> None:
+        """Go; the last one removes the Job and its pods, once they have completed."""
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self.record.note(succeeded=self._await_complete())
+                self._remove()
+
+    def _await_complete(self) -> int:
+        """Wait for the end of the Job, but not for long; return how many pods ended with 0."""
+        deadline = time.monotonic() + _COMPLETE_S
+        while True:
+            status = (self.api.job(self.name) or {}).get("status", {})
+            ended = {
+                each["type"] for each in status.get("conditions") or () if each["status"] == "True"
+            }
+            if ended & {"Complete", "Failed"} or time.monotonic() > deadline:
+                return int(status.get("succeeded") or 0)
+            time.sleep(_LOOK_EVERY_S)
+
+    def _create(self) -> None:
+        self.record.note(
+            namespace=self.settings.namespace,
+            job=self.name,
+            run=self.run,
+            program=self.settings.program,
+        )
+        made = self.api.create(manifest.job(self.settings, self.name, self.run))
+        try:
+            _check_kept(made)
+            pods = self._await_running()
+        except BaseException:
+            self._remove()
+            raise
+        self._pods = {pod.index: pod for pod in pods}
+        for pod in pods:
+            self.record.note_pod(pod.index, pod=pod.name, node=pod.node)
+
+    def _remove(self) -> None:
+        self._removed = True
+        self.api.delete(self.name)
+        self.record.note(removed=True)
+
+    def _await_running(self) -> list[Pod]:
+        """Wait until every pod runs, and say what it waits for whenever that changes."""
+        deadline, told = time.monotonic() + self.settings.start_timeout_s, ""
+        while True:
+            pods = self.api.pods(self.name)
+            if sum(pod.runs for pod in pods) == self.settings.hosts:
+                return pods
+            self._give_up_if_hopeless(pods)
+            waiting = describe_wait(pods, self.settings.hosts)
+            if waiting != told:
+                told = waiting
+                logger.info(f"load: waiting for the pods of {self.name}: {waiting}")
+            if time.monotonic() > deadline:
+                limit = self.settings.start_timeout_s
+                raise GeneratorError(
+                    f"the pods of the load did not all run within {limit:g} s: {waiting}",
+                    "set load.start_timeout_s, or make room for them",
+                )
+            time.sleep(_LOOK_EVERY_S)
+
+    def _give_up_if_hopeless(self, pods: list[Pod]) -> None:
+        problem = final_problem(pods)
+        if not problem and len(pods) < self.settings.hosts:
+            problem = "; ".join(self.api.complaints(self.name))
+        if problem:
+            raise GeneratorError(f"the pods of the load cannot run in {self.api.where}: {problem}")
+
+
+def _check_kept(made: Mapping[str, Any]) -> None:
+    """Raise unless the API server understood that a lost pod must not be replaced."""
+    if made["spec"].get("backoffLimitPerIndex") != 0:
+        raise GeneratorError(
+            "the API server does not know `backoffLimitPerIndex`, so it would replace a lost pod "
+            "of the load with another one",
+            "use Kubernetes 1.29 or newer",
+        )
