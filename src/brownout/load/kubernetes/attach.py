@@ -48,6 +48,7 @@ class Attached:
         self._returncode: int | None = None
         self._over, self._given_up = threading.Event(), threading.Event()
         self._asked_to_end = False
+        log.touch()
         self._stream = PodStream(access, pod)
         self._input, theirs_in = os.pipe()
         ours_out, self._output = os.pipe()

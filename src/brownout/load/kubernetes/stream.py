@@ -105,6 +105,7 @@ class PodStream:
         """End the connection. Safe to repeat."""
         with contextlib.suppress(*_ERRORS):  # it was broken already
             self._socket.close(timeout=1)
+        self._socket.sock.shutdown()  # the client leaves a socket open that the other end closed
 
     def __enter__(self) -> Self:
         return self
