@@ -7,12 +7,16 @@ load:
   image: registry.example.com/brownout:0.1.0
 """
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from brownout.cluster.settings import Settings
 from brownout.kubernetes.access import Access
+from brownout.load.place import Place
+from brownout.load.where import LoadFrom
+from brownout.run.parts.paths import part_directories
 
 __all__ = ["KubernetesLoad", "Toleration"]
 
@@ -30,7 +34,7 @@ class Toleration(Settings):
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = None
 
 
-class KubernetesLoad(Access):
+class KubernetesLoad(LoadFrom, Access):
     """Generators in the pods of one Job; the cluster's addresses must lead from there."""
 
     where: Literal["kubernetes"]
@@ -75,3 +79,15 @@ class KubernetesLoad(Access):
     at_most_s: Annotated[
         int, Field(ge=60, le=2_592_000, description="then Kubernetes ends the pods, come what may")
     ] = 86_400
+
+    def places(self, directory: Path) -> list[Place]:
+        """Return each pod; the Job is made when the first of them is needed."""
+        from brownout.load.kubernetes.place import places_for
+
+        return places_for(self, directory, part_directories(directory, self.hosts))
+
+    def collect_left(self, directory: Path) -> bool:
+        """Collect what a run that died left in its pods."""
+        from brownout.load.kubernetes.recovery import recover
+
+        return recover(self, directory)
