@@ -71,7 +71,7 @@ def _pod(settings: KubernetesLoad, labels: dict[str, str]) -> dict[str, Any]:
         "serviceAccountName": settings.service_account,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": _identity(settings),
         "containers": [_container(settings)],
         "volumes": [
             {"name": "depot", "emptyDir": {"sizeLimit": settings.disk}},
@@ -81,6 +81,12 @@ def _pod(settings: KubernetesLoad, labels: dict[str, str]) -> dict[str, Any]:
         **({"imagePullSecrets": [{"name": n} for n in settings.pull_secrets]}
            if settings.pull_secrets else {}),
     }  # fmt: skip
+
+
+def _identity(settings: KubernetesLoad) -> dict[str, Any]:
+    """Return whom the pod runs as: the image's own user, as long as that is not root."""
+    found: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    return found if settings.user is None else {**found, "runAsUser": settings.user}
 
 
 def _container(settings: KubernetesLoad) -> dict[str, Any]:

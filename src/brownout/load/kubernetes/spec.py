@@ -50,6 +50,10 @@ class KubernetesLoad(LoadFrom, Access):
     service_account: Annotated[
         str, Field(min_length=1, description="of the pods; it needs no rights and no token")
     ] = "default"
+    user: Annotated[
+        int | None,
+        Field(ge=1, description="its number, where the image names none or gives it as a word"),
+    ] = None
     cpu: Annotated[_Quantity, Field(description="that each pod requests")] = "1"
     memory: Annotated[_Quantity, Field(description="that each pod requests, and its limit")] = (
         "512Mi"
