@@ -21,6 +21,8 @@ Object = Mapping[str, Any]
 
 _CONFLICT = 409
 _GROUPS = {
+    "events": "/api/v1",
+    "jobs": "/apis/batch/v1",
     "persistentvolumeclaims": "/api/v1",
     "pods": "/api/v1",
     "poddisruptionbudgets": "/apis/policy/v1",
@@ -72,10 +74,15 @@ class Objects:
         """Change an object by a merge patch; with a `resourceVersion` in it only that version."""
         return self._change("PATCH", path, body, "application/merge-patch+json")
 
-    def delete(self, path: str, uid: str, grace_s: int | None = None) -> bool:
-        """Delete the object with this `uid` and no other; return whether it was there."""
+    def delete(
+        self, path: str, uid: str, grace_s: int | None = None, *, owned: bool = False
+    ) -> bool:
+        """Delete the object with this `uid` and no other; return whether it was there.
+
+        With `owned` what belongs to it goes too, afterwards, as the pods of a Job do.
+        """
         try:
-            self._change("DELETE", path, deletion(uid, grace_s))
+            self._change("DELETE", path, deletion(uid, grace_s, owned=owned))
         except HostError as error:
             cause = error.__cause__
             if isinstance(cause, ApiException) and cause.status == MISSING:
@@ -121,9 +128,11 @@ class Objects:
         return found if isinstance(found, dict) else {}
 
 
-def deletion(uid: str, grace_s: int | None) -> Object:
+def deletion(uid: str, grace_s: int | None, *, owned: bool = False) -> Object:
     """Return the options of a deletion: only of this `uid`, in `grace_s` or its own grace."""
     options: dict[str, Any] = {"preconditions": {"uid": uid}}
     if grace_s is not None:
         options["gracePeriodSeconds"] = grace_s
+    if owned:
+        options["propagationPolicy"] = "Background"
     return {"apiVersion": "v1", "kind": "DeleteOptions", **options}
