@@ -97,7 +97,5 @@ def test_what_may_not_be_done_is_said_with_the_manifest_that_allows_it(
         "kubeconfig": str(kubeconfig),
         "namespace": namespace,
     }
-    with pytest.raises(
-        HostError, match=r"creating the Job .*403 Forbidden: .*infra/kubernetes/rbac"
-    ):
+    with pytest.raises(HostError, match=r"POST .*/jobs: .*403 Forbidden: .*infra/kubernetes/rbac"):
         made(settings, tmp_path).enter(0)

@@ -16,10 +16,8 @@ from tests.loadgen.driving import Server, check_identities, rows, specification,
 
 if TYPE_CHECKING:
     from tests.control_plane import ControlPlane
-    from tests.load.kubernetes.conftest import Settled
 
 from brownout.errors import GeneratorError
-from brownout.load.binary import find_loadgen
 from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.job import RECORD
@@ -31,8 +29,6 @@ from brownout.load.place import Here
 
 pytestmark = pytest.mark.kubernetes
 
-#: As an image's; root is refused.
-USER = 10001
 SCRIPT = {"lanes": 2, "latency_ms": 1, "effects": [{"at": 1, "for": 1, "effect": "error",
           "share": 0.2, "cause": "overloaded"}]}  # fmt: skip
 
@@ -42,21 +38,6 @@ def server(tmp_path: Path) -> Iterator[Server]:
     """A database that fails as it is scripted."""
     with Server(tmp_path / "server", SCRIPT) as server:
         yield server
-
-
-@pytest.fixture
-def load(control_plane: "ControlPlane", settled: "Settled") -> dict[str, Any]:
-    """The settings of a load from three machines."""
-    for index in range(3):
-        control_plane.add_process_node(f"process-{index}")
-    return {
-        **settled("process"),
-        "hosts": 3,
-        "program": str(find_loadgen()),
-        "user": USER,
-        "cpu": "10m",
-        "memory": "64Mi",
-    }
 
 
 def settings(load: dict[str, Any], **changes: Any) -> KubernetesLoad:
