@@ -123,7 +123,9 @@ def _received(running: PodStream, directory: Path, found: dict[str, str]) -> str
             assert content is not None  # the generator sends plain files only
             if entry.name == _SUMS:
                 return content.read().decode()
-            found[entry.name] = _kept(content, _place(directory, entry.name))
+            place = _place(directory, entry.name)
+            found[entry.name] = ""  # begun: its draft is there, whatever becomes of it
+            found[entry.name] = _kept(content, place)
     raise GeneratorError(running.err.decode(errors="replace").strip() or "it was cut short")
 
 
