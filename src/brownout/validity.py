@@ -8,7 +8,7 @@ from brownout.impact.episodes import has_landed
 from brownout.impact.settings import MeasureSettings
 from brownout.run.events import Event
 from brownout.run.ledger import Ledger
-from brownout.run.parts.apart import MOST_APART_S, Apart
+from brownout.run.parts.apart import Apart
 
 __all__ = ["Condition", "Facts", "conditions"]
 
@@ -117,14 +117,10 @@ def _generator_not_starved(facts: Facts) -> Condition:
 
 def _generators_together(facts: Facts, apart: Apart) -> Condition:
     """Buckets that begin at different times cannot be added up."""
-    name, most = "generators_together", MOST_APART_S * 1000
+    name = "generators_together"
     if apart.seconds is None:
-        return _untold(facts, name, f"it is not known how far {apart.of} generators were apart")
-    detail = (
-        f"{apart.of} generators within {apart.seconds * 1000:.1f} ms of each other, "
-        f"at most {most:g} ms"
-    )
-    return Condition(name, apart.seconds <= MOST_APART_S, detail)
+        return _untold(facts, name, apart.words())
+    return Condition(name, apart.together, apart.words())
 
 
 def _identities_exact(facts: Facts) -> Condition:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brownout.capacity.judging import TERMS, Terms, judge
+from brownout.capacity.judging import TERMS, Judgement, Terms, judge
 from brownout.capacity.promises import promises_of, scaled
 from brownout.capacity.reading import Measured, measured_in
 from brownout.capacity.search import Probe
@@ -13,6 +13,8 @@ from brownout.capacity.step import Step, made
 from brownout.load.place import Here, Place
 from brownout.load.session import run_load
 from brownout.load.workload import Workload
+from brownout.run.parts.apart import apart_of
+from brownout.run.parts.merge import facts_of
 
 __all__ = ["Lengths", "WholeSteps"]
 
@@ -64,6 +66,9 @@ class WholeSteps:
         figures = tuple(measured.figures(s.name, promises, seconds) for s in workload.streams)
         lag = measured.lag_p99_ms(seconds)
         judgement = judge(figures, promises, self.terms, lag)
+        apart = apart_of(facts_of(run))
+        if apart is not None and not apart.together:
+            judgement = Judgement("limited", (apart.words(),))
         return made(number, "whole", probe, judgement, figures, lag, run)
 
 

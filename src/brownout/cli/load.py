@@ -213,6 +213,9 @@ def _progress(words: str) -> None:
 
 def words_of(result: "LoadResult", path: Path) -> str:
     """Return what a load came to, in a few lines; its raw files are in `path`."""
+    from brownout.run.parts.apart import apart_of
+    from brownout.run.parts.merge import facts_of
+
     told = result.stopped
     ends = ("ok", "late", "failed", "in_doubt", "shed", "missed")
     lines = [
@@ -225,6 +228,8 @@ def words_of(result: "LoadResult", path: Path) -> str:
             f"only {told['ok'] / told['offered']:.1%} were ok: this is more than the cluster or "
             "this machine carries; a test near the limit measures the limit, so lower the rate"
         )
+    if apart := apart_of(facts_of(path)):
+        lines.append(apart.words() + ("" if apart.together else ": their buckets do not match"))
     if result.verified is not None:
         verified = result.verified
         lines.append(f"ledger: {verified['read']:,} of {verified['keys']:,} keys read back")

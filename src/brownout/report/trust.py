@@ -67,10 +67,18 @@ def generator(material: Material) -> Grid:
         ["missed: not scheduled in time", _number(load.get("missed"))],
         ["scheduling lag p99", _ms(load.get("lag_p99_ms"))],
         ["ended in order", _holds(bool(said.get("ended")) if said else None)],
+        *_generators(said),
         ["why it stopped", str(said.get("stop_reason") or NONE)],
         ["rows whose sums do not agree", _number(said.get("identity_violations"))],
     ]
     return Grid("Load generator", columns("what | value:n"), rows)
+
+
+def _generators(said: Mapping[str, Any]) -> list[Words]:
+    """Where each of several generators ran; nothing where one was alone."""
+    parts = [part for part in said.get("parts") or [] if isinstance(part, Mapping)]
+    places = ", ".join(str(part.get("where") or NONE) for part in parts)
+    return [[f"{len(parts)} generators, as one", places]] if parts else []
 
 
 def _sham(fault: Mapping[str, Any]) -> list[Words]:

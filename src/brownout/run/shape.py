@@ -5,17 +5,18 @@ A file can be damaged and still be JSON or CSV: a number that is a text, a time 
 
 import math
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Annotated, Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from brownout.errors import RunDirectoryError
 
 __all__ = [
     "are_times",
     "check_generator",
+    "check_parts",
     "check_record",
     "finite",
     "is_count",
@@ -26,6 +27,9 @@ __all__ = [
 #: Seconds: no run lasts for 30 years.
 _LONGEST_S = 1e9
 _MOST = 2**62
+#: Generators of one run.
+_MOST_PARTS = 1000
+_Count = Annotated[int, Field(ge=0, lt=_MOST)]
 
 
 def is_time(value: Any) -> TypeGuard[float]:
@@ -61,6 +65,15 @@ def check_record(record: Mapping[str, Any]) -> None:
 def check_generator(said: Mapping[str, Any]) -> None:
     """Refuse a generator.json in which something is not of its kind, naming every problem."""
     _check("generator.json", _Generator, said)
+
+
+def check_parts(facts: Mapping[str, Any]) -> None:
+    """Refuse a parts.json in which something is not of its kind, naming every problem."""
+    _check("parts.json", _Parts, facts)
+    if len(facts["parts"]) != facts["of"]:
+        raise RunDirectoryError(
+            f"parts.json: found {len(facts['parts'])} parts, wanted {facts['of']}, as `of` says"
+        )
 
 
 class _Part(BaseModel):
@@ -103,7 +116,34 @@ class _Generator(_Part):
     ended: bool | None = None
     end_t: float | None = None
     lag_p99_ms: float | None = None
-    identity_violations: int | None = None
+    identity_violations: _Count | None = None
+    offered: _Count | None = None
+    ok: _Count | None = None
+    late: _Count | None = None
+    failed: _Count | None = None
+    in_doubt: _Count | None = None
+    shed: _Count | None = None
+    missed: _Count | None = None
+    undrained: _Count | None = None
+    lane_cap: _Count | None = None
+    global_cap: _Count | None = None
+
+
+class _One(_Part):
+    index: int
+    where: str = ""
+    late_s: float | None = None
+    start_s: float | None = None
+    start_uncertainty_s: float | None = None
+    end_s: float | None = None
+    end_uncertainty_s: float | None = None
+    lost_t: float | None = None
+    lost: str | None = None
+
+
+class _Parts(_Part):
+    of: Annotated[int, Field(ge=2, le=_MOST_PARTS)]
+    parts: list[_One]
 
 
 def _check(name: str, model: type[BaseModel], data: Mapping[str, Any]) -> None:

@@ -19,6 +19,7 @@ from pydantic import Field
 
 from brownout.cluster.settings import AbsolutePath
 from brownout.cluster.ssh.spec import Login, RequiredHostName
+from brownout.errors import GeneratorError
 from brownout.load.place import Place
 from brownout.load.where import LoadFrom
 from brownout.run.parts.paths import part_directories
@@ -81,5 +82,12 @@ def _places(hosts: Sequence[LoadHost], directory: Path) -> list[Place]:
 def _collect(hosts: Sequence[LoadHost], directory: Path) -> bool:
     from brownout.load.remote.place import recover
 
-    parts = part_directories(directory, len(hosts))
-    return any([recover(host, part) for host, part in zip(hosts, parts, strict=True)])
+    found, errors = False, []
+    for host, part in zip(hosts, part_directories(directory, len(hosts)), strict=True):
+        try:
+            found = recover(host, part) or found
+        except GeneratorError as error:  # the others are collected all the same
+            errors.append(error)
+    if errors:
+        raise GeneratorError("; ".join(map(str, errors)))
+    return found

@@ -26,6 +26,20 @@ class Apart:
     seconds: float | None
     lost: tuple[str, ...]
 
+    @property
+    def together(self) -> bool:
+        """Whether their buckets may be added up."""
+        return self.seconds is not None and self.seconds <= MOST_APART_S
+
+    def words(self) -> str:
+        """Return how far apart they were, beside how far they may be."""
+        if self.seconds is None:
+            return f"it is not known how far {self.of} generators were apart"
+        return (
+            f"{self.of} generators within {self.seconds * 1000:.1f} ms of each other, "
+            f"at most {MOST_APART_S * 1000:g} ms"
+        )
+
 
 def apart_of(facts: Mapping[str, Any]) -> Apart | None:
     """Return it of a `parts.json`; None of an empty one, where one generator was alone."""

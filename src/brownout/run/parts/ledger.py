@@ -9,6 +9,7 @@ from typing import Any
 
 from brownout.errors import RunDirectoryError
 from brownout.run.ledger import SIDES
+from brownout.run.shape import is_count
 
 __all__ = ["join"]
 
@@ -73,6 +74,6 @@ def _end(ends: Sequence[Line]) -> Line:
     return {
         "end": True,
         "keys": sum(int(end.get("keys", 0)) for end in ends),
-        "read": sum(int(end.get("read", 0)) for end in ends),
+        "read": sum(end["read"] for end in ends if is_count(end.get("read"))),
         "sampled": any(end.get("sampled") for end in ends),
     }

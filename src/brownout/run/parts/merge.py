@@ -21,6 +21,7 @@ from brownout.run.parts import latency, ledger, rows
 from brownout.run.parts.counts import added_file, write_table
 from brownout.run.parts.paths import FACTS, part_directories
 from brownout.run.parts.summary import join_summaries
+from brownout.run.shape import check_generator, check_parts
 from brownout.run.table import BUCKETS_PER_S, OUTCOME_COLUMNS, SERIES_COLUMNS
 
 __all__ = ["ERRORS", "GENERATOR", "facts_of", "merge", "merge_ledger", "merge_load"]
@@ -33,11 +34,10 @@ _LANES = ("t", "lane", "offered", "ok", "bad", "pending")
 def facts_of(directory: Path) -> dict[str, Any]:
     """Return `parts.json` of a run; empty for a run of one generator."""
     path = directory / FACTS
-    facts = read_json(path) if path.is_file() else {}
-    of, parts = facts.get("of"), facts.get("parts")
-    sound = isinstance(of, int) and of > 1 and isinstance(parts, list) and len(parts) == of
-    if facts and not (sound and all(isinstance(part, dict) for part in parts or ())):
-        raise RunDirectoryError(f"{path}: is not as a run writes it: wanted `of` and as many parts")
+    if not path.is_file():
+        return {}
+    facts = read_json(path)
+    check_parts(facts)
     return facts
 
 
@@ -81,7 +81,9 @@ def _parts(directory: Path) -> list[Path]:
 
 
 def _summary(path: Path) -> dict[str, Any]:
-    return read_json(path) if path.is_file() else {}
+    summary = read_json(path) if path.is_file() else {}
+    check_generator(summary)
+    return summary
 
 
 def _merge_rows(directory: Path, parts: list[Path], buckets: int) -> None:

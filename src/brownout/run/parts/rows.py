@@ -33,7 +33,7 @@ def _add(parts: Sequence[Iterable[Row]], buckets: int, head: int) -> Iterator[li
             return
         sums: dict[tuple[str, ...], list[int]] = {}
         for row in together:
-            counts = [int(field) for field in row[head:]]
+            counts = [int(float(field)) for field in row[head:]]
             known = sums.setdefault(tuple(row[1:head]), [0] * len(counts))
             known[:] = map(sum, zip(known, counts, strict=True))
         for named, counts in sums.items():
