@@ -43,7 +43,7 @@ _BUILT = Path(__file__).parents[1] / "build/kubernetes/kubernetes-lab"
 _PATIENCE_S = 120.0
 #: What becomes of a claim: a directory of this machine, removed with the claim.
 STORAGE_CLASS = "local-directory"
-_PROVISIONER = "kubernetes.io/host-path"  # in the controller-manager, for tests alone
+_PROVISIONER = "brownout.lab/local-directory"  # infra/lab/kubernetes/provisioner
 
 
 def binary() -> Path:
@@ -78,26 +78,25 @@ class ControlPlane:
     def start(self) -> None:
         """Start everything and return once it is of use."""
         scheme(self.paths)
-        first, *others = programs(self.paths)
-        api_server = others.pop(0)
-        for program in (first, api_server):
-            self._start(program)
+        etcd, api_server, *others = programs(self.paths)
+        self._start(etcd)
+        self._start(api_server)
         self._await(api_server)
         self.api = config.new_client_from_config(str(self.kubeconfig))
         for program in others:
             self._start(program)
         for program in others:
-            self._await(program)
+            if program.url:
+                self._await(program)
         self._offer_storage()
 
     def stop(self) -> None:
-        """End every process that this started, and remove what claims left."""
-        with contextlib.suppress(Exception):  # of a lab that never answered
-            _remove_directories(self.api)
+        """End every process that this started, and remove what pods kept in their claims."""
         self.api.close()
         for process in reversed(self._running.values()):
             process.kill()
             process.wait()
+        shutil.rmtree(self.paths.of("volumes"), ignore_errors=True)
 
     def kubectl(self, *arguments: str, stdin: str = "") -> str:
         """Run kubectl as administrator and return what it printed."""
@@ -248,9 +247,3 @@ def _answers(url: str) -> bool:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False
-
-
-def _remove_directories(api: client.ApiClient) -> None:
-    for volume in client.CoreV1Api(api).list_persistent_volume(_request_timeout=5).items:
-        if volume.spec.storage_class_name == STORAGE_CLASS and volume.spec.host_path:
-            shutil.rmtree(volume.spec.host_path.path, ignore_errors=True)

@@ -25,7 +25,7 @@ _USERS = {
 
 @dataclass(frozen=True)
 class Program:
-    """One process of the lab: `arguments` for kubernetes-lab, and the `url` that answers ok."""
+    """One process of the lab: `arguments` for kubernetes-lab; `url`, if any, answers ok."""
 
     name: str
     arguments: tuple[str, ...]
@@ -100,6 +100,7 @@ def programs(paths: Paths) -> list[Program]:
         _controller_manager(paths),
         _scheduler(paths),
         _kwok(paths),
+        _provisioner(paths),
     ]
 
 
@@ -170,7 +171,6 @@ def _controller_manager(paths: Paths) -> Program:
         f"--root-ca-file={paths.of('ca.pem')}",
         "--use-service-account-credentials=true",
         "--leader-elect=false",
-        "--enable-hostpath-provisioner=true",
         "--pvclaimbinder-sync-period=1s",
     )
     return Program("controller-manager", arguments, f"https://127.0.0.1:{port}/healthz")
@@ -191,6 +191,14 @@ def _kwok(paths: Paths) -> Program:
         f"--server-address={address}",
     )
     return Program("kwok", arguments, f"http://{address}/healthz")
+
+
+def _provisioner(paths: Paths) -> Program:
+    arguments = (
+        f"--kubeconfig={paths.of('admin.kubeconfig')}",
+        f"--directory={paths.of('volumes')}",
+    )
+    return Program("provisioner", arguments, "")
 
 
 def _own_login(paths: Paths, name: str) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
@@ -14,15 +13,8 @@ import (
 	"sigs.k8s.io/kwok/pkg/utils/signals"
 )
 
-// runKwok is what kwok's own main does (cmd/kwok/main.go of sigs.k8s.io/kwok), with the stages that
-// kwokctl gives it: nodes are ready, pods run, those of a Job complete, deleted ones go.
-func runKwok() {
-	if err := kwok(); err != nil {
-		fmt.Fprintf(os.Stderr, "kwok: %v\n", err)
-		os.Exit(1)
-	}
-}
-
+// kwok is what its own main does (cmd/kwok/main.go of sigs.k8s.io/kwok), with the stages that kwokctl
+// gives it: nodes are ready, pods run, those of a Job complete, deleted ones go.
 func kwok() error {
 	// Kubernetes' packages have a --version of their own for every command, in the way of kwok's.
 	pflag.CommandLine = pflag.NewFlagSet("kwok", pflag.ContinueOnError)

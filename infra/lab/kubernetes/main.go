@@ -1,10 +1,11 @@
 // Command kubernetes-lab is a Kubernetes for tests on this machine alone, in one binary.
 //
-//	kubernetes-lab apiserver|controller-manager|scheduler|etcd|kwok|kubectl|kubelet ARGUMENTS…
+//	kubernetes-lab apiserver|controller-manager|scheduler|etcd|kwok|kubectl|kubelet|provisioner ARGUMENTS…
 //
-// All but one of them are what Kubernetes, etcd and kwok ship, from their Go modules. kubelet is the
+// All but two of them are what Kubernetes, etcd and kwok ship, from their Go modules. kubelet is the
 // real kubelet too, but beneath it is our stand-in for a container runtime, whose containers are
-// processes of this machine; see package kubelet for what that is not.
+// processes of this machine; see package kubelet for what that is not. provisioner gives claims of
+// storage directories of this machine.
 package main
 
 import (
@@ -21,6 +22,7 @@ import (
 
 	"brownout/infra/lab/kubernetes/kubelet"
 	"brownout/infra/lab/kubernetes/leash"
+	"brownout/infra/lab/kubernetes/provisioner"
 
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
@@ -37,8 +39,9 @@ var commands = map[string]func(){
 	"controller-manager": func() { os.Exit(cli.Run(manager.NewControllerManagerCommand())) },
 	"scheduler":          func() { os.Exit(cli.Run(scheduler.NewSchedulerCommand())) },
 	"etcd":               func() { etcdmain.Main(os.Args) },
-	"kwok":               runKwok,
-	"kubelet":            runKubelet,
+	"kwok":               func() { end("kwok", kwok()) },
+	"kubelet":            func() { end("kubelet", kubelet.Main(os.Args[1:])) },
+	"provisioner":        func() { end("provisioner", provisioner.Main(os.Args[1:])) },
 	"kubectl":            runKubectl,
 }
 
@@ -57,9 +60,9 @@ func main() {
 	run()
 }
 
-func runKubelet() {
-	if err := kubelet.Main(os.Args[1:]); err != nil {
-		fmt.Fprintf(os.Stderr, "kubelet: %v\n", err)
+func end(name string, err error) {
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 		os.Exit(1)
 	}
 }

@@ -194,6 +194,7 @@ def test_a_stateful_sets_pod_whose_claim_was_deleted_comes_back_with_an_empty_di
     core, apps = client.CoreV1Api(control_plane.api), client.AppsV1Api(control_plane.api)
     template = _pod("any", ["sh", "-c", "ls /data; touch /data/written; exec sleep 1000"])
     template["spec"]["terminationGracePeriodSeconds"] = 0
+    template["spec"]["securityContext"] = {"runAsUser": 65532, "fsGroup": 2000}
     template["spec"]["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
     wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}
     spec = {
