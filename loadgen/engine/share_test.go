@@ -83,3 +83,24 @@ func TestAVerifiedKeyHasOneGeneratorThatWritesItAndAnyReadsIt(t *testing.T) {
 		t.Errorf("%d keys were inserted, one of them more than once", len(inserted))
 	}
 }
+
+func TestPoissonArrivalsOfEachGeneratorAreItsOwnAndAddUpToTheRate(t *testing.T) {
+	const length = 10 * time.Second
+	poisson := func(s *spec.Stream) { s.Rate, s.Arrivals = 900, spec.Poisson }
+	total, seen := 0.0, map[uint64]bool{}
+	for index := range 3 {
+		part, _ := simulate(t, parted(index, 3, poisson), &drivertest.Fake{}, length)
+		sum, hash := 0.0, uint64(0)
+		for _, row := range part.Series {
+			sum += float64(row.Offered)
+			hash = hash*31 + row.Offered
+		}
+		total, seen[hash] = total+sum, true
+	}
+	if total < 9000-5*95 || total > 9000+5*95 { // 5 standard deviations
+		t.Errorf("%v operations in 10 s, wanted about 9000", total)
+	}
+	if len(seen) != 3 {
+		t.Error("two generators have the same arrivals")
+	}
+}

@@ -30,13 +30,18 @@ def _elsewhere(node: dict[str, Any], sshd: Sshd) -> dict[str, Any]:
     return {**node, "host": {**host, "commands": commands}}
 
 
-@pytest.fixture
-def inventory(fresh_lab: Cluster, sshd: Sshd, tmp_path: Path) -> Path:
-    """The inventory of a cluster, and of its load host, all of which is behind the sshd."""
+@pytest.fixture(params=[1, pytest.param(2, marks=pytest.mark.matrix)])
+def inventory(
+    fresh_lab: Cluster, sshd: Sshd, tmp_path: Path, request: pytest.FixtureRequest
+) -> Path:
+    """The inventory of a cluster, and of its load hosts, all of which is behind the sshd."""
     running = yaml.safe_load((state.directory(fresh_lab.name) / "inventory.yaml").read_text())
     del running["lab"]
     nodes = [_elsewhere(node, sshd) for node in running["nodes"]]
-    load = {"host": {**sshd.login(), "directory": str(tmp_path / "there")}}
+    hosts = [
+        {**sshd.login(), "directory": str(tmp_path / f"there-{n}")} for n in range(request.param)
+    ]
+    load = {"host": hosts[0]} if len(hosts) == 1 else {"where": "ssh", "hosts": hosts}
     path = tmp_path / "far.yaml"
     path.write_text(yaml.safe_dump({**running, "name": "far", "nodes": nodes, "load": load}))
     return path
@@ -60,4 +65,6 @@ def test_a_wipe_under_load_is_measured_on_machines_reached_by_ssh(
     ]
     assert ran.directory is not None
     assert (ran.directory / "series.csv").stat().st_size > 1000, "fetched from the load host"
-    assert list((tmp_path / "there").glob("runs/*")) == [], "nothing of the run stays there"
+    for there in tmp_path.glob("there-*"):
+        left = [path.name for path in there.iterdir() if not path.name.startswith("loadgen-")]
+        assert left == [], "nothing of the run stays there"

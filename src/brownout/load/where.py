@@ -32,9 +32,9 @@ class LoadFrom(Settings):
     """The settings under `load` of one kind, which know the places that they name."""
 
     @property
+    @abstractmethod
     def generators(self) -> int:
-        """How many places there are."""
-        return 1
+        """How many generators there are; 1 also where the load is driven from here."""
 
     @abstractmethod
     def places(self, directory: Path) -> list[Place]:

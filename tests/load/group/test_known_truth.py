@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.load.group.known import DIP_AT, DIP_S, DIP_SHARE, SECONDS, measured
-from tests.loadgen.driving import ENDS, ledger, loss, rows
+from tests.loadgen.driving import ENDS, check_identities, ledger, loss, rows
 
 from brownout.impact.dips import below_ratio
 from brownout.impact.settings import MeasureSettings
@@ -83,6 +83,7 @@ def test_the_merged_files_are_the_sums_of_the_parts(runs: dict[int, Path]) -> No
             added.update(total(part, name, columns, upto))
         assert total(run, name, columns, upto) == added, name
     assert identity_violations(read_series(run)) == 0
+    check_identities(run)
     summary = json.loads((run / "generator.json").read_text())
     assert summary["ended"] is True
     for name in ("offered", *ENDS):

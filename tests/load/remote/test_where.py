@@ -10,7 +10,7 @@ from brownout.cluster.model import Cluster
 from brownout.errors import ConfigurationError
 from brownout.load.place import Here
 from brownout.load.remote import RemotePlace
-from brownout.load.where import collect_left, places_for
+from brownout.load.where import collect_left, generators_of, places_for
 
 
 def _cluster(directory: Path, **more: Any) -> Cluster:
@@ -28,6 +28,7 @@ def test_a_load_runs_here_unless_a_host_is_named(tmp_path: Path, more: dict[str,
     cluster = _cluster(tmp_path, **more)
 
     assert [type(place) for place in places_for(cluster, tmp_path)] == [Here]
+    assert generators_of(cluster) == 1
     assert not collect_left(cluster, tmp_path)
 
 
@@ -46,6 +47,7 @@ def test_each_of_several_load_hosts_is_a_place(tmp_path: Path) -> None:
 
     places = places_for(cluster, tmp_path)
     assert [type(place) for place in places] == [RemotePlace, RemotePlace]
+    assert generators_of(cluster) == 2
     assert ["load1" in places[0].where, "load2" in places[1].where] == [True, True]
     assert not collect_left(cluster, tmp_path)
 

@@ -115,8 +115,8 @@ class GeneratorGroup:
         """Begin all schedules at one moment of ours, told to each in its own clock's seconds."""
         off = max(self._each(lambda _, g: g.compare_clocks()))
         at = time.monotonic() + _LEAD_S + 4 * off
-        self._unmerged = {"load", "ledger"}
         write_facts(self._directory, self._facts)
+        self._unmerged = {"load", "ledger"}
         late = self._each(lambda _, g: g.start(at))
         self._running = True
         for part, seconds in zip(self._facts, late, strict=True):

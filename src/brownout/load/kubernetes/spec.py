@@ -84,6 +84,11 @@ class KubernetesLoad(LoadFrom, Access):
         int, Field(ge=60, le=2_592_000, description="then Kubernetes ends the pods, come what may")
     ] = 86_400
 
+    @property
+    def generators(self) -> int:
+        """One in each pod."""
+        return self.hosts
+
     def places(self, directory: Path) -> list[Place]:
         """Return each pod; the Job is made when the first of them is needed."""
         from brownout.load.kubernetes.place import places_for

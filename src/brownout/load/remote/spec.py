@@ -41,6 +41,11 @@ class LoadSettings(LoadFrom):
 
     host: LoadHost | None = None
 
+    @property
+    def generators(self) -> int:
+        """One, there or here."""
+        return 1
+
     def places(self, directory: Path) -> list[Place]:
         """Return the load host, if there is one."""
         return _places([self.host] if self.host else [], directory)
