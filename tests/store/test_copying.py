@@ -146,6 +146,7 @@ def test_what_cannot_be_copied_is_said_and_stays(
     (words,) = said
     assert words.startswith(f"{run} is NOT in the store: s3://bucket/prefix/{RUN}/manifest.json")
     assert "brownout store push" in words
+    assert "builder error" not in words  # it came as far as the connection
     assert "hunter2" not in words
     assert (run / ".stored").read_text() == "{}\n"
 

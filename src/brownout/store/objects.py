@@ -5,6 +5,7 @@ there once it was read back and had its checksum.
 """
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -118,12 +119,16 @@ class Objects:
             yield
         except FileNotFoundError as error:
             raise NotThere(f"{self._where(name)}: there is no such object") from error
-        except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as error:
+        except (
+            exceptions.PermissionDeniedError,
+            exceptions.UnauthenticatedError,
+            PermissionError,
+        ) as error:
             raise StoreError(
                 f"{self._where(name)}: refused: {self.place.clean(str(error))}",
                 "let the credentials of this process read and write there",
             ) from error
-        except exceptions.BaseError as error:
+        except (exceptions.BaseError, OSError) as error:
             raise _Temporary(f"{self._where(name)}: {self.place.clean(str(error))}") from error
 
     def _where(self, name: str) -> str:
@@ -146,16 +151,18 @@ def _connect(place: Place) -> "ObjectStore":
             f"the store {place.url} needs the package `{error.name}`, which is not installed",
             "pip install 'brownout[store]'",
         ) from error
-    if place.scheme == "file":
-        return from_url(place.url, mkdir=True)
     try:
+        if place.scheme == "file":
+            return from_url(place.url, mkdir=True)
         return from_url(
             place.url,
             client_options={
                 "timeout": timedelta(seconds=_ANSWER_S),
                 "connect_timeout": timedelta(seconds=_CONNECT_S),
+                # The providers' own variable; options that are given take its place.
+                "allow_http": os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("true", "1"),
             },
             retry_config={"max_retries": 0},  # ours are seen, counted and bounded
         )
-    except exceptions.BaseError as error:
+    except (exceptions.BaseError, OSError) as error:
         raise StoreError(f"{place.url}: {place.clean(str(error))}") from error
