@@ -65,6 +65,62 @@ def from_ansible(
     _write(ansible.read(text, source, group or database), database, name, port, to)
 
 
+@app.command("from-kubernetes")
+def from_kubernetes(
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="statefulset/NAME, aerospikecluster/NAME or mongodbcommunity/NAME; none with "
+            "--selector."
+        ),
+    ] = "",
+    selector: Annotated[
+        str, typer.Option(help="The pods' labels instead, as `app=db`; they give the name, too.")
+    ] = "",
+    namespace: Annotated[str, typer.Option(help="Where it is.")] = "default",
+    kubeconfig: Annotated[
+        Path | None, typer.Option(help="By default the pod's own cluster, or kubectl's file.")
+    ] = None,
+    context: Annotated[str, typer.Option(help="Of the kubeconfig; by default its own.")] = "",
+    container: Annotated[
+        str, typer.Option(help="The database's container, where that cannot be told.")
+    ] = "",
+    pod_addresses: Annotated[
+        bool, typer.Option("--pod-addresses", help="Addresses of the pods, and not their names.")
+    ] = False,
+    domain: Annotated[
+        str, typer.Option(help="What follows the namespace in a pod's name.")
+    ] = "svc.cluster.local",
+    name: _Name = "",
+    port: _Port = 0,
+    to: _To = None,
+) -> None:
+    """Make one of the pods of a StatefulSet, or of what the operator of a database owns."""
+    if bool(what) is bool(selector):
+        raise ConfigurationError("wanted one of KIND/NAME, --selector LABELS")
+    try:
+        from brownout.cluster.imported import kubernetes
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"pods need the package `{error.name}`, which is not installed",
+            "pip install 'brownout[kubernetes]'",
+        ) from error
+    access = {"kubeconfig": kubeconfig, "context": context or None, "namespace": namespace}
+    found, database = kubernetes.found(
+        kubernetes.wanted(
+            what or f"the pods of {selector}",
+            access,
+            name=name or what.partition("/")[2] or selector.partition("=")[2].partition(",")[0],
+            container=container,
+            port=port,
+            domain=domain,
+            pod_addresses=pod_addresses,
+        ),
+        selector,
+    )
+    _write(found, database, "", port, to)
+
+
 def _read(file: Path) -> tuple[str, str]:
     """Return the text and what it is called in messages."""
     from brownout.settings_file import read_text

@@ -21,8 +21,10 @@ Object = Mapping[str, Any]
 
 _CONFLICT = 409
 _GROUPS = {
+    "aerospikeclusters": "/apis/asdb.aerospike.com/v1",
     "events": "/api/v1",
     "jobs": "/apis/batch/v1",
+    "mongodbcommunity": "/apis/mongodbcommunity.mongodb.com/v1",
     "persistentvolumeclaims": "/api/v1",
     "pods": "/api/v1",
     "poddisruptionbudgets": "/apis/policy/v1",

@@ -4,10 +4,11 @@ Its pods are on no node, so that nothing but the API server and the controllers 
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.cluster.kubernetes.sets import stateful_set
+from tests.control_plane import ControlPlane, awaited
 
 from brownout.cluster.kubernetes import holding
 from brownout.cluster.kubernetes import pod as pods
@@ -16,22 +17,19 @@ from brownout.errors import HostError
 from brownout.kubernetes.access import Access, connect
 from brownout.kubernetes.objects import Objects, in_namespace
 
-if TYPE_CHECKING:
-    from tests.control_plane import ControlPlane
-
 pytestmark = pytest.mark.kubernetes
 
 _FOREIGN = "example.com/backup"
 
 
 @pytest.fixture
-def objects(control_plane: "ControlPlane") -> Iterator[Objects]:
+def objects(control_plane: ControlPlane) -> Iterator[Objects]:
     with connect(Access(kubeconfig=control_plane.kubeconfig)) as client:
         yield Objects(client)
 
 
 @pytest.fixture
-def pod(control_plane: "ControlPlane", objects: Objects) -> Pod:
+def pod(control_plane: ControlPlane, objects: Objects) -> Pod:
     """The one pod of a StatefulSet."""
     namespace = control_plane.new_namespace()
     nowhere: dict[str, Any] = {"nodeSelector": {"brownout.dev/nowhere": ""}}
@@ -98,8 +96,6 @@ def _read(objects: Objects, pod: Pod) -> Pod | None:
 
 
 def _awaited(objects: Objects, namespace: str, other_than: str) -> Pod:
-    from tests.control_plane import awaited
-
     path = in_namespace(namespace, "pods", "db-0")
     found = awaited(
         lambda: (said := objects.find(path)) and said["metadata"]["uid"] != other_than and said,
@@ -111,8 +107,6 @@ def _awaited(objects: Objects, namespace: str, other_than: str) -> Pod:
 
 def _the_controller_has_looked(objects: Objects, pod: Pod) -> None:
     """Wait until the StatefulSet's controller has seen a change that came after the deletion."""
-    from tests.control_plane import awaited
-
     path = in_namespace(pod.namespace, "statefulsets", "db")
     changed = objects.merge(path, {"spec": {"minReadySeconds": 1}})
     generation = changed["metadata"]["generation"]

@@ -1,7 +1,7 @@
 """Inventories written from what other tools know of the same machines: `docs/clusters.md`.
 
-aerolab, ansible ──▶ machine ──▶ document
-(what a tool prints)  (plain)    (an inventory's text, with comments on what is left to do)
+aerolab, ansible, pods ──▶ machine ──▶ document
+(what a tool, an API says) (plain)    (an inventory's text, with comments on what is left to do)
 """
 
 from brownout.cluster.imported.document import written

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -40,8 +41,9 @@ DATABASES: Mapping[str, _Database] = {
 
 _HEAD = """\
 # Made from {source} by `brownout inventory`.
-# Look it through: what stands after a # is not known from there. docs/clusters.md and docs/ssh.md
-# explain every setting; `brownout check` and `brownout doctor` say what is still wrong.
+# Look it through: what stands after a # is not known from there. docs/clusters.md, docs/ssh.md
+# and docs/kubernetes.md explain every setting; `brownout check` and `brownout doctor` say what is
+# still wrong.
 name: {name}
 database: {database}
 # lab, test, staging or production: guards ask for more, the nearer it is to people.
@@ -71,7 +73,8 @@ def written(imported: Imported, database: str, port: int = 0, path: Path | None 
     source, name = _printable(imported.source), _quoted(imported.name)
     head = _HEAD.format(source=source, name=name, database=database)
     lines = [line for one in imported.machines for line in _node(one, kind, port or kind.port)]
-    text = head + "\n".join(lines) + "\n" + _TAIL.format(wanted="\n  ".join(kind.wanted))
+    told = [f"{key}: {_flow(value)}" for key, value in imported.connection.items()]
+    text = head + "\n".join(lines) + "\n" + _TAIL.format(wanted="\n  ".join(told or kind.wanted))
     inventory.parse(yaml.safe_load(text), path or Path(f"{imported.name}.yaml"))
     return text
 
@@ -79,9 +82,14 @@ def written(imported: Imported, database: str, port: int = 0, path: Path | None 
 def _node(machine: Machine, kind: _Database, port: int) -> Iterator[str]:
     yield from (f"  # {_quoted(machine.name)}: {_printable(note)}" for note in machine.notes)
     yield f"  - name: {_quoted(machine.name)}"
-    yield f"    address: {_quoted(_with_port(machine.address, port))}"
+    own_port = machine.database_port or port
+    yield f"    address: {_quoted(_with_port(machine.address, own_port))}"
     if machine.rack:
         yield f"    rack: {_quoted(machine.rack)}"
+    if machine.host:
+        yield "    host:"
+        yield from (f"      {key}: {_flow(value)}" for key, value in machine.host.items())
+        return
     if not machine.by_ssh:
         yield "    # host:                    # how it is stopped and started"
         return
@@ -121,6 +129,13 @@ def _quoted(text: str) -> str:
     if _PLAIN.fullmatch(text) and yaml.safe_load(text) == text:
         return text
     return yaml.safe_dump(text, default_style='"', width=1_000_000).strip()
+
+
+def _flow(value: Any) -> str:
+    """Return a value in one line of YAML."""
+    if isinstance(value, str):
+        return _quoted(value)
+    return yaml.safe_dump(value, default_flow_style=True, width=1_000_000).strip()
 
 
 def _printable(text: str) -> str:

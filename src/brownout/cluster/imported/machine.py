@@ -1,6 +1,8 @@
 """What another tool's output says of a cluster's machines; never a secret of theirs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = ["Imported", "Machine"]
 
@@ -9,8 +11,9 @@ __all__ = ["Imported", "Machine"]
 class Machine:
     """One machine that a node runs on.
 
-    `address` is where clients and we reach it, `port` that of its sshd. `notes` are in words what
-    could not be taken over.
+    `address` is where clients and we reach it, `port` that of its sshd; `database_port` is 0 where
+    it is the usual one. `host` are the settings of what is no machine with an sshd. `notes` are in
+    words what could not be taken over.
     """
 
     name: str
@@ -21,14 +24,19 @@ class Machine:
     sudo: bool = False
     rack: str = ""
     by_ssh: bool = True
+    database_port: int = 0
+    host: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A cluster as another tool has it; `source` says which tool and file."""
+    """A cluster as another tool has it; `source` says which tool and file.
+
+    `connection` are settings of it that are known from there.
+    """
 
     name: str
     source: str
     machines: tuple[Machine, ...]
-    notes: tuple[str, ...] = ()
+    connection: Mapping[str, Any] = field(default_factory=dict)

@@ -49,7 +49,7 @@ def opened(access: Access, pod: str, container: str, command: Sequence[str]) -> 
         yield session
     finally:
         if session is not None:
-            session.close()
+            session.sock.shutdown()  # `close` leaves the socket of a session that ended open
         client.close()
 
 

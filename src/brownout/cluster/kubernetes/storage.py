@@ -5,7 +5,6 @@ API keeps it as long as the held pod, and that cannot be taken back; with the po
 StatefulSet makes another claim for the next pod.
 """
 
-import time
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
@@ -108,7 +107,7 @@ def _replace(objects: Objects, spec: KubernetesSpec, claim: Claim) -> dict[str, 
     if left is not None and left.uid == claim.uid and not left.deleting:
         raise HostError(f"the claim {spec.namespace}/{claim.name} is still there, not deleted")
     state = "deleted, goes with the held pod" if left is not None else "gone"
-    return claim.evidence(state=state, seen_at_unix=round(time.time(), 3))
+    return claim.evidence(state=state)
 
 
 def _others(objects: Objects, pod: Pod) -> list[Pod]:
