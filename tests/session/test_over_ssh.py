@@ -1,33 +1,17 @@
 """A whole run over ssh: nodes broken and mended on other machines, the load from another."""
 
-import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from tests import chaos_runner as chaos
+from tests.session.behind_ssh import elsewhere
 from tests.sshd import Sshd
 
 from brownout.cluster.model import Cluster
 from brownout.infra.lab import state
 
 pytestmark = pytest.mark.alone
-
-
-def _elsewhere(node: dict[str, Any], sshd: Sshd) -> dict[str, Any]:
-    """Return a node of the lab as an inventory of another machine would describe it."""
-    local = node["host"]
-    pid_file = shlex.quote(str(local["pid_file"]))
-    commands = {
-        "start": f"echo $$ > {pid_file}; exec {shlex.join(local['command'])}",
-        "stop": f"kill -TERM $(cat {pid_file})",
-        "pid_file": local["pid_file"],
-        "program": "mongod",
-        "log_file": local["log_file"],
-    }
-    host = {"kind": "ssh", **sshd.login(), "config_file": local["config_file"]}
-    return {**node, "host": {**host, "commands": commands}}
 
 
 @pytest.fixture(params=[1, pytest.param(2, marks=pytest.mark.matrix)])
@@ -37,7 +21,7 @@ def inventory(
     """The inventory of a cluster, and of its load hosts, all of which is behind the sshd."""
     running = yaml.safe_load((state.directory(fresh_lab.name) / "inventory.yaml").read_text())
     del running["lab"]
-    nodes = [_elsewhere(node, sshd) for node in running["nodes"]]
+    nodes = [elsewhere(node, sshd.login()) for node in running["nodes"]]
     hosts = [
         {**sshd.login(), "directory": str(tmp_path / f"there-{n}")} for n in range(request.param)
     ]

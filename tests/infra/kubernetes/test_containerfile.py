@@ -6,17 +6,10 @@ import tomllib
 from importlib.metadata import version
 from itertools import pairwise
 
-from tests.infra.kubernetes.manifests import HERE, PODS, ROOT, pod
+from tests.infra.kubernetes.manifests import CONTAINERFILE, PODS, ROOT, instructions, pod
 
-TEXT = (HERE / "Containerfile").read_text()
+TEXT = CONTAINERFILE.read_text()
 IGNORED = (ROOT / ".containerignore").read_text().splitlines()
-
-
-def instructions() -> list[tuple[str, str]]:
-    """Every instruction with its arguments, continued lines joined."""
-    plain = "\n".join(line for line in TEXT.splitlines() if not line.startswith("#"))
-    joined = re.sub(r"\\\n\s*", "", plain)
-    return [(line.split()[0], line.partition(" ")[2]) for line in joined.splitlines() if line]
 
 
 def stages() -> list[list[tuple[str, str]]]:

@@ -68,7 +68,7 @@ def test_a_pod_may_do_nothing_that_it_need_not(name: str) -> None:
         }
         assert "memory" in container["resources"]["limits"]
         places = {mount["mountPath"] for mount in container["volumeMounts"]}
-        assert {"/var/lib/brownout", "/etc/brownout", "/tmp"} == places
+        assert {"/var/lib/brownout", "/etc/brownout", "/etc/brownout-keys", "/tmp"} == places
     assert manifest("serviceaccount.yaml")["automountServiceAccountToken"] is False
 
 
