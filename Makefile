@@ -10,6 +10,7 @@ FUZZ_EXAMPLES ?= 2000
 FUZZED := $(sort $(dir $(shell find loadgen infra/lab -name fuzz_test.go 2>/dev/null)))
 GO_FILES := $(shell find loadgen infra/lab -path infra/lab/kubernetes -prune -o -name '*.go' -print 2>/dev/null)
 KUBERNETES := build/kubernetes/kubernetes-lab
+S3 := build/kubernetes/versitygw
 KUBERNETES_FILES := $(shell find infra/lab/kubernetes -name '*.go' 2>/dev/null) \
 	infra/lab/kubernetes/go.mod infra/lab/kubernetes/go.sum
 GO = $(shell tools/find_go $(VENV))
@@ -52,13 +53,18 @@ test-python: setup
 matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -m matrix -v
 
-kubernetes: setup $(KUBERNETES) ## Test against a real Kubernetes, built first (ten minutes, once; needs root)
+kubernetes: setup $(KUBERNETES) $(S3) ## Test against a real Kubernetes, built first (ten minutes, once; needs root)
 	@$(GO) -C infra/lab/kubernetes vet ./...
 	@$(GO) -C infra/lab/kubernetes test ./...
 	@BROWNOUT_KUBERNETES_LAB=$(CURDIR)/$(KUBERNETES) $(BIN)/python -m pytest -m kubernetes -v
 
 $(KUBERNETES): $(KUBERNETES_FILES) tools/build_kubernetes_lab
 	@tools/build_kubernetes_lab $(GO) $@
+
+$(S3): infra/lab/s3/go.mod infra/lab/s3/go.sum
+	@echo "building an S3 server for tests (a minute or two, once)"
+	@mkdir -p $(@D) && CGO_ENABLED=0 GOTOOLCHAIN=local $(GO) build -C infra/lab/s3 -trimpath \
+		-modcacherw -o $(CURDIR)/$@ github.com/versity/versitygw/cmd/versitygw
 
 soak: setup ## Kill, starve, outlast and fuzz: our own failures, for some hours (FUZZ_S=… a Go fuzz)
 	@$(BIN)/python -m pytest -m soak -v
