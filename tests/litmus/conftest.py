@@ -43,17 +43,20 @@ def litmus_plane(control_plane: "ControlPlane") -> "ControlPlane":
     return control_plane
 
 
+def place_in(plane: "ControlPlane", namespace: str) -> Place:
+    """Give a namespace the accounts of infra/litmus/rbac.yaml."""
+    text = (ROOT / "infra" / "litmus" / "rbac.yaml").read_text()
+    own = text.replace("namespace: litmus", f"namespace: {namespace}")
+    plane.kubectl("apply", "-f", "-", stdin=own)
+    runner = plane.kubeconfig_as(namespace, "brownout-litmus")
+    driver = plane.kubeconfig_as(namespace, "brownout-litmus-driver")
+    return Place(namespace, plane.kubeconfig, runner, driver, plane.api)
+
+
 @pytest.fixture
 def place(litmus_plane: "ControlPlane") -> Place:
-    """A namespace of this test's own, with the accounts of infra/litmus/rbac.yaml."""
-    name = litmus_plane.new_namespace()
-    text = (ROOT / "infra" / "litmus" / "rbac.yaml").read_text()
-    litmus_plane.kubectl(
-        "apply", "-f", "-", stdin=text.replace("namespace: litmus", f"namespace: {name}")
-    )
-    runner = litmus_plane.kubeconfig_as(name, "brownout-litmus")
-    driver = litmus_plane.kubeconfig_as(name, "brownout-litmus-driver")
-    return Place(name, litmus_plane.kubeconfig, runner, driver, litmus_plane.api)
+    """A namespace of this test's own."""
+    return place_in(litmus_plane, litmus_plane.new_namespace())
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 
 from kubernetes import client
 
-__all__ = ["OperatorStandIn", "operator"]
+__all__ = ["OperatorStandIn", "job_of", "operator"]
 
 GROUP, VERSION = "litmuschaos.io", "v1alpha1"
 Document = dict[str, Any]
@@ -120,3 +120,56 @@ def operator(
         yield found
     finally:
         found.stop()
+
+
+def job_of(fault: Document, engine: Document, on: dict[str, str]) -> Document:
+    """Return the job that chaos-runner makes of a ChaosExperiment for one of an engine's.
+
+    `on` are variables that this machine's processes need, as PATH. The security context is left
+    out: the user of the image does not exist here.
+    """
+    definition, meta = fault["spec"]["definition"], engine["metadata"]
+    (chosen,) = engine["spec"]["experiments"]
+    env = {each["name"]: each["value"] for each in definition["env"]}
+    env |= {each["name"]: each["value"] for each in chosen["spec"]["components"]["env"]}
+    env |= {
+        "CHAOSENGINE": meta["name"], "EXPERIMENT_NAME": fault["metadata"]["name"],
+        "CHAOS_NAMESPACE": meta["namespace"], "CHAOS_UID": meta["uid"], **on,
+    }  # fmt: skip
+    listed: list[Document] = [{"name": name, "value": value} for name, value in env.items()]
+    listed.append({"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}})
+    name = f"{fault['metadata']['name']}-{meta['uid'][:6]}"
+    labels = {**definition["labels"], "chaosUID": meta["uid"]}
+    volumes = [
+        *({"name": m["name"], "configMap": {"name": m["name"]}} for m in definition["configMaps"]),
+        *({"name": s["name"], "secret": {"secretName": s["name"]}} for s in definition["secrets"]),
+    ]
+    files = definition.get("hostFileVolumes", [])
+    volumes += [
+        {"name": f["name"], "hostPath": {"path": f["nodePath"], "type": f["type"]}} for f in files
+    ]
+    mounted = [
+        {"name": each["name"], "mountPath": each["mountPath"]}
+        for each in (*definition["configMaps"], *definition["secrets"], *files)
+    ]
+    pod = {
+        "restartPolicy": "Never",
+        "serviceAccountName": engine["spec"]["chaosServiceAccount"],
+        "terminationGracePeriodSeconds": engine["spec"]["terminationGracePeriodSeconds"],
+        "volumes": volumes,
+        "containers": [
+            {
+                "name": name,
+                "image": definition["image"],
+                "imagePullPolicy": definition["imagePullPolicy"],
+                "command": definition["command"],
+                "args": definition["args"],
+                "env": listed,
+                "volumeMounts": mounted,
+            }
+        ],
+    }
+    return {
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"template": {"metadata": {"labels": labels}, "spec": pod}},
+    }

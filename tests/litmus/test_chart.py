@@ -97,6 +97,8 @@ def test_the_category_lists_every_fault_and_no_other() -> None:
     together = list(yaml.safe_load_all((CATEGORY / "experiments.yaml").read_text()))
     assert together == [read(CATEGORY / name / "fault.yaml") for name in NAMES]
     assert {e["spec"]["definition"]["image"] for e in together} == {IMAGE}
+    job = read(ROOT / "infra" / "kubernetes" / "job.yaml")  # one image for all that runs in pods
+    assert [c["image"] for c in job["spec"]["template"]["spec"]["containers"]] == [IMAGE]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,5 +1,7 @@
 """Engines in a real API server: made, refused, stopped, put back. The operator is a STAND-IN."""
 
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from tests.litmus.conftest import Place
 from tests.litmus.standin import operator
 from tests.waiting import await_whole
 
+from brownout import cli
 from brownout.cluster.adapter import Adapter, adapter_for
 from brownout.cluster.model import Cluster, Guards
 from brownout.errors import ClusterError, Refused
@@ -135,6 +138,16 @@ def test_one_of_ours_that_is_over_makes_way_and_any_other_is_refused(
     assert state(litmus, "theirs")[0] == "active"  # nobody stopped it
 
 
+def test_what_is_owed_at_another_api_server_is_not_paid_here(
+    place: Place, lab_mongodb: Cluster, adapter: Adapter, log: Path
+) -> None:
+    value = {**place.where().value(), "name": "web", "mark": "m", "server": "https://elsewhere"}
+    owed = debts.Debt(debts.STOP_ENGINE, None, f"{place.namespace}/web", value)
+    found = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, debts=[owed])
+    (failure,) = found.put_back()
+    assert "is at the API server https://elsewhere" in failure
+
+
 def test_an_engine_of_somebody_else_is_never_put_back(
     place: Place, litmus: Litmus, lab_mongodb: Cluster, adapter: Adapter, log: Path
 ) -> None:
@@ -219,3 +232,30 @@ def test_the_experiment_runs_an_engine_under_load_and_keeps_what_litmus_said(
     assert told["what-litmus-says"]["verdict"] == "Pass"
     assert ran.impact["faults"][0]["effective"] is not None
     await_whole(adapter)
+
+
+def test_a_run_that_is_killed_leaves_an_engine_that_heal_stops(
+    lab_mongodb: Cluster, place: Place, litmus: Litmus, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "engine.yaml"
+    manifest.write_text(yaml.safe_dump(pod_delete()))
+    experiment = chaos.quick(chaos.load("litmus-fault"))
+    variables = ("--var", f"manifest={manifest}", "--var", f"namespace={place.namespace}")
+    env = {"KUBECONFIG": str(place.driver)}
+    with operator(place.api, place.namespace):
+        running = chaos.start(experiment, tmp_path, *chaos.GENTLY, *variables, env=env)
+        await_injected(litmus, running)
+        running.kill()
+        running.communicate(timeout=60)
+        assert state(litmus) == ("active", "initialized")
+        assert cli.run(["heal", lab_mongodb.name]) == 0  # it knows the kubeconfig of the run
+        assert state(litmus) == ("stop", "stopped")
+        assert cli.run(["heal", lab_mongodb.name]) == 0
+
+
+def await_injected(litmus: Litmus, running: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    while litmus.result("web-pod-delete") is None:
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -341,11 +341,11 @@ def test_an_api_server_that_is_away_at_the_end_is_waited_for_loudly(
         if len(said) == 3:
             door.open()
 
-    with contextlib.closing(litmus_at(place.where(kubeconfig))) as far:
+    with contextlib.closing(litmus_at(place.where(kubeconfig), 0.0)) as far:
         reporter = Reporter(far, here(place), 60, say)
         reporter.tell(started([]))
     door.close()
-    with contextlib.closing(litmus_at(place.where(kubeconfig))) as far:
+    with contextlib.closing(litmus_at(place.where(kubeconfig), 0.0)) as far:
         reporter._litmus = far  # no connection of before is left open
         reporter.tell(broken_off("NOT_RUN", "why"))
     assert len(said) >= 3
@@ -358,10 +358,23 @@ def test_one_that_stays_away_is_an_error_and_not_silence(
 ) -> None:
     litmus.create_engine(engine_of_the_chart(place.namespace))
     door, kubeconfig = way
-    with contextlib.closing(litmus_at(place.where(kubeconfig))) as far:
+    with contextlib.closing(litmus_at(place.where(kubeconfig), 0.0)) as far:
         reporter = Reporter(far, here(place), 1, print)
     door.close()
-    with contextlib.closing(litmus_at(place.where(kubeconfig))) as far:
+    with contextlib.closing(litmus_at(place.where(kubeconfig), 0.0)) as far:
         reporter._litmus = far
         with pytest.raises(ClusterError, match="does not answer"):
             reporter.tell(broken_off("NOT_RUN", "why"))
+
+
+def test_an_engine_is_asked_about_again_while_the_api_server_is_away(
+    place: Place, litmus: Litmus, way: tuple[Way, Path]
+) -> None:
+    litmus.create_engine(engine_of_the_chart(place.namespace))
+    door, kubeconfig = way
+    door.close()
+    with contextlib.closing(litmus_at(place.where(kubeconfig))) as far:
+        opening = threading.Timer(1.0, door.open)
+        opening.start()
+        assert far.engine(ENGINE) is not None
+        opening.join()

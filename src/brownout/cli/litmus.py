@@ -52,7 +52,7 @@ def run(
     from brownout.session.engines import Where, litmus_at
 
     here = surroundings(os.environ)
-    with closing(litmus_at(Where(here.namespace, kubeconfig))) as litmus:
+    with closing(litmus_at(Where(here.namespace, kubeconfig), patience_s=0.0)) as litmus:
         reporter = Reporter(litmus, here, patience, _say)
         told = conduct(experiment, here, reporter, os.environ, _say)
     typer.echo(f"ChaosResult {here.namespace}/{here.result}: {told.phase}, {told.verdict}")

@@ -10,18 +10,26 @@ from typing import Any, TypeVar
 
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_delay,
+    wait_exponential,
+)
 from urllib3.exceptions import HTTPError
 
 from brownout.errors import ClusterError
 from brownout.kubernetes.problems import said
 
-__all__ = ["Away", "Conflict", "Litmus"]
+__all__ = ["Away", "Conflict", "Litmus", "persist"]
 
 Document = dict[str, Any]
 T = TypeVar("T")
 
 GROUP, VERSION = "litmuschaos.io", "v1alpha1"
 ENGINES, RESULTS = "chaosengines", "chaosresults"
+_MOST_WAIT_S = 15.0
 #: Answers of a server, or of what stands before it, that is not ready at this moment.
 _NOT_NOW = frozenset({0, 408, 429, 500, 502, 503, 504})
 _HINTS = {
@@ -38,12 +46,41 @@ class Conflict(ClusterError):
     """Somebody else wrote the object meanwhile; read it again."""
 
 
-class Litmus:
-    """The Litmus objects of one namespace."""
+def persist(
+    ask: Callable[[], T],
+    patience_s: float,
+    kinds: tuple[type[ClusterError], ...],
+    say: Callable[[str], None] = lambda _: None,
+) -> T:
+    """Ask again while that raises one of `kinds`, saying why, and not for ever."""
 
-    def __init__(self, api: Any, namespace: str) -> None:
-        self.namespace, self._api = namespace, api
+    def say_why(state: RetryCallState) -> None:
+        if state.outcome is not None:
+            say(f"{state.outcome.exception()}; tried again for {patience_s:.0f} s")
+
+    return Retrying(
+        retry=retry_if_exception_type(kinds),
+        stop=stop_after_delay(patience_s),
+        wait=wait_exponential(multiplier=0.25, max=_MOST_WAIT_S),
+        before_sleep=say_why,
+        reraise=True,
+    )(ask)
+
+
+class Litmus:
+    """The Litmus objects of one namespace.
+
+    What may be asked twice is, for `patience_s` seconds, where the server is away.
+    """
+
+    def __init__(self, api: Any, namespace: str, patience_s: float = 0.0) -> None:
+        self.namespace, self._api, self._patience_s = namespace, api, patience_s
         self._objects, self._core = client.CustomObjectsApi(api), client.CoreV1Api(api)
+
+    @property
+    def server(self) -> str:
+        """The URL of the API server."""
+        return str(self._api.configuration.host)
 
     def close(self) -> None:
         """Give back its connections."""
@@ -114,7 +151,7 @@ class Litmus:
     def injected(self, engine_uid: str) -> bool:
         """Say whether an experiment of this engine noted that it injects, as litmus-go does."""
         chosen = f"involvedObject.uid={engine_uid},reason=ChaosInject"
-        found = self._ask(
+        found = self._again(
             "events: cannot be read",
             lambda: self._core.list_namespaced_event(self.namespace, field_selector=chosen),
         )
@@ -154,11 +191,14 @@ class Litmus:
         return found
 
     def _maybe(self, what: str, ask: Callable[[], Any]) -> Any:
-        """Ask; None where nothing of that name is there."""
+        """Ask, again if need be; None where nothing of that name is there."""
         try:
-            return self._ask(what, ask)
+            return self._again(what, ask)
         except _Gone:
             return None
+
+    def _again(self, what: str, ask: Callable[[], Any]) -> Any:
+        return persist(lambda: self._ask(what, ask), self._patience_s, (Away,))
 
     def _ask(self, what: str, ask: Callable[[], Any]) -> Any:
         where = f"namespace `{self.namespace}`: {what}"

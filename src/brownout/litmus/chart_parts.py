@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["ACCOUNT", "DRIVER", "FAULTS", "IMAGE", "VARIABLES", "Fault", "rbac", "runner_rules"]
 
 Rules = list[dict[str, list[str]]]
-IMAGE = "registry.example.com/brownout:latest"
+IMAGE = "registry.example.com/brownout:0.1.0"
 #: Runs our faults; the other one lets our experiments start faults of Litmus.
 ACCOUNT, DRIVER = "brownout-litmus", "brownout-litmus-driver"
 

@@ -4,16 +4,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception_type,
-    stop_after_delay,
-    wait_exponential,
-)
-
 from brownout.errors import BrownoutError, ClusterError
-from brownout.litmus.api import Away, Conflict, Litmus
+from brownout.litmus.api import Away, Conflict, Litmus, persist
 from brownout.litmus.chaosresult import chaosresult, is_of_our_job, says_so
 from brownout.litmus.surroundings import Surroundings
 from brownout.litmus.telling import Told
@@ -21,7 +13,6 @@ from brownout.litmus.telling import Told
 __all__ = ["Reporter"]
 
 T = TypeVar("T")
-_MOST_WAIT_S = 15.0
 
 
 class Reporter:
@@ -79,15 +70,4 @@ class Reporter:
 
     def _persist(self, ask: Callable[[], T]) -> T:
         """Do it again while the server is away or others write; loudly, and not for ever."""
-        waiting = Retrying(
-            retry=retry_if_exception_type((Away, Conflict)),
-            stop=stop_after_delay(self._patience_s),
-            wait=wait_exponential(multiplier=0.25, max=_MOST_WAIT_S),
-            before_sleep=self._say_why,
-            reraise=True,
-        )
-        return waiting(ask)
-
-    def _say_why(self, state: RetryCallState) -> None:
-        if state.outcome is not None:
-            self._say(f"{state.outcome.exception()}; tried again for {self._patience_s:.0f} s")
+        return persist(ask, self._patience_s, (Away, Conflict), self._say)

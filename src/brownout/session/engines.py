@@ -7,6 +7,7 @@ to it that nothing else is broken and that the inventory does not deny it, and n
 stopped no milestone counts, and a run that dies owes that it is stopped.
 """
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -37,6 +38,7 @@ __all__ = ["Engines", "Where", "await_completed", "litmus_at", "result_of"]
 
 _POLL_S = 0.5
 _STOPPED_WITHIN_S = 600.0
+_AWAY_S = 120.0
 Document = dict[str, Any]
 Stopped = Callable[[], bool]
 
@@ -51,7 +53,8 @@ class Where:
 
     def value(self) -> dict[str, str]:
         """Return it as a debt holds it."""
-        file = str(Path(self.kubeconfig).expanduser().resolve()) if self.kubeconfig else ""
+        named = self.kubeconfig or os.environ.get("KUBECONFIG", "")
+        file = str(Path(named).expanduser().resolve()) if Path(named).is_file() else named
         return {"namespace": self.namespace, "kubeconfig": file, "context": self.context}
 
 
@@ -70,9 +73,9 @@ class Engines:
         name = str(engine["metadata"]["name"])
         made = marked(engine, where.namespace, mark)
         setting = f"{where.namespace}/{name}"
-        owes = Debt(STOP_ENGINE, None, setting, {**where.value(), "name": name, "mark": mark})
         with closing(litmus_at(where)) as litmus:
-            there = litmus.engine(name)
+            value = {**where.value(), "server": litmus.server, "name": name, "mark": mark}
+            owes, there = Debt(STOP_ENGINE, None, setting, value), litmus.engine(name)
             self._check(_taken(there, setting))
 
             def do() -> Proof:
@@ -98,6 +101,7 @@ class Engines:
 
     def _stop(self, where: Where, name: str, debt: Debt, mark: str, within_s: float) -> Evidence:
         with closing(litmus_at(where)) as litmus:
+            _check_server(litmus, debt)
             return self.making.make(
                 "mend", STOP_ENGINE, debt, lambda: _stopped(litmus, name, mark, within_s),
                 {"setting": debt.setting},
@@ -134,8 +138,11 @@ class Engines:
             time.sleep(_POLL_S)
 
 
-def litmus_at(where: Where) -> "Litmus":
-    """Return the API of a namespace; `ConfigurationError` without the extra."""
+def litmus_at(where: Where, patience_s: float = _AWAY_S) -> "Litmus":
+    """Return the API of a namespace; `ConfigurationError` without the extra.
+
+    A server that is away, as where the fault is one of Kubernetes, is waited for so long.
+    """
     try:
         from brownout.kubernetes.access import Access, connect
         from brownout.litmus.api import Litmus
@@ -149,7 +156,7 @@ def litmus_at(where: Where) -> "Litmus":
         access = Access.model_validate(given)
     except ValidationError as error:
         raise ConfigurationError(from_validation(error, Access)) from error
-    return Litmus(connect(access), access.namespace)
+    return Litmus(connect(access), access.namespace, patience_s)
 
 
 def await_completed(where: Where, name: str, within_s: float, stopped: Stopped) -> Document:
@@ -179,6 +186,17 @@ def result_of(where: Where, engine: str, experiment: str) -> Document:
             "the experiment writes it when it begins: has it?",
         )
     return watching.summary(result)
+
+
+def _check_server(litmus: "Litmus", debt: Debt) -> None:
+    """Another cluster has no such engine, and what is owed would seem to be paid there."""
+    wanted = (debt.value or {}).get("server", litmus.server)
+    if wanted != litmus.server:
+        raise ConfigurationError(
+            f"ChaosEngine {debt.setting}: is at the API server {wanted}, and the kubeconfig leads "
+            f"to {litmus.server} now",
+            "set KUBECONFIG to that of the run",
+        )
 
 
 def _taken(there: Document | None, setting: str) -> list[str]:
