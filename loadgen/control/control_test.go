@@ -276,13 +276,13 @@ func TestALoadIsWrittenInStepsAndBegunAtAMomentOfItsOwnClock(t *testing.T) {
 	}
 	s.say(`{"cmd":"clock","id":1}`)
 	up := s.hear("clock")["up"].(float64)
-	s.say(`{"cmd":"start","at":%v}`, up+0.2)
+	s.say(`{"cmd":"start","at":%v}`, up+1)
 	if late := s.hear("started")["late_s"].(float64); late < 0 {
 		t.Errorf("it began %v s before its moment", -late)
 	}
 	s.say(`{"cmd":"clock","id":2}`)
 	now := s.hear("clock")
-	if off := now["up"].(float64) - now["t"].(float64) - (up + 0.2); off < -1e-3 || off > 1e-3 {
+	if off := now["up"].(float64) - now["t"].(float64) - (up + 1); off < -1e-3 || off > 1e-3 {
 		t.Errorf("its schedule counts from %v s after the moment", off)
 	}
 }
