@@ -210,8 +210,8 @@ def test_totals_are_added_and_one_that_never_spoke_leaves_the_whole_unended() ->
     assert (made["ended"], made["end_t"], made["offered"], made["lag_p99_ms"]) == (True, 4.9, 6, 7)
     assert (made["host"], [part["pid"] for part in made["parts"]]) == ("a, b", [1, 1])
     assert join_summaries([one, {}], {})["ended"] is False
-    lost = {"parts": [{"index": 0, "lost": None}, {"index": 1, "lost": "gone"}]}
-    assert join_summaries([one, one], lost)["ended"] is False
+    assert join_summaries([one, one], facts(lost="gone"))["ended"] is False
+    assert join_summaries([one, one], facts(start_s=0.02))["apart_s"] == 0.021
 
 
 def facts(**second: Any) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from brownout.run.parts.apart import apart_of
+
 __all__ = ["join_summaries"]
 
 Document = Mapping[str, Any]
@@ -23,6 +25,7 @@ def join_summaries(summaries: Sequence[Document], facts: Document) -> dict[str, 
     told = [dict(one) for one in facts.get("parts", ())] or [
         {"index": index} for index in range(len(summaries))
     ]
+    apart = apart_of(facts)
     first = next((summary for summary in summaries if summary), {})
     ended = all(one.get("ended") is True for one in summaries)
     ended = ended and bool(summaries) and not any(fact.get("lost") for fact in told)
@@ -36,6 +39,7 @@ def join_summaries(summaries: Sequence[Document], facts: Document) -> dict[str, 
         "end_t": min(ends, default=None),
         **{name: sum(int(one.get(name) or 0) for one in summaries) for name in _ADDED},
         "lag_p99_ms": max((float(one.get("lag_p99_ms") or 0) for one in summaries), default=None),
+        "apart_s": apart.seconds if apart is not None else None,
         "parts": [
             {**fact, **{name: value for name, value in one.items() if name not in _SHARED}}
             for fact, one in zip(told, summaries, strict=True)
