@@ -33,12 +33,14 @@ from tests.kubernetes_programs import (
     scheme,
 )
 
-__all__ = ["BINARY", "ControlPlane", "awaited", "binary", "running"]
+__all__ = ["BINARY", "PARENT", "ControlPlane", "awaited", "binary", "running"]
 
 T = TypeVar("T")
 
 #: Names the binary; without it, the one that `make kubernetes` built.
 BINARY = "BROWNOUT_KUBERNETES_LAB"
+#: Has the process whose death is to end what was started (infra/lab/kubernetes/leash).
+PARENT = "KUBERNETES_LAB_PARENT"
 _BUILT = Path(__file__).parents[1] / "build/kubernetes/kubernetes-lab"
 _PATIENCE_S = 120.0
 #: What becomes of a claim: a directory of this machine, removed with the claim.
@@ -76,7 +78,10 @@ class ControlPlane:
         self.api = client.ApiClient()
 
     def start(self) -> None:
-        """Start everything and return once it is of use."""
+        """Start everything and return once it is of use.
+
+        Whatever a thread starts dies with it, so this and `add_process_node` are for the main one.
+        """
         scheme(self.paths)
         etcd, api_server, *others = programs(self.paths)
         self._start(etcd)
@@ -177,7 +182,7 @@ class ControlPlane:
 
     def _start(self, program: Program, name: str = "") -> None:
         name = name or program.name
-        environment = {**os.environ, "KUBERNETES_LAB_PARENT": str(os.getpid())}
+        environment = {**os.environ, PARENT: str(os.getpid())}
         command = [str(binary()), program.name, *program.arguments]
         with self.paths.of(f"{name}.log").open("ab") as log:
             self._running[name] = subprocess.Popen(

@@ -172,6 +172,7 @@ def _controller_manager(paths: Paths) -> Program:
         "--use-service-account-credentials=true",
         "--leader-elect=false",
         "--pvclaimbinder-sync-period=1s",
+        f"--flex-volume-plugin-dir={paths.of('plugins-of-volumes')}",
     )
     return Program("controller-manager", arguments, f"https://127.0.0.1:{port}/healthz")
 

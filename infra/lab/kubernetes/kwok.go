@@ -22,7 +22,6 @@ func kwok() error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(stages.Name())
 	text := []string{nodes.DefaultNodeInit, pods.DefaultPodReady, pods.DefaultPodComplete, pods.DefaultPodDelete}
 	if _, err := stages.WriteString(strings.Join(text, "\n---\n")); err != nil {
 		return err
@@ -32,7 +31,9 @@ func kwok() error {
 	flags.ParseErrorsAllowlist.UnknownFlags = true
 	flags.Usage = func() {}
 	ctx, _ := log.InitFlags(signals.SetupSignalContext(), flags)
-	if ctx, err = config.InitFlags(ctx, flags); err != nil { // reads the stages
+	ctx, err = config.InitFlags(ctx, flags)
+	os.Remove(stages.Name()) // they were read
+	if err != nil {
 		return err
 	}
 	command := cmd.NewCommand(ctx)

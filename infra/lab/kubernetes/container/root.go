@@ -79,14 +79,15 @@ func overlays(directory string, beside []string) (string, error) {
 	root := filepath.Join(layer, "root")
 	for index, lower := range append([]string{"/"}, beside...) {
 		target := filepath.Join(root, lower)
-		if err := overlay(lower, target, filepath.Join(layer, fmt.Sprint(index))); err != nil {
+		if err := Overlay(lower, target, filepath.Join(layer, fmt.Sprint(index))); err != nil {
 			return "", err
 		}
 	}
 	return root, nil
 }
 
-func overlay(lower, target, layer string) error {
+// Overlay shows a directory at `target`, and keeps what is written there in `layer`.
+func Overlay(lower, target, layer string) error {
 	upper, work := filepath.Join(layer, "upper"), filepath.Join(layer, "work")
 	for _, folder := range []string{upper, work, target} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {

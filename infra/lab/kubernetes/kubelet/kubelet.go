@@ -51,7 +51,7 @@ func Main(arguments []string) error {
 	}
 	fmt.Fprintf(os.Stderr, "node %s is a stand-in: a real kubelet, whose containers are processes "+
 		"of this machine\n", options.Name)
-	config := runtime.Config{Directory: home, Hidden: []string{private}, Plane: options.Plane, Images: images}
+	config := runtime.Config{Directory: home, Hidden: []string{private, state}, Plane: options.Plane, Images: images}
 	if err := runtime.Serve(config, socket); err != nil {
 		return err
 	}

@@ -6,12 +6,16 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
+
+	"brownout/infra/lab/kubernetes/container"
 )
 
-// In the node's own mount namespace /var/log is memory of its own: a kubelet writes there whatever
-// it is told, and the name is short enough for the sockets that it makes below its directory.
+// In the node's own mount namespace /var/log is memory of its own, and what is written to /var/lib
+// goes there: a kubelet writes to both whatever it is told (/var/lib/kubelet/device-plugins is a
+// constant of its API). The name is short enough for the sockets that it makes below its directory.
 const (
 	private = "/var/log"
+	state   = "/var/lib"
 	home    = private + "/kubelet"
 	socket  = private + "/runtime.sock"
 )
@@ -68,7 +72,10 @@ func ownPlace(directory string) error {
 	if err := os.Mkdir(home, 0o755); err != nil {
 		return err
 	}
-	return bind(directory, home)
+	if err := bind(directory, home); err != nil {
+		return err
+	}
+	return container.Overlay(state, state, filepath.Join(private, "lib"))
 }
 
 func show(name, value string) error {

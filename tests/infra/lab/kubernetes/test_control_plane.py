@@ -1,10 +1,15 @@
 """The lab of Kubernetes is a Kubernetes: it keeps what is asked for, and refuses what is not."""
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes import client, config
-from tests.control_plane import ControlPlane, awaited
+from tests.control_plane import PARENT, ControlPlane, awaited, binary
+
+from brownout.infra.lab.ports import free_ports
 
 pytestmark = pytest.mark.kubernetes
 
@@ -86,3 +91,30 @@ def test_a_service_account_may_do_what_its_role_says_and_nothing_else(
         with pytest.raises(client.ApiException) as refused:
             core.delete_namespaced_pod("db-0", namespace)
     assert refused.value.status == 403
+
+
+def test_what_is_started_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    client_url, peer_url = (f"http://127.0.0.1:{port}" for port in free_ports(2))
+    command = [str(binary()), "etcd", f"--data-dir={tmp_path / 'etcd'}"]
+    command += [f"--listen-client-urls={client_url}", f"--advertise-client-urls={client_url}"]
+    command += [f"--listen-peer-urls={peer_url}"]
+    script = "import os, subprocess, sys, time\n"
+    script += f"os.environ[{PARENT!r}] = str(os.getpid())\n"
+    script += f"print(subprocess.Popen({command!r}, stderr=subprocess.DEVNULL).pid, flush=True)\n"
+    script += "time.sleep(1000)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as started:
+        try:
+            assert started.stdout is not None
+            pid = int(started.stdout.readline())
+            awaited((tmp_path / "etcd/member").exists, "etcd runs")
+        finally:
+            started.kill()
+    awaited(lambda: not _runs(pid), "etcd has ended")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
