@@ -83,7 +83,7 @@ def _wait(generator: AnyGenerator, seconds: float, enough: Callable[[], bool]) -
     try:
         while (generator.now() or 0.0) < seconds and not enough():
             if not generator.alive:
-                raise GeneratorError("the load generator died under the load")
+                raise GeneratorError(f"under the load: {generator.obituary()}")
             time.sleep(0.05)
     except KeyboardInterrupt:
         return True

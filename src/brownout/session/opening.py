@@ -89,7 +89,7 @@ def await_baseline(
     deadline = time.monotonic() + settings.warmup_max_s
     while time.monotonic() < deadline:
         if not generator.alive:
-            raise GeneratorError("the load generator died while the baseline was awaited")
+            raise GeneratorError(f"while the baseline was awaited: {generator.obituary()}")
         now = generator.now()
         if now is not None and now > settings.baseline_s:
             with contextlib.suppress(ValueError):

@@ -27,5 +27,5 @@ def leave_alone(generator: AnyGenerator, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         if not generator.alive:
-            raise GeneratorError("the load generator died before anything was broken")
+            raise GeneratorError(f"before anything was broken: {generator.obituary()}")
         time.sleep(min(_STEP_S, left))

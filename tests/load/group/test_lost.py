@@ -80,6 +80,16 @@ def test_one_that_falls_silent_is_lost(
     check(run, "it said nothing for 2 s")
 
 
+def test_a_load_that_is_closed_without_a_stop_says_who_was_lost(
+    group: GeneratorGroup, run: Path
+) -> None:
+    os.kill(group.pids[1], signal.SIGKILL)
+    until(lambda: not group.alive, "it is noticed")
+    assert "generator 2 of 2 (here) was lost, last heard of at " in group.obituary()
+    group.close()
+    check(run, "signal 9")
+
+
 def test_one_that_cannot_begin_ends_all(tmp_path: Path) -> None:
     """Errors of all generators are told at once, each with its name."""
     run = tmp_path / "run"

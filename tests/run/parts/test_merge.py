@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from tests.run_builder import RunScript, build_run
 
 from brownout.errors import RunDirectoryError
-from brownout.load.group.exposition import one_page
-from brownout.load.group.live import LiveSum
 from brownout.run.analysis import analyze
 from brownout.run.csvfile import read_table
 from brownout.run.hdr import decode, encode
@@ -240,41 +238,6 @@ def test_what_is_not_known_of_the_clocks_is_not_taken_for_together() -> None:
     lost = apart_of(facts(end_s=None, end_uncertainty_s=None, lost="gone", lost_t=3.21))
     assert lost is not None
     assert lost.lost == ("generator 2 of 2 (b) was lost, last heard of at 3.2 s: gone",)
-
-
-def live(rows: list[list[Any]], **more: Any) -> dict[str, Any]:
-    told = {"t": 1.0, "causes": {}, "p50_us": None, "p99_us": 5, "lag_p99_ms": 1.0, "missed": 0,
-            "in_flight": 1, "lanes": {"n1": 2}}  # fmt: skip
-    return {"event": "live", "series": rows, "outcomes": [], **told, **more}
-
-
-def test_a_live_row_is_given_on_once_every_generator_has_said_its_own() -> None:
-    added = LiveSum(2)
-    one = [[0.0, "app", "read", *[1] * 9, 40], [0.1, "app", "read", *[2] * 9, 50]]
-    other = [[0.0, "app", "read", *[3] * 9, 45]]
-    assert added.feed(0, live(one, causes={"reset": 1})) is None
-    found = added.feed(1, live(other, t=0.9, p99_us=9, causes={"reset": 2}))
-    assert found is not None
-    assert found["series"] == [[0.0, "app", "read", *[4] * 9, 45]]
-    assert (found["t"], found["p50_us"], found["p99_us"]) == (0.9, None, 9)
-    assert (found["causes"], found["lanes"], found["in_flight"]) == ({"reset": 3}, {"n1": 4}, 2)
-    assert added.feed(0, live([])) is None
-    last = added.feed(1, live([[0.1, "app", "read", *[1] * 9, 1]]))
-    assert last is not None
-    assert last["series"] == [[0.1, "app", "read", *[3] * 9, 50]]
-    assert last["causes"] == {}
-
-
-def test_metrics_of_all_stand_on_one_page_each_family_once() -> None:
-    page = (
-        '# HELP n N.\n# TYPE n counter\nn{part="%s"} 1\n'
-        '# HELP m M.\n# TYPE m gauge\nm{part="%s"} 2\n'
-    )
-    found = one_page([page % (0, 0), page % (1, 1)])
-    assert found.splitlines() == [
-        "# HELP n N.", "# TYPE n counter", 'n{part="0"} 1', 'n{part="1"} 1',
-        "# HELP m M.", "# TYPE m gauge", 'm{part="0"} 2', 'm{part="1"} 2',
-    ]  # fmt: skip
 
 
 def test_a_run_of_one_generator_is_left_as_it_is(tmp_path: Path) -> None:

@@ -84,6 +84,10 @@ class GeneratorGroup:
         lost = [asdict(part) for part in self._facts if part.lost is not None]
         return [lost_words(part, len(self._facts)) for part in lost]
 
+    def obituary(self) -> str:
+        """Say which generators were lost, once not all are alive any more."""
+        return "; ".join(self.lost) or "the load generators have ended"
+
     def open(self, spec: Mapping[str, Any]) -> None:
         """Have each connect, as its part of `spec`."""
         of = len(self._parts)
@@ -153,7 +157,7 @@ class GeneratorGroup:
             self._each(self._stop_one)
             write_facts(self._directory, self._facts)
             if self.lost:
-                raise GeneratorError("; ".join(self.lost), "see generator.log of each in `parts`")
+                raise GeneratorError(self.obituary(), "see generator.log of each in `parts`")
             self.stopped = merge_load(self._directory)
             self._unmerged.discard("load")
         return self.stopped
@@ -172,11 +176,14 @@ class GeneratorGroup:
 
     def close(self) -> None:
         """End every process whatever state it is in, and have all files here. Safe to repeat."""
+        self._look()
+        self._running = False
         try:
             self._each(lambda _, generator: generator.close())
         finally:
-            self._running = False
             unmerged, self._unmerged = self._unmerged, set()
+            if unmerged:
+                write_facts(self._directory, self._facts)
             if "load" in unmerged:
                 merge_load(self._directory)
             if "ledger" in unmerged:
