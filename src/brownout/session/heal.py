@@ -149,7 +149,7 @@ def heal(claim: Claim, limit_s: float, say: Say) -> Healed:
         return Healed(claim.cluster, claim.run, {}, whole=False)
     cluster = inventory.load(claim.inventory)
     if collect_left(cluster, run):
-        say("fetched what the load host still had of the run")
+        say("fetched what the load of the run had left elsewhere, and removed it there")
     mended = _mend(cluster, run, say)
     await_whole(cluster, limit_s, say)
     open_runs.release(claim.cluster)

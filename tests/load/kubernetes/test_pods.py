@@ -144,6 +144,30 @@ def test_a_pod_that_is_killed_is_named_and_takes_no_other_along(
     assert record(run)["removed"]
 
 
+def test_a_node_that_is_lost_is_named_with_its_pod(
+    control_plane: "ControlPlane",
+    load: dict[str, Any],
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("brownout.load.kubernetes.place._REACH_S", 1.0)
+    control_plane.add_process_node("doomed")
+    run, alone = tmp_path / "run", {"kubernetes.io/hostname": "doomed"}
+    wanted = settings(load, hosts=1, node_selector=alone)
+    with begun(wanted.places(run), run, spec_of(server, run)) as generator:
+        control_plane.kill_process_node("doomed")
+        control_plane.kubectl("cordon", "doomed")  # or others are sent there until it is missed
+        until(lambda: not generator.alive)
+        with pytest.raises(
+            GeneratorError, match=r"connection to pod .* on node doomed runs as far"
+        ):
+            generator.stop()
+
+    assert "exec to pod" in record(run)["pods"]["0"]["lost"]
+    assert record(run)["removed"]
+
+
 def test_nothing_secret_is_in_what_kubernetes_knows(
     control_plane: "ControlPlane", load: dict[str, Any], server: Server, tmp_path: Path
 ) -> None:

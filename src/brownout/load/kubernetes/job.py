@@ -10,6 +10,7 @@ that a run that died can be collected later:
      "succeeded": 3, "removed": true}
 """
 
+import contextlib
 import json
 import logging
 import secrets
@@ -19,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from brownout.errors import GeneratorError
+from brownout.errors import BrownoutError, GeneratorError
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.spec import KubernetesLoad
@@ -112,12 +113,12 @@ class GeneratorJob:
             run=self.run,
             program=self.settings.program,
         )
-        made = self.api.create(manifest.job(self.settings, self.name, self.run))
         try:
-            _check_kept(made)
+            _check_kept(self.api.create(manifest.job(self.settings, self.name, self.run)))
             pods = self._await_running()
         except BaseException:
-            self._remove()
+            with contextlib.suppress(BrownoutError):  # the first error is the one that matters
+                self._remove()
             raise
         self._pods = {pod.index: pod for pod in pods}
         for pod in pods:

@@ -1,12 +1,13 @@
 """A pod as the place of a generator: attached to, settled in, collected from, left."""
 
 import contextlib
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from brownout.errors import BrownoutError, GeneratorError
+from brownout.errors import BrownoutError, GeneratorError, HostError
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.attach import Attached
 from brownout.load.kubernetes.files import PodFiles
@@ -20,6 +21,10 @@ __all__ = ["PodPlace", "places_for"]
 #: Until the API has what a pod's node knows of a process that has ended.
 _NEWS_S: Final = 3.0
 _LOOK_EVERY_S: Final = 0.2
+#: For a pod whose connection broke to be reached again, so that its files are not lost.
+_REACH_S: Final = 30.0
+
+logger = logging.getLogger("chaostoolkit")
 
 
 class PodPlace:
@@ -69,18 +74,21 @@ class PodPlace:
         """Fetch what the generator has written so far, checked by hash.
 
         Where the connection to it broke, it is ended first: nobody can tell it anything any more.
-        A pod whose process is gone took its files along; that is written down.
+        What a pod that is lost took along is written down, and keeps nothing from being removed.
         """
+        over = self._process is None or self._process.poll() is not None
+        facts: dict[str, Any] = {"clock": {"t_uncertainty_s": clock_uncertainty_s}}
         with as_generator_error("load"):
-            facts: dict[str, Any] = {"clock": {"t_uncertainty_s": clock_uncertainty_s}}
-            over = self._process is None or self._process.poll() is not None
-            if over and (gone := self._gone()):
-                self._job.record.note_pod(self._index, lost=gone, **facts)
-                return
-            if over:
-                self._files.end()
-            found = self._files.fetch(self._directory)
-            self._job.record.note_pod(self._index, files=found, **facts)
+            try:
+                lost = self._end() if over else ""
+                facts |= {"lost": lost} if lost else {"files": self._files.fetch(self._directory)}
+            except BrownoutError as error:
+                if not over:
+                    raise
+                facts["lost"] = str(error)
+            if "lost" in facts:
+                logger.warning(f"load: {facts['lost']}; what it wrote last is lost")
+            self._job.record.note_pod(self._index, **facts)
 
     def leave(self) -> None:
         """Let the generator's process go; the last place to be left removes the Job."""
@@ -102,13 +110,25 @@ class PodPlace:
             raise GeneratorError(f"{self.where} was left already")
         return self._pod
 
-    def _gone(self) -> str:
-        """Say what became of the pod if its process is over; empty while that is there."""
-        there = self._there()
-        found = self._job.api.pod(there.name)
-        if found is None:
-            return f"{there} is gone"
-        return "" if found.runs else f"{there}: {what_became_of(found)}"
+    def _end(self) -> str:
+        """Have the generator complete its files; say what became of the pod if it is gone.
+
+        An API server or a network that is away for a moment is waited for; raises `HostError`.
+        """
+        there, deadline = self._there(), time.monotonic() + _REACH_S
+        while True:
+            try:
+                found = self._job.api.pod(there.name)
+                if found is None:
+                    return f"{there} is gone"
+                if not found.runs:
+                    return f"{there}: {what_became_of(found)}"
+                self._files.end()
+                return ""
+            except HostError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(_LOOK_EVERY_S)
 
     def _lost(self, ended: bool) -> tuple[str, int | None]:
         """Say what became of the pod, and how its process ended; nothing where all is well.
@@ -123,7 +143,7 @@ class PodPlace:
             if became := what_became_of(found):
                 return f"{there}: {became}", found.exit_code
             if ended or time.monotonic() > deadline:
-                return "" if ended else f"{there} still runs", None
+                return "" if ended else f"{there} runs as far as the API server knows", None
             time.sleep(_LOOK_EVERY_S)
 
 
