@@ -61,16 +61,6 @@ def test_a_lack_of_machines_is_said_in_the_scheduler_s_own_words(
 
 
 @pytest.mark.usefixtures("nodes")
-def test_a_generator_that_ends_at_once_is_said(settled: "Settled", tmp_path: Path) -> None:
-    job = made(settled("kwok"), tmp_path)  # kwok says of each pod of a Job that it has completed
-
-    with pytest.raises(GeneratorError, match=r"cannot run in namespace .*ended at once: Completed"):
-        job.enter(0)
-
-    assert job.api.job(job.name) is None
-
-
-@pytest.mark.usefixtures("nodes")
 def test_a_quota_is_said_at_once(
     control_plane: "ControlPlane", settled: "Settled", tmp_path: Path
 ) -> None:
@@ -84,6 +74,17 @@ def test_a_quota_is_said_at_once(
 
     with pytest.raises(GeneratorError, match=r"cannot run in namespace .* exceeded quota: few"):
         made(settings, tmp_path).enter(0)
+
+
+def test_a_program_that_is_not_in_the_image_is_said_at_once(
+    load: dict[str, Any], tmp_path: Path
+) -> None:
+    job = made(load, tmp_path, program="/opt/no-such-program")
+
+    with pytest.raises(GeneratorError, match=r"pod \S+ on node process-\d.*no-such-program"):
+        job.enter(0)
+
+    assert job.api.job(job.name) is None
 
 
 def test_what_may_not_be_done_is_said_with_the_manifest_that_allows_it(

@@ -78,8 +78,12 @@ def test_what_is_waited_for_is_said_of_each_pod() -> None:
             "CreateContainerConfigError: container has runAsNonRoot",
         ),
         (
-            pod(1, {"terminated": {"exitCode": 64, "reason": "Error"}}, "Failed"),
-            "pod load-1 on node w1 ended at once: Error (exit code 64)",
+            pod(
+                1,
+                {"terminated": {"exitCode": 64, "reason": "Error", "message": "loadgen: what?\n"}},
+                "Failed",
+            ),
+            "pod load-1 on node w1 ended at once: Error (exit code 64): loadgen: what?",
         ),
     ],
 )

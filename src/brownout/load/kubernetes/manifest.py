@@ -99,6 +99,7 @@ def _container(settings: KubernetesLoad) -> dict[str, Any]:
         "image": settings.image,
         "imagePullPolicy": settings.pull_policy,
         "command": command(settings),
+        "terminationMessagePolicy": "FallbackToLogsOnError",  # what it said if it ends at once
         "stdin": True,
         "stdinOnce": True,
         "resources": {

@@ -83,7 +83,8 @@ def final_problem(pods: Sequence[Pod]) -> str:
         if waiting.get("reason") in _FINAL:
             return f"{pod}: {_joined(waiting.get('reason'), waiting.get('message'))}"
         if pod.ended:
-            return f"{pod} ended at once: {what_became_of(pod)}"
+            said = (_container(pod.raw).get("terminated") or {}).get("message")
+            return f"{pod} ended at once: {_joined(what_became_of(pod), said)}"
     return ""
 
 
