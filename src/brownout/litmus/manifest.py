@@ -3,14 +3,12 @@
 What is made of it is active, is marked as ours, and says what it is watched and stopped by.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from brownout.errors import ConfigurationError
-from brownout.settings_file import load_yaml
+from brownout.settings_file import parse_yaml, read_text
 
 __all__ = ["MARK", "Document", "experiments_of", "from_file", "from_parts", "marked"]
 __all__ += ["only_experiment", "place"]
@@ -23,19 +21,11 @@ MARK = "brownout/made-by"
 
 def from_file(path: str) -> Document:
     """Read the one ChaosEngine of a YAML file; `ConfigurationError` with all that is wrong."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-        found = load_yaml(text)
-    except OSError as error:
-        raise ConfigurationError(f"manifest {path}: cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        reason = getattr(error, "problem", None) or "it holds several documents"
-        raise ConfigurationError(f"manifest {path}: is not one YAML document: {reason}") from error
+    found = parse_yaml(read_text(Path(path), "manifest"), f"manifest {path}")
     problems = list(_problems(found))
     if problems:
         raise ConfigurationError([f"manifest {path}: {problem}" for problem in problems])
-    engine: Document = found
-    return engine
+    return found
 
 
 def from_parts(
@@ -102,17 +92,16 @@ def experiments_of(engine: Mapping[str, Any]) -> list[str]:
     return [str(each["name"]) for each in engine["spec"]["experiments"]]
 
 
-def _problems(found: Any) -> Any:
+def _problems(found: Document) -> Iterator[str]:
     """Name what keeps a document from being a ChaosEngine; the rest the API server says."""
-    if not isinstance(found, dict):
-        yield f"found {type(found).__name__}, wanted a ChaosEngine"
-        return
     for key, wanted in (("apiVersion", API_VERSION), ("kind", "ChaosEngine")):
         if found.get(key) != wanted:
             yield f"{key}: found {found.get(key)!r}, wanted {wanted!r}"
     metadata, spec = found.get("metadata"), found.get("spec")
     if not isinstance(metadata, dict) or not metadata.get("name"):
         yield "metadata.name: missing"
+    elif not isinstance(metadata.get("annotations") or {}, dict):
+        yield "metadata.annotations: wanted a mapping"
     listed = spec.get("experiments") if isinstance(spec, dict) else None
     named = isinstance(listed, list) and all(isinstance(e, dict) and e.get("name") for e in listed)
     if not listed or not named:
