@@ -36,6 +36,14 @@ def test_without_a_status_the_reason_is_said() -> None:
     )
 
 
+def test_a_refused_websocket_is_said_as_any_answer_and_without_its_headers() -> None:
+    body = json.dumps({"message": 'pods "db-0" is forbidden'}).encode()
+    reason = f"Handshake status 403 Forbidden -+-+- {{'audit-id': 'x'}} -+-+- {body!r}"
+    assert said(ApiException(status=0, reason=reason)) == '403 Forbidden: pods "db-0" is forbidden'
+    cut = "Handshake status 500 Internal Server Error -+-+- {} -+-+- b'cut"
+    assert said(ApiException(status=0, reason=cut)) == "500 Internal Server Error: b'cut"
+
+
 def test_of_what_was_wrapped_the_innermost_is_said() -> None:
     outer = MaxRetryError(None, "/api", HTTPError("gave up"))  # type: ignore[arg-type]
     outer.reason.__cause__ = ConnectionRefusedError(111, "Connection refused")  # type: ignore[union-attr]

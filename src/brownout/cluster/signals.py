@@ -11,7 +11,7 @@ from brownout.cluster.commands import Answer, Completed, Runner, answer, script
 from brownout.cluster.processes import FUNCTIONS, RemoteProcess
 from brownout.errors import HostError
 
-__all__ = ["Effect", "end", "freeze", "thaw"]
+__all__ = ["Effect", "check", "end", "freeze", "thaw"]
 
 #: A signal needs no consent; this long only if the kernel is stuck.
 _SIGNAL_TIMEOUT_S = 20.0
@@ -142,6 +142,22 @@ def thaw(runner: Runner, process: RemoteProcess) -> Effect:
     """Let `process` go on and end the switch that would have done so."""
     arguments = (process.pid, process.started, _ns(_SIGNAL_TIMEOUT_S))
     return _do(runner, _THAW, f"resuming process {process.pid}", _SIGNAL_TIMEOUT_S, arguments)
+
+
+def check(effect: Effect, node: str, wanted: str, signal: str) -> None:
+    """Raise `HostError` with the state of `node` if it is not the one that was `wanted`."""
+    if effect.state == "gone":
+        raise HostError(f"node `{node}` ended on {signal}")
+    if effect.state == "undone":
+        raise HostError(
+            f"node `{node}` went on by itself before it was seen to be paused",
+            "raise `undo_after_s`",
+        )
+    if effect.state != wanted:
+        raise HostError(
+            f"node `{node}` shows no effect of {signal}: its threads are in the states "
+            f"{effect.state}"
+        )
 
 
 def _do(

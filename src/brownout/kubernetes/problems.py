@@ -1,8 +1,10 @@
 """What the API server, or the way to it, answers that is no success: in one line, as our errors."""
 
 import json
+import re
+from ast import literal_eval
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from kubernetes.client import ApiClient
@@ -16,6 +18,8 @@ __all__ = ["MISSING", "asking", "said"]
 #: The status of an answer about what does not exist.
 MISSING = 404
 
+#: How websocket-client words an answer that is no switch to its protocol, headers in the middle.
+_HANDSHAKE = re.compile(r"Handshake status (\d+) (.*?) -\+-\+- .* -\+-\+- (.*)", re.DOTALL)
 _HINTS = {
     401: "the login of the kubeconfig, or the token of the service account, is not accepted",
     403: "give it the Role for this (infra/kubernetes/rbac, docs/kubernetes.md)",
@@ -29,8 +33,9 @@ def said(error: BaseException) -> str:
     403 Forbidden: pods "db-0" is forbidden: User "…" cannot delete resource "pods" …
     """
     if isinstance(error, ApiException):
-        status = f"{error.status} {error.reason or ''}".strip() if error.status else ""
-        message = _message(error.body) or ("" if status else str(error.reason or "no reason"))
+        number, reason, body = _answered(error)
+        status = f"{number} {reason}".strip() if number else ""
+        message = _message(body) or ("" if status else reason or "no reason")
         return ": ".join(part for part in (status, _line(message)) if part)
     return _line(str(_innermost(error)))
 
@@ -45,7 +50,7 @@ def asking(client: ApiClient, what: str) -> Iterator[None]:
     try:
         yield
     except ApiException as error:
-        hint = _HINTS.get(error.status, "")
+        hint = _HINTS.get(_answered(error)[0], "")
         raise HostError(f"kubernetes: {what}: the API server at {host} says {said(error)}", hint) \
             from error  # fmt: skip
     except (HTTPError, OSError) as error:
@@ -53,6 +58,17 @@ def asking(client: ApiClient, what: str) -> Iterator[None]:
             f"kubernetes: {what}: the API server at {host} does not answer: {said(error)}",
             "is it running, and is the address in the kubeconfig right?",
         ) from error
+
+
+def _answered(error: ApiException) -> tuple[int, str, Any]:
+    """Return status, reason and body of an answer; a refused websocket has all of it in words."""
+    refused = _HANDSHAKE.fullmatch(str(error.reason or "")) if not error.status else None
+    if refused is None:
+        return int(error.status or 0), str(error.reason or ""), error.body
+    number, reason, body = refused.groups()
+    with suppress(ValueError, SyntaxError):
+        body = literal_eval(body)  # as websocket-client prints the bytes
+    return int(number), reason, body
 
 
 def _message(body: Any) -> str:

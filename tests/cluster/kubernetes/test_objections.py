@@ -15,10 +15,15 @@ def _found(
     controller: dict[str, Any] | None = None,
     *budgets: dict[str, Any],
     over_budget: bool = False,
+    broken: bool = False,
 ) -> str:
     return "; ".join(
         objections(
-            pods.read(said or api.pod()), controller or api.stateful_set(), budgets, over_budget
+            pods.read(said or api.pod()),
+            controller or api.stateful_set(),
+            budgets,
+            over_budget=over_budget,
+            broken=broken,
         )
     )
 
@@ -72,7 +77,7 @@ def test_an_owner_that_is_no_controller_does_not_count() -> None:
 
 
 def test_a_stateful_set_that_is_gone_brings_nothing_back() -> None:
-    reasons = list(objections(pods.read(api.pod()), None, [], False))
+    reasons = list(objections(pods.read(api.pod()), None, []))
     assert reasons == ["its StatefulSet `db` does not exist, so nothing would bring it back"]
 
 
@@ -119,6 +124,13 @@ def test_a_budget_that_allows_nothing_refuses_unless_the_inventory_overrides_it(
     reason = "PodDisruptionBudget `db-budget` allows no disruption now (2 of 3 pods are healthy"
     assert reason in _found(None, None, api.budget(0))
     assert _found(None, None, api.budget(0), over_budget=True) == ""
+
+
+def test_what_is_broken_already_may_be_broken_once_more_if_it_comes_back() -> None:
+    paused = api.pod(status={"conditions": [{"type": "Ready", "status": "False"}]})
+    assert _found(paused, None, api.budget(0), broken=True) == ""
+    alone = api.pod(metadata={"ownerReferences": []})
+    assert "no controller owns it" in _found(alone, None, broken=True)
 
 
 def test_a_budget_of_other_pods_says_nothing_and_one_not_looked_at_yet_says_no() -> None:

@@ -1,13 +1,13 @@
 """The manifests of what brownout may do: valid, complete, and no more than is said of them."""
 
-from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
 import pytest
 import yaml
+from tests.infra.kubernetes.manifests import HERE
 
-RBAC = Path(__file__).parents[3] / "infra/kubernetes/rbac"
+RBAC = HERE / "rbac"
 MANIFESTS = sorted(path.name for path in RBAC.glob("*.yaml") if path.name != "kustomization.yaml")
 #: What may never be granted: these rights lead to all others.
 _FORBIDDEN = {"*", "escalate", "bind", "impersonate", "update", "deletecollection"}

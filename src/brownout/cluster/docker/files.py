@@ -5,7 +5,7 @@ import tarfile
 from pathlib import PurePosixPath
 from typing import Any
 
-from brownout.cluster.commands import last_words, script
+from brownout.cluster.commands import ENTRIES, last_words, named, script
 from brownout.cluster.docker.container import Container
 from brownout.cluster.docker.helper import HelperRunner
 from brownout.errors import HostError
@@ -14,8 +14,6 @@ __all__ = ["entries", "read_text"]
 
 #: More than this is no configuration.
 _MOST_BYTES = 16 << 20
-#: `find` and not `ls`: a name is told from the next by a zero byte.
-_ENTRIES = """find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\\0'"""
 
 
 def read_text(client: Any, container: Container, path: PurePosixPath) -> str:
@@ -34,10 +32,10 @@ def entries(client: Any, container: Container, path: PurePosixPath) -> list[str]
     """
     if container.mount_of(path) is None:
         raise _unreadable(container, path, "it lies on no volume of the container")
-    done = HelperRunner(client, container).run(script(_ENTRIES, path))
+    done = HelperRunner(client, container).run(script(ENTRIES, path))
     if done.status:
         raise _unreadable(container, path, last_words(done.errors, 1))
-    return sorted(done.output.split("\0")[:-1])
+    return named(done.output)
 
 
 def _bounded(chunks: Any) -> bytes:

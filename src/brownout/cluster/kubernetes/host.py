@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from brownout.cluster import signals
-from brownout.cluster.commands import Runner, last_words, script
+from brownout.cluster.commands import ENTRIES, Runner, last_words, named, script
 from brownout.cluster.host import ProcessState, Proof, StopMode
 from brownout.cluster.kubernetes import holding, starting, stopping, storage
 from brownout.cluster.kubernetes.helper import helper
@@ -26,8 +26,6 @@ from brownout.kubernetes.objects import Object, Objects, in_namespace
 
 __all__ = ["KubernetesHost"]
 
-#: `find` and not `ls`: a name is told from the next by a zero byte.
-_ENTRIES = """find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\\0'"""
 _NO_MACHINE = "a pod has no machine of its own to restart, and its node's is not ours"
 
 
@@ -90,7 +88,7 @@ class KubernetesHost:
             stopping.check_pausable(self._spec, process)
             limit_s = undo_after_s or self._spec.undo_after_s
             effect = signals.freeze(self._runner(), process, limit_s)
-        self._check(effect, "paused", "SIGSTOP")
+        signals.check(effect, self._name, "paused", "SIGSTOP")
         undo = {"undo_after_s": limit_s, "undo_pid": effect.said.number("switch")}
         probe = pod.containers[self._spec.container].has_liveness_probe
         return self._proof(Located(pod, process), effect, liveness_probe=probe, **undo)
@@ -104,7 +102,7 @@ class KubernetesHost:
                     f"node `{self._name}` is not resumed: it is not running", "start it"
                 )
             effect = signals.thaw(self._runner(), found.process)
-        self._check(effect, "running", "SIGCONT")
+        signals.check(effect, self._name, "running", "SIGCONT")
         return self._proof(found, effect)
 
     def start(self) -> Proof:
@@ -157,7 +155,7 @@ class KubernetesHost:
 
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory: in the container, or of a stopped pod's volumes."""
-        return sorted(self._ask(_ENTRIES, path, "listed").split("\0")[:-1])
+        return named(self._ask(ENTRIES, path, "listed"))
 
     @contextmanager
     def _objects(self) -> Iterator[Objects]:
@@ -204,7 +202,15 @@ class KubernetesHost:
             raise HostError(f"node `{self._name}` is not {act}: pod {self._spec.pod}: {what}")
         budgets = objects.listed(in_namespace(self._spec.namespace, "poddisruptionbudgets"))
         controller = self._controller(objects, found.pod)
-        reasons = list(objections(found.pod, controller, budgets, self._spec.over_budget))
+        reasons = list(
+            objections(
+                found.pod,
+                controller,
+                budgets,
+                over_budget=self._spec.over_budget,
+                broken=found.process.paused,
+            )
+        )
         if reasons:
             raise Refused(
                 f"node `{self._name}` is not {act}: pod {self._spec.namespace}/{self._spec.pod}: "
@@ -243,20 +249,6 @@ class KubernetesHost:
         process = found.process
         state = "gone" if process is None else "paused" if process.paused else "running"
         return Proof(time.monotonic(), 0.0, self._evidence(found, process=state), already=True)
-
-    def _check(self, effect: Effect, wanted: str, signal: str) -> None:
-        if effect.state == "gone":
-            raise HostError(f"node `{self._name}` ended on {signal}")
-        if effect.state == "undone":
-            raise HostError(
-                f"node `{self._name}` went on by itself before it was seen to be paused",
-                "raise `undo_after_s`",
-            )
-        if effect.state != wanted:
-            raise HostError(
-                f"node `{self._name}` shows no effect of {signal}: its threads are in the states "
-                f"{effect.state}"
-            )
 
     def _proof(self, found: Located, effect: Effect, **seen: Any) -> Proof:
         effective, uncertainty_s = bracket(effect.done, effect.said)

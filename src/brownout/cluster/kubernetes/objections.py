@@ -12,20 +12,26 @@ __all__ = ["objections", "selects"]
 
 
 def objections(
-    pod: Pod, controller: Object | None, budgets: Sequence[Object], over_budget: bool
+    pod: Pod,
+    controller: Object | None,
+    budgets: Sequence[Object],
+    *,
+    over_budget: bool = False,
+    broken: bool = False,
 ) -> Iterator[str]:
     """Yield every reason against stopping, killing or pausing a pod.
 
-    `controller` is its StatefulSet; `budgets` are the PodDisruptionBudgets of its namespace.
+    `controller` is its StatefulSet; `budgets` are the PodDisruptionBudgets of its namespace. One
+    that is `broken` already, as a paused one, need be neither ready nor within a budget.
     """
     if pod.deleting:
         yield "it is being deleted" if not pod.held else "it is held stopped by brownout"
-    elif not pod.ready:
+    elif not pod.ready and not broken:
         yield "it is not Ready"
     yield from _owner(pod, controller)
     if controller is not None:
         yield from _rollout(pod, controller)
-    if not over_budget:
+    if not over_budget and not broken:
         yield from _budgets(pod, budgets)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from brownout.cluster import signals
-from brownout.cluster.commands import answer, last_words, script
+from brownout.cluster.commands import ENTRIES, answer, last_words, named, script
 from brownout.cluster.host import ProcessState, Proof, StopMode
 from brownout.cluster.model import HostSpec, Node
 from brownout.cluster.moments import bracket
@@ -26,8 +26,6 @@ _MACHINE = """
 echo "boot $(cat /proc/sys/kernel/random/boot_id)"
 echo "root $(stat -c %d:%i /)"
 """
-#: `find` and not `ls`: a name is told from the next by a zero byte.
-_ENTRIES = """find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\\0'"""
 
 
 class SshHost:
@@ -98,7 +96,7 @@ class SshHost:
         process = self._wanted_alive("paused")
         limit_s = undo_after_s or self._spec.undo_after_s
         effect = signals.freeze(self._runner, process, limit_s)
-        self._check(effect, "paused", "SIGSTOP")
+        signals.check(effect, self._name, "paused", "SIGSTOP")
         undo = {"undo_after_s": limit_s, "undo_pid": effect.said.number("switch")}
         return self._proof(process, effect, {"signal": "SIGSTOP", **undo})
 
@@ -106,7 +104,7 @@ class SshHost:
         """Let it go on by SIGCONT."""
         process = self._wanted_alive("resumed")
         effect = signals.thaw(self._runner, process)
-        self._check(effect, "running", "SIGCONT")
+        signals.check(effect, self._name, "running", "SIGCONT")
         return self._proof(process, effect, {"signal": "SIGCONT"})
 
     def start(self) -> Proof:
@@ -162,7 +160,7 @@ class SshHost:
 
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory on the node's machine."""
-        return sorted(self._ask(_ENTRIES, path, "listed").split("\0")[:-1])
+        return named(self._ask(ENTRIES, path, "listed"))
 
     def _locate(self) -> Located:
         return locate(self._name, self._spec, self._runner)
@@ -203,20 +201,6 @@ class SshHost:
             return proof
         evidence = {**proof.evidence, "restarted_as_pid": successor.pid}
         return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
-
-    def _check(self, effect: Effect, wanted: str, signal: str) -> None:
-        if effect.state == "gone":
-            raise HostError(f"node `{self._name}` ended on {signal}")
-        if effect.state == "undone":
-            raise HostError(
-                f"node `{self._name}` went on by itself before it was seen to be paused",
-                "raise `undo_after_s`",
-            )
-        if effect.state != wanted:
-            raise HostError(
-                f"node `{self._name}` shows no effect of {signal}: its threads are in the states "
-                f"{effect.state}"
-            )
 
     def _proof(self, process: RemoteProcess, effect: Effect, how: Mapping[str, Any]) -> Proof:
         effective, uncertainty_s = bracket(effect.done, effect.said)
