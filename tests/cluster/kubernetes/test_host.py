@@ -21,12 +21,14 @@ _SHARP_S = 1.0
 def test_a_pod_that_is_killed_stays_down_until_it_is_started(
     made: Make, objects: Objects, namespace: str, shared: bool
 ) -> None:
-    host = made(shareProcessNamespace=shared)
+    host = made({"kill_by_deletion": True}, shareProcessNamespace=shared)
     before = host.running()
     assert before.running
     assert (before.pid == 1) is not shared
     proof = host.stop("kill")
-    assert ("SIGKILL by exec" in proof.evidence["how"]) is shared
+    how, exit_code = proof.evidence["how"], proof.evidence["exit_code"]
+    assert ("SIGKILL by exec" in how, exit_code) == (shared, 137 if shared else 0)
+    assert ("it ended on the kubelet's SIGTERM" in how) is not shared
     _ended(proof)
     assert host.running().describe() == "not running"
     assert host.stop("kill").already
@@ -56,8 +58,24 @@ def test_a_server_that_outlives_its_grace_was_not_stopped_cleanly(made: Make) ->
     host.start()
 
 
-def test_a_pause_of_pid_1_is_refused_before_anything_is_touched(made: Make) -> None:
+def test_a_kill_of_pid_1_that_does_not_hear_sigterm_is_the_kubelets(made: Make) -> None:
+    deaf = ["/bin/bash", "-c", "trap '' TERM; while :; do sleep 0.02; done"]
+    host = made({"kill_by_deletion": True}, command=deaf)
+    proof = host.stop("kill")
+    assert proof.evidence["exit_code"] == 137
+    assert "SIGTERM and then SIGKILL by the kubelet" in proof.evidence["how"]
+    host.start()
+
+
+def test_a_kill_or_pause_of_pid_1_is_refused_before_anything_is_touched(
+    made: Make, objects: Objects, namespace: str
+) -> None:
     host = made()
+    with pytest.raises(Unsupported, match=r"cannot be killed.*SIGKILL.*kill_by_deletion"):
+        host.stop("kill")
+    with pytest.raises(Unsupported, match="kill_by_deletion"):
+        host.would("kill")
+    assert "finalizers" not in await_ready(objects, namespace, "db-0")["metadata"]
     with pytest.raises(Unsupported, match=r"is the first process.*nothing is touched"):
         host.pause()
     with pytest.raises(Unsupported, match="shareProcessNamespace"):
@@ -95,8 +113,13 @@ def test_a_container_that_ended_by_itself_is_seen_and_awaited(
     PodRunner(spec, "db-0", "main").run(script('kill -s KILL "$1"', pid))
     proof = host.start()
     assert proof.evidence["pid"] != pid
-    pod = await_ready(objects, namespace, "db-0")
-    assert pod["status"]["containerStatuses"][0]["restartCount"] == 1
+    path = in_namespace(namespace, "pods", "db-0")
+
+    def restarts() -> int:
+        pod = objects.find(path)
+        return int(pod["status"]["containerStatuses"][0]["restartCount"]) if pod else 0
+
+    assert awaited(restarts, "the kubelet tells that it started the container again") == 1
 
 
 def test_a_hold_before_whose_deletion_we_died_is_taken_off_by_a_start(
@@ -134,7 +157,11 @@ def test_a_wipe_empties_the_claim_of_a_held_pod_and_nothing_else(
 def test_a_wipe_of_a_named_claim_gives_the_next_pod_another_volume(
     made: Make, objects: Objects, namespace: str
 ) -> None:
-    host = made({"claims": ["data-db-0"]}, command=_writing(), terminationGracePeriodSeconds=5)
+    host = made(
+        {"claims": ["data-db-0"], "kill_by_deletion": True},
+        command=_writing(),
+        terminationGracePeriodSeconds=5,
+    )
     path = in_namespace(namespace, "persistentvolumeclaims", "data-db-0")
     before = objects.find(path)
     assert before is not None

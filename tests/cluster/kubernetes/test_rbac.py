@@ -53,7 +53,7 @@ def test_who_may_look_may_pause_and_plan_and_neither_stop_nor_wipe(
 def test_who_may_stop_may_start_and_not_wipe_and_who_may_wipe_may_not_stop(
     made: Make, as_account: As
 ) -> None:
-    made()
+    made(shareProcessNamespace=True)
     stopping, wiping = as_account("look", "stop"), as_account("look", "wipe")
     with pytest.raises(HostError, match=r"403 Forbidden.*cannot patch resource .pods"):
         wiping.stop("kill")
@@ -68,7 +68,7 @@ def test_who_may_stop_may_start_and_not_wipe_and_who_may_wipe_may_not_stop(
 
 
 def test_who_may_not_look_at_volumes_may_not_replace_a_claim(made: Make, as_account: As) -> None:
-    made()
+    made(shareProcessNamespace=True)
     stopping = as_account("look", "stop", "wipe", claims=["data-db-0"])
     replacing = as_account("look", "stop", "wipe", "wipe-volumes", claims=["data-db-0"])
     replacing.stop("kill")

@@ -76,6 +76,8 @@ class KubernetesHost:
                     f"node `{self._name}` is not stopped: it is paused and would not hear it",
                     "resume it first, or kill it",
                 )
+            if mode == "kill":
+                stopping.check_killable(self._spec, process)
             return stopping.stop(objects, self._spec, pod, process, mode)
 
     def pause(self, undo_after_s: float | None = None) -> Proof:
@@ -143,6 +145,8 @@ class KubernetesHost:
                 _, process = self._breakable(objects, found, "touched")
                 if act == "pause":
                     stopping.check_pausable(self._spec, process)
+                if act == "kill":
+                    stopping.check_killable(self._spec, process)
             if act == "wipe" and found.pod is not None:
                 controller = self._controller(objects, found.pod)
                 targets = [PurePosixPath(path) for path in directories]
@@ -248,7 +252,9 @@ class KubernetesHost:
     def _already(self, found: Located) -> Proof:
         process = found.process
         state = "gone" if process is None else "paused" if process.paused else "running"
-        return Proof(time.monotonic(), 0.0, self._evidence(found, process=state), already=True)
+        who = process.evidence() if process is not None else {}
+        evidence = self._evidence(found, **who, process=state)
+        return Proof(time.monotonic(), 0.0, evidence, already=True)
 
     def _proof(self, found: Located, effect: Effect, **seen: Any) -> Proof:
         effective, uncertainty_s = bracket(effect.done, effect.said)

@@ -42,6 +42,9 @@ class KubernetesSpec(HostSpec, Access):
     over_budget: Annotated[
         bool, Field(description="may be broken where a PodDisruptionBudget allows nothing")
     ] = False
+    kill_by_deletion: Annotated[
+        bool, Field(description="kill a PID 1 by deleting its pod, which it may survive in order")
+    ] = False
     undo_after_s: Annotated[
         _Seconds, Field(description="a paused node goes on by itself after this")
     ] = DEFAULT_UNDO_AFTER_S

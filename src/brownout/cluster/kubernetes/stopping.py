@@ -1,9 +1,10 @@
 """Ending a node's pod, so that it stays stopped, and hearing when its process ends.
 
 The kernel shields the first process of a PID namespace from SIGKILL and SIGSTOP that come from
-within it. Where the database is that first process, the only way to kill it through the API is to
-delete its pod without a grace period; then the kubelet sends SIGTERM and, a second or two later,
-SIGKILL. It cannot be paused.
+within it (pid_namespaces(7)). Where the database is that first process, it cannot be paused, and
+the only way to kill it through the API is to delete its pod without a grace period; then the
+kubelet sends SIGTERM and, two seconds later, SIGKILL. Many servers have shut down in order by then,
+which is a milder fault than a kill: so that has to be wanted.
 """
 
 import time
@@ -20,7 +21,7 @@ from brownout.cluster.processes import FUNCTIONS, RemoteProcess
 from brownout.errors import HostError, Unsupported
 from brownout.kubernetes.objects import Objects
 
-__all__ = ["check_pausable", "stop"]
+__all__ = ["check_killable", "check_pausable", "stop"]
 
 _FIRST = 1
 #: What a kubelet may need beyond a pod's grace to notice, to end it and to say so.
@@ -37,12 +38,31 @@ kill -s KILL "$1"
 def check_pausable(spec: KubernetesSpec, process: RemoteProcess) -> None:
     """Raise `Unsupported` for a process that the kernel shields from SIGSTOP."""
     if process.pid == _FIRST:
-        raise Unsupported(
-            f"pod {spec.namespace}/{spec.pod} cannot be paused: {spec.program} is the first "
-            f"process (PID 1) of container {spec.container}, and the kernel shields that one from "
-            "SIGSTOP; nothing is touched",
-            "set `shareProcessNamespace: true` in the pod template, or start it by an init (tini)",
+        raise _shielded(spec, "paused", "SIGSTOP", "")
+
+
+def check_killable(spec: KubernetesSpec, process: RemoteProcess) -> None:
+    """Raise `Unsupported` for a process that the kernel shields from SIGKILL.
+
+    Where the inventory wants it, it is killed by the deletion of its pod instead.
+    """
+    if process.pid == _FIRST and not spec.kill_by_deletion:
+        raise _shielded(
+            spec,
+            "killed",
+            "SIGKILL",
+            "; `kill_by_deletion: true` takes the kubelet's SIGTERM for it",
         )
+
+
+def _shielded(spec: KubernetesSpec, act: str, signal: str, instead: str) -> Unsupported:
+    return Unsupported(
+        f"pod {spec.namespace}/{spec.pod} cannot be {act}: {spec.program} is the first process "
+        f"(PID 1) of container {spec.container}, and the kernel shields that one from {signal}; "
+        "nothing is touched",
+        "set `shareProcessNamespace: true` in the pod template, or start it by an init (tini)"
+        + instead,
+    )
 
 
 def stop(
@@ -73,7 +93,7 @@ def stop(
             "raise `terminationGracePeriodSeconds` in the pod template",
         )
     seen: dict[str, Any] = {**process.evidence(), "process": "gone", "exit_code": exit_code}
-    seen |= {"how": _how(kill, within, pod), "took_s": round(gone - sent, 4)}
+    seen |= {"how": _how(kill, within, pod, exit_code), "took_s": round(gone - sent, 4)}
     return Proof(gone, gone - max(sent, last_yes), ended.evidence(spec.container, **seen))
 
 
@@ -88,9 +108,11 @@ def _kill(spec: KubernetesSpec, process: RemoteProcess) -> str:
     return ""
 
 
-def _how(kill: bool, within: bool, pod: Pod) -> str:
+def _how(kill: bool, within: bool, pod: Pod, exit_code: int | None) -> str:
     if within:
         return "SIGKILL by exec, then deleted without grace"
+    if kill and exit_code == _SIGKILLED:
+        return "deleted without grace: SIGTERM and then SIGKILL by the kubelet"
     if kill:
-        return "deleted without grace: SIGTERM, and SIGKILL by the kubelet"
+        return "deleted without grace: it ended on the kubelet's SIGTERM, before SIGKILL came"
     return f"deleted with a grace of {pod.grace_s} s: SIGTERM by the kubelet"
