@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from tests.load.kubernetes.pod_server import PodServer
 from tests.loadgen.driving import Server, specification, verified
 
@@ -205,3 +207,12 @@ def test_a_pod_that_refuses_is_said_with_the_api_servers_words(tmp_path: Path) -
         pytest.raises(HostError, match=r'attach to pod load-0 .*: 403 pods "load-0" is forbidden'),
     ):
         Attached(pod.access, "load-0", tmp_path / "log", lost=lambda _: ("", 0), end=lambda: None)
+
+
+@given(st.binary() | st.from_regex(rb'[{[].*"event":.*"ended".*[]}]', fullmatch=True))
+@example(b'["ended"]')
+@example(b'{"event": "ended"}')
+def test_no_line_of_a_pod_can_stop_its_streams_fuzz(line: bytes) -> None:
+    code = attach._ended(line)
+
+    assert code is None or b'"ended"' in line

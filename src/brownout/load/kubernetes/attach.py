@@ -89,8 +89,9 @@ class Attached:
             code = self._pumped()
         except Broken as error:
             why = str(error)
-        except OSError as error:  # of our own pipes: nobody reads any more
-            why = f"our end of the pod's streams: {error}"
+        except Exception as error:
+            # Whatever it was, who waits for the process has to learn of it.
+            why = f"our end of the pod's streams: {error!r}"
         finally:
             self._stream.close()
         if code is None or not self._asked_to_end:
@@ -157,4 +158,7 @@ def _ended(line: bytes) -> int | None:
         event = json.loads(line)
     except ValueError:
         return None
-    return int(event["code"]) if event.get("event") == "ended" else None
+    if not isinstance(event, dict) or event.get("event") != "ended":
+        return None
+    code = event.get("code")
+    return code if isinstance(code, int) else LOST

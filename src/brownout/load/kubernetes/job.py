@@ -3,11 +3,14 @@
 What is where is written to `load-pods.json` of the run directory before anything is created, so
 that a run that died can be collected later:
 
-    {"namespace": "load", "job": "brownout-load-3f9c21aa", "run": "20261121T2210…", "program": "…",
-     "pods": {"0": {"pod": "brownout-load-3f9c21aa-0-x7k2p", "node": "w1", "directory": "parts/0",
-                    "version": "0.1.0", "clock": {"t_uncertainty_s": 0.0011},
-                    "files": {"series.csv": "c81e…"}, "left": true}},
+    {"namespace": "load", "job": "brownout-load-3f9c21aa", "run": "20261121T2210…",
+     "program": "brownout-loadgen",
+     "pods": {"0": {"pod": "brownout-load-3f9c21aa-0-x7k2p", "node": "w1",
+                    "directory": "/home/ann/runs/20261121T2210…/parts/0",
+                    "clock": {"t_uncertainty_s": 0.0006}, "files": {"series.csv": "c81e…"}}},
      "succeeded": 3, "removed": true}
+
+In place of `files` a pod has `lost`, a sentence, where they could not be fetched any more.
 """
 
 import contextlib

@@ -63,14 +63,9 @@ class PodStream:
         """How the command ended; None where nobody said so, since the connection broke."""
         if not self._last:
             return None
-        said = json.loads(bytes(self._last))
-        if said.get("status") == "Success":
-            return 0
-        causes = (said.get("details") or {}).get("causes") or ()
-        codes = [cause["message"] for cause in causes if cause.get("reason") == "ExitCode"]
-        if not codes:
-            self.err += str(said.get("message", "")).encode()
-        return int(codes[0]) if codes else 1
+        code, message = _status(bytes(self._last))
+        self.err += message.encode()
+        return code
 
     def wait(self, timeout_s: float, also: int | None = None) -> bool:
         """Take what comes within `timeout_s`; say whether the descriptor `also` is readable.
@@ -177,6 +172,19 @@ def _opened(access: Access, pod: str, command: list[str] | None) -> WSClient:
         except _ERRORS as error:
             where = f"pod {pod} in namespace {access.namespace}"
             raise HostError(f"kubernetes: {what} to {where}: {_refusal(error)}") from None
+
+
+def _status(said: bytes) -> tuple[int, str]:
+    """Return the exit code that the kubelet says at the end, and what else it has to say."""
+    try:
+        status = json.loads(said)
+        if status["status"] == "Success":
+            return 0, ""
+        causes = (status.get("details") or {}).get("causes") or ()
+        codes = [cause["message"] for cause in causes if cause.get("reason") == "ExitCode"]
+        return (int(codes[0]), "") if codes else (1, str(status.get("message", "")))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return 1, said.decode(errors="replace")
 
 
 def _refusal(error: Exception) -> str:
