@@ -67,7 +67,7 @@ def test_a_quota_is_said_at_once(
     from kubernetes import client
 
     settings = settled("kwok")
-    quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "2"}}}
+    quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "0"}}}
     client.CoreV1Api(control_plane.api).create_namespaced_resource_quota(
         settings["namespace"], quota
     )
