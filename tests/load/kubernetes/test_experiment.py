@@ -18,7 +18,8 @@ from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.manifest import selector
 from brownout.load.kubernetes.spec import KubernetesLoad
 
-pytestmark = pytest.mark.kubernetes
+#: A verdict wants a quiet machine.
+pytestmark = [pytest.mark.kubernetes, pytest.mark.alone]
 
 
 @pytest.fixture
