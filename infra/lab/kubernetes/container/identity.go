@@ -57,7 +57,7 @@ func find(name, directory string, environment []string) (string, error) {
 		}
 		return name, runnable(name)
 	}
-	for _, folder := range strings.Split(value(environment, "PATH", path), ":") {
+	for _, folder := range strings.Split(value(environment, "PATH", Path), ":") {
 		if candidate := filepath.Join(folder, name); runnable(candidate) == nil {
 			return candidate, nil
 		}

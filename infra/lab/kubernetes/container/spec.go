@@ -37,6 +37,5 @@ type Namespaces struct {
 	HostPID bool // this machine's PID namespace
 }
 
-// path is where a container looks for programs that its environment has no PATH for, as runc's
-// default configuration has it.
-const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+// Path is where a container looks for programs where nobody says otherwise, as images have it.
+const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -86,7 +86,7 @@ func (c *running) start(shared container.Namespaces) error {
 	process, err := container.Start(c.spec, shared, streams)
 	streams.Close()
 	if err != nil {
-		outputs.abandon()
+		outputs.finish()
 		return err
 	}
 	c.mutex.Lock()

@@ -108,8 +108,8 @@ func (o *outputs) copy(from *os.File, name string) {
 	})
 }
 
-// tell writes a line, or a part of a long one, as the kubelet reads it (KEP-1347-style
-// "Kubernetes CRI logging format": time, stream, F for full or P for partial, text).
+// tell writes a line, or a part of a long one, as the kubelet reads it: time, stream, F for full or
+// P for partial, text (parseCRILog in cri-client, pkg/logs/logs.go).
 func (o *outputs) tell(name string, line []byte) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -151,6 +151,3 @@ func (o *outputs) finish() {
 		o.stdin.Close()
 	}
 }
-
-// abandon gives up what was opened for a container that did not start.
-func (o *outputs) abandon() { o.finish() }

@@ -45,7 +45,7 @@ func (r *Runtime) spec(each *running) (container.Spec, error) {
 // environment is what a runtime sets, and then what the kubelet wants.
 func environment(wanted []*cri.KeyValue, home string) []string {
 	all := []string{
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"PATH=" + container.Path,
 		"HOME=" + home,
 	}
 	for _, each := range wanted {

@@ -192,7 +192,7 @@ def test_a_stateful_sets_pod_whose_claim_was_deleted_comes_back_with_an_empty_di
     control_plane: ControlPlane, namespace: str
 ) -> None:
     core, apps = client.CoreV1Api(control_plane.api), client.AppsV1Api(control_plane.api)
-    template = _pod("any", ["sh", "-c", "ls /data; touch /data/written; exec sleep 1000"])
+    template = _pod("any", ["sh", "-c", "ls /data; touch /data/written; echo; exec sleep 1000"])
     template["spec"]["terminationGracePeriodSeconds"] = 0
     template["spec"]["securityContext"] = {"runAsUser": 65532, "fsGroup": 2000}
     template["spec"]["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
@@ -210,14 +210,19 @@ def test_a_stateful_sets_pod_whose_claim_was_deleted_comes_back_with_an_empty_di
         pod = core.read_namespaced_pod("db-0", namespace)
         return pod if pod.metadata.uid != uid and pod.status.phase == "Running" else None
 
+    def said() -> str:
+        text = _log(control_plane, namespace, "db-0")
+        return text if text.endswith("\n\n") or text == "\n" else ""
+
     first = awaited(lambda: after(""), "db-0 runs")
+    assert awaited(said, "db-0 has written") == "\n"
     core.delete_namespaced_pod("db-0", namespace)
     second = awaited(lambda: after(first.metadata.uid), "db-0 runs again")
-    assert _log(control_plane, namespace, "db-0") == "written\n"
+    assert awaited(said, "db-0 has written") == "written\n\n"
     core.delete_namespaced_persistent_volume_claim("data-db-0", namespace)
     core.delete_namespaced_pod("db-0", namespace)
     awaited(lambda: after(second.metadata.uid), "db-0 runs with a claim of its own")
-    assert _log(control_plane, namespace, "db-0") == ""
+    assert awaited(said, "db-0 has written") == "\n"
 
 
 def test_the_pods_of_an_indexed_job_know_their_index(
