@@ -1,5 +1,5 @@
 """The way to a Kubernetes cluster, for all that is done there: `docs/kubernetes.md`.
 
-access ──▶ the official client ──▶ the API server
-problems   (what it answers, in a sentence)
+access ──▶ objects ──▶ the official client ──▶ the API server
+           problems    (what it answers, in a sentence)
 """

@@ -84,7 +84,7 @@ class Objects:
         With `owned` what belongs to it goes too, afterwards, as the pods of a Job do.
         """
         try:
-            self._change("DELETE", path, deletion(uid, grace_s, owned=owned))
+            self._change("DELETE", path, _deletion(uid, grace_s, owned=owned))
         except HostError as error:
             cause = error.__cause__
             if isinstance(cause, ApiException) and cause.status == MISSING:
@@ -130,7 +130,7 @@ class Objects:
         return found if isinstance(found, dict) else {}
 
 
-def deletion(uid: str, grace_s: int | None, *, owned: bool = False) -> Object:
+def _deletion(uid: str, grace_s: int | None, *, owned: bool = False) -> Object:
     """Return the options of a deletion: only of this `uid`, in `grace_s` or its own grace."""
     options: dict[str, Any] = {"preconditions": {"uid": uid}}
     if grace_s is not None:

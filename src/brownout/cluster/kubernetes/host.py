@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from brownout.cluster import signals
 from brownout.cluster.commands import ENTRIES, Runner, last_words, named, script
 from brownout.cluster.host import ProcessState, Proof, StopMode
-from brownout.cluster.kubernetes import holding, starting, stopping, storage
+from brownout.cluster.kubernetes import calls, holding, starting, stopping, storage
 from brownout.cluster.kubernetes.helper import helper
 from brownout.cluster.kubernetes.locating import Located, find_pod, locate
 from brownout.cluster.kubernetes.objections import objections
@@ -25,8 +25,6 @@ from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 
 __all__ = ["KubernetesHost"]
-
-_NO_MACHINE = "a pod has no machine of its own to restart, and its node's is not ours"
 
 
 class KubernetesHost:
@@ -55,12 +53,10 @@ class KubernetesHost:
             found = locate(objects, self._spec)
         if found.process is None:
             return ProcessState(False, evidence=self._evidence(found, process="gone"))
-        paused = found.process.paused
-        state = "paused" if paused else "running"
-        return ProcessState(
-            True, paused, found.process.pid, self._evidence(found, **found.process.evidence(),
-                                                            process=state)
-        )  # fmt: skip
+        process = found.process
+        state = "paused" if process.paused else "running"
+        evidence = self._evidence(found, **process.evidence(), process=state)
+        return ProcessState(True, process.paused, process.pid, evidence)
 
     def stop(self, mode: StopMode) -> Proof:
         """End the pod and keep it from coming back: with its grace (`clean`), or none (`kill`)."""
@@ -120,7 +116,7 @@ class KubernetesHost:
 
     def reboot(self) -> Proof:
         """Do nothing: what a pod runs on is shared with others, and not ours."""
-        return Proof(time.monotonic(), 0.0, {"reason": _NO_MACHINE}, skipped=True)
+        return Proof(time.monotonic(), 0.0, {"reason": calls.NO_MACHINE}, skipped=True)
 
     def wipe(self, directories: Sequence[Path]) -> Proof:
         """Empty directories of a held pod's own claims, all checked before one is touched."""
@@ -151,7 +147,7 @@ class KubernetesHost:
                 controller = self._controller(objects, found.pod)
                 targets = [PurePosixPath(path) for path in directories]
                 storage.check(objects, self._spec, found.pod, controller, targets)
-        return self._calls(found, directories)[act]
+        return calls.of(act, self._spec, found, directories)
 
     def read_text(self, path: Path) -> str:
         """Return the text of a file: in the container, or of a stopped pod's volumes."""
@@ -221,28 +217,6 @@ class KubernetesHost:
                 + "; ".join(reasons)
             )
         return found.pod, found.process
-
-    def _calls(self, found: Located, directories: Sequence[Path]) -> dict[str, str]:
-        path = in_namespace(self._spec.namespace, "pods", self._spec.pod)
-        pid = found.process.pid if found.process else "none yet"
-        within = f"exec in container {self._spec.container} of {path}"
-        hold, release = f"PATCH {path} (finalizer {HELD})", f"PATCH {path} (without {HELD})"
-        grace_s = found.pod.grace_s if found.pod else 30
-        killed = "" if pid == 1 else f"{within}: SIGKILL to process {pid}; "
-        claims = "".join(
-            f"; DELETE {in_namespace(self._spec.namespace, 'persistentvolumeclaims', claim)}"
-            for claim in self._spec.claims
-        )
-        emptied = ", ".join(map(str, directories))
-        return {
-            "stop": f"{hold}; DELETE {path} (gracePeriodSeconds {grace_s})",
-            "kill": f"{hold}; {killed}DELETE {path} (gracePeriodSeconds 0)",
-            "pause": f"{within}: SIGSTOP to process {pid}",
-            "resume": f"{within}: SIGCONT to process {pid}",
-            "start": f"{release}; its StatefulSet makes a new pod",
-            "wipe": f"POST a helper pod with the claims of {path}: empty {emptied}{claims}",
-            "reboot": f"skipped: {_NO_MACHINE}",
-        }
 
     def _evidence(self, found: Located, **seen: Any) -> dict[str, Any]:
         if found.pod is None:

@@ -21,7 +21,7 @@ from brownout.cluster.processes import FUNCTIONS, RemoteProcess
 from brownout.errors import HostError, Unsupported
 from brownout.kubernetes.objects import Objects
 
-__all__ = ["check_killable", "check_pausable", "stop"]
+__all__ = ["check_killable", "check_pausable", "shielded", "stop"]
 
 _FIRST = 1
 #: What a kubelet may need beyond a pod's grace to notice, to end it and to say so.
@@ -35,10 +35,15 @@ kill -s KILL "$1"
 """
 
 
+def shielded(process: RemoteProcess) -> bool:
+    """Whether the kernel shields it from SIGKILL and SIGSTOP from within its container."""
+    return process.pid == _FIRST
+
+
 def check_pausable(spec: KubernetesSpec, process: RemoteProcess) -> None:
     """Raise `Unsupported` for a process that the kernel shields from SIGSTOP."""
-    if process.pid == _FIRST:
-        raise _shielded(spec, "paused", "SIGSTOP", "")
+    if shielded(process):
+        raise _cannot(spec, "paused", "SIGSTOP", "")
 
 
 def check_killable(spec: KubernetesSpec, process: RemoteProcess) -> None:
@@ -46,8 +51,8 @@ def check_killable(spec: KubernetesSpec, process: RemoteProcess) -> None:
 
     Where the inventory wants it, it is killed by the deletion of its pod instead.
     """
-    if process.pid == _FIRST and not spec.kill_by_deletion:
-        raise _shielded(
+    if shielded(process) and not spec.kill_by_deletion:
+        raise _cannot(
             spec,
             "killed",
             "SIGKILL",
@@ -55,7 +60,7 @@ def check_killable(spec: KubernetesSpec, process: RemoteProcess) -> None:
         )
 
 
-def _shielded(spec: KubernetesSpec, act: str, signal: str, instead: str) -> Unsupported:
+def _cannot(spec: KubernetesSpec, act: str, signal: str, instead: str) -> Unsupported:
     return Unsupported(
         f"pod {spec.namespace}/{spec.pod} cannot be {act}: {spec.program} is the first process "
         f"(PID 1) of container {spec.container}, and the kernel shields that one from {signal}; "
@@ -70,7 +75,7 @@ def stop(
 ) -> Proof:
     """Hold the pod and end it; proven when its process is gone and every container has ended."""
     kill = mode == "kill"
-    within = kill and process.pid != _FIRST
+    within = kill and not shielded(process)
     holding.hold(objects, pod)
     with hung(spec, spec.pod, spec.container, process) as bell:
         sent = time.monotonic()
