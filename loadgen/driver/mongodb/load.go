@@ -67,6 +67,9 @@ func (d *Driver) begin(ctx context.Context, database *mongo.Database, data drive
 			return err
 		}
 	}
+	if data.Share.Alone() {
+		return nil // it empties the ledger when it comes to writing it
+	}
 	return d.empty(ctx, database.Collection(collectionLedger))
 }
 
@@ -100,6 +103,12 @@ func (d *Driver) fill(
 		plain := part(data.Share.Range(from, data.Keys))
 		filled := driver.NewFilled(plain.first, d.keeper(ctx, database, mark, data))
 		if err := writeAll(ctx, database.Collection(collectionData), data, plain, filled, written); err != nil {
+			return err
+		}
+	}
+	// As late as possible: a load that was killed goes on to its end, and writes its ledger.
+	if data.Share.Alone() {
+		if err := d.empty(ctx, database.Collection(collectionLedger)); err != nil {
 			return err
 		}
 	}
