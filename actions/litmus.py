@@ -25,7 +25,7 @@ def run_chaos_engine(
     name: str = "",
     experiment: str = "",
     service_account: str = "",
-    env: dict[str, str] = None,
+    env: dict = None,
     app_namespace: str = "",
     app_label: str = "",
     app_kind: str = "",
