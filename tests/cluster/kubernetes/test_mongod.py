@@ -18,7 +18,8 @@ from brownout.infra.lab.mongod import find_mongod
 from brownout.kubernetes.access import Access, connect
 from brownout.kubernetes.objects import Objects, in_namespace
 
-pytestmark = [pytest.mark.kubernetes, pytest.mark.timeout(600)]
+#: A verdict wants a quiet machine.
+pytestmark = [pytest.mark.kubernetes, pytest.mark.alone, pytest.mark.timeout(600)]
 
 _NAME = "db"
 _PORT = 27017
