@@ -88,6 +88,7 @@ def check_named_as_stand_in(ran: chaos.Ran) -> None:
     assert all("stand-in" in axes.get_title(loc="left") for axes in figure.axes)
 
 
+@pytest.mark.matrix  # in CI a hung node is tried without an experiment (tests/load)
 def test_a_node_that_hangs_is_given_up_and_comes_back(
     lab_aerospike: Cluster, tmp_path: Path
 ) -> None:

@@ -56,7 +56,7 @@ def test_a_run_refuses_a_foreign_database_and_breaks_nothing(
     assert ran.journal["run"] == []
     assert [event for event in ran.events if event["type"] == "break"] == []
     assert [event for event in ran.events if event["name"] == "left"] == []
-    assert list((tmp_path / "state" / "open").iterdir()) == []
+    assert list((tmp_path / "state" / "open").glob("*.json")) == []
     assert _fingerprint(secured, THEIRS) == foreign
 
 

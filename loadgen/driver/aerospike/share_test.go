@@ -2,34 +2,11 @@ package aerospike
 
 import (
 	"strings"
-	"sync"
 	"testing"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
-
-// inSteps loads the data set by two generators, step by step.
-func inSteps(t *testing.T, begin, other *Driver, writer string) (progress [2]uint64) {
-	t.Helper()
-	step := func(d *Driver, index int, step driver.Step) {
-		data := dataset(writer)
-		data.Share, data.Step = driver.Share{Index: index, Of: 2}, step
-		var mu sync.Mutex
-		err := d.Load(t.Context(), data, func(n, _ uint64) {
-			mu.Lock()
-			defer mu.Unlock()
-			progress[index] = max(progress[index], n)
-		})
-		if err != nil {
-			t.Fatalf("step %d of generator %d: %v", step, index, err)
-		}
-	}
-	step(begin, 0, driver.LoadBegin)
-	step(other, 1, driver.LoadFill)
-	step(begin, 0, driver.LoadFill)
-	step(begin, 0, driver.LoadEnd)
-	return progress
-}
 
 func TestTwoGeneratorsLoadOneDataSet(t *testing.T) {
 	run := func(c *driver.Config) { c.Writer = "run-1" }
@@ -38,7 +15,7 @@ func TestTwoGeneratorsLoadOneDataSet(t *testing.T) {
 	if err := begin.Clean(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := inSteps(t, begin, other, "run-1"); got != [2]uint64{618, 617} {
+	if got := drivertest.InSteps(t, dataset("run-1"), begin, other); got != [2]uint64{618, 617} {
 		t.Errorf("they wrote %v of 1235 items", got)
 	}
 	c, err := begin.control(t.Context())
@@ -49,7 +26,7 @@ func TestTwoGeneratorsLoadOneDataSet(t *testing.T) {
 	if mark, err := c.readMarker(); err != nil || mark.Data == nil || mark.Filling != nil {
 		t.Errorf("the marker says %+v, %v", mark, err)
 	}
-	if got := inSteps(t, begin, other, "run-2"); got != [2]uint64{618, 617} {
+	if got := drivertest.InSteps(t, dataset("run-2"), begin, other); got != [2]uint64{618, 617} {
 		t.Errorf("progress of what was there is %v", got)
 	}
 	got := do(t, begin, driver.Op{Kind: driver.Read, ID: driver.DataID(1100)})
