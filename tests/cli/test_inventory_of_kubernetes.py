@@ -153,8 +153,9 @@ def _resource(objects: Objects, namespace: str, plural: str, spec: dict[str, Any
         )
 
     def established() -> bool:
-        conditions = (objects.find(f"{_CRDS}/{name}") or {}).get("status", {}).get("conditions", [])
-        return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
+        status = (objects.find(f"{_CRDS}/{name}") or {}).get("status") or {}
+        told = {c["type"]: c["status"] for c in status.get("conditions") or ()}
+        return told.get("Established") == "True"
 
     awaited(established, f"{name} is established")
     made = {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": "shop"}, "spec": spec}

@@ -81,7 +81,7 @@ def test_a_program_that_is_not_in_the_image_is_said_at_once(
 ) -> None:
     job = made(load, tmp_path, program="/opt/no-such-program")
 
-    with pytest.raises(GeneratorError, match=r"pod \S+ on node process-\d.*no-such-program"):
+    with pytest.raises(GeneratorError, match=r"pod \S+ on node \S+ .*no-such-program"):
         job.enter(0)
 
     assert job.api.job(job.name) is None
