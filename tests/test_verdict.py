@@ -239,6 +239,25 @@ def test_an_abort_before_the_limit_does_not_break_it(until: float, word: str) ->
     assert verdict(facts, limit("recovery_time", 10), faults=(cut,)).word == word
 
 
+@pytest.mark.parametrize(("until", "word"), [(20.7, "inconclusive"), (36.0, "fail")])
+@pytest.mark.parametrize(
+    ("facts", "what"),
+    [
+        (replace(GOOD, generator_ended=False), "the load was lost"),
+        (replace(GOOD, events=(WHOLE, KILL)), "the run died"),
+    ],
+)
+def test_what_died_before_the_limit_has_not_shown_that_it_is_broken(
+    facts: Facts, what: str, until: float, word: str
+) -> None:
+    cut = fault(recovery_time=None, until=until)
+    found = verdict(facts, limit("recovery_time", 10), faults=(cut,))
+    assert found.word == word
+    if word == "inconclusive":
+        assert found.slos[0].met is None
+        assert f"{what}; 0.4 s after the fault were observed" in found.slos[0].detail
+
+
 def test_reasons_are_sentences_with_value_and_limit() -> None:
     found = verdict(
         GOOD, limit("recovery_time", 2), limit("availability", 0.999), limit("errors", 1),

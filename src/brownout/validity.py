@@ -49,6 +49,20 @@ class Facts:
         aborts = [event for event in self.events if event.type == "abort"]
         return str(aborts[0].fields.get("reason") or "no reason given") if aborts else None
 
+    @property
+    def put_back(self) -> bool:
+        """Whether the run lived to put back what it had broken."""
+        return any(event.type == "phase" and event.name == "put_back" for event in self.events)
+
+    @property
+    def cut_short(self) -> str:
+        """What ended before its time, in words; empty where the run went to its end."""
+        if self.abort is not None:
+            return "the run was aborted"
+        if not self.generator_ended:
+            return "the load was lost"
+        return "" if self.put_back else "the run died"
+
 
 def conditions(facts: Facts) -> list[Condition]:
     """Return every condition of validity but that of the limits, which `verdict` knows."""
@@ -161,7 +175,7 @@ def _method_completed(facts: Facts) -> Condition:
     if notes:
         reasons = "; ".join(str(note.fields.get("reason")) for note in notes)
         return Condition("method_completed", False, reasons)
-    if not any(event.type == "phase" and event.name == "put_back" for event in facts.events):
+    if not facts.put_back:
         detail = "the run died before it had put everything back"
         return _untold(facts, "method_completed", detail)
     return Condition("method_completed", True, "no activity failed")

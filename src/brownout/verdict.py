@@ -166,8 +166,8 @@ def _absent(fault: Document, limit: Limit, facts: Facts) -> tuple[bool | None, s
 def _never(fault: Document, limit: Limit, facts: Facts, hold_s: float) -> tuple[bool | None, str]:
     """What never came is beyond every limit, unless the run was cut short before the limit."""
     seen = fault["until"] - fault["effective"]
-    if facts.abort is not None and seen < limit.limit + hold_s:
-        return None, f"the run was aborted {seen:.1f} s after the fault"
+    if facts.cut_short and seen < limit.limit + hold_s:
+        return None, f"{facts.cut_short}; {seen:.1f} s after the fault were observed"
     return False, f"not within the {seen:.1f} s that were observed"
 
 
