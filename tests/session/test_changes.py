@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests import kill_harness
+from tests.waiting import await_whole
 
 from brownout.cluster.host import host_for
 from brownout.cluster.lacking import lacks
@@ -110,5 +111,6 @@ def test_a_run_killed_in_the_middle_of_a_change_is_healed(
     spare = fresh_lab.spares[0]
     assert not host_for(spare).running().running
     with MongoAdapter(fresh_lab) as adapter:
+        await_whole(adapter)
         says = [adapter.setting("votes_and_priority", node) for node in fresh_lab.nodes]
     assert [say["votes"] for say in says] == [1, 1, 1]
