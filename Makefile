@@ -73,9 +73,10 @@ soak: setup ## Kill, starve, outlast and fuzz: our own failures, for some hours 
 		$(GO) test -run '^$$' -fuzz . -fuzztime $(FUZZ_S)s ./$$folder || exit 1; \
 	done
 
-lint: setup ## Check style: ruff, gofmt, go vet
+lint: setup ## Check style and who imports whom: ruff, import-linter, gofmt, go vet
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports --no-logo
 	@unformatted=$$($$(dirname $(GO))/gofmt -l loadgen infra); \
 		[ -z "$$unformatted" ] || { echo "gofmt these: $$unformatted"; exit 1; }
 	@$(GO) vet ./...

@@ -1,0 +1,66 @@
+"""What people see of the commands, held as it is: a change of it shows in a change of a file.
+
+`pytest tests/golden --snapshot-update` accepts what is there now; read the difference in git.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import typer
+from chaoslib.discovery import discover
+from click.testing import CliRunner
+from syrupy.assertion import SnapshotAssertion
+from tests.cli.conftest import Brownout, brownout, home
+
+from brownout import cli
+
+__all__ = ["brownout", "home"]
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = sorted(path.stem for path in (ROOT / "experiments").glob("*.json"))
+LABS = sorted(path.stem for path in (ROOT / "infra" / "clusters").glob("lab-*.yaml"))
+
+
+def _commands(command: typer.core.TyperGroup, path: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the path of every command and group, the command line itself first."""
+    found = [path]
+    for name, child in sorted(command.commands.items()):
+        deeper = isinstance(child, typer.core.TyperGroup)
+        found += _commands(child, (*path, name)) if deeper else [(*path, name)]
+    return found
+
+
+def test_the_help_of_every_command_is_as_it_was(
+    snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "dumb")
+    command = typer.main.get_command(cli.app)
+    assert isinstance(command, typer.core.TyperGroup)
+    for path in _commands(command, ()):
+        shown = CliRunner().invoke(command, [*path, "--help"], prog_name="brownout").output
+        assert shown == snapshot(name=" ".join(["brownout", *path]))
+
+
+def test_chaos_discover_shows_the_activities_that_it_showed(snapshot: SnapshotAssertion) -> None:
+    found = discover("brownout", discover_system=False, download_and_install=False)
+    shown = [
+        {key: activity[key] for key in ("type", "mod", "name", "doc", "arguments")}
+        for activity in sorted(found["activities"], key=lambda a: (a["mod"], a["name"]))
+    ]
+    assert json.dumps(shown, indent=1) == snapshot
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_the_plan_of_an_experiment_on_each_lab_is_as_it_was(
+    experiment: str, brownout: Brownout, home: Path, snapshot: SnapshotAssertion,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "labs"))
+    monkeypatch.setenv("BROWNOUT_ASD", "stand-in")
+    for lab in LABS:
+        said = brownout("plan", experiment, "--var", f"cluster={lab}", "--var", "seed=4711")
+        shown = re.sub(re.escape(str(home)), "…", f"exit code {said.code}\n{said.out}{said.err}")
+        assert shown == snapshot(name=f"{experiment} on {lab}")
