@@ -70,4 +70,4 @@ def test_the_detectable_drop_grows_with_the_noise(noise: float) -> None:
 
 def test_it_is_said_in_words() -> None:
     words = detectable_words(0.0412)
-    assert words == "with this noise a throughput drop under 4.12 % cannot be told from none"
+    assert words == "throughput drops below 4.12 % are within the noise"

@@ -9,11 +9,8 @@ __all__ = ["detectable_words", "sham_words"]
 
 
 def detectable_words(drop: float) -> str:
-    """`with this noise a throughput drop under 4.1 % cannot be told from none`."""
-    return (
-        f"with this noise a throughput drop under {quantity('tps_drop', drop)} "
-        "cannot be told from none"
-    )
+    """`throughput drops below 4.1 % are within the noise`."""
+    return f"throughput drops below {quantity('tps_drop', drop)} are within the noise"
 
 
 def sham_words(sham: Mapping[str, Any]) -> str:

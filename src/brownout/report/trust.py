@@ -42,7 +42,7 @@ def noise(material: Material) -> Grid:
         for name, words in (
             ("theta", "θ: the least drop of the 1 s mean that is told from noise"),
             ("theta_100ms", "the same for single 0.1 s"),
-            ("detectable_drop", "a smaller throughput drop cannot be told from none"),
+            ("detectable_drop", "smaller throughput drops are within the noise"),
         )
         if base.get(name) is not None
     ]
