@@ -20,7 +20,10 @@ func (e *Engine) do(o *operation) {
 	got := e.attempts(o, now)
 	end, cause := classify(o.op.Kind, &got.result, got.at > o.deadline)
 	if o.set != nil {
-		o.set.End(o.op.Key, fate(end), got.doubtful, got.at)
+		o.set.End(o.op.Key, ledger.Ended{Fate: fate(end), Doubtful: got.doubtful, At: got.at, Result: &got.result})
+	}
+	if got.result.Remade && !o.op.Verified {
+		e.remade.note(o.op.Key, got.at)
 	}
 	e.end(o, account.Ending{
 		At: got.at, End: end, Cause: cause, Code: got.result.Code, Retried: got.retried,
@@ -33,7 +36,8 @@ func (e *Engine) do(o *operation) {
 func (o *operation) stamp(writer string) {
 	seq := uint64(0)
 	if o.set != nil {
-		seq = o.set.Begin(o.op.Key)
+		seq, o.known = o.set.Begin(o.op.Key)
+		o.op.Known = &o.known
 	}
 	if o.op.Value != nil {
 		o.op.Record = driver.NewRecord(writer, o.op.ID, seq, o.op.Value)
@@ -51,6 +55,9 @@ func (e *Engine) attempts(o *operation, now time.Duration) outcome {
 	if o.stream.spec.Retries != driver.RetriesOnce || !repeatable(&o.op, &got.result) || got.at >= o.deadline {
 		return got
 	}
+	if got.doubtful && o.op.Known != nil { // the first attempt may be there
+		o.known.Last, o.known.Generation = int64(o.op.Record.Seq), 0
+	}
 	second := e.driver.Do(ctx, &o.op)
 	got.at, got.retried = e.Now(), true
 	if second.Class == driver.InDoubt {
@@ -58,7 +65,9 @@ func (e *Engine) attempts(o *operation, now time.Duration) outcome {
 	}
 	if second.Class == driver.OK || got.result.Class != driver.InDoubt {
 		got.result = second
-	} // else it stays in doubt, for the reason of the first attempt
+	} else { // it stays in doubt, for the reason of the first attempt
+		got.result.Refused, got.result.Look = second.Refused, second.Look
+	}
 	return got
 }
 

@@ -199,7 +199,8 @@ func (s *stream) hold(o *operation, now time.Duration) bool {
 		if !ok {
 			return false
 		}
-		o.op.Key, o.set = key, set
+		o.op.Key, o.set, o.op.ID = key, set, set.WriteID(key)
+		return true
 	}
 	o.op.ID = set.ID(o.op.Key)
 	return true
