@@ -18,6 +18,9 @@ func (e *Engine) do(o *operation) {
 	}
 	o.stamp(e.spec.Writer)
 	got := e.attempts(o, now)
+	if o.set != nil && got.result.Refused && !got.doubtful && got.at < o.deadline {
+		got = e.goOn(o, got)
+	}
 	end, cause := classify(o.op.Kind, &got.result, got.at > o.deadline)
 	if o.set != nil {
 		o.set.End(o.op.Key, ledger.Ended{Fate: fate(end), Doubtful: got.doubtful, At: got.at, Result: &got.result})
@@ -29,6 +32,19 @@ func (e *Engine) do(o *operation) {
 		At: got.at, End: end, Cause: cause, Code: got.result.Code, Retried: got.retried,
 		Sent: true, Response: got.at - o.intended, Service: got.at - got.sent,
 	})
+}
+
+// goOn does a write that was refused, because what it was to follow is gone, under the stored key
+// that takes the place of that one: whoever writes does not care, but the ledger knows.
+func (e *Engine) goOn(o *operation, refused outcome) outcome {
+	if !o.set.Leave(o.op.Key, ledger.Ended{Fate: ledger.Failed, At: refused.at, Result: &refused.result}) {
+		return refused
+	}
+	o.op.ID, o.op.Prepared = o.set.WriteID(o.op.Key), nil
+	o.stamp(e.spec.Writer)
+	got := e.attempts(o, e.Now())
+	got.sent = refused.sent
+	return got
 }
 
 // stamp gives a write its sequence and checksum, as late as possible: what is

@@ -38,6 +38,7 @@ type Set struct {
 	Stream  int
 	Name    string
 	Counter bool
+	Run     string // part of the stored keys that this run makes: an earlier one's may be there
 	ids     []string
 
 	shared bool // many writers at a time add to a counter
@@ -82,7 +83,6 @@ type key struct {
 
 // gone is a stored key that is not written any more.
 type gone struct {
-	number  int
 	id      string
 	history key
 	refusal *Refusal
@@ -261,17 +261,34 @@ type Ended struct {
 func (s *Set) End(key uint64, ended Ended) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := &s.keys[key]
-	seq := k.next
-	k.book(ended.Fate)
-	k.doubted = k.doubted || ended.Doubtful || ended.Fate == InDoubt
-	s.learn(k, seq, &ended)
-	s.succeed(key, &ended)
+	s.settle(key, &ended)
 	if ended.Doubtful || ended.Fate == InDoubt {
 		s.doubts = append(s.doubts, doubt{ended.At + s.doubtS, key})
 		return
 	}
 	s.give(key)
+}
+
+// Leave books a write that was begun and refused, and keeps its key held, if it was refused because
+// something else is stored: then the writer goes on under the new WriteID.
+func (s *Set) Leave(key uint64, ended Ended) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := ended.Result
+	if !r.Refused || r.Look == nil || s.refusal(&s.keys[key], r.Look, ended.At) == nil {
+		return false
+	}
+	s.settle(key, &ended)
+	return true
+}
+
+func (s *Set) settle(key uint64, ended *Ended) {
+	k := &s.keys[key]
+	seq := k.next
+	k.book(ended.Fate)
+	k.doubted = k.doubted || ended.Doubtful || ended.Fate == InDoubt
+	s.learn(k, seq, ended)
+	s.succeed(key, ended)
 }
 
 // learn takes what a write says of what is stored now.
@@ -328,13 +345,14 @@ func (s *Set) succeed(number uint64, ended *Ended) {
 	if refusal == nil && !unsureIfMade {
 		return
 	}
-	old := gone{number: int(number), id: s.ids[number], history: *k, refusal: refusal}
-	s.gone = append(s.gone, old)
 	heir := key{next: 1, create: true, heirs: k.heirs + 1, legacy: k.legacy}
 	if !k.create {
-		heir.legacy = old.id
+		heir.legacy = s.ids[number]
 	}
-	s.ids[number] = fmt.Sprintf("%s.%d", driver.LedgerID(s.Name, s.Counter, number), heir.heirs)
+	if !k.create || unsureIfMade { // what could not be made promises nothing
+		s.gone = append(s.gone, gone{id: s.ids[number], history: *k, refusal: refusal})
+	}
+	s.ids[number] = fmt.Sprintf("%s.%s%d", driver.LedgerID(s.Name, s.Counter, number), s.Run, heir.heirs)
 	*k = heir
 }
 
