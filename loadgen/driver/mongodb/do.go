@@ -32,7 +32,9 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	}
 	remade, err := write(ctx, op, records)
 	result := classify(err, op.Kind, *seen)
-	result.Remade = remade
+	if result.Remade = remade; remade {
+		result.Attempts-- // the first command wrote nothing
+	}
 	return result
 }
 
@@ -92,7 +94,9 @@ func exchange(
 		raw, err = records.FindOneAndReplace(ctx, byID(op.ID), whole(op), after().SetUpsert(true)).Raw()
 	}
 	result := classify(err, op.Kind, *seen)
-	result.Remade = remade
+	if result.Remade = remade && err == nil; remade {
+		result.Attempts--
+	}
 	return exchanged(op, raw, result)
 }
 

@@ -28,7 +28,11 @@ func (d *Driver) doDocument(ctx context.Context, op *driver.Op, seen *attempts) 
 			Class: driver.Failed, Cause: driver.CauseNotFound, Code: "no match", Sent: true, Attempts: seen.sent,
 		}
 	}
-	return classify(err, op.Kind, *seen)
+	result := classify(err, op.Kind, *seen)
+	if wanted.Remade {
+		result.Attempts--
+	}
+	return result
 }
 
 func readDocument(
