@@ -62,6 +62,9 @@ func (s *Session) verify(ctx context.Context, _ command) error {
 	if err := s.verifyDocuments(ctx, back); err != nil {
 		return err
 	}
+	if err := s.lookForData(ctx); err != nil {
+		return err
+	}
 	for _, balance := range s.engine.Balances(back.values) {
 		if err := s.directory.Ledger(balance); err != nil {
 			return err
@@ -96,6 +99,33 @@ func (s *Session) verifyDocuments(ctx context.Context, back *readBack) error {
 	}
 	return nil
 }
+
+// lookForData looks for the data set that the run loaded, if there is a ledger.
+func (s *Session) lookForData(ctx context.Context) error {
+	keeper, can := driver.As[driver.KeepsDocuments](s.driver)
+	if !can || !s.engine.LooksForData() {
+		return nil
+	}
+	finder, err := keeper.Finder(ctx)
+	if err != nil {
+		finder = unreachable{errors.New(s.secrets.Load().Replace(err.Error()))}
+	}
+	defer finder.Close()
+	said, err := s.engine.LookForData(ctx, finder, func(lost *engine.LostRecord) error { return s.directory.Ledger(lost) })
+	if err != nil {
+		return err
+	}
+	return s.directory.Ledger(said)
+}
+
+// unreachable is the finder of a cluster that does not answer.
+type unreachable struct{ error }
+
+func (u unreachable) Have(context.Context, []driver.DocumentKey) ([]bool, error) { return nil, u.error }
+func (u unreachable) Count(context.Context, driver.DocumentKey, string) (int64, bool, error) {
+	return 0, false, u.error
+}
+func (unreachable) Close() {}
 
 func (s *Session) finder(ctx context.Context) (driver.Finder, error) {
 	keeper, ok := driver.As[driver.KeepsDocuments](s.driver)

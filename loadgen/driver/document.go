@@ -12,12 +12,18 @@ import (
 //	Insert     Put, under an id that never was
 //	Increment  Add and Put, in one atomic step, made if it is missing
 //	Update     Put and Push, in one atomic step, made if it is missing
+//
+// One that is There was acknowledged: a missing one is not made by an update, which then fails,
+// and by an increment only as Remade.
 type Document struct {
 	Set  string // one of DocumentSets
 	ID   any    // int64 or string
 	Put  Properties
 	Add  Properties // whole numbers
 	Push []Push
+
+	There  bool
+	Remade bool // set by Do
 }
 
 // Property is a named value: nil, bool, int32, int64, string, Decimal, Stamp,
@@ -64,7 +70,7 @@ const (
 	SetVotes           = "Votes"
 )
 
-// DocumentKey is where a document lies.
+// DocumentKey is where a document lies; without a set it is a record of the plain data.
 type DocumentKey struct {
 	Set string
 	ID  any
@@ -114,6 +120,7 @@ const (
 	PartDone
 	PartFailed
 	PartInDoubt
+	PartRemade // done, but the counter was missing and had to be made anew
 )
 
 // The steps of a vote, in their order.

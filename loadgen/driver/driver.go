@@ -78,6 +78,20 @@ type Result struct {
 	Record *Record
 	// Value is the counter after an increment, if the database tells.
 	Value int64
+
+	// Of a write with a condition (Op.Known):
+
+	// Generation is the record's after the write; 0: not known.
+	Generation uint32
+	// Before is the sequence or value that the write found, if it had to ask.
+	Before *int64
+	// Refused tells that the condition did not hold, and nothing was written.
+	Refused bool
+	// Look is what the majority or the master then had under the key; nil if that
+	// could not be learned in time.
+	Look *ReadBack
+	// Remade tells that a record that has to be there was missing, and was made anew.
+	Remade bool
 }
 
 // ReadBack is one verified key as found after the run.
@@ -87,5 +101,6 @@ type ReadBack struct {
 	Value      int64   // of a counter
 	Missing    bool
 	ChecksumOK bool
+	Foreign    bool  // another run wrote it; told by a look only
 	Err        error // the key could not be read
 }

@@ -55,7 +55,32 @@ type Op struct {
 	Record   Record    // of writes but increments: stored beside the value
 	Document *Document // of operations on documents, in place of a value
 	Ballot   *Ballot   // of a vote
+	Known    *Known    // of a write to a verified key that has one writer: its condition
 	Prepared any       // the driver's own: what Lane has worked out, for the first Do
+}
+
+// Known is what the one writer of a verified key knows to be stored under it: a register of the
+// operation's own writer, or a counter. Where anything else is stored, or nothing, the write has
+// to be refused: it would cover up that an earlier one is gone.
+type Known struct {
+	First, Last int64  // the sequence, or the value, is one of these: what is above First is in doubt
+	Generation  uint32 // by the database's own count of the record's versions; 0: not known
+	Create      bool   // nothing is stored: the write makes the record, and never finds one
+}
+
+// Sure tells that there is one thing only that can be stored.
+func (k *Known) Sure() bool { return k.First == k.Last }
+
+// Fits tells whether what was read is what is known to be there.
+func (k *Known) Fits(found *ReadBack) bool {
+	if found.Missing || k.Create {
+		return found.Missing && k.Create
+	}
+	at := found.Value
+	if found.Record != nil {
+		at = int64(found.Record.Seq)
+	}
+	return found.ChecksumOK && !found.Foreign && k.First <= at && at <= k.Last
 }
 
 // Class is how the database answered. Late, shed and missed operations are

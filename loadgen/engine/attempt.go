@@ -18,9 +18,15 @@ func (e *Engine) do(o *operation) {
 	}
 	o.stamp(e.spec.Writer)
 	got := e.attempts(o, now)
+	if o.set != nil && got.result.Refused && !got.doubtful && got.at < o.deadline {
+		got = e.goOn(o, got)
+	}
 	end, cause := classify(o.op.Kind, &got.result, got.at > o.deadline)
 	if o.set != nil {
-		o.set.End(o.op.Key, fate(end), got.doubtful, got.at)
+		o.set.End(o.op.Key, ledger.Ended{Fate: fate(end), Doubtful: got.doubtful, At: got.at, Result: &got.result})
+	}
+	if got.result.Remade && !o.op.Verified {
+		e.remade.note(o.op.Key, got.at)
 	}
 	e.end(o, account.Ending{
 		At: got.at, End: end, Cause: cause, Code: got.result.Code, Retried: got.retried,
@@ -28,12 +34,26 @@ func (e *Engine) do(o *operation) {
 	})
 }
 
+// goOn does a write that was refused, because what it was to follow is gone, under the stored key
+// that takes the place of that one: whoever writes does not care, but the ledger knows.
+func (e *Engine) goOn(o *operation, refused outcome) outcome {
+	if !o.set.Leave(o.op.Key, ledger.Ended{Fate: ledger.Failed, At: refused.at, Result: &refused.result}) {
+		return refused
+	}
+	o.op.ID, o.op.Prepared = o.set.WriteID(o.op.Key), nil
+	o.stamp(e.spec.Writer)
+	got := e.attempts(o, e.Now())
+	got.sent = refused.sent
+	return got
+}
+
 // stamp gives a write its sequence and checksum, as late as possible: what is
 // shed before it is sent uses up no sequence.
 func (o *operation) stamp(writer string) {
 	seq := uint64(0)
 	if o.set != nil {
-		seq = o.set.Begin(o.op.Key)
+		seq, o.known = o.set.Begin(o.op.Key)
+		o.op.Known = &o.known
 	}
 	if o.op.Value != nil {
 		o.op.Record = driver.NewRecord(writer, o.op.ID, seq, o.op.Value)
@@ -51,6 +71,9 @@ func (e *Engine) attempts(o *operation, now time.Duration) outcome {
 	if o.stream.spec.Retries != driver.RetriesOnce || !repeatable(&o.op, &got.result) || got.at >= o.deadline {
 		return got
 	}
+	if got.doubtful && o.op.Known != nil { // the first attempt may be there
+		o.known.Last, o.known.Generation = int64(o.op.Record.Seq), 0
+	}
 	second := e.driver.Do(ctx, &o.op)
 	got.at, got.retried = e.Now(), true
 	if second.Class == driver.InDoubt {
@@ -58,7 +81,9 @@ func (e *Engine) attempts(o *operation, now time.Duration) outcome {
 	}
 	if second.Class == driver.OK || got.result.Class != driver.InDoubt {
 		got.result = second
-	} // else it stays in doubt, for the reason of the first attempt
+	} else { // it stays in doubt, for the reason of the first attempt
+		got.result.Refused, got.result.Look = second.Refused, second.Look
+	}
 	return got
 }
 

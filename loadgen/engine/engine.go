@@ -49,6 +49,7 @@ type Engine struct {
 	stopOnce  sync.Once
 	result    Ending
 	failed    atomic.Pointer[error]
+	remade    remade
 }
 
 // New prepares a load. If one of its sinks fails, the load stops by itself and

@@ -112,6 +112,14 @@ func started(t *testing.T, s *spec.Spec, fake *drivertest.Fake, onFail func(erro
 // simulate runs a load for a simulated time and returns what the sinks saw.
 func simulate(t *testing.T, s *spec.Spec, fake *drivertest.Fake, length time.Duration) (all *kept, ending Ending) {
 	t.Helper()
+	return simulateThen(t, s, fake, length, func(*Engine) {})
+}
+
+// simulateThen looks at the engine after it.
+func simulateThen(
+	t *testing.T, s *spec.Spec, fake *drivertest.Fake, length time.Duration, look func(*Engine),
+) (all *kept, ending Ending) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		all = &kept{}
 		e := started(t, s, fake, func(error) {}, all)
@@ -121,6 +129,7 @@ func simulate(t *testing.T, s *spec.Spec, fake *drivertest.Fake, length time.Dur
 			t.Fatal(err)
 		}
 		time.Sleep(2 * restAfterFailure) // the workers of closed loops notice
+		look(e)
 	})
 	return all, ending
 }

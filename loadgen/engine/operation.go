@@ -18,6 +18,7 @@ type operation struct {
 	intended time.Duration    // since the schedule's start
 	deadline time.Duration    // likewise
 	set      *ledger.Set      // of a write to a verified key, which it holds
+	known    driver.Known     // likewise: what is stored there
 	next     *operation       // in a queue
 	done     chan account.End // of a closed loop's worker
 }

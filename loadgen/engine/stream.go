@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"hash/crc32"
 	"math"
 	"math/rand/v2"
@@ -66,7 +67,9 @@ func newStream(s *spec.Spec, index, firstSlot int, all []*values, inDoubtFor tim
 	}
 	for _, set := range s.LedgerSets() {
 		if set.Stream == index {
-			st.keep(ledger.NewSet(set, st.deadline+inDoubtFor), mine)
+			kept := ledger.NewSet(set, st.deadline+inDoubtFor)
+			kept.Run = fmt.Sprintf("%08x.", crc32.ChecksumIEEE([]byte(s.Writer)))
+			st.keep(kept, mine)
 		}
 	}
 	return st
@@ -199,7 +202,8 @@ func (s *stream) hold(o *operation, now time.Duration) bool {
 		if !ok {
 			return false
 		}
-		o.op.Key, o.set = key, set
+		o.op.Key, o.set, o.op.ID = key, set, set.WriteID(key)
+		return true
 	}
 	o.op.ID = set.ID(o.op.Key)
 	return true

@@ -34,7 +34,7 @@ func write(s *Set, key uint64, fates ...Fate) {
 			panic("the key is not free")
 		}
 		s.Begin(key)
-		s.End(key, fate, fate == InDoubt, now)
+		s.End(key, Ended{Fate: fate, At: now})
 	}
 }
 
@@ -44,7 +44,7 @@ func TestALedgerKeepsEachFate(t *testing.T) {
 	want := &Line{
 		Key: "app:r00000000", Stream: "app", Kind: "register", Writer: "run",
 		Acked: 6, AckedN: 3, InDoubt: [][2]uint64{{5, 5}, {7, 7}}, Failed: [][2]uint64{{3, 4}},
-		InDoubtN: 2, FailedN: 2,
+		InDoubtN: 2, FailedN: 2, Loaded: true, Known: &[2]uint64{6, 7},
 	}
 	if got := lines(t, s)[0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, wanted %+v", got, want)
@@ -54,7 +54,7 @@ func TestALedgerKeepsEachFate(t *testing.T) {
 func TestAnUntouchedKeyHasOnlyItsLoad(t *testing.T) {
 	text, err := json.Marshal(lines(t, registers(1))[0])
 	want := `{"key":"app:r00000000","stream":"app","kind":"register","writer":"run",` +
-		`"acked":1,"acked_n":1,"in_doubt":[],"failed":[],"in_doubt_n":0,"failed_n":0}`
+		`"acked":1,"acked_n":1,"in_doubt":[],"failed":[],"in_doubt_n":0,"failed_n":0,"loaded":true,"known":[1,1]}`
 	if err != nil || string(text) != want {
 		t.Errorf("got %s, wanted %s", text, want)
 	}
@@ -90,7 +90,7 @@ func TestAWriteInDoubtLocksItsKeyForAWhile(t *testing.T) {
 		s := registers(1)
 		s.Acquire(0, 0)
 		s.Begin(0)
-		s.End(0, fate, true, time.Second)
+		s.End(0, Ended{Fate: fate, Doubtful: true, At: time.Second})
 		if _, ok := s.Acquire(0, time.Second+lock-1); ok {
 			t.Errorf("%s: the key was given out before the write was history", name)
 		}
@@ -170,7 +170,7 @@ func TestConcurrentWritersNeverShareAKey(t *testing.T) {
 				}
 				s.Begin(key)
 				held[key].Unlock()
-				s.End(key, Acknowledged, false, 0)
+				s.End(key, Ended{Fate: Acknowledged})
 			}
 		})
 	}

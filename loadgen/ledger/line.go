@@ -19,6 +19,18 @@ type Line struct {
 	// Coarse tells that there were too many ranges, so that some of them also
 	// cover sequences of another fate.
 	Coarse bool `json:"coarse,omitempty"`
+	// Loaded tells that the load phase wrote it: it has to be there though nobody touched it.
+	Loaded bool `json:"loaded,omitempty"`
+	// Known is what its one writer knew to be stored at last, from and to: the sequence of a
+	// register, the value of a counter. What is above the first is in doubt.
+	Known *[2]uint64 `json:"known,omitempty"`
+	// AppliedN and AbsentN are what became of writes in doubt, as later writes found out.
+	AppliedN uint64 `json:"applied_n,omitempty"`
+	AbsentN  uint64 `json:"absent_n,omitempty"`
+	// RemadeN counts the writes to a shared counter that found it missing and made it anew.
+	RemadeN uint64 `json:"remade_n,omitempty"`
+	// Refused tells of the write that found something else than its writer knew; it was the last.
+	Refused *Refusal `json:"refused,omitempty"`
 }
 
 // Lines returns the state of every key that is promised of here. A write that has not ended is in doubt.
@@ -28,9 +40,18 @@ func (s *Set) Lines(writer string, each func(*Line) error) error {
 	for i := range s.numbers() {
 		k := s.keys[i]
 		if k.open {
+			seq := k.next
 			k.book(InDoubt)
+			s.learn(&k, seq, &Ended{Fate: InDoubt})
 		}
-		if err := each(s.line(i, &k, writer)); err != nil {
+		if err := each(s.line(s.ids[i], &k, writer)); err != nil {
+			return err
+		}
+	}
+	for i := range s.gone {
+		line := s.line(s.gone[i].id, &s.gone[i].history, writer)
+		line.Refused = s.gone[i].refusal
+		if err := each(line); err != nil {
 			return err
 		}
 	}
@@ -54,11 +75,15 @@ func (s *Set) numbers() iter.Seq[int] {
 	}
 }
 
-func (s *Set) line(i int, k *key, writer string) *Line {
+func (s *Set) line(id string, k *key, writer string) *Line {
 	line := &Line{
-		Key: s.ids[i], Stream: s.Name, Kind: "register", Writer: writer,
+		Key: id, Stream: s.Name, Kind: "register", Writer: writer,
 		Acked: k.acked, AckedN: k.ackedN, InDoubt: [][2]uint64{}, Failed: [][2]uint64{},
-		InDoubtN: k.inDoubtN, FailedN: k.failedN, Coarse: k.coarse,
+		InDoubtN: k.inDoubtN, FailedN: k.failedN, Coarse: k.coarse, Loaded: k.loaded,
+		AppliedN: k.applied, AbsentN: k.absent, RemadeN: k.remadeN,
+	}
+	if !s.shared {
+		line.Known = &[2]uint64{k.first, k.last}
 	}
 	if s.Counter {
 		line.Kind, line.Acked, line.Coarse = "counter", k.ackedN, false

@@ -32,3 +32,13 @@ func (r ranges) add(seq uint64) (grown ranges, coarse bool) {
 	r[at][1] = r[at+1][1]
 	return slices.Delete(r, at+1, at+2), true
 }
+
+// between counts the sequences of the list from first to last, both included.
+func (r ranges) between(first, last uint64) (n uint64) {
+	for _, span := range r {
+		if low, high := max(span[0], first), min(span[1], last); low <= high {
+			n += high - low + 1
+		}
+	}
+	return n
+}

@@ -44,6 +44,14 @@ func (r *Roll) Book(of uint64, number int, fate Fate) {
 	g.fates[number/4] |= (byte(fate) + 1) << (2 * (number % 4))
 }
 
+// Acked tells whether a document was acknowledged.
+func (r *Roll) Acked(of uint64, number int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g := r.groups[of]
+	return g != nil && number/4 < len(g.fates) && g.fates[number/4]>>(2*(number%4))&3 == byte(Acknowledged)+1
+}
+
 // Len is the number of groups of which anything was sent.
 func (r *Roll) Len() int {
 	r.mu.Lock()

@@ -19,14 +19,27 @@ type Totals struct {
 
 	mu     sync.Mutex
 	counts map[string]*[3]uint64 // like Fate
+	remade map[string]uint64
 }
 
-// Book notes the fate of an increment that was sent.
-func (t *Totals) Book(id string, fate Fate) {
+// There tells whether an increment of it was acknowledged.
+func (t *Totals) There(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.counts[id]
+	return n != nil && n[Acknowledged] > 0
+}
+
+// Book notes the fate of an increment that was sent; remade tells that the total was missing and
+// had to be made anew.
+func (t *Totals) Book(id string, fate Fate, remade bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.counts == nil {
-		t.counts = map[string]*[3]uint64{}
+		t.counts, t.remade = map[string]*[3]uint64{}, map[string]uint64{}
+	}
+	if remade {
+		t.remade[id]++
 	}
 	if t.counts[id] == nil {
 		t.counts[id] = &[3]uint64{}
@@ -46,7 +59,7 @@ func (t *Totals) Lines(writer string, each func(*Line) error) error {
 		line := &Line{
 			Key: t.label(id), Stream: t.Name, Kind: "counter", Writer: writer,
 			Acked: n[Acknowledged], AckedN: n[Acknowledged], InDoubt: [][2]uint64{}, Failed: [][2]uint64{},
-			InDoubtN: n[InDoubt], FailedN: n[Failed],
+			InDoubtN: n[InDoubt], FailedN: n[Failed], RemadeN: t.remade[id],
 		}
 		if err := each(line); err != nil {
 			return err

@@ -136,6 +136,9 @@ func (p *Players) enter(one *living, at int) *living {
 func (p *Players) fill(op *driver.Op, of *player, s step, number int) {
 	op.Kind, op.Document = s.kind(), of.document(s, p.totals)
 	op.Key = uint64(of.id)<<stepBits | uint64(number)
+	if p.verified != nil {
+		op.Document.There = p.verified.there(of.id, s, op)
+	}
 }
 
 // Ended notes what became of a step.
@@ -197,12 +200,26 @@ func newVerified(p *Players, stream int) *verified {
 	return v
 }
 
+// there tells whether the document that a step changes was acknowledged: a player's record and
+// history are the first two steps of a life that they are changed in.
+func (v *verified) there(id int64, s step, op *driver.Op) bool {
+	switch {
+	case op.Kind == driver.Increment && v.totals != nil:
+		return v.totals.There(op.Document.ID.(string))
+	case s.what == pushHistory:
+		return v.roll.Acked(uint64(id), 1)
+	case op.Kind == driver.Update:
+		return v.roll.Acked(uint64(id), 0)
+	}
+	return false
+}
+
 func (v *verified) book(id int64, number int, op *driver.Op, fate ledger.Fate) {
 	switch {
 	case op.Kind == driver.Insert, op.Kind == driver.Increment && v.totals == nil:
 		v.roll.Book(uint64(id), number, fate)
 	case op.Kind == driver.Increment:
-		v.totals.Book(op.Document.ID.(string), fate)
+		v.totals.Book(op.Document.ID.(string), fate, op.Document.Remade)
 	}
 }
 

@@ -92,17 +92,22 @@ func (v *Votes) Ended(op *driver.Op, sent bool, _ ledger.Fate) {
 	if fate, known := fateOf(ballot.Parts[driver.StepRecord]); known {
 		v.roll.Book(ballot.Voter/votersOfGroup, int(ballot.Voter%votersOfGroup), fate)
 	}
-	if fate, known := fateOf(ballot.Parts[driver.StepTotal]); known {
-		v.counters.Tally(total, fate)
+	v.tally(total, ballot.Parts[driver.StepTotal])
+	v.tally(count, ballot.Parts[driver.StepChoice])
+}
+
+func (v *Votes) tally(counter uint64, part driver.Part) {
+	if fate, known := fateOf(part); known {
+		v.counters.Tally(counter, fate)
 	}
-	if fate, known := fateOf(ballot.Parts[driver.StepChoice]); known {
-		v.counters.Tally(count, fate)
+	if part == driver.PartRemade {
+		v.counters.Remade(counter)
 	}
 }
 
 func fateOf(part driver.Part) (fate ledger.Fate, known bool) {
 	switch part {
-	case driver.PartDone:
+	case driver.PartDone, driver.PartRemade:
 		return ledger.Acknowledged, true
 	case driver.PartFailed:
 		return ledger.Failed, true

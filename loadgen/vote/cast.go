@@ -41,6 +41,8 @@ func stepOf(stream int, ballot *driver.Ballot, step int) driver.Op {
 
 func partOf(result *driver.Result) driver.Part {
 	switch {
+	case result.Class == driver.OK && result.Remade:
+		return driver.PartRemade
 	case result.Class == driver.OK:
 		return driver.PartDone
 	case result.Class == driver.InDoubt:

@@ -208,3 +208,105 @@ def test_torn_lines_are_passed_over(tmp_path: Path) -> None:
     file.write_text(json.dumps(register()) + "\n" + json.dumps(read(9)) + "\n12\n" + '{"end": tr')
     assert list(read_ledger_lines(file)) == [register(), read(9)]
     assert list(read_ledger_lines(tmp_path / "none")) == []
+
+
+def held(name: str = "k1", **fields: Any) -> dict[str, Any]:
+    """A register as a generator writes it that tells what its writer knew."""
+    return {**register(), "key": name, "loaded": True, "known": [9, 9], **fields}
+
+
+def test_a_record_that_nobody_touched_is_missed_when_it_is_gone() -> None:
+    untouched = {**register(1, acked_n=1), "loaded": True, "known": [1, 1]}
+    assert classify([untouched, MISSING, END]).lost == 1
+    zero = {**counter(0), "loaded": True, "known": [0, 0]}
+    assert classify([zero, value(0), END]).state == "clean"
+    found = classify([zero, MISSING, END])
+    assert (found.state, found.lost, found.lost_keys) == ("lost", 1, 1)
+
+
+def test_records_of_the_data_set_that_are_gone_are_lost_writes() -> None:
+    data = {"data": "data", "keys": 1000, "read": 1000, "missing": 2, "unread": 0, "sampled": False}
+    gone = [
+        {"record": "k0000000007", "missing": True},
+        {"record": "k8", "missing": False, "remade_t": 3.5},
+    ]
+    found = classify([register(), read(9), *gone, data, END])
+    assert (found.state, found.lost, found.lost_keys) == ("lost", 2, 2)
+    assert (found.data_keys, found.data_read, found.data_lost) == (1000, 1000, 2)
+    assert "0 of 9 acknowledged writes are gone" in found.detail
+    assert "1,000 of 1,000 records of the data set were looked for, 2 are gone" in found.detail
+
+
+def test_a_data_set_that_could_not_be_looked_for_is_unknown() -> None:
+    data = {
+        "data": "data",
+        "keys": 1000,
+        "read": 400,
+        "missing": 0,
+        "unread": 600,
+        "sampled": False,
+    }
+    found = classify([register(), read(9), data, END])
+    assert (found.state, found.lost_writes) == ("unknown", None)
+    assert "600 of 1,001" in found.detail
+
+
+def test_a_key_that_was_missing_for_a_time_is_no_lost_write() -> None:
+    refused = {"t": 12.5, "found": "missing"}
+    found = classify([held(refused=refused), read(9), END])
+    assert (found.state, found.lost, found.temporarily_missing) == ("clean", 0, 1)
+    assert "1 keys were missing for a time and are back" in found.detail
+    assert found.refused == ({"stream": "orders", "key": "k1", **refused, "class": "ok"},)
+    gone = classify([held(refused=refused), MISSING, END])
+    assert (gone.state, gone.lost, gone.refused_keys, gone.temporarily_missing) == ("lost", 9, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("key", "line", "applied", "absent"),
+    [
+        (held(in_doubt=[[10, 12]], known=[9, 12]), read(9), 0, 3),
+        (held(in_doubt=[[10, 12]], known=[9, 12]), read(11), 1, 1),  # of 10 nobody can say
+        (held(in_doubt=[[5, 6], [10, 10]], known=[9, 10], applied_n=1, absent_n=1), read(10), 2, 1),
+        ({**counter(7, 4), "loaded": True, "known": [8, 10], "applied_n": 1, "absent_n": 1}, value(9), 2, 2),
+        (counter(7, 4) | {"loaded": True}, value(9), 2, 2),
+    ],
+)  # fmt: skip
+def test_what_became_of_writes_in_doubt_is_told(
+    key: dict[str, Any], line: dict[str, Any], applied: int, absent: int
+) -> None:
+    found = classify([key, line, END])
+    assert found.state == "clean"
+    assert (found.in_doubt_applied, found.in_doubt_absent) == (applied, absent)
+
+
+def test_a_generator_that_did_not_follow_its_writes_in_doubt_says_nothing_of_them() -> None:
+    found = classify([register(), read(9), END])
+    assert (found.in_doubt_applied, found.in_doubt_absent, found.data_lost) == (None, None, None)
+
+
+def test_a_writer_that_knows_its_counter_is_not_fooled_by_a_write_in_doubt() -> None:
+    key = {**counter(7, 4), "loaded": True, "known": [10, 10], "applied_n": 3, "absent_n": 1}
+    assert classify([key, value(10), END]).state == "clean"
+    found = classify([key, value(8), END])
+    assert (found.state, found.lost) == ("lost", 1)
+
+
+def test_a_shared_counter_that_had_to_be_made_anew_is_lost_though_the_sum_looks_right() -> None:
+    found = classify([{**counter(7, 4), "loaded": True, "remade_n": 1}, value(9), END])
+    assert (found.state, found.lost) == ("lost", 1)
+
+
+def test_what_is_missing_while_nodes_are_away_is_unread() -> None:
+    data = {"data": "data", "keys": 10, "read": 10, "missing": 1, "unread": 0, "sampled": False}
+    lines = [
+        register(),
+        MISSING,
+        register(name="k2"),
+        read(9, "k2"),
+        {"record": "k7", "missing": True},
+        data,
+        END,
+    ]
+    found = classify(lines, away=True)
+    assert (found.state, found.lost, found.unread, found.ok) == ("unknown", 0, 2, 1)
+    assert classify(lines).lost == 10

@@ -21,6 +21,8 @@ type call struct {
 	batch   client.BatchPolicy
 	bins    bins
 	one     *client.Bin
+
+	deadline time.Time
 }
 
 func (d *Driver) newCall(attempts int) *call {

@@ -45,6 +45,7 @@ var codes = map[types.ResultCode]verdict{
 	types.BIN_EXISTS_ERROR:    {cause: driver.CauseKeyBusy, final: true},
 	types.KEY_NOT_FOUND_ERROR: {cause: driver.CauseNotFound, final: true},
 	types.GENERATION_ERROR:    {cause: driver.CauseGeneration, final: true},
+	types.FILTERED_OUT:        {cause: driver.CauseGeneration, final: true},
 	types.PARAMETER_ERROR:     {cause: driver.CauseOther, final: true},
 	types.ALWAYS_FORBIDDEN:    {cause: driver.CauseOther, final: true},
 	types.BIN_TYPE_ERROR:      {cause: driver.CauseOther, final: true},

@@ -20,6 +20,7 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	s := d.streams[op.Stream]
 	c := s.callFor(op)
 	defer s.calls.Put(c)
+	c.deadline = deadline
 	for pause := milliseconds(d.policy.SleepBetweenRetriesMS); ; pause = laterPause {
 		start := time.Now()
 		left := deadline.Sub(start)
@@ -53,15 +54,16 @@ func (d *Driver) send(c *call, op *driver.Op) (driver.Result, client.Error) {
 	if op.Document != nil {
 		return d.sendDocument(c, op)
 	}
+	if op.Known != nil {
+		return d.writeKnown(c, op)
+	}
 	switch op.Kind {
 	case driver.Read:
 		return d.readOne(c, op)
 	case driver.Batch:
 		return d.readAll(c, op)
-	case driver.Operate:
-		return d.operate(c, op)
 	}
-	return done, d.writeOne(c, op)
+	return d.writeThere(c, op)
 }
 
 var (
@@ -108,9 +110,50 @@ func (d *Driver) readAll(c *call, op *driver.Op) (driver.Result, client.Error) {
 	return result, nil
 }
 
+// writeThere writes to a record without knowing what it holds, but that it was written before:
+// one that is missing has to be made anew, which is told.
+func (d *Driver) writeThere(c *call, op *driver.Op) (driver.Result, client.Error) {
+	c.unconditional()
+	if op.Kind == driver.Insert {
+		c.write.RecordExistsAction = client.CREATE_ONLY
+		return d.writeOne(c, op)
+	}
+	c.write.RecordExistsAction = existing(op.Kind)
+	result, err := d.writeOne(c, op)
+	if !isCode(err, types.KEY_NOT_FOUND_ERROR) {
+		return result, err
+	}
+	c.write.RecordExistsAction = client.REPLACE
+	if op.Kind == driver.Increment {
+		c.write.RecordExistsAction = client.UPDATE
+	}
+	result, err = d.writeOne(c, op)
+	result.Remade = err == nil
+	return result, err
+}
+
+// existing is what is done with a record that is there, and only with such a one.
+func existing(kind driver.Kind) client.RecordExistsAction {
+	if kind == driver.Increment {
+		return client.UPDATE_ONLY
+	}
+	return client.REPLACE_ONLY
+}
+
+// writeOne writes by the policy as it is set.
+func (d *Driver) writeOne(c *call, op *driver.Op) (driver.Result, client.Error) {
+	switch op.Kind {
+	case driver.Increment:
+		return done, d.client.AddBins(&c.write, c.key, c.one)
+	case driver.Operate:
+		return d.operate(c, op)
+	}
+	c.bins = c.bins.fill(&op.Record, op.Value, op.Fields)
+	return done, d.client.PutBins(&c.write, c.key, c.bins...)
+}
+
 // operate replaces a record and reads back what then is stored, as one operation.
 func (d *Driver) operate(c *call, op *driver.Op) (driver.Result, client.Error) {
-	c.write.RecordExistsAction = client.REPLACE
 	c.bins = c.bins.fill(&op.Record, op.Value, op.Fields)
 	stored, err := d.client.Operate(&c.write, c.key, c.bins.puts()...)
 	if err != nil {
@@ -122,19 +165,6 @@ func (d *Driver) operate(c *call, op *driver.Op) (driver.Result, client.Error) {
 		return result, nil
 	}
 	return done, nil
-}
-
-func (d *Driver) writeOne(c *call, op *driver.Op) client.Error {
-	if op.Kind == driver.Increment {
-		c.write.RecordExistsAction = client.UPDATE
-		return d.client.AddBins(&c.write, c.key, c.one)
-	}
-	c.write.RecordExistsAction = client.REPLACE
-	if op.Kind == driver.Insert {
-		c.write.RecordExistsAction = client.CREATE_ONLY
-	}
-	c.bins = c.bins.fill(&op.Record, op.Value, op.Fields)
-	return d.client.PutBins(&c.write, c.key, c.bins...)
 }
 
 // timedOut tells whether an operation of that start has used up the time that one

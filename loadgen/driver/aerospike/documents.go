@@ -24,9 +24,13 @@ func (s sets) documents() []string {
 	return names
 }
 
-// documentKey is the key of a document: a whole number or a text.
+// documentKey is the key of a document, or of a record of the plain data: a whole number or a text.
 func (s sets) documentKey(set string, id any) *client.Key {
-	key, _ := client.NewKey(s.namespace, s.document(set), id) // both always are keys
+	name := s.data
+	if set != "" {
+		name = s.document(set)
+	}
+	key, _ := client.NewKey(s.namespace, name, id) // both always are keys
 	return key
 }
 
@@ -48,7 +52,16 @@ func (d *Driver) sendDocument(c *call, op *driver.Op) (driver.Result, client.Err
 		return done, d.client.PutBins(&c.write, c.key, binsOf(wanted.Put)...)
 	}
 	c.write.RecordExistsAction = client.UPDATE
-	_, err := d.client.Operate(&c.write, c.key, operationsOf(wanted)...)
+	if wanted.There {
+		c.write.RecordExistsAction = client.UPDATE_ONLY
+	}
+	operations := operationsOf(wanted)
+	_, err := d.client.Operate(&c.write, c.key, operations...)
+	if wanted.There && op.Kind == driver.Increment && isCode(err, types.KEY_NOT_FOUND_ERROR) {
+		c.write.RecordExistsAction = client.UPDATE
+		_, err = d.client.Operate(&c.write, c.key, operations...)
+		wanted.Remade = err == nil
+	}
 	return done, err
 }
 

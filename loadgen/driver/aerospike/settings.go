@@ -55,7 +55,8 @@ func (d *Driver) Settings() map[string]any {
 		"services_alternate":       d.policy.ServicesAlternate,
 		"send_key":                 base.SendKey,
 		"use_compression":          base.UseCompression,
-		"update":                   "replaces the whole record, whatever its generation; records never expire",
+		"update":                   "replaces the whole record; of a verified key only if its generation, or after a write in doubt " +
+			"its sequence, is as its writer knows; records never expire",
 		"lanes":                    "the address of the node that owns the key's partition, else " + laneUnrouted + "; of batches: " + laneNodes,
 		"batch":                    "one request to each node, all at once; without retries to the owners alone",
 		"load":                     "commit level all, 30 s and up to 30 attempts for each record",

@@ -19,6 +19,9 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 		return d.doDocument(ctx, op, seen)
 	}
 	records := d.streams[op.Stream].records(op.Verified)
+	if op.Known != nil {
+		return writeKnown(ctx, op, records, seen)
+	}
 	switch op.Kind {
 	case driver.Read:
 		return d.read(ctx, op, records, seen)
@@ -27,7 +30,12 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	case driver.Operate:
 		return exchange(ctx, op, records, seen)
 	}
-	return classify(write(ctx, op, records), op.Kind, *seen)
+	remade, err := write(ctx, op, records)
+	result := classify(err, op.Kind, *seen)
+	if result.Remade = remade; remade {
+		result.Attempts-- // the first command wrote nothing
+	}
+	return result
 }
 
 func (d *Driver) read(
@@ -80,9 +88,24 @@ func (d *Driver) readAll(
 func exchange(
 	ctx context.Context, op *driver.Op, records *mongo.Collection, seen *attempts,
 ) driver.Result {
-	how := options.FindOneAndReplace().SetUpsert(true).SetReturnDocument(options.After)
-	raw, err := records.FindOneAndReplace(ctx, byID(op.ID), document(op.ID, op.Record, op.Value, op.Fields), how).Raw()
+	raw, err := records.FindOneAndReplace(ctx, byID(op.ID), whole(op), after()).Raw()
+	remade := errors.Is(err, mongo.ErrNoDocuments)
+	if remade {
+		raw, err = records.FindOneAndReplace(ctx, byID(op.ID), whole(op), after().SetUpsert(true)).Raw()
+	}
 	result := classify(err, op.Kind, *seen)
+	if result.Remade = remade && err == nil; remade {
+		result.Attempts--
+	}
+	return exchanged(op, raw, result)
+}
+
+func after() *options.FindOneAndReplaceOptionsBuilder {
+	return options.FindOneAndReplace().SetReturnDocument(options.After)
+}
+
+// exchanged holds what is stored against what was sent.
+func exchanged(op *driver.Op, raw bson.Raw, result driver.Result) driver.Result {
 	if result.Class != driver.OK {
 		return result
 	}
@@ -92,17 +115,27 @@ func exchange(
 	return result
 }
 
-func write(ctx context.Context, op *driver.Op, records *mongo.Collection) error {
-	switch op.Kind {
-	case driver.Insert:
-		_, err := records.InsertOne(ctx, document(op.ID, op.Record, op.Value, op.Fields))
-		return err
-	case driver.Increment:
-		add := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: int64(1)}}}}
-		_, err := records.UpdateOne(ctx, byID(op.ID), add, options.UpdateOne().SetUpsert(true))
-		return err
+func whole(op *driver.Op) bson.D { return document(op.ID, op.Record, op.Value, op.Fields) }
+
+var addOne = bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: int64(1)}}}}
+
+// write does a write without knowing what is stored, but that something is: what is missing has to
+// be made anew, which is told.
+func write(ctx context.Context, op *driver.Op, records *mongo.Collection) (remade bool, err error) {
+	if op.Kind == driver.Insert {
+		_, err := records.InsertOne(ctx, whole(op))
+		return false, err
 	}
-	whole := document(op.ID, op.Record, op.Value, op.Fields)
-	_, err := records.ReplaceOne(ctx, byID(op.ID), whole, options.Replace().SetUpsert(true))
-	return err
+	change := func(upsert bool) (*mongo.UpdateResult, error) {
+		if op.Kind == driver.Increment {
+			return records.UpdateOne(ctx, byID(op.ID), addOne, options.UpdateOne().SetUpsert(upsert))
+		}
+		return records.ReplaceOne(ctx, byID(op.ID), whole(op), options.Replace().SetUpsert(upsert))
+	}
+	done, err := change(false)
+	if err != nil || done.MatchedCount > 0 {
+		return false, err
+	}
+	_, err = change(true)
+	return err == nil, err
 }

@@ -22,7 +22,17 @@ func (d *Driver) doDocument(ctx context.Context, op *driver.Op, seen *attempts) 
 	if op.Kind == driver.Read {
 		return readDocument(ctx, documents, wanted, seen)
 	}
-	return classify(writeDocument(ctx, documents, op.Kind, wanted), op.Kind, *seen)
+	err := writeDocument(ctx, documents, op.Kind, wanted)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return driver.Result{
+			Class: driver.Failed, Cause: driver.CauseNotFound, Code: "no match", Sent: true, Attempts: seen.sent,
+		}
+	}
+	result := classify(err, op.Kind, *seen)
+	if wanted.Remade {
+		result.Attempts--
+	}
+	return result
 }
 
 func readDocument(
@@ -54,8 +64,24 @@ func writeDocument(
 	if len(wanted.Push) > 0 {
 		change = append(change, bson.E{Key: "$push", Value: pushes(wanted.Push)})
 	}
-	_, err := documents.UpdateOne(ctx, byAnyID(wanted.ID), change, options.UpdateOne().SetUpsert(true))
+	done, err := documents.UpdateOne(ctx, byAnyID(wanted.ID), change, options.UpdateOne().SetUpsert(!wanted.There))
+	if err != nil || !wanted.There || done.MatchedCount > 0 {
+		return err
+	}
+	if kind != driver.Increment {
+		return mongo.ErrNoDocuments
+	}
+	_, err = documents.UpdateOne(ctx, byAnyID(wanted.ID), change, options.UpdateOne().SetUpsert(true))
+	wanted.Remade = err == nil
 	return err
+}
+
+// collectionOf is where a set of documents lies; no set is the plain data.
+func collectionOf(set string) string {
+	if set == "" {
+		return collectionData
+	}
+	return set
 }
 
 func pushes(all []driver.Push) bson.D {
@@ -190,7 +216,7 @@ func (f *finder) Have(ctx context.Context, keys []driver.DocumentKey) ([]bool, e
 func (f *finder) collect(ctx context.Context, set string, ids []any, found map[driver.DocumentKey]bool) error {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 	onlyIDs := options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}})
-	cursor, err := f.database.Collection(set).Find(ctx, filter, onlyIDs)
+	cursor, err := f.database.Collection(collectionOf(set)).Find(ctx, filter, onlyIDs)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,8 @@ def _lost_writes(ledger: Mapping[str, Any]) -> str:
     """`0 of 41,220`, or that it is not known."""
     if ledger["state"] == "unknown":
         return "unknown"
-    return f"{number(ledger['lost'])} of {number(ledger['acknowledged'])}"
+    acknowledged = ledger["acknowledged"] + (ledger.get("data_keys") or 0)
+    return f"{number(ledger['lost'])} of {number(acknowledged)}"
 
 
 def _limit(slo: Mapping[str, Any] | None) -> tuple[str, str]:

@@ -44,7 +44,7 @@ def analyze(path: Path | str) -> dict[str, Any]:
     generator = read_json(directory.generator) if directory.generator.exists() else {}
     check_generator(generator)
     data = load_run(directory, record)
-    ledger = _ledger(directory, data.streams, generator)
+    ledger = _ledger(directory, data, generator)
     impact = assess(data)
     facts = _facts(directory, data, generator, impact, ledger)
     document = _document(record, data, impact, ledger, facts)
@@ -104,11 +104,15 @@ def _error_row(row: Sequence[str]) -> ErrorRow:
     return ErrorRow(float(row[0]), row[1], row[2], row[3], int(float(row[5])))
 
 
-def _ledger(directory: RunDirectory, streams: Sequence[Stream], generator: Document) -> Ledger:
+def _ledger(directory: RunDirectory, data: RunData, generator: Document) -> Ledger:
+    read = [e.fields for e in data.events if (e.type, e.name) == ("note", "ledger_read")]
+    away = bool(read) and not read[-1].get("all_nodes")
     return classify(
         read_ledger_lines(directory.ledger_lines),
-        verified=any(stream.verified for stream in streams),
+        verified=any(stream.verified for stream in data.streams),
         finished=generator.get("ended") is True,
+        # Nodes of Aerospike serve what they have; of MongoDB a majority has the last word.
+        away=away and generator.get("driver") == "aerospike",
     )
 
 

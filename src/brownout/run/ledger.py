@@ -5,6 +5,10 @@ newer one that was in doubt. `lost`: an acknowledged write is gone, split into `
 older state came back) and `overwritten_by_late` (an older write in doubt won). `unexpected`: a
 write that failed, was never tried, or is another writer's. `corrupt`: its checksum is wrong.
 `unread`: nobody could say.
+
+A write is refused where something else is stored than its writer knows; its key is not written
+again, so that what is read back is what was left of it. Records of the data set that the run
+loaded are acknowledged too: each one that is gone is a lost write.
 """
 
 from collections import Counter
@@ -26,6 +30,12 @@ class Ledger:
     """The sums. Keys: all that end in `_keys`, `keys`, `read`, `ok`, `recovered`, `unexpected`,
     `corrupt`, `unread`. Writes: `acknowledged`, `in_doubt`, `failed`, `lost`, `rolled_back`,
     `overwritten_by_late`.
+
+    `refused_keys` are those at which a write found something else than its writer knew, `refused`
+    the first of them; those of them that are whole after all were `temporarily_missing`.
+    `data_keys`, `data_read` and `data_lost` are records of the data set; None: not looked for.
+    `in_doubt_applied` and `in_doubt_absent` are what became of writes in doubt; of the rest of
+    `in_doubt` nobody can say. None: an older generator did not tell.
 
     `balances` are, of streams of votes, the total, the choices and the records as found.
 
@@ -51,8 +61,16 @@ class Ledger:
     unexpected: int = 0
     corrupt: int = 0
     unread: int = 0
+    in_doubt_applied: int | None = None
+    in_doubt_absent: int | None = None
+    refused_keys: int = 0
+    temporarily_missing: int = 0
+    data_keys: int | None = None
+    data_read: int | None = None
+    data_lost: int | None = None
     sampled: bool = False
     examples: tuple[Mapping[str, Any], ...] = field(default=())
+    refused: tuple[Mapping[str, Any], ...] = field(default=())
     balances: tuple[Mapping[str, Any], ...] = field(default=())
 
     @property
@@ -65,6 +83,7 @@ class Ledger:
         return {
             **asdict(self),
             "examples": [dict(example) for example in self.examples],
+            "refused": [dict(each) for each in self.refused],
             "balances": [dict(balance) for balance in self.balances],
         }
 
@@ -75,13 +94,18 @@ class _Found:
 
     kind: str
     writes: int = 0
+    applied: int = 0
+    absent: int = 0
 
 
-def classify(lines: Iterable[Line], *, verified: bool = True, finished: bool = True) -> Ledger:
+def classify(
+    lines: Iterable[Line], *, verified: bool = True, finished: bool = True, away: bool = False
+) -> Ledger:
     """Classify every key of a ledger.
 
     `verified` says whether any stream kept one, `finished` whether the generator lived to write
-    down how its last operations ended.
+    down how its last operations ended. `away` says that it was read while nodes were away that may
+    have what was missing or older: nobody can say of such a key.
     """
     if not verified:
         return Ledger("none", "no stream is verified")
@@ -89,6 +113,8 @@ def classify(lines: Iterable[Line], *, verified: bool = True, finished: bool = T
     reads: dict[tuple[str, str], Line] = {}
     end: Line | None = None
     balances: list[Line] = []
+    data: list[Line] = []
+    records: dict[str, Line] = {}
     for line in lines:
         stream = str(line.get("stream", ""))
         if "key" in line:
@@ -99,9 +125,20 @@ def classify(lines: Iterable[Line], *, verified: bool = True, finished: bool = T
             end = line
         elif "check" in line:
             balances.append(line)
+        elif "data" in line:
+            data.append(line)
+        elif "record" in line:
+            records[str(line["record"])] = line
     sampled = bool(end and end.get("sampled"))
     found = {at: _judge(key, reads.get(at), sampled) for at, key in keys.items()}
-    return _sum(keys, reads, found, end, balances, finished)
+    if away:
+        gone = ("rolled_back", "overwritten_by_late")
+        found = {at: _Found("unread") if each.kind in gone else each for at, each in found.items()}
+    sums = _sum(keys, reads, found, end, balances)
+    if data:
+        missing = sum(1 for record in records.values() if not record.get("remade_t"))
+        sums = _with_data(sums, data, len(records), missing if away else 0)
+    return _concluded(sums, end, finished)
 
 
 def _words_of(balance: Line) -> str:
@@ -134,34 +171,60 @@ def _judge(key: Line, read: Line | None, sampled: bool) -> _Found:
 
 
 def _judge_counter(key: Line, read: Line) -> _Found:
-    """Acknowledged <= value <= acknowledged + in doubt; an increment is 1."""
+    """Acknowledged <= value <= acknowledged + in doubt; an increment is 1.
+
+    The one writer of a counter may know better what is to be there, as `known`.
+    """
     acked, value = int(key["acked"]), 0 if read.get("missing") else int(read["value"])
-    if value < acked:
-        return _Found("rolled_back", acked - value)
-    if value > acked + int(key.get("in_doubt_n", 0)):
-        return _Found("unexpected")
-    return _Found("ok" if value == acked else "recovered")
+    applied, absent = _resolved(key)
+    low, high = key.get("known", (acked, acked + int(key.get("in_doubt_n", 0))))
+    if read.get("missing") and (acked or key.get("loaded")):
+        return _Found("rolled_back", max(acked, 1), applied, absent)
+    if value < low:
+        return _Found("rolled_back", max(acked - value, 1), applied, absent)
+    if value > high:
+        return _Found("unexpected", 0, applied, absent)
+    applied, absent = applied + value - low, absent + high - value
+    if key.get("remade_n"):  # what was acknowledged before, or the write that made it, is gone
+        return _Found("rolled_back", 1, applied, absent)
+    return _Found("ok" if value == acked else "recovered", 0, applied, absent)
 
 
 def _judge_register(key: Line, read: Line) -> _Found:
     """Compare the sequence that was read with the last acknowledged one."""
+    kind, writes = _register(key, read)
+    applied, absent = _resolved(key)
+    acked, seq = int(key["acked"]), 0 if read.get("missing") else int(read.get("seq", 0))
+    if kind in ("ok", "recovered"):
+        later = [(max(a, acked + 1), b) for a, b in key.get("in_doubt", ()) if b > acked]
+        applied += kind == "recovered"
+        absent += sum(max(0, b - max(a, seq + 1) + 1) for a, b in later)
+    return _Found(kind, writes, applied, absent)
+
+
+def _resolved(key: Line) -> tuple[int, int]:
+    """Return how many writes in doubt later writes found applied, and absent."""
+    return int(key.get("applied_n", 0)), int(key.get("absent_n", 0))
+
+
+def _register(key: Line, read: Line) -> tuple[str, int]:
     acked = int(key["acked"])
     if read.get("missing"):
-        return _Found("rolled_back", int(key["acked_n"])) if acked else _Found("ok")
+        return ("rolled_back", int(key["acked_n"])) if acked else ("ok", 0)
     if not read.get("checksum_ok", True):
-        return _Found("corrupt")
+        return "corrupt", 0
     if read.get("writer") != key.get("writer"):
-        return _Found("unexpected")
+        return "unexpected", 0
     seq = int(read["seq"])
     if seq == acked:
-        return _Found("ok")
+        return "ok", 0
     in_doubt = _holds(key.get("in_doubt", ()), seq)
     if seq > acked:
-        return _Found("recovered" if in_doubt else "unexpected")
+        return ("recovered" if in_doubt else "unexpected"), 0
     if seq < 1:
-        return _Found("unexpected")
+        return "unexpected", 0
     late = in_doubt or _holds(key.get("failed", ()), seq)
-    return _Found("overwritten_by_late" if late else "rolled_back", _acked_after(key, seq))
+    return ("overwritten_by_late" if late else "rolled_back"), _acked_after(key, seq)
 
 
 def _holds(ranges: Iterable[Iterable[int]], seq: int) -> bool:
@@ -189,13 +252,14 @@ def _sum(
     found: Mapping[tuple[str, str], _Found],
     end: Line | None,
     balances: Sequence[Line],
-    finished: bool,
 ) -> Ledger:
     kinds = Counter(each.kind for each in found.values())
     writes: Counter[str] = Counter()
     for each in found.values():
         writes[each.kind] += each.writes
-    sums = Ledger(
+    told = any("loaded" in key or "applied_n" in key for key in keys.values()) or not keys
+    refused = [at for at, key in keys.items() if "refused" in key]
+    return Ledger(
         state="",
         detail="",
         keys=len(keys),
@@ -210,21 +274,60 @@ def _sum(
         overwritten_by_late=writes["overwritten_by_late"],
         overwritten_by_late_keys=kinds["overwritten_by_late"],
         **{kind: kinds[kind] for kind in ("ok", "recovered", "unexpected", "corrupt", "unread")},
+        in_doubt_applied=sum(each.applied for each in found.values()) if told else None,
+        in_doubt_absent=sum(each.absent for each in found.values()) if told else None,
+        refused_keys=len(refused),
+        temporarily_missing=sum(found[at].kind in ("ok", "recovered") for at in refused),
         sampled=bool(end and end.get("sampled")),
         examples=_examples(keys, reads, found),
+        refused=tuple(
+            {"stream": at[0], "key": at[1], **keys[at]["refused"], "class": found[at].kind}
+            for at in refused[:_EXAMPLES]
+        ),
         balances=tuple(balances),
     )
+
+
+def _with_data(sums: Ledger, data: Sequence[Line], gone: int, unsure: int) -> Ledger:
+    """Add the records of the data set: each that is gone is a key and a write that is lost.
+
+    `unsure` of them may lie on nodes that are away.
+    """
+    gone -= unsure
+    return replace(
+        sums,
+        data_keys=sum(int(line["keys"]) for line in data),
+        data_read=sum(int(line["read"]) for line in data) - unsure,
+        data_lost=gone,
+        lost=sums.lost + gone,
+        lost_keys=sums.lost_keys + gone,
+        unread=sums.unread + unsure + sum(int(line["unread"]) for line in data),
+        sampled=sums.sampled or any(line.get("sampled") for line in data),
+    )
+
+
+def _concluded(sums: Ledger, end: Line | None, finished: bool) -> Ledger:
     promised = int(end.get("keys", 0)) if end else 0
     state, detail = _state(sums, ended=end is not None, finished=finished, promised=promised)
-    detail = "; ".join([detail, *map(_words_of, balances)])
-    return replace(sums, state=state, detail=detail)
+    words = [detail, *_words_of_data(sums), *map(_words_of, sums.balances)]
+    if sums.temporarily_missing:
+        words.append(f"{sums.temporarily_missing:,} keys were missing for a time and are back")
+    return replace(sums, state=state, detail="; ".join(words))
+
+
+def _words_of_data(sums: Ledger) -> list[str]:
+    if sums.data_keys is None:
+        return []
+    looked = f"{sums.data_read:,} of {sums.data_keys:,} records of the data set were looked for"
+    return [f"{looked}, {sums.data_lost:,} are gone" if sums.data_lost else looked]
 
 
 def _state(sums: Ledger, *, ended: bool, finished: bool, promised: int) -> tuple[str, str]:
     """Return the state and the sentence that explains it; what is lost is lost, whatever else."""
     of = f"of {sums.acknowledged:,} acknowledged writes"
     if sums.lost:
-        return "lost", f"{sums.lost:,} {of} are gone, in {sums.lost_keys:,} keys"
+        gone, keys = sums.lost - (sums.data_lost or 0), sums.lost_keys - (sums.data_lost or 0)
+        return "lost", f"{gone:,} {of} are gone, in {keys:,} keys"
     if sums.corrupt:
         return "lost", f"{sums.corrupt:,} of {sums.keys:,} keys cannot be read intact"
     if not finished:
@@ -236,7 +339,10 @@ def _state(sums: Ledger, *, ended: bool, finished: bool, promised: int) -> tuple
     if sums.keys < promised:
         return "unknown", f"{sums.keys:,} of {promised:,} keys are in the file: it is damaged"
     if sums.unread:
-        return "unknown", f"{sums.unread:,} of {sums.keys:,} keys could not be read back"
+        return (
+            "unknown",
+            f"{sums.unread:,} of {sums.keys + (sums.data_keys or 0):,} keys could not be read back",
+        )
     if sums.unexpected:
         return "unknown", f"{sums.unexpected:,} of {sums.keys:,} keys hold what nobody wrote there"
     if not sums.read:

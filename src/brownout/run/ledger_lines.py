@@ -3,6 +3,8 @@
 {"key": "…", "stream": "orders", "kind": "register", "acked": 9, "acked_n": 8, …}
 {"read": "…", "stream": "orders", "seq": 9, …}
 {"check": "votes", "total": {"found": 9, "acked": 9, "in_doubt": 0}, "choices": …, "records": …}
+{"record": "k0000000007", "missing": true}
+{"data": "data", "keys": 2000, "read": 2000, "missing": 1, "unread": 0, "sampled": false}
 {"end": true, "keys": 400, "read": 400, "sampled": false}
 """
 
@@ -16,7 +18,9 @@ from brownout.run.shape import is_count, is_ranges
 
 __all__ = ["read_ledger_lines"]
 
-_COUNTS = ("acked", "acked_n", "in_doubt_n", "failed_n", "keys")
+_COUNTS = (
+    "acked", "acked_n", "in_doubt_n", "failed_n", "applied_n", "absent_n", "remade_n", "keys",
+)  # fmt: skip
 _RANGES = ("in_doubt", "failed")
 
 
@@ -45,6 +49,12 @@ def _is_sound(line: Mapping[str, Any]) -> bool:
         return False
     if "check" in line:
         return all(_is_side(line.get(name)) for name in SIDES)
+    if "data" in line:
+        return all(is_count(line.get(name)) for name in ("keys", "read", "unread"))
+    if "known" in line and not is_ranges([line["known"]]):
+        return False
+    if not isinstance(line.get("refused", {}), dict):
+        return False
     if "key" in line:
         return "acked" in line and "acked_n" in line
     if "read" in line and "stream" in line:

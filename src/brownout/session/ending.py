@@ -9,6 +9,7 @@ from brownout.impact import recovery
 from brownout.impact.baseline import Baseline
 from brownout.impact.settings import MeasureSettings
 from brownout.load.group import AnyGenerator
+from brownout.run.events import EventLog
 from brownout.session.milestones import MilestoneWatcher
 
 __all__ = ["await_hold", "await_redundancy", "read_ledger_back"]
@@ -44,10 +45,14 @@ def await_hold(
     return False
 
 
-def read_ledger_back(generator: AnyGenerator, adapter: Adapter, say: Say) -> str | None:
-    """Read every verified key back from the whole cluster; return why it could not be, if so."""
-    if not adapter.stable("redundant").reached:
-        return "the cluster is not whole, so the ledger was not read back"
+def read_ledger_back(
+    generator: AnyGenerator, adapter: Adapter, log: EventLog, say: Say
+) -> str | None:
+    """Read every verified key back from whatever of the cluster answers; return why not, if so.
+
+    Whether every node is there is written down: what is missing may lie on one that is not.
+    """
+    log.point("note", "ledger_read", all_nodes=adapter.stable("rejoined").reached)
     try:
         generator.verify(lambda done, total: say(f"reading the ledger back {done}/{total}"))
     except BrownoutError as error:

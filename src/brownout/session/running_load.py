@@ -69,7 +69,7 @@ class RunningLoad:
             log.point("phase", "load_stopped")
             self.generator.stop()
             if read_back:
-                problem = ending.read_ledger_back(self.generator, adapter, self._status.say)
+                problem = ending.read_ledger_back(self.generator, adapter, log, self._status.say)
                 if problem:
                     logger.warning(problem)
         except BrownoutError as error:

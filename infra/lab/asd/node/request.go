@@ -31,8 +31,8 @@ func (n *Node) begin(r *wire.Request, from origin) (*transaction, wire.Code) {
 	switch {
 	case r.Namespace != n.conf.Namespace.Name:
 		return nil, wire.NoNamespace
-	case r.Query || r.Filter:
-		return nil, wire.Unsupported // scans, queries and filter expressions
+	case r.Query || (r.Filter != nil && !r.IsWrite()):
+		return nil, wire.Unsupported // scans, queries, and reads with a filter
 	case r.Digest == nil:
 		return nil, wire.BadParameter
 	}

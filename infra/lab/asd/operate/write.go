@@ -65,7 +65,10 @@ func allowed(old *record.Record, r *wire.Request) wire.Code {
 	case r.TTL != 0 && r.TTL < keepExpiry:
 		return wire.Forbidden // as the real one without a namespace supervisor: nothing would expire
 	}
-	return wire.OK
+	if old == nil || r.Filter == nil {
+		return wire.OK
+	}
+	return filtered(old, r.Filter)
 }
 
 func successor(old *record.Record, digest record.Digest, r *wire.Request, now uint64) *record.Record {

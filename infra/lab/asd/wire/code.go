@@ -21,6 +21,7 @@ const (
 	NoNamespace       Code = 20
 	BadBinName        Code = 21
 	Forbidden         Code = 22
+	FilteredOut       Code = 27
 	SecurityUnsupport Code = 51
 )
 

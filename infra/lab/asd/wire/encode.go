@@ -20,6 +20,7 @@ func (r *Request) Append(dst []byte) []byte {
 		{fieldSet, []byte(r.Set)},
 		{fieldDigest, r.Digest},
 		{fieldKey, r.Key},
+		{fieldFilter, r.Filter},
 	} {
 		if len(f.value) > 0 {
 			dst = binary.BigEndian.AppendUint32(dst, uint32(len(f.value)+1))

@@ -41,7 +41,8 @@ type Request struct {
 	Key                 []byte // type and value, only if the client wants it stored
 	Digest              []byte
 	Batch               []byte
-	Query, Filter       bool
+	Query               bool
+	Filter              []byte // an expression, packed
 	Ops                 []Op
 }
 
@@ -102,7 +103,7 @@ func (r *Request) take(kind byte, value []byte) {
 	case fieldQueryID:
 		r.Query = true
 	case fieldFilter:
-		r.Filter = true
+		r.Filter = value
 	}
 }
 

@@ -14,7 +14,7 @@ from brownout.run.shape import is_count
 __all__ = ["join"]
 
 Line = Mapping[str, Any]
-_ADDED = ("acked", "acked_n", "in_doubt_n", "failed_n")
+_ADDED = ("acked", "acked_n", "in_doubt_n", "failed_n", "applied_n", "absent_n", "remade_n")
 
 
 def join(parts: Sequence[Iterable[Line]]) -> Iterator[Line]:
