@@ -84,6 +84,15 @@ def test_every_unmet_limit_is_reported_not_only_the_first(tmp_path: Path) -> Non
     )
 
 
+def test_a_misspelt_scenario_ends_the_experiment_before_anything_is_touched(tmp_path: Path) -> None:
+    experiment = chaos.load("node-kill")
+    experiment["extensions"][0]["scenario"] = "node-kil"
+    ran = chaos.run(experiment, tmp_path)
+    assert ran.code == 1
+    assert "did you mean node-kill?" in ran.output
+    assert ran.directory is None
+
+
 def test_an_error_in_the_control_itself_ends_the_experiment_before_anything_is_touched(
     tmp_path: Path,
 ) -> None:

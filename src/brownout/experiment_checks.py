@@ -66,6 +66,8 @@ def _chaos_toolkit(data: Mapping[str, Any]) -> Iterator[str]:
 
 def _house_rules(data: Mapping[str, Any]) -> Iterator[str]:
     """What an experiment needs so that a run is measured, judged and put back."""
+    from brownout.session.plan import extension_problems
+
     modules = [c.get("provider", {}).get("module") for c in data.get("controls") or []]
     if "brownout.control" not in modules:
         yield "controls: lack `brownout.control`, which makes the load and the verdict"
@@ -75,12 +77,7 @@ def _house_rules(data: Mapping[str, Any]) -> Iterator[str]:
     undone = [a.get("provider", {}).get("func") for a in data.get("rollbacks") or []]
     if "put_back" not in undone:
         yield "rollbacks: lack `brownout.actions.node.put_back`, which undoes what was broken"
-    ours = [e for e in data.get("extensions") or [] if e.get("name") == "brownout"]
-    if not ours or not ours[0].get("scenario") or not ours[0].get("needs"):
-        yield (
-            'extensions: lack {"name": "brownout", "scenario": …, "needs": […]}, by which limits '
-            "are found and databases are asked whether they can"
-        )
+    yield from extension_problems(data)
 
 
 def _undeclared(data: Mapping[str, Any]) -> Iterator[str]:

@@ -22,7 +22,16 @@ from brownout.impact.names import AT_LEAST, UNITS, find
 from brownout.settings_file import load_yaml
 from brownout.slo_checks import item_problems, kind_of, value_problems
 
-__all__ = ["ENVIRONMENT_PREFIX", "Limit", "file_limits", "names", "parse", "resolve", "worst"]
+__all__ = [
+    "ENVIRONMENT_PREFIX",
+    "Limit",
+    "file_limits",
+    "names",
+    "parse",
+    "resolve",
+    "scenarios",
+    "worst",
+]
 
 ENVIRONMENT_PREFIX = "BROWNOUT_LIMIT_"
 _SHIPPED = files("brownout") / "steady-state" / "slo"
@@ -96,6 +105,11 @@ def resolve(
     if problems:
         raise ConfigurationError(problems)
     return list(found.values())
+
+
+def scenarios() -> list[str]:
+    """Return the scenarios that limits come with, on whatever database."""
+    return sorted({name.rpartition(".")[0] for name in names()})
 
 
 def file_limits(scenario: str, database: str) -> list[Limit]:

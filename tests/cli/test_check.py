@@ -98,6 +98,11 @@ MISTAKES: list[tuple[str, Callable[[Document], Any], str]] = [
     ("no undo", lambda e: e.update(rollbacks=[]), "put_back"),
     ("undo not always", lambda e: e.pop("runtime"), "always"),
     ("no scenario", lambda e: e.pop("extensions"), "scenario"),
+    (
+        "an unknown scenario",
+        lambda e: e["extensions"][0].update(scenario="node-kil"),
+        "did you mean node-kill?",
+    ),
     ("no title", lambda e: e.pop("title"), "title"),
     (
         "an undeclared variable",
@@ -152,3 +157,14 @@ def test_every_mistake_of_an_experiment_is_found_not_only_the_first(
     assert len(re.findall("explode", said.err)) >= steps
     assert "put_back" in said.err
     assert "brownout.control" in said.err
+
+
+def test_an_experiment_of_your_own_is_known_by_the_limits_in_it(
+    edited: Callable[[Callable[[Document], Any]], Path], brownout: Brownout
+) -> None:
+    def own(experiment: Document) -> None:
+        experiment["extensions"][0]["scenario"] = "our-worst-day"
+        experiment["configuration"]["limits"] = {"recovery_time": 10}
+
+    said = brownout("check", edited(own))
+    assert (said.code, said.err) == (0, "")

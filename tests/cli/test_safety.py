@@ -1,10 +1,14 @@
 """`brownout plan`, `abort` and `heal` as commands: what they say and their exit codes."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Brownout
 
+from brownout import catalog
 from brownout.session import open_runs
 
 
@@ -60,6 +64,25 @@ def test_a_plan_on_a_lab_that_is_down_asks_this_machine_too(
     assert "NO   supports partition: ip, nsenter, setsid not found on PATH" in said.out
     said = brownout("plan", "slow-node")  # by toxiproxy, which needs none of these
     assert "yes  supports delay: yes" in said.out
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda e: e["extensions"][0].update(scenario="node-kil"), "did you mean node-kill?"),
+        (lambda e: e.pop("extensions"), "by which limits are found"),
+    ],
+    ids=["a misspelt scenario", "no scenario"],
+)
+def test_a_plan_without_limits_to_judge_by_is_refused(
+    change: Callable[[Any], Any], words: str, brownout: Brownout, home: Path
+) -> None:
+    experiment = json.loads(catalog.read("experiments", "node-kill"))
+    change(experiment)
+    (home / "mine.json").write_text(json.dumps(experiment))
+    said = brownout("plan", home / "mine.json", "--var", "limits=recovery_time=10")
+    assert said.code == 64
+    assert words in said.err
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ class MeasureSettings:
     """
 
     baseline_s: float = 60.0
+    #: Ten blocks of a second: of fewer, no test tells steady from unsteady.
+    baseline_min_s: float = 10.0
     baseline_gap_s: float = 1.0
     warmup_max_s: float = 300.0
     hold_s: float = 10.0
@@ -42,12 +44,16 @@ class MeasureSettings:
     #: Errors over the hold: this much above the baseline's ratio, or this many operations.
     hold_error_ratio: float = 0.001
     hold_operations: int = 1
-    blackout_operations: int = 20
+    #: So many operations have to be expected before that none comes in is a blackout.
+    blackout_operations: int = 5
     #: Moving-block bootstrap.
     block_s: float = 5.0
     blocks_min: int = 10
     resamples: int = 2000
+    #: From here on, and from `missed_ratio_max`, a result says that its generator was starved.
     lag_p99_max_ms: float = 50.0
+    #: Beyond this much missed, the ranges would be too wide to say anything.
+    starved_ratio_max: float = 0.05
     resolution_s: float | None = None
 
     @classmethod

@@ -5,12 +5,19 @@ from typing import Any
 
 from brownout.report.words import number, quantity
 
-__all__ = ["detectable_words", "sham_words"]
+__all__ = ["detectable_words", "sham_words", "stable_words"]
 
 
 def detectable_words(drop: float) -> str:
     """`throughput drops below 4.1 % are within the noise`."""
     return f"throughput drops below {quantity('tps_drop', drop)} are within the noise"
+
+
+def stable_words(base: Mapping[str, Any]) -> str:
+    """`stable`, `NOT STABLE`, or that only its throughput is not."""
+    if not base["stable"]:
+        return "NOT STABLE"
+    return "stable" if base.get("throughput_known", True) else "stable but for its throughput"
 
 
 def sham_words(sham: Mapping[str, Any]) -> str:

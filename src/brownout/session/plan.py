@@ -1,7 +1,8 @@
 """What a run is going to do, worked out from the experiment before anything is touched."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from chaoslib import experiment_hash
@@ -17,7 +18,7 @@ from brownout.load.where import generators_of
 from brownout.load.workload import Workload
 from brownout.session.options import Options, environment_limits, read_options, unknown_variables
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["Plan", "extension_problems", "make_plan"]
 
 T = TypeVar("T")
 
@@ -78,9 +79,10 @@ def make_plan(
     problems += unknown_variables(variables, declared)
     options = read_options(declared, configuration, problems)
     extension = _extension(experiment)
+    problems += extension_problems(experiment)
     cluster = _collect(problems, lambda: inventory.declared(options.cluster))
     workload = _collect(problems, lambda: _workload(options, cluster))
-    scenario = str(extension.get("scenario") or "experiment")
+    scenario = str(extension.get("scenario"))
     limits = _collect(problems, lambda: _limits(scenario, cluster, workload, options))
     if problems or cluster is None or workload is None or limits is None:
         raise ConfigurationError(problems)
@@ -95,6 +97,28 @@ def make_plan(
         limits=tuple(limits),
         settings=_settings(cluster, options),
     )
+
+
+def extension_problems(experiment: Mapping[str, Any]) -> Iterator[str]:
+    """Name what our extension lacks, and a scenario that nobody has set a limit for.
+
+    A limit given for one run alone (`--var`, the environment) makes no scenario known: that of a
+    misspelt one would be judged by it and by none of its own.
+    """
+    extension = _extension(experiment)
+    scenario, known = extension.get("scenario"), slo.scenarios()
+    if not scenario or not extension.get("needs"):
+        yield (
+            'extensions: lack {"name": "brownout", "scenario": …, "needs": […]}, by which limits '
+            "are found and databases are asked whether they can"
+        )
+    elif scenario not in known and not experiment.get("configuration", {}).get("limits"):
+        alike = get_close_matches(str(scenario), known, 1)
+        meant = f"did you mean {alike[0]}? " if alike else ""
+        yield (
+            f"extensions: scenario {scenario!r} is unknown and the experiment has no limits of its "
+            f"own; {meant}Name one of {', '.join(known)}, or set `configuration.limits`"
+        )
 
 
 def _extension(experiment: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -102,6 +102,8 @@ def _head(plan: Plan, cluster: Cluster) -> str:
         f"load         {plan.workload.summary()}, writes to `{plan.workload.namespace}` only",
         f"seed         {plan.options.seed}",
     ]
+    if not plan.limits:
+        lines.append("limit        none: without a limit a run is never a pass")
     for limit in plan.limits:
         lines.append(f"limit        {limit_words(limit)}  ({limit.limit_from})")
     return "\n".join(lines)
