@@ -76,11 +76,11 @@ def marks_of(events: Iterable["Event"]) -> tuple[Mark, ...]:
     marks = []
     for event in events:
         t = event.effective if event.effective is not None else event.requested
-        if event.type == "milestone":
+        if event.type == "milestone" and not event.is_revoked:
             t = event.fields.get("first_yes")
         if t is None or event.type not in ("break", "mend", "milestone", "abort"):
             continue
-        failed = " FAILED" if event.error else ""
+        failed = " FAILED" if event.error else " no longer" * event.is_revoked
         words = event.name.replace("_", " ") + (f" {event.node}" if event.node else "") + failed
         marks.append(Mark(float(t), event.type, words))
     return tuple(sorted(marks, key=lambda mark: mark.t))
@@ -126,7 +126,7 @@ def _milestone(
 ) -> Clock:
     found = [event for event in episode.milestones if event.name == name]
     reached = next((e.fields["first_yes"] for e in found if e.fields.get("first_yes")), None)
-    missed = bool(found) and reached is None
+    missed = reached is None and any(e.fields.get("limit_s") is not None for e in found)
     return Clock(
         name,
         (now if reached is None else float(reached)) - begun,

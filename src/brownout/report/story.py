@@ -148,11 +148,8 @@ def _cost(fault: Fault) -> str:
 
 def _worse(impact: Impact, faults: Sequence[Fault]) -> str:
     """What is worse than any time without service."""
-    never = any(
-        milestone["name"] == "redundant" and milestone["first_yes"] is None
-        for fault in faults
-        for milestone in fault["milestones"]
-    )
+    looked = [[m for m in fault["milestones"] if m["name"] == "redundant"] for fault in faults]
+    never = any(found and found[-1]["first_yes"] is None for found in looked)
     gone = impact["ledger"]["state"] == "lost"
     return ("; redundancy was not restored" if never else "") + (
         "; ACKNOWLEDGED WRITES WERE LOST" if gone else ""
