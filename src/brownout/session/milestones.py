@@ -57,9 +57,7 @@ class Looks:
         """Whether the latest looks said yes, but not yet for long enough."""
         return self._row is not None and not self.reached
 
-    def look(
-        self, asked: float, answered: float, yes: bool | None, detail: dict[str, Any]
-    ) -> bool:
+    def look(self, asked: float, answered: float, yes: bool | None, detail: dict[str, Any]) -> bool:
         """Take one look; return whether the milestone was reached or revoked by it."""
         before, name = self.crossing, self.crossing.name
         if yes:
