@@ -9,7 +9,7 @@ pytest loads this wherever brownout is installed, so nothing else is imported un
 for the fixture. docs/pytest.md explains it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from brownout.testing.resilience import Resilience
 
 __all__ = ["resilience"]
+
+_MADE = pytest.StashKey["Resilience"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,16 +58,30 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     return explained(op, left, right)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_call(item: pytest.Item) -> None:
-    """After a test's own assertions held: a run that failed by its own limits fails the test."""
-    made: Any = getattr(item, "funcargs", {}).get("resilience")
-    if type(made).__module__ == "brownout.testing.resilience":
-        made.check()
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """A run that failed by its own limits fails a test whose assertions held, or that skips."""
+    try:
+        done = yield
+    except (pytest.skip.Exception, pytest.xfail.Exception):
+        _check(item)
+        raise
+    except BaseException:  # the test fails, and says why
+        if _MADE in item.stash:
+            item.stash[_MADE].forget()
+        raise
+    _check(item)
+    return done
+
+
+def _check(item: pytest.Item) -> None:
+    """Raise for the runs of a test that failed, however it got the fixture."""
+    if _MADE in item.stash:
+        item.stash[_MADE].check()
 
 
 @pytest.fixture
-def resilience(request: pytest.FixtureRequest, _resilience_holds: Any) -> "Resilience":
+def resilience(request: pytest.FixtureRequest, _resilience_holds: Any) -> Iterator["Resilience"]:
     """Run experiments on a cluster, one process each, and assert what its users felt."""
     from brownout.testing.resilience import Resilience
 
@@ -77,7 +93,9 @@ def resilience(request: pytest.FixtureRequest, _resilience_holds: Any) -> "Resil
         request.node.user_properties.append((name, value))
 
     path = request.config.rootpath / Path(baseline) if baseline else None
-    return Resilience(cluster, path, note, _resilience_holds)
+    made = request.node.stash[_MADE] = Resilience(cluster, path, note, _resilience_holds)
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,10 @@
 """`brownout baseline pin` and `brownout gate` over whole run directories, as CI uses them."""
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +16,19 @@ from tests.run_builder import RunScript, build_run
 __all__ = ["brownout", "home"]
 
 LIMITS = ({"measure": "blackout", "limit": 9.0, "scope": "total", "why": "users wait"},)
+
+
+def _compared(data: dict[str, Any], measure: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(each for each in data["measures"] if each["measure"] == measure)
+    return found
+
+
+def _measured(data: dict[str, Any], measure: str, value: float, of: int = 1) -> None:
+    """Have so many repeats of a pinned file say this value."""
+    for repeat in data["repeats"][:of]:
+        repeat["values"][measure] = value
+
+
 SLOWER = {"start_at": 33.0, "rejoined_at": 37.4, "redundant_at": 38.2}
 
 
@@ -82,7 +97,8 @@ def test_a_pinned_file_is_for_people_to_change(
 ) -> None:
     data = yaml.safe_load(pinned.read_text())
     for compared in data["measures"]:
-        compared.update(allowed=60.0, critical=90.0)
+        ratio = compared["measure"] == "tps_drop"
+        compared.update(allowed=0.5 if ratio else 9.0, critical=0.9 if ratio else 10.0)
     pinned.write_text(yaml.safe_dump(data))
     assert brownout("gate", "--baseline", pinned, *repeats["slower"]).code == 0
 
@@ -148,6 +164,14 @@ def test_runs_that_did_not_pass_are_no_baseline(brownout: Brownout, home: Path) 
         (lambda data: data["repeats"].pop(), "found 4, wanted at least 5"),
         (lambda data: data["repeats"][0]["values"].pop("blackout"), "not every repeat"),
         (lambda data: data.update(colour="red"), "colour"),
+        (lambda data: data["measures"][0].update(critical=math.inf), "finite number"),
+        (lambda data: data["measures"][0].update(allowed=math.nan), "finite number"),
+        (lambda data: data["measures"][0].update(allowed=True), "valid number"),
+        (lambda data: _compared(data, "tps_drop").update(critical=1.0), "tps_drop: critical is 1"),
+        (lambda data: _compared(data, "blackout").update(critical=1e6), "blackout: critical is 1e"),
+        (lambda data: _measured(data, "recovery_time", math.inf, of=3), "not come about in 3"),
+        (lambda data: _measured(data, "blackout", -math.inf), "wanted a number of 0 or more"),
+        (lambda data: _measured(data, "blackout", math.inf), "wanted a number of 0 or more"),
     ],
 )  # fmt: skip
 def test_a_baseline_that_was_spoilt_is_refused_in_words(
@@ -160,6 +184,32 @@ def test_a_baseline_that_was_spoilt_is_refused_in_words(
     said = brownout("gate", "--baseline", pinned, *repeats["same"])
     assert said.code == 64
     assert wanted in said.err
+
+
+@pytest.mark.parametrize("option", ["--allowed", "--critical"])
+@pytest.mark.parametrize("share", ["inf", "nan", "-1", "1000"])
+def test_an_allowance_that_nothing_could_exceed_is_not_pinned(
+    option: str, share: str, brownout: Brownout, home: Path, repeats: dict[str, Sequence[Path]]
+) -> None:
+    both = (
+        ("--critical", share)
+        if option == "--critical"
+        else ("--allowed", share, "--critical", share)
+    )
+    said = brownout("baseline", "pin", *repeats["pinned"], "--write", home / "b.yaml", *both)
+    assert said.code == 64
+    assert "--" in said.err
+    assert not (home / "b.yaml").exists()
+
+
+def test_runs_without_limits_are_refused(brownout: Brownout, pinned: Path, home: Path) -> None:
+    runs = build_repeats(home / "runs", 5, 2.9, 7)
+    for given in ((), ("--baseline", pinned)):
+        said = brownout("gate", *given, *runs)
+        assert said.code == 64, said.out
+        assert said.err.count("no limit was set") == 5
+    said = brownout("baseline", "pin", *runs, "--write", home / "none.yaml")
+    assert (said.code, said.err.count("no limit was set")) == (64, 5)
 
 
 def test_no_yaml_and_no_file_are_refused(brownout: Brownout, home: Path) -> None:

@@ -103,6 +103,30 @@ def test_a_milestone_that_was_missed_and_then_reached_has_the_later_time() -> No
     assert milestones_of(found, 20.3).redundancy_time == pytest.approx((39.7, 39.9))
 
 
+def revoked(name: str, at: float) -> Event:
+    fields = {"last_no": at, "first_yes": None, "revoked": True}
+    return Event(0, "milestone", name, requested=at, fields=fields)
+
+
+def test_a_milestone_that_was_revoked_has_the_time_at_which_it_was_reached_for_good() -> None:
+    early, later = reached("rejoined", 38.6, 38.8), reached("rejoined", 70.0, 70.2)
+    (found,) = episodes([KILL, START, early, revoked("rejoined", 45.0), later], END)
+    assert milestones_of(found, 20.3).rejoin_time == pytest.approx((49.7, 49.9))
+    (found,) = episodes([KILL, START, early, revoked("rejoined", 45.0)], END)
+    assert milestones_of(found, 20.3).rejoin_time is None
+    assert milestone(found, "rejoined") == Milestone(45.0, None)
+
+
+def test_what_is_put_back_after_the_load_revokes_nothing() -> None:
+    (found,) = episodes([KILL, START, REDUNDANT, revoked("redundant", END + 1)], END)
+    assert milestones_of(found, 20.3).redundancy_time == pytest.approx((13.7, 13.8))
+
+
+def test_a_break_while_redundancy_is_lost_again_belongs_to_the_same_fault() -> None:
+    (found,) = episodes([KILL, START, REDUNDANT, revoked("redundant", 40.0), SECOND], END)
+    assert found.events == (KILL, START, SECOND)
+
+
 def test_a_milestone_seen_at_the_first_look_lies_after_the_effect() -> None:
     (found,) = episodes([KILL, reached("rejoined", None, 20.5)], END)
     times = milestones_of(found, 20.3)

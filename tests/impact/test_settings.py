@@ -9,6 +9,7 @@ from brownout.impact.settings import MeasureSettings
 def test_the_lab_differs_where_measures_say_so() -> None:
     default, lab = MeasureSettings.default(), MeasureSettings.lab()
     assert (default.baseline_s, default.hold_s, default.block_s) == (60.0, 10.0, 5.0)
+    assert (default.milestone_hold_s, lab.milestone_hold_s) == (3.0, 1.0)
     assert (lab.baseline_s, lab.hold_s, lab.block_s) == (20.0, 5.0, 1.0)
     assert (default.drift_max, default.halves_max) == (0.03, 0.02)
     assert (lab.drift_max, lab.halves_max) == (0.08, 0.05)

@@ -24,7 +24,7 @@ def cluster(lab_aerospike: Cluster) -> Cluster:
 
 @pytest.fixture
 def watcher(adapter: AerospikeAdapter, faults: Faults) -> Iterator[MilestoneWatcher]:
-    found = MilestoneWatcher(adapter, lambda: not faults.broken, lambda crossing: None)
+    found = MilestoneWatcher(adapter, lambda: not faults.broken, lambda crossing: None, hold_s=1.0)
     found.arm()
     faults.acts.before_break = found.start
     yield found

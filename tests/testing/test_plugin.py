@@ -15,6 +15,7 @@ from brownout.run.several import read_several
 pytest_plugins = "pytester"
 
 TIGHT = ({"measure": "blackout", "limit": 0.5, "scope": "total", "why": "users leave"},)
+LOOSE = ({"measure": "blackout", "limit": 9.0, "scope": "total", "why": "users wait"},)
 Make = Callable[..., Path]
 
 
@@ -153,12 +154,74 @@ def test_the_experiments_own_limits_fail_a_test_that_asserts_less(
     done.stdout.fnmatch_lines(["*ResilienceFailed: runs failed by the experiment's own limits:*"])
 
 
+def test_a_run_that_failed_fails_however_its_fixture_was_got_and_wherever_it_ran(
+    pytester: pytest.Pytester, made: Make
+) -> None:
+    made(limits=TIGHT)
+    pytester.makepyfile(
+        test_any="""
+        import unittest
+        import pytest
+
+        kept = []
+
+        def test_by_name(request):
+            request.getfixturevalue("resilience").run("recorded.json")
+
+        @pytest.fixture
+        def runs_in_setup(resilience):
+            resilience.run("recorded.json")
+
+        def test_in_setup(runs_in_setup):
+            pass
+
+        @pytest.fixture
+        def runs_in_teardown(request):
+            made = request.getfixturevalue("resilience")
+            yield
+            made.run("recorded.json")
+
+        def test_in_teardown(runs_in_teardown):
+            pass
+
+        def test_skipped_afterwards(resilience):
+            resilience.run("recorded.json")
+            pytest.skip("never mind")
+
+        class TestOfUnittest(unittest.TestCase):
+            @pytest.fixture(autouse=True)
+            def _made(self, request):
+                self.made = request.getfixturevalue("resilience")
+
+            def test_it(self):
+                self.made.run("recorded.json")
+
+        def test_keeps_it(resilience):
+            kept.append(resilience)
+
+        def test_of_another():
+            kept[0].run("recorded.json")
+
+        def test_says_it_once(resilience):
+            resilience.run("recorded.json")
+            assert False
+    """
+    )
+    done = pytester.runpytest_subprocess("-rA")
+    told = done.stdout.str()
+    for name in ("test_by_name", "test_in_setup", "test_skipped_afterwards", "test_of_another",
+                 "TestOfUnittest::test_it", "test_says_it_once"):  # fmt: skip
+        assert f"\nFAILED test_any.py::{name}" in told, name
+    assert "\nERROR test_any.py::test_in_teardown" in told
+    done.assert_outcomes(passed=2, failed=6, errors=1)
+
+
 def test_repeats_are_held_against_the_baseline(pytester: pytest.Pytester, made: Make) -> None:
-    runs = build_repeats(pytester.path / "old", 5, 2.9, 1)
+    runs = build_repeats(pytester.path / "old", 5, 2.9, 1, limits=LOOSE)
     found = read_several(runs)
     pinned = baselines.pin(found, baselines.default_measures(found), 0.2, 0.5)
     baselines.write(pinned, pytester.path / "baseline.yaml")
-    for n, run in enumerate(build_repeats(pytester.path / "new", 5, 6.9, 3)):
+    for n, run in enumerate(build_repeats(pytester.path / "new", 5, 6.9, 3, limits=LOOSE)):
         recorded.experiment(pytester.path, run, f"slow{n}")
     pytester.makepyfile("""
         kept = []

@@ -59,7 +59,9 @@ def unfit(impact: Mapping[str, Any]) -> Judgement | None:
         told = tuple(f"{c['name']}: {c['detail']}" for c in bad)
         return Judgement("limited", told or ("nothing was broken",))
     for fault in impact["faults"]:
-        if any(m["name"] == "redundant" and m["first_yes"] is None for m in fault["milestones"]):
+        found = [m for m in fault["milestones"] if m["name"] == "redundant"]
+        missed = [m for m in found if m["first_yes"] is None and not m.get("revoked")]
+        if missed or (found and found[-1]["first_yes"] is None):
             return Judgement("breach", (f"redundancy did not come back after {fault['name']}",))
     return None
 

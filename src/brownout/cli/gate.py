@@ -48,7 +48,7 @@ def gate(
 
     Each run must keep its own limits, and the repeats may not be worse than the baseline's by
     more than is allowed. Exit codes: 0 pass, 1 fail, 2 inconclusive, 64 runs that do not belong
-    together.
+    together or had no limit.
     """
     from brownout.gate import baseline as baselines
     from brownout.gate import cases, fit, judging, words

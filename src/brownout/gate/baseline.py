@@ -5,7 +5,7 @@ are in it, so the runs themselves may go.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median_high
 from typing import Any, Literal
@@ -22,8 +22,9 @@ from brownout.run.events import wall_clock
 from brownout.run.several import Finished
 from brownout.settings_file import parse_yaml, read_text
 
-__all__ = ["Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
+__all__ = ["NO_LIMIT", "Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
 
+NO_LIMIT = "no limit was set, wanted one at least: nothing was judged"
 #: What is compared unless somebody says otherwise; the more, the more repeats a decision needs.
 #: Availability is not among them: it rises with the time that an episode takes to be redundant.
 DEFAULT_MEASURES = (
@@ -35,6 +36,13 @@ DEFAULT_MEASURES = (
 )
 #: No allowance is smaller: what two buckets of 0.1 s, or a hundredth, can hide.
 _FLOORS = {"s": 0.2, "ratio": 0.01, "us": 1000.0}
+#: No allowance is larger than so many times what was pinned, or than so many times the least that
+#: counts as pinned: a system that is that much worse is another one, which limits are for.
+_MOST_TIMES = 10
+_LEAST_PINNED = {"s": 1.0, "us": 10_000.0}
+_LEAST_COUNT = 100.0
+#: What may be `.inf`: a wait that never ended.
+_WAITS = ("recovery_time", "settled_time", "rejoin_time", "redundancy_time")
 _HEAD = """\
 # A pinned baseline for `brownout gate`, made by `brownout baseline pin`.
 # `allowed` and `critical` are yours to change: by how much, in the measure's own unit, the best
@@ -50,8 +58,8 @@ class Compared(_Strict):
     """A measure that the gate compares, `scope.measure` or total; limits in its own unit."""
 
     measure: str
-    allowed: float = Field(ge=0, allow_inf_nan=False)
-    critical: float = Field(ge=0, allow_inf_nan=False)
+    allowed: float = Field(ge=0, allow_inf_nan=False, strict=True)
+    critical: float = Field(ge=0, allow_inf_nan=False, strict=True)
     must_have_data: bool = True
 
     @field_validator("measure")
@@ -99,6 +107,10 @@ def pin(
     kind, not passed, a measure that they do not have.
     """
     problems = [*_unfit(runs), *_unmeasured(runs, measures)]
+    for name, share in (("--allowed", allowed), ("--critical", critical)):
+        if not 0 <= share <= _MOST_TIMES:
+            wanted = f"wanted a share of the median, 0 to {_MOST_TIMES}"
+            problems.append(f"{name}: found {share:g}, {wanted}")
     if critical < allowed:
         problems.append(f"--critical: found {critical:g}, wanted at least --allowed, {allowed:g}")
     if problems:
@@ -108,7 +120,7 @@ def pin(
         Repeat(run=run.run_id, values={name: _value(run, name) for name in measures})
         for run in runs
     )
-    return Baseline(
+    pinned = Baseline(
         pinned=wall_clock(),
         subject=subject_of(first),
         cluster=str((first.get("cluster") or {}).get("name")),
@@ -116,6 +128,9 @@ def pin(
         measures=tuple(_compared(name, repeats, allowed, critical) for name in measures),
         repeats=repeats,
     )
+    if problems := _inconsistent(pinned):
+        raise ConfigurationError(problems, "--measure says what else to compare")
+    return pinned
 
 
 def default_measures(runs: Sequence[Finished]) -> list[str]:
@@ -168,6 +183,7 @@ def _unfit(runs: Sequence[Finished]) -> list[str]:
         for run in runs
         if run.verdict != "pass"
     ]
+    problems += [f"{run.run_id}: {NO_LIMIT}" for run in runs if not run.impact["slos"]]
     for run in runs[1:]:
         unlike = differences(subject_of(runs[0].impact), subject_of(run.impact))
         if run.server != runs[0].server:
@@ -218,8 +234,11 @@ def _inconsistent(baseline: Baseline) -> list[str]:
     for compared in baseline.measures:
         where = f"measures: {compared.measure}"
         values = baseline.values(compared.measure)
-        if any(value is None or math.isnan(value) for value in values):
+        known = [value for value in values if value is not None and not math.isnan(value)]
+        if len(known) < len(values) or not known:
             problems.append(f"{where}: not every repeat has a value; pin it anew")
+        else:
+            problems += [f"{where}: {problem}" for problem in _impossible(compared, known)]
         if compared.critical < compared.allowed:
             problems.append(
                 f"{where}: critical is {compared.critical:g}, wanted at least what is allowed, "
@@ -229,6 +248,29 @@ def _inconsistent(baseline: Baseline) -> list[str]:
     twice = sorted({name for name in names if names.count(name) > 1})
     problems += [f"measures: {name}: is there twice" for name in twice]
     return problems
+
+
+def _impossible(compared: Compared, values: Sequence[float]) -> Iterator[str]:
+    """Say which values cannot have been measured, and which allowances nothing could exceed."""
+    name = split(compared.measure)[1]
+    waits = name.startswith("latency_all.") or name.removesuffix("_after_start") in _WAITS
+    for value in values:
+        if value < 0 or (math.isinf(value) and not waits):
+            yield f"found {value:g} in a repeat, wanted a number of 0 or more"
+    never, middle = sum(map(math.isinf, values)), median_high(values)
+    if math.isinf(middle):
+        yield f"it did not come about in {never} of {len(values)} repeats, so nothing is worse"
+        return
+    measure = find(name)
+    unit = measure.unit if measure else ""
+    most = _MOST_TIMES * max(middle, _LEAST_PINNED.get(unit, _LEAST_COUNT))
+    times = f"{_MOST_TIMES} times what was pinned: whatever may be that much worse needs a limit"
+    for setting in ("allowed", "critical"):
+        value = getattr(compared, setting)
+        if unit == "ratio" and value >= 1:
+            yield f"{setting} is {value:g}, wanted less than 1: a ratio cannot get worse by more"
+        elif unit != "ratio" and value > most:
+            yield f"{setting} is {value:g}, wanted at most {most:g}, {times}"
 
 
 def _where(path: Sequence[Any]) -> str:

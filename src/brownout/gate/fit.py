@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from brownout.errors import ConfigurationError
-from brownout.gate.baseline import Baseline
+from brownout.gate.baseline import NO_LIMIT, Baseline
 from brownout.impact.subject import differences, subject_of
 from brownout.repeats.distribution import LEAST
 from brownout.run.several import Finished
@@ -13,7 +13,7 @@ __all__ = ["check", "remarks"]
 
 def check(runs: Sequence[Finished], baseline: Baseline | None) -> None:
     """Raise `ConfigurationError` with every reason why the comparison would mean nothing."""
-    problems = []
+    problems = [f"{run.run_id}: {NO_LIMIT}" for run in runs if not run.impact["slos"]]
     wanted = baseline.subject if baseline else subject_of(runs[0].impact)
     of = "the baseline" if baseline else runs[0].run_id
     for run in runs:

@@ -177,5 +177,6 @@ def _milestone(event: Event) -> dict[str, Any]:
         "last_no": event.fields.get("last_no"),
         "first_yes": event.fields.get("first_yes"),
         "limit_s": event.fields.get("limit_s"),
+        "revoked": event.is_revoked,
         "evidence": dict(event.evidence),
     }

@@ -12,6 +12,7 @@ __all__ = ["Episode", "Milestone", "episodes", "has_landed", "milestone"]
 class Episode:
     """One fault: its breaks and mends in order, and the milestones that followed.
 
+    Of the milestones, one that was revoked is not among them; that it was, is.
     `start` is from when on what happens to the load is put down to it: the first request. A
     clean stop hurts before its process is gone, and a dip at the stop belongs to the fault; but
     a managed service may act minutes after it was asked, so there `start` is the first effect.
@@ -42,7 +43,8 @@ class Milestone:
 def episodes(events: Sequence[Event], end: float, managed: bool = False) -> list[Episode]:
     """Group a run's events into episodes; `end` is when the load ended.
 
-    A break after redundancy was back begins another episode; one before belongs to the same.
+    A break after redundancy was back begins another episode; one before belongs to the same, as
+    does one after redundancy was lost again.
     """
     groups: list[list[Event]] = []
     over = True
@@ -52,10 +54,15 @@ def episodes(events: Sequence[Event], end: float, managed: bool = False) -> list
         if event.type == "break" and over:
             groups.append([])
             over = False
-        if groups and event.type in ("break", "mend", "milestone"):
-            groups[-1].append(event)
-            reached = event.fields.get("first_yes") is not None
-            over = over or (event.name == "redundant" and reached)
+        if not groups or event.type not in ("break", "mend", "milestone"):
+            continue
+        if event.is_revoked and event.requested > end:
+            continue  # what is put back after the load tells nothing of the fault
+        if event.is_revoked:
+            groups[-1] = [e for e in groups[-1] if not _is_reached(e, event.name)]
+        groups[-1].append(event)
+        if event.type == "milestone" and event.name == "redundant":
+            over = not event.is_revoked and (over or _is_reached(event, "redundant"))
     made = [_episode(group, end, managed) for group in groups]
     nexts = [*(episode.requested for episode in made[1:]), end]
     # Without an episode `end` is left over.
@@ -66,6 +73,11 @@ def has_landed(event: Event) -> bool:
     """Say whether there is proof that a break had an effect that was not there before."""
     known = event.effective is not None and event.error is None
     return known and not event.evidence.get("skipped") and not event.evidence.get("already")
+
+
+def _is_reached(event: Event, name: str) -> bool:
+    is_it = event.type == "milestone" and event.name == name
+    return is_it and event.fields.get("first_yes") is not None
 
 
 def milestone(episode: Episode, name: str) -> Milestone | None:

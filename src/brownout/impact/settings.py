@@ -25,6 +25,8 @@ class MeasureSettings:
     baseline_gap_s: float = 1.0
     warmup_max_s: float = 300.0
     hold_s: float = 10.0
+    #: A milestone is reached at the first look of an unbroken row of yes that lasts so long.
+    milestone_hold_s: float = 3.0
     #: The tests of a stable baseline.
     drift_max: float = 0.03
     halves_max: float = 0.02
@@ -68,6 +70,7 @@ class MeasureSettings:
             baseline_s=20.0,
             warmup_max_s=120.0,
             hold_s=5.0,
+            milestone_hold_s=1.0,
             drift_max=0.08,
             halves_max=0.05,
             block_s=1.0,

@@ -51,6 +51,9 @@ def phase_of(events: Sequence["Event"]) -> str:
     """Return what the run does now, as its events tell it."""
     phases = [event for event in events if event.type == "phase"]
     words = PHASES.get(phases[-1].name, phases[-1].name) if phases else "opening"
+    steps = [event for event in events if event.type == "note" and event.name == "step"]
+    if steps and phases[-1].name == "method_started":
+        words = f"{words}: {steps[-1].fields.get('activity')}"
     acts = [event for event in events if event.type in ("break", "mend")]
     if acts and acts[-1].ended is None and acts[-1].error is None:
         return f"{words}: {acts[-1].name} {acts[-1].node or ''}".rstrip()
@@ -76,11 +79,11 @@ def marks_of(events: Iterable["Event"]) -> tuple[Mark, ...]:
     marks = []
     for event in events:
         t = event.effective if event.effective is not None else event.requested
-        if event.type == "milestone":
+        if event.type == "milestone" and not event.is_revoked:
             t = event.fields.get("first_yes")
         if t is None or event.type not in ("break", "mend", "milestone", "abort"):
             continue
-        failed = " FAILED" if event.error else ""
+        failed = " FAILED" if event.error else " no longer" * event.is_revoked
         words = event.name.replace("_", " ") + (f" {event.node}" if event.node else "") + failed
         marks.append(Mark(float(t), event.type, words))
     return tuple(sorted(marks, key=lambda mark: mark.t))
@@ -126,7 +129,7 @@ def _milestone(
 ) -> Clock:
     found = [event for event in episode.milestones if event.name == name]
     reached = next((e.fields["first_yes"] for e in found if e.fields.get("first_yes")), None)
-    missed = bool(found) and reached is None
+    missed = reached is None and any(e.fields.get("limit_s") is not None for e in found)
     return Clock(
         name,
         (now if reached is None else float(reached)) - begun,

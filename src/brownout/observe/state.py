@@ -70,11 +70,14 @@ class RunState:
                 yield Fault(event.name, node, event.effective, self._over(event))
 
     def milestones(self) -> Iterator[tuple[str, float]]:
-        """Yield each milestone that was reached, with its moment."""
+        """Yield each milestone that is reached, with its moment; one that was revoked is not."""
+        reached: dict[str, float] = {}
         for event in self.events:
-            reached = event.fields.get("first_yes")
-            if event.type == "milestone" and reached is not None:
-                yield event.name, float(reached)
+            if event.type == "milestone" and event.fields.get("first_yes") is not None:
+                reached[event.name] = float(event.fields["first_yes"])
+            elif event.is_revoked:
+                reached.pop(event.name, None)
+        yield from reached.items()
 
     def _over(self, fault: "Event") -> float | None:
         """When a fault was over: with itself where its node goes on serving, else mended."""

@@ -20,6 +20,11 @@ NEVER = {
     "rejoined": "not every member rejoined",
     "redundant": "redundancy was not back",
 }
+#: Milestones that were reached and did not last.
+REVOKED = {
+    "rejoined": "a member was away again",
+    "redundant": "redundancy was lost again",
+}
 
 
 def happenings(events: Sequence[Event]) -> list[Happening]:
@@ -34,7 +39,7 @@ def happenings(events: Sequence[Event]) -> list[Happening]:
 
 def _time(event: Event) -> float | None:
     """Effective where that is proven; of a milestone the first time it was seen."""
-    if event.type == "milestone":
+    if event.type == "milestone" and not event.is_revoked:
         return event.fields.get("first_yes")
     return event.requested if event.effective is None else event.effective
 
@@ -50,12 +55,16 @@ def _words(event: Event) -> str:
     words = event_words(event.name, event.node)
     if event.error is not None:
         return f"{words}: FAILED, {event.error}"
+    if event.is_revoked:
+        return REVOKED.get(event.name, f"{words}: no longer")
     if event.type == "milestone" and event.fields.get("first_yes") is None:
         limit = event.fields.get("limit_s")
         never = NEVER.get(event.name, f"{words}: not seen")
         return never if limit is None else f"{never} within {limit:g} s"
     if event.type in ("abort", "note") and event.fields.get("reason"):
         return f"{words}: {event.fields['reason']}"
+    if event.name == "step":
+        return f"step: {event.fields.get('activity')}"
     if event.type == "check":
         return f"{words}: {'yes' if event.fields.get('ok') else 'NO'}"
     if event.evidence.get("skipped"):

@@ -145,7 +145,7 @@ def _cost(fault: Fault) -> str:
     if fault["tps_drop"] is None and not fault["blackout"]:
         first = "something was served all the time"
     if fault["recovery_time"] is None:
-        return f"{first}, and service was not seen to recover"
+        return f"{first}, and service was not seen to recover before the run ended"
     return f"{first}; service was as before after {back}"
 
 
@@ -159,13 +159,10 @@ def _said(fault: Fault, measure: str) -> str:
 
 def _worse(impact: Impact, faults: Sequence[Fault]) -> str:
     """What is worse than any time without service."""
-    never = any(
-        milestone["name"] == "redundant" and milestone["first_yes"] is None
-        for fault in faults
-        for milestone in fault["milestones"]
-    )
+    looked = [[m for m in fault["milestones"] if m["name"] == "redundant"] for fault in faults]
+    never = any(found and found[-1]["first_yes"] is None for found in looked)
     gone = impact["ledger"]["state"] == "lost"
-    return ("; redundancy was not restored" if never else "") + (
+    return ("; redundancy was not seen restored before the run ended" if never else "") + (
         "; ACKNOWLEDGED WRITES WERE LOST" if gone else ""
     )
 

@@ -56,6 +56,11 @@ class Event:
     error: str | None = None
     fields: Data = field(default_factory=dict)
 
+    @property
+    def is_revoked(self) -> bool:
+        """Whether this says of a milestone that was reached that it is so no longer."""
+        return self.type == "milestone" and self.fields.get("revoked") is True
+
 
 class EventLog:
     """Appends events; safe to use from several threads, and to open again after a crash.

@@ -23,9 +23,10 @@ class ClusterWatch:
         trail: Trail,
         is_mended: Callable[[], bool],
         aborted: Callable[[], bool],
+        hold_s: float,
     ) -> None:
         self._adapter, self._trail, self._aborted = adapter, trail, aborted
-        self._milestones = MilestoneWatcher(adapter, is_mended, trail.crossed)
+        self._milestones = MilestoneWatcher(adapter, is_mended, trail.crossed, hold_s)
         self._balance: BalanceWatch | None = None
 
     def watch_balance(
@@ -37,10 +38,18 @@ class ClusterWatch:
             self._balance.start()
 
     def before_break(self) -> None:
-        """Watch the milestones from before a break on; it goes on where it does already."""
-        if not self._milestones.watching:
+        """Watch the milestones from before a break on.
+
+        A break before redundancy is back belongs to the fault that is watched already.
+        """
+        if self.is_redundant or not self._milestones.watching:
             self._milestones.arm()
             self._milestones.start()
+
+    @property
+    def is_redundant(self) -> bool:
+        """Whether redundancy is back after the latest fault."""
+        return self._milestones.passed("redundant")
 
     def await_milestone(self, name: str, timeout_s: float) -> dict[str, Any] | None:
         """Wait until the cluster reaches milestone `name`; None where it did not in time."""
@@ -53,7 +62,12 @@ class ClusterWatch:
     def await_redundancy(self, limit_s: float) -> None:
         """Wait until redundancy is back; that it is not within `limit_s` is written down."""
         if not ending.await_redundancy(self._milestones, limit_s, self._aborted):
-            self._miss(self._milestones.crossings["redundant"], limit_s)
+            self._miss(self._milestones.crossing("redundant"), limit_s)
+
+    def load_ends(self) -> None:
+        """What was reached until now stays so; what was not is still watched for."""
+        if self.is_redundant:
+            self._milestones.stop()
 
     def stop(self) -> None:
         """Look no more."""

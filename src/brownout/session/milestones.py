@@ -1,29 +1,33 @@
 """Watch the cluster after a fault: it changed, every member rejoined, redundancy is back.
 
 A milestone counts only after the state was seen to change: health checks lie just after a fault
-(survivors of a kill call themselves whole until their failure detection fires).
+(survivors of a kill call themselves whole until their failure detection fires). And it counts only
+where it lasts: a MongoDB member was SECONDARY for a second, and then in ROLLBACK for 210.
 """
 
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from brownout.cluster.adapter import Adapter, Milestone
+from brownout.cluster.adapter import Adapter, Milestone, MilestoneState
 from brownout.errors import BrownoutError
 
-__all__ = ["Crossing", "MilestoneWatcher"]
+__all__ = ["Crossing", "Looks", "MilestoneWatcher"]
 
 POLL_S = 0.1
+#: Once all is reached, it is enough to look now and then whether it stays.
+CALM_POLL_S = 0.5
 #: After everything is mended, this long without a change means that the cluster never noticed.
 UNNOTICED_S = 6.0
 ORDER: tuple[Milestone, ...] = ("rejoined", "redundant")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Crossing:
-    """Between which two polls a milestone was reached; monotonic seconds, None = not (yet)."""
+    """Between which two looks a milestone was reached; monotonic seconds, None = not (yet)."""
 
     name: str
     last_no: float | None = None
@@ -31,33 +35,80 @@ class Crossing:
     detail: dict[str, Any] = field(default_factory=dict)
 
 
+class Looks:
+    """What one look after the other says of a milestone.
+
+    It is reached at the first look of an unbroken row that says yes for `hold_s` seconds, and a
+    later no revokes it. A look without an answer (None) breaks the row, and revokes nothing.
+    """
+
+    def __init__(self, name: str, hold_s: float) -> None:
+        self.crossing = Crossing(name)
+        self._hold_s = hold_s
+        self._row: Crossing | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether it is reached now."""
+        return self.crossing.first_yes is not None
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the latest looks said yes, but not yet for long enough."""
+        return self._row is not None and not self.reached
+
+    def look(self, asked: float, answered: float, yes: bool | None, detail: dict[str, Any]) -> bool:
+        """Take one look; return whether the milestone was reached or revoked by it."""
+        before, name = self.crossing, self.crossing.name
+        if yes:
+            if self._row is None:
+                self._row = Crossing(name, before.last_no, answered, detail)
+            since = self._row.first_yes or 0.0
+            if self.reached or answered - since < self._hold_s:
+                return False
+            self.crossing = self._row
+            return True
+        if self.reached and yes is None:
+            return False
+        self._row, self.crossing = None, Crossing(name, last_no=asked)
+        return before.first_yes is not None
+
+
 class MilestoneWatcher:
-    """Polls one cluster from a thread of its own, from the first break until all is redundant."""
+    """Polls one cluster from a thread of its own, from the first break until `stop`.
+
+    `report` is called with each milestone that is reached, and, without `first_yes`, with each
+    that is revoked.
+    """
 
     def __init__(
         self,
         adapter: Adapter,
         is_mended: Callable[[], bool],
         report: Callable[[Crossing], None],
+        hold_s: float,
     ) -> None:
         self._adapter = adapter
         self._is_mended = is_mended
         self._report = report
+        self._hold_s = hold_s
         self._before = ""
         self._stop = threading.Event()
-        self._reached: dict[str, threading.Event] = {}
+        self._looks: dict[str, Looks] = {}
+        self._unnoticed = False
         self._thread: threading.Thread | None = None
-        self.crossings: dict[str, Crossing] = {}
 
     def arm(self) -> None:
         """Note the cluster's state before the fault; call it just before the first break."""
+        self.stop()
         self._before = self._adapter.signature()
-        self._reached = {name: threading.Event() for name in ("changed", *ORDER)}
-        self.crossings = {name: Crossing(name) for name in ("changed", *ORDER)}
+        self._unnoticed = False
+        self._looks = {name: Looks(name, self._hold_s) for name in ORDER}
+        self._looks["changed"] = Looks("changed", 0.0)  # a change is an event, and need not last
 
     def start(self) -> None:
         """Begin to poll; safe to call again while polling."""
-        if self._thread is None or not self._thread.is_alive():
+        if not self.watching:
             self._stop.clear()
             self._thread = threading.Thread(target=self._watch, name="milestones", daemon=True)
             self._thread.start()
@@ -73,58 +124,69 @@ class MilestoneWatcher:
         """Whether a fault is being watched now."""
         return self._thread is not None and self._thread.is_alive()
 
+    def crossing(self, name: str) -> Crossing:
+        """Return where milestone `name` stands now."""
+        return self._looks[name].crossing if name in self._looks else Crossing(name)
+
     def passed(self, name: str) -> bool:
         """Whether `name` needs no more waiting: reached, or the cluster never noticed the fault."""
-        return name in self._reached and self._reached[name].is_set()
+        unnoticed = name == "changed" and self._unnoticed
+        return unnoticed or self.crossing(name).first_yes is not None
 
     def wait(self, name: str, timeout_s: float) -> Crossing:
-        """Wait until milestone `name` is reached; the crossing says whether it was."""
-        if name not in self._reached:
-            return Crossing(name)
-        self._reached[name].wait(timeout_s)
-        return self.crossings[name]
+        """Wait until milestone `name` is reached; the crossing says whether it was.
+
+        A row of looks that says yes at the end of the time is waited for until it is decided.
+        """
+        deadline = time.monotonic() + timeout_s
+        while name in self._looks:
+            found = self.crossing(name)
+            over = time.monotonic() >= deadline and not self._looks[name].undecided
+            if found.first_yes is not None or self.passed(name) or over:
+                return found
+            self._stop.wait(POLL_S)
+            if self._stop.is_set():
+                break
+        return self.crossing(name)
 
     def _watch(self) -> None:
         mended_at: float | None = None
         while not self._stop.is_set():
             if mended_at is None and self._is_mended():
                 mended_at = time.monotonic()
-            if self._poll_change(mended_at) and all(self._poll(name) for name in ORDER):
-                return
-            self._stop.wait(POLL_S)
+            changed = self._look_for_change(mended_at)
+            if changed:
+                self._look_at_milestones()
+            calm = changed and all(self._looks[name].reached for name in ORDER)
+            self._stop.wait(CALM_POLL_S if calm else POLL_S)
 
-    def _poll_change(self, mended_at: float | None) -> bool:
+    def _look_for_change(self, mended_at: float | None) -> bool:
         """Whether the cluster was seen to change, or had its time to and did not."""
-        crossing = self.crossings["changed"]
-        if self._reached["changed"].is_set():
+        if self.passed("changed"):
             return True
         asked = time.monotonic()
         signature = self._ask(self._adapter.signature)
-        if signature is not None and signature != self._before:
-            self._reach(crossing, {"before": self._before, "after": signature})
-            return True
-        crossing.last_no = asked
-        if mended_at is not None and time.monotonic() - mended_at > UNNOTICED_S:
-            self._reached["changed"].set()  # no first_yes: it never was
-            return True
-        return False
+        changed = signature is not None and signature != self._before
+        self._take("changed", asked, changed, {"before": self._before, "after": signature})
+        if not changed and mended_at is not None:
+            self._unnoticed = time.monotonic() - mended_at > UNNOTICED_S
+        return self.passed("changed")
 
-    def _poll(self, name: Milestone) -> bool:
-        """Whether milestone `name` is reached, asking only where it was not yet."""
-        if self._reached[name].is_set():
-            return True
-        asked = time.monotonic()
-        state = self._ask(lambda: self._adapter.stable(name))
-        if state is None or not state.reached or not self._is_mended():
-            self.crossings[name].last_no = asked
-            return False
-        self._reach(self.crossings[name], state.detail)
-        return True
+    def _look_at_milestones(self) -> None:
+        """Ask for each milestone in turn; each includes the one before it."""
+        yes: bool | None = True
+        for name in ORDER:
+            asked = time.monotonic()
+            detail: dict[str, Any] = {}
+            if yes:
+                state: MilestoneState | None = self._ask(partial(self._adapter.stable, name))
+                yes = None if state is None else state.reached and self._is_mended()
+                detail = dict(state.detail) if state else {}
+            self._take(name, asked, yes, detail)
 
-    def _reach(self, crossing: Crossing, detail: dict[str, Any]) -> None:
-        crossing.first_yes, crossing.detail = time.monotonic(), detail
-        self._report(crossing)
-        self._reached[crossing.name].set()
+    def _take(self, name: str, asked: float, yes: bool | None, detail: dict[str, Any]) -> None:
+        if self._looks[name].look(asked, time.monotonic(), yes, detail):
+            self._report(self.crossing(name))
 
     @staticmethod
     def _ask(question: Callable[[], Any]) -> Any | None:

@@ -5,6 +5,7 @@ open ──▶ begin_method ──▶ (faults) ──▶ finish ──▶ begin_
 """
 
 import logging
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,7 +60,7 @@ class Session:
         self.interruption = Interruption(plan.options.abort_if)
         self._brought_up = self._claimed = False
         self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
-        self._finished = False
+        self._finished = self._undoing = False
         self._impact: dict[str, Any] | None = None
         self.status = Status(title=f"{plan.scenario} on {plan.cluster.name}")
         self._load = RunningLoad(plan, self.status)
@@ -144,7 +145,8 @@ class Session:
             **debts.away(self.faults.changes.owed),
         }
         settled, aborted = (lambda: self.faults.settled), self.interruption.aborted
-        self._watch = ClusterWatch(self.adapter, self._trail, settled, aborted)
+        hold_s = self.plan.settings.milestone_hold_s
+        self._watch = ClusterWatch(self.adapter, self._trail, settled, aborted, hold_s)
         self.faults.acts.before_break = self._watch.before_break
 
     @property
@@ -159,6 +161,14 @@ class Session:
         self._method = "begun"
         self.status.phase = "method"
         self._log().point("phase", "method_started")
+
+    def begin_step(self, name: str) -> None:
+        """Chaos Toolkit begins an activity: people see which."""
+        if self._undoing:
+            self.status.phase = f"putting back: {name}"
+        elif self._method == "begun":
+            self.status.phase = f"method: {name}"
+            self._log().point("note", "step", activity=name)
 
     def end_method(self) -> None:
         """Chaos Toolkit has ended the method, whole or not."""
@@ -235,14 +245,26 @@ class Session:
             return
         self._finished = True
         stopped = self.interruption.aborted
-        limit_s = self.plan.options.milestone_limit_s
         if self._watch and self.faults.acts.broke_something and self.faults.settled:
-            self.status.phase = "waiting for redundancy"
-            self.status.until(limit_s)
-            self._watch.await_redundancy(limit_s)
-        self.hold()
+            self._await_end(self._watch)
+        else:
+            self.hold()
         self._end_load(read_back=not stopped())
         self._impact = analyze(self.directory.path)
+
+    def _await_end(self, watch: ClusterWatch) -> None:
+        """Wait for redundancy and the hold; again where the cluster lost redundancy meanwhile."""
+        limit_s = self.plan.options.milestone_limit_s
+        deadline = time.monotonic() + limit_s
+        lost_again = True
+        while lost_again and not self.interruption.aborted():
+            self.status.phase = "waiting for redundancy"
+            self.status.until(limit_s)
+            watch.await_redundancy(limit_s)
+            was_redundant = watch.is_redundant
+            self.hold()
+            lost_again = was_redundant and not watch.is_redundant and time.monotonic() < deadline
+        watch.load_ends()
 
     def close(self, journal: dict[str, Any]) -> dict[str, Any]:
         """End whatever still runs, put back what is broken, judge, and say it."""
@@ -255,7 +277,8 @@ class Session:
         finally:
             self._release(keep_claim=bool(failures))
         if self._trail is None:
-            return {"verdict": "inconclusive", "reasons": [self.interruption.reason]}
+            word = "aborted" if self.interruption.aborted() else "inconclusive"
+            return {"verdict": word, "reasons": [self.interruption.reason]}
         try:
             impact = self._judge(journal, failures)
         finally:
@@ -279,6 +302,7 @@ class Session:
 
     def begin_undo(self) -> None:
         """From here on all is put back, whatever happens."""
+        self._undoing = True
         self.interruption.no_more()
         self.status.phase = "putting back"
 

@@ -16,9 +16,11 @@ class Trail:
         self.events, self._to_t = events, to_t
 
     def crossed(self, crossing: Crossing) -> None:
-        """Write that a milestone was reached, and what was read for it."""
-        bracket = self.bracket(crossing)
-        self.events.point("milestone", crossing.name, evidence=crossing.detail, **bracket)
+        """Write that a milestone was reached, and what was read for it; or that it is revoked."""
+        said = self.bracket(crossing)
+        if crossing.first_yes is None:
+            said["revoked"] = True
+        self.events.point("milestone", crossing.name, evidence=crossing.detail, **said)
 
     def missed(self, crossing: Crossing, limit_s: float) -> None:
         """Write that a milestone was not reached within its limit."""

@@ -41,6 +41,7 @@ class Resilience:
         self._cluster, self._note, self._holds = cluster, note, holds
         self._baseline = baselines.read(baseline) if baseline is not None else None
         self._failed: list[Impact] = []
+        self._closed = False
 
     def run(
         self,
@@ -106,11 +107,12 @@ class Resilience:
         return decision
 
     def check(self) -> None:
-        """Raise `ResilienceFailed` for runs that failed by their own limits."""
-        if self._failed:
+        """Raise `ResilienceFailed` for runs that failed by their own limits; once for each."""
+        failed = self.forget()
+        if failed:
             lines = [
                 f"{impact!r}: {reason}\n  report: {impact.report}"
-                for impact in self._failed
+                for impact in failed
                 for reason in impact.reasons
             ]
             raise ResilienceFailed(
@@ -118,6 +120,16 @@ class Resilience:
                            "run(limits={…}) sets others, run(own_limits=False) judges by the "
                            "test's assertions alone"])
             )  # fmt: skip
+
+    def forget(self) -> list[Impact]:
+        """Return the runs that failed by their own limits and were not told of, as told of."""
+        failed, self._failed = self._failed, []
+        return failed
+
+    def close(self) -> None:
+        """The test is over: raise for what failed since it was, and from now on at once."""
+        self._closed = True
+        self.check()
 
     def _once(self, path: Path, cluster: str | None, given: list[str], own_limits: bool) -> Impact:
         where = cluster or self._cluster or os.environ.get("BROWNOUT_CLUSTER")
@@ -129,6 +141,8 @@ class Resilience:
         impact = self._judged(path, outcome)
         if impact.verdict == "fail" and own_limits:
             self._failed.append(impact)
+        if self._closed:
+            self.check()
         return impact
 
     def _judged(self, path: Path, outcome: Outcome) -> Impact:

@@ -1,0 +1,94 @@
+"""Milestones hold: by looks as they were recorded, and by a member that is really lost again."""
+
+import time
+from collections.abc import Iterable
+
+import pytest
+from tests.infra.lab.aerospike.waiting import await_state
+
+from brownout.cluster.adapter import Adapter
+from brownout.cluster.host import host_for
+from brownout.cluster.model import Cluster
+from brownout.session.faults import Faults
+from brownout.session.milestones import Looks, MilestoneWatcher
+
+#: What looks at a member said, a second each: it was SECONDARY for one, then in ROLLBACK for 210 s.
+ROLLBACK = [*[False] * 18, True, *[False] * 210, *[True] * 10]
+
+
+def looked(answers: Iterable[bool | None], hold_s: float = 3.0) -> tuple[Looks, list[str]]:
+    """Look once a second; return what the looks come to, and when it was reached or revoked."""
+    looks, told = Looks("rejoined", hold_s), []
+    for second, yes in enumerate(answers):
+        if looks.look(float(second), second + 0.25, yes, {"second": second}):
+            told.append(f"{'reached' if looks.reached else 'revoked'} at {second}")
+    return looks, told
+
+
+def test_a_member_that_is_back_for_a_second_before_its_rollback_has_not_rejoined() -> None:
+    looks, told = looked(ROLLBACK)
+    assert told == ["reached at 232"]
+    assert (looks.crossing.last_no, looks.crossing.first_yes) == (228.0, 229.25)
+    assert looks.crossing.detail == {"second": 229}, "as it was at the first yes"
+
+
+def test_a_no_revokes_what_was_reached_and_the_next_row_counts() -> None:
+    looks, told = looked([False, *[True] * 5, False, False, *[True] * 5])
+    assert told == ["reached at 4", "revoked at 6", "reached at 11"]
+    assert (looks.crossing.last_no, looks.crossing.first_yes) == (7.0, 8.25)
+
+
+def test_what_was_revoked_and_not_reached_again_is_not_reached() -> None:
+    looks, told = looked([False, *[True] * 5, False, True])
+    assert told == ["reached at 4", "revoked at 6"]
+    assert (looks.reached, looks.undecided) == (False, True)
+    assert (looks.crossing.last_no, looks.crossing.first_yes) == (6.0, None)
+
+
+def test_a_look_without_an_answer_breaks_a_row_and_revokes_nothing() -> None:
+    looks, told = looked([False, True, True, None, *[True] * 4, None, True])
+    assert told == ["reached at 7"]
+    assert (looks.crossing.last_no, looks.crossing.first_yes) == (3.0, 4.25)
+
+
+@pytest.mark.parametrize(("hold_s", "told"), [(0.0, "reached at 1"), (2.0, "reached at 3")])
+def test_it_is_reached_when_the_row_is_as_long_as_the_hold(hold_s: float, told: str) -> None:
+    assert looked([False, *[True] * 9], hold_s)[1] == [told]
+
+
+@pytest.fixture
+def cluster(lab_mongodb: Cluster) -> Cluster:
+    return lab_mongodb
+
+
+def test_redundancy_that_a_cluster_loses_again_is_revoked_and_awaited_anew(
+    cluster: Cluster, adapter: Adapter, faults: Faults
+) -> None:
+    told: list[tuple[str, bool]] = []
+    watcher = MilestoneWatcher(
+        adapter,
+        lambda: faults.settled,
+        lambda crossing: told.append((crossing.name, crossing.first_yes is not None)),
+        hold_s=1.0,
+    )
+    node = adapter.targets("secondary", 1)[0]
+    watcher.arm()
+    watcher.start()
+    try:
+        faults.stop(node, "kill")
+        faults.start(node)
+        first = watcher.wait("redundant", 60)
+        assert first.first_yes is not None
+        assert time.monotonic() - first.first_yes >= 1.0, "the wait is over when the hold is"
+        host_for(node).stop("kill")  # by somebody else: nothing of the fault
+        host_for(node).start()
+        await_state("revoked", lambda: ("redundant", False) in told)
+        again = watcher.wait("redundant", 60)
+    finally:
+        watcher.stop()
+    assert again.first_yes is not None
+    assert again.last_no is not None
+    assert again.last_no > first.first_yes
+    assert [each for each in told if each[0] == "redundant"] == [
+        ("redundant", True), ("redundant", False), ("redundant", True)
+    ]  # fmt: skip
