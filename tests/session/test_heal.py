@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,8 @@ def test_an_undo_that_this_version_does_not_know_is_an_error_and_starts_nothing(
     assert f"node `{first.name}`: its record says that it is put back by `dry_node`" in said
     assert "the cluster is put back by `dry_all`" in said
     assert not host_for(second).running().paused
+    with closing(adapter_for(lab_mongodb)) as adapter:
+        await_whole(adapter)
     assert "start_node" not in [event.name for event in read_events(run / "events.ndjson")]
 
 
@@ -271,6 +274,7 @@ def test_a_node_that_the_inventory_does_not_know_any_more_keeps_no_other_from_be
     waiting = {"n99": "start_node", node.name: "resume_node"}
     found = Faults(lab_mongodb, adapter, _events(tmp_path / "e"), lambda t: t, waiting)
     (failure,) = found.put_back()
-    adapter.close()
     assert "n99" in failure
     assert not host_for(node).running().paused
+    await_whole(adapter)
+    adapter.close()
