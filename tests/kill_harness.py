@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +42,7 @@ class Healed:
     phase: str
     heal_s: float
     mended: str
+    wiped: frozenset[str] = frozenset()
 
 
 def kill_and_heal(
@@ -52,29 +53,29 @@ def kill_and_heal(
     experiment: str = "node-wipe",
     options: Sequence[str] = (),
     damage: Callable[[Path], None] = lambda _: None,
+    env: Mapping[str, str] | None = None,
 ) -> Healed:
     """Start an experiment, `kill -9` its whole tree, heal, and check everything.
 
     The kill comes `after_s` seconds after the run has written `mark` down; `damage` is done to the
-    run directory before healing.
+    run directory before healing; `env` is for the processes.
     """
-    process = _start(where, experiment, options)
+    settings = {**(env or {}), "BROWNOUT_STATE": str(where / "state")}
+    process = _start(where, experiment, options, settings)
     deadline = time.monotonic() + 120
     while f'"{mark}"' not in _written(where) and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.01)
     time.sleep(after_s)  # the moment is what is tested: there is no state to wait for
-    return _kill_and_heal(process, cluster, where, damage)
+    return _kill_and_heal(process, cluster, where, damage, settings)
 
 
-def _start(where: Path, name: str, options: Sequence[str]) -> subprocess.Popen[str]:
+def _start(
+    where: Path, name: str, options: Sequence[str], env: Mapping[str, str]
+) -> subprocess.Popen[str]:
     where.mkdir()
     experiment = chaos.quick(chaos.load(name))
-    return chaos.start(experiment, where, *options, env=_environment(where))
-
-
-def _environment(where: Path) -> dict[str, str]:
-    return {"BROWNOUT_STATE": str(where / "state")}
+    return chaos.start(experiment, where, *options, env=env)
 
 
 def _kill_and_heal(
@@ -82,6 +83,7 @@ def _kill_and_heal(
     cluster: Cluster,
     where: Path,
     damage: Callable[[Path], None],
+    env: Mapping[str, str],
 ) -> Healed:
     kill_tree(process.pid)
     process.communicate()
@@ -91,10 +93,10 @@ def _kill_and_heal(
     began = time.monotonic()
     told = subprocess.run(
         [sys.executable, "-m", "brownout", "heal"],
-        env={**os.environ, **_environment(where)},
+        env={**os.environ, **env},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=400,
     )
     heal_s = time.monotonic() - began
     assert told.returncode == 0, told.stdout + told.stderr
@@ -102,7 +104,7 @@ def _kill_and_heal(
     assert _processes_of(where) == []
     _check_readable(where)
     found = re.search(r"put back (.*?)(; whole)?$", told.stdout, re.MULTILINE)
-    return Healed(phase, heal_s, found[1] if found else "")
+    return Healed(phase, heal_s, found[1] if found else "", _wiped(where))
 
 
 def kill_tree(root: int) -> None:
@@ -151,6 +153,13 @@ def _phase(where: Path) -> str:
         return "opening"
     last = json.loads(lines[-1])
     return f"{last['name']} {last['stage']}"
+
+
+def _wiped(where: Path) -> frozenset[str]:
+    """Each node that the run, or its healing, says that it wiped or began to wipe."""
+    lines = [json.loads(line) for line in _written(where).splitlines() if line.endswith("}")]
+    names = ("wipe_node", "finish_wipe", "empty_spare")
+    return frozenset(line["node"] for line in lines if line["name"] in names)
 
 
 def _check_whole(cluster: Cluster) -> None:

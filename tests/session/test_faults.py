@@ -3,6 +3,8 @@
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from brownout.cluster.model import Cluster, Guards, Node
 from brownout.errors import BrownoutError, ConfigurationError, HostError, Refused
 from brownout.run.events import EventLog, read_events
 from brownout.session.faults import Faults
+from brownout.session.heal import half_wiped
 
 
 @pytest.fixture
@@ -93,64 +96,113 @@ def test_every_node_is_put_back_even_if_one_fails(
 
 
 # The most plausible wrong wipes. That the directory is the node's own, no link, no mount point
-# and no parent is refused by the host and the adapter too: tests/cluster.
+# and no parent is refused by the host and the adapter too: tests/cluster. What was refused stays
+# refused once its cause is gone: nothing that put things back may take the data then.
 
 
-def test_a_running_node_is_not_wiped(faults: Faults, adapter: Adapter) -> None:
+@contextmanager
+def _data_survives(faults: Faults, node: Node, directory: Path, log: Path) -> Iterator[None]:
+    """Afterwards the node is put back, by the run and by its record, and has what it had."""
+    mark = directory / "written before.txt"
+    mark.write_text("still here")
+    yield
+    assert faults.put_back() == []
+    assert host_for(node).running().running
+    assert mark.read_text() == "still here"
+    assert {"wipe_node", "finish_wipe"}.isdisjoint(event.name for event in read_events(log))
+    assert half_wiped(read_events(log)) == {}
+    mark.unlink()
+
+
+def test_a_running_node_is_not_wiped(faults: Faults, adapter: Adapter, log: Path) -> None:
     node = _secondary(adapter)
-    before = sorted(_data(node, adapter).iterdir())
-    with pytest.raises(Refused, match="running"):
+    log.touch()
+    with (
+        _data_survives(faults, node, _data(node, adapter), log),
+        pytest.raises(Refused, match="running"),
+    ):
         faults.wipe(node)
-    assert before
-    assert _data(node, adapter).exists()
 
 
-def test_a_paused_node_is_not_wiped(faults: Faults, adapter: Adapter) -> None:
+def test_a_paused_node_is_not_wiped(faults: Faults, adapter: Adapter, log: Path) -> None:
     node = _secondary(adapter)
-    faults.pause(node, 60)
-    with pytest.raises(Refused, match="paused"):
-        faults.wipe(node)
+    with _data_survives(faults, node, _data(node, adapter), log):
+        faults.pause(node, 60)
+        with pytest.raises(Refused, match="paused"):
+            faults.wipe(node)
 
 
 def test_nothing_is_wiped_where_the_inventory_does_not_allow_data_loss(
-    lab_mongodb: Cluster, adapter: Adapter, tmp_path: Path
+    lab_mongodb: Cluster, adapter: Adapter, log: Path
 ) -> None:
     careful = lab_mongodb.model_copy(update={"allow_data_loss": False})
-    log = EventLog(tmp_path / "events.ndjson")
-    faults = Faults(careful, adapter, log, lambda t: t)
+    faults = Faults(careful, adapter, EventLog(log), lambda t: t)
     node = _secondary(adapter)
-    faults.stop(node, "kill")
-    try:
+    with _data_survives(faults, node, _data(node, adapter), log):
+        faults.stop(node, "kill")
         with pytest.raises(Refused, match="allow_data_loss"):
             faults.wipe(node)
-        assert any(_data(node, adapter).iterdir())
-    finally:
-        assert faults.put_back() == []
 
 
 def test_a_node_on_the_deny_list_is_not_wiped(
-    lab_mongodb: Cluster, adapter: Adapter, tmp_path: Path
+    lab_mongodb: Cluster, adapter: Adapter, log: Path
 ) -> None:
     node = _secondary(adapter)
     denying = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=("wipe",))})
-    faults = Faults(denying, adapter, EventLog(tmp_path / "events.ndjson"), lambda t: t)
-    faults.stop(node, "kill")
-    try:
+    faults = Faults(denying, adapter, EventLog(log), lambda t: t)
+    with _data_survives(faults, node, _data(node, adapter), log):
+        faults.stop(node, "kill")
         with pytest.raises(Refused, match="denies wipe"):
             faults.wipe(node)
-    finally:
-        assert faults.put_back() == []
 
 
-def test_a_node_that_somebody_else_stopped_is_not_wiped(faults: Faults, adapter: Adapter) -> None:
+def test_a_node_that_somebody_else_stopped_is_not_wiped(
+    faults: Faults, adapter: Adapter, log: Path
+) -> None:
     node = _secondary(adapter)
-    host_for(node).stop("kill")
-    try:
-        with pytest.raises(Refused, match="redundan"):
+    log.touch()
+    with _data_survives(faults, node, _data(node, adapter), log):
+        host_for(node).stop("kill")
+        try:
+            with pytest.raises(Refused, match="redundan"):
+                faults.wipe(node)
+        finally:
+            host_for(node).start()
+
+
+def test_a_node_that_is_to_be_wiped_is_not_even_stopped_where_its_wipe_would_be_refused(
+    lab_mongodb: Cluster, adapter: Adapter, log: Path, tmp_path: Path
+) -> None:
+    node = _secondary(adapter)
+    directory = _data(node, adapter)
+    faults = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t, to_wipe=lambda _: True)
+    before = host_for(node).running().pid
+    log.touch()
+    with _data_survives(faults, node, directory, log):
+        link = directory / "elsewhere"
+        link.symlink_to(tmp_path)
+        for stop in (lambda: faults.stop(node, "kill"), lambda: faults.stop(node, "clean"),
+                     lambda: faults.kill_together([node])):  # fmt: skip
+            with pytest.raises(Refused, match="it holds the link"):
+                stop()
+        link.unlink()
+    assert (host_for(node).running().pid, faults.broken) == (before, {})
+    assert read_events(log) == []
+
+
+def test_a_node_whose_wipe_is_refused_after_it_was_stopped_is_started_with_its_data(
+    faults: Faults, adapter: Adapter, log: Path, tmp_path: Path
+) -> None:
+    node = _secondary(adapter)
+    directory = _data(node, adapter)
+    with _data_survives(faults, node, directory, log):
+        faults.stop(node, "kill")
+        (directory / "elsewhere").symlink_to(tmp_path)
+        with pytest.raises(Refused, match="it holds the link"):
             faults.wipe(node)
-        assert any(_data(node, adapter).iterdir())
-    finally:
-        host_for(node).start()
+        faults.start(node)  # with the link still there
+        assert host_for(node).running().running
+        (directory / "elsewhere").unlink()
 
 
 def test_a_node_that_is_not_in_the_inventory_is_not_wiped(lab_mongodb: Cluster) -> None:
@@ -159,54 +211,55 @@ def test_a_node_that_is_not_in_the_inventory_is_not_wiped(lab_mongodb: Cluster) 
 
 
 def test_a_data_directory_that_became_a_link_is_not_wiped(
-    faults: Faults, adapter: Adapter, tmp_path: Path
+    faults: Faults, adapter: Adapter, log: Path, tmp_path: Path
 ) -> None:
     node = _secondary(adapter)
     directory = _data(node, adapter)
-    faults.stop(node, "kill")
-    elsewhere = tmp_path / "elsewhere"
-    shutil.move(directory, elsewhere)
-    directory.symlink_to(elsewhere)
-    try:
-        with pytest.raises(BrownoutError, match="link"):
-            faults.wipe(node)
-        assert any(elsewhere.iterdir())
-    finally:
-        directory.unlink()
-        shutil.move(elsewhere, directory)
+    with _data_survives(faults, node, directory, log):
+        faults.stop(node, "kill")
+        elsewhere = tmp_path / "elsewhere"
+        shutil.move(directory, elsewhere)
+        directory.symlink_to(elsewhere)
+        try:
+            with pytest.raises(BrownoutError, match="link"):
+                faults.wipe(node)
+        finally:
+            directory.unlink()
+            shutil.move(elsewhere, directory)
 
 
 def test_a_data_directory_that_is_a_mount_point_is_not_wiped(
-    faults: Faults, adapter: Adapter, tmp_path: Path
+    faults: Faults, adapter: Adapter, log: Path
 ) -> None:
     node = _secondary(adapter)
     directory = _data(node, adapter)
-    faults.stop(node, "kill")
-    mounted = subprocess.run(["mount", "--bind", directory, directory], capture_output=True)
-    if mounted.returncode != 0:
-        pytest.skip("this machine does not let us mount")
-    try:
-        with pytest.raises(BrownoutError, match="mount"):
-            faults.wipe(node)
-        assert any(directory.iterdir())
-    finally:
-        subprocess.run(["umount", directory], check=True)
+    with _data_survives(faults, node, directory, log):
+        faults.stop(node, "kill")
+        mounted = subprocess.run(["mount", "--bind", directory, directory], capture_output=True)
+        if mounted.returncode != 0:
+            faults.put_back()
+            pytest.skip("this machine does not let us mount")
+        try:
+            with pytest.raises(BrownoutError, match="mount"):
+                faults.wipe(node)
+        finally:
+            subprocess.run(["umount", directory], check=True)
 
 
 def test_a_directory_that_another_process_works_in_is_not_wiped(
-    faults: Faults, adapter: Adapter
+    faults: Faults, adapter: Adapter, log: Path
 ) -> None:
     node = _secondary(adapter)
     directory = _data(node, adapter)
-    faults.stop(node, "kill")
-    user = subprocess.Popen(["sleep", "60"], cwd=directory)
-    try:
-        with pytest.raises(BrownoutError, match=str(user.pid)):
-            faults.wipe(node)
-        assert any(directory.iterdir())
-    finally:
-        user.kill()
-        user.wait()
+    with _data_survives(faults, node, directory, log):
+        faults.stop(node, "kill")
+        user = subprocess.Popen(["sleep", "60"], cwd=directory)
+        try:
+            with pytest.raises(BrownoutError, match=str(user.pid)):
+                faults.wipe(node)
+        finally:
+            user.kill()
+            user.wait()
 
 
 def test_a_wipe_empties_the_nodes_own_directory_and_proves_it(

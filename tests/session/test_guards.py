@@ -92,9 +92,44 @@ def test_a_denied_node_is_refused() -> None:
 
 
 def test_a_running_node_is_not_wiped() -> None:
-    cluster = _cluster(allow_data_loss=True)
-    found = guards.of_wipe(cluster, "n1", "running, pid 4711", running=True)
-    assert _no(found) == ["node is stopped"]
+    assert _no([guards.of_stopped("n1", "running, pid 4711", running=True)]) == ["node is stopped"]
+
+
+ONLY_COPY = ["namespace `test`: 1 of 2 copies wanted"]
+
+
+def test_a_wipe_of_the_only_copy_is_refused_though_data_loss_is_allowed() -> None:
+    allowed = _cluster(allow_data_loss=True)
+    assert _no(guards.of_wipe(allowed, "n1", [], "")) == []
+    found = guards.of_wipe(allowed, "n1", ONLY_COPY, "")
+    assert _no(found) == ["copies"]
+    with pytest.raises(Refused, match=r"loses data: namespace `test`: 1 of 2 .*all_copies"):
+        guards.refuse(found)
+
+
+def test_a_wipe_of_the_only_copy_is_let_through_where_the_inventory_gives_up_all_copies() -> None:
+    given_up = _cluster(allow_data_loss="all_copies")
+    found = guards.of_wipe(given_up, "n1", ONLY_COPY, "")
+    assert _no(found) == []
+    assert any("`allow_data_loss: all_copies` accepts that" in guard.detail for guard in found)
+
+
+@pytest.mark.parametrize("word", ["every", "ALL_COPIES", "all copies"])
+def test_any_other_word_for_data_loss_is_an_error_of_the_inventory(word: str) -> None:
+    with pytest.raises(ValueError, match="allow_data_loss"):
+        _cluster(allow_data_loss=word)
+
+
+def test_a_kill_of_the_only_copy_is_refused_unless_data_loss_is_allowed() -> None:
+    careful, allowed = _cluster(), _cluster(allow_data_loss=True)
+    assert _no(guards.of_break(careful, "n1", "kill", {}, [], ONLY_COPY)) == ["copies"]
+    assert _no(guards.of_break(allowed, "n1", "kill", {}, [], ONLY_COPY)) == []
+
+
+def test_a_wipe_is_refused_by_everything_that_is_known_before_its_node_is_stopped() -> None:
+    cluster = _cluster(guards={"deny_acts": ["wipe"], "deny_nodes": ["n1"]})
+    found = guards.of_wipe(cluster, "n1", ONLY_COPY, "it holds a link")
+    assert _no(found) == ["data loss", "deny list", "denied nodes", "copies", "the directory"]
 
 
 def test_a_refusal_names_every_guard_that_said_no_and_what_to_do() -> None:

@@ -1,22 +1,31 @@
 """`kill -9` of the whole run at random moments, then `brownout heal`: the cluster is whole.
 
 `make soak` runs 100 moments of a wipe (BROWNOUT_SOAK_KILLS), and a fifth as many of a node's
-replacement on each lab; CI runs a few from tests/session.
+replacement on each lab, on BROWNOUT_SOAK_LABS labs at once; CI runs a few from tests/session. What
+nobody may touch is planted around every node, and compared after every healing.
 """
 
 import os
 import random
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 import pytest
+from tests import chaos_runner as chaos
 from tests import kill_harness
+from tests.untouched import Untouched
 
 from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster
+from brownout.infra import lab
 
 KILLS = int(os.environ.get("BROWNOUT_SOAK_KILLS", "100"))
 SEED = int(os.environ.get("BROWNOUT_SOAK_SEED", "4711"))
+LABS = int(os.environ.get("BROWNOUT_SOAK_LABS", "2"))
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(KILLS * 120)]
 
@@ -34,48 +43,108 @@ MARKS_OF_A_CHANGE = (
 )
 
 
-def test_the_cluster_is_whole_after_a_kill_at_any_moment(
-    fresh_lab: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    kill_often(KILLS, kill_harness.MARKS, fresh_lab, tmp_path, capsys, "node-wipe")
-
-
-def test_a_member_is_back_and_the_spare_out_after_a_kill_at_any_moment(
-    fresh_lab: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    kill_often(KILLS // 5, MARKS_OF_A_CHANGE, fresh_lab, tmp_path, capsys, "member-replace")
-
-
-def test_a_node_is_back_and_the_spare_out_after_a_kill_at_any_moment(
-    lab_aerospike: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    kill_often(KILLS // 5, MARKS_OF_A_CHANGE, lab_aerospike, tmp_path, capsys, "member-replace")
-
-
-def kill_often(
+@pytest.mark.parametrize(
+    ("name", "experiment", "times", "marks"),
+    [
+        ("lab-mongodb", "node-wipe", KILLS, kill_harness.MARKS),
+        ("lab-mongodb", "member-replace", KILLS // 5, MARKS_OF_A_CHANGE),
+        ("lab-aerospike", "member-replace", KILLS // 5, MARKS_OF_A_CHANGE),
+    ],
+)
+def test_all_is_whole_and_nothing_else_was_touched_after_a_kill_at_any_moment(
+    name: str,
+    experiment: str,
     times: int,
     marks: Sequence[str],
-    cluster: Cluster,
-    where: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    experiment: str,
 ) -> None:
-    """Kill and heal at `times` moments; each is checked by the harness."""
+    monkeypatch.setenv("BROWNOUT_ASD", "stand-in")
+    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
     drawn = random.Random(SEED)
-    options = ("--var", f"cluster={cluster.name}")
-    slowest = 0.0
-    for number in range(1, times + 1):
-        mark, after_s = drawn.choice(marks), drawn.uniform(0, kill_harness.WITHIN_S)
-        result = kill_harness.kill_and_heal(
-            cluster, where / str(number), mark, after_s, experiment, options
-        )
-        slowest = max(slowest, result.heal_s)
-        for spare in cluster.spares:
-            assert not host_for(spare).running().running, spare.name
+    moments = [
+        Moment(number, drawn.choice(marks), drawn.uniform(0, kill_harness.WITHIN_S))
+        for number in range(1, times + 1)
+    ]
+    homes = [tmp_path / f"lab{number}" for number in range(min(LABS, times))]
+    clusters = []
+    try:
+        for home in homes:
+            monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home))
+            clusters.append(lab.up(name))
+        told: SimpleQueue[str] = SimpleQueue()
+        waiting: SimpleQueue[Moment] = SimpleQueue()
+        for moment in moments:
+            waiting.put(moment)
+        began = time.monotonic()
+        with ThreadPoolExecutor(len(homes)) as pool:
+            doing = [
+                pool.submit(_kill_often, cluster, home, experiment, waiting, told)
+                for cluster, home in zip(clusters, homes, strict=True)
+            ]
+            done = 0
+            while done < times and not any(one.done() and one.exception() for one in doing):
+                try:
+                    line = told.get(timeout=1.0)
+                except Empty:
+                    continue
+                done += 1
+                with capsys.disabled():
+                    print(f"{experiment} on {name}: {done:3d}/{times} {line}", flush=True)
+            slowest = max((one.result() for one in doing), default=0.0)
         with capsys.disabled():
             print(
-                f"{number:3d}/{times} killed {after_s:.1f} s after {mark} (in `{result.phase}`): "
-                f"healed in {result.heal_s:.1f} s, mended {result.mended or 'nothing'}"
+                f"{experiment} on {name}: {done} of {times} whole and nothing else touched; the "
+                f"slowest heal took {slowest:.1f} s; {time.monotonic() - began:.0f} s in all",
+                flush=True,
             )
-    with capsys.disabled():
-        print(f"{times} of {times} healed; the slowest took {slowest:.1f} s")
+        assert done == times
+    finally:
+        for home in homes:
+            monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home))
+            lab.down(name)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When a run is killed: so long after it has written a mark down."""
+
+    number: int
+    mark: str
+    after_s: float
+
+
+def _kill_often(
+    cluster: Cluster,
+    home: Path,
+    experiment: str,
+    waiting: "SimpleQueue[Moment]",
+    told: "SimpleQueue[str]",
+) -> float:
+    """Kill and heal on one lab while moments are waiting; return how long the slowest heal took."""
+    env = {"BROWNOUT_LAB_DIR": str(home)}
+    options = (
+        *("--var", f"cluster={cluster.name}", "--var", "warmup_max_s=600"),
+        *(chaos.GENTLY if LABS > 2 else ()),
+    )
+    untouched = Untouched(cluster, home / "planted")
+    slowest = 0.0
+    while True:
+        try:
+            moment = waiting.get_nowait()
+        except Empty:
+            return slowest
+        where = home / f"run{moment.number}"
+        result = kill_harness.kill_and_heal(
+            cluster, where, moment.mark, moment.after_s, experiment, options, env=env
+        )
+        for spare in cluster.spares:
+            assert not host_for(spare).running().running, spare.name
+        sums = untouched.check(result.wiped, spares_too=experiment == "node-wipe")
+        slowest = max(slowest, result.heal_s)
+        told.put(
+            f"{home.name}: killed {moment.after_s:.1f} s after {moment.mark} (in "
+            f"`{result.phase}`): healed in {result.heal_s:.1f} s, mended "
+            f"{result.mended or 'nothing'}; {sums} checksums the same"
+        )

@@ -4,7 +4,7 @@ An adapter is the control plane: short questions, asked of every member itself. 
 go through it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -118,8 +118,18 @@ class Adapter(Protocol):
         """Return `driver`, `connection` and `options` for the load generator; it holds secrets."""
         ...
 
-    def data_directories(self, node: Node) -> list[Path]:
-        """Return where `node` keeps its data, as its own configuration says; checked for a wipe."""
+    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
+        """Return where `node` keeps its data, as its own configuration says; checked for a wipe.
+
+        `begun` says that a wipe of it was cut short: what is left need not look like data.
+        """
+        ...
+
+    def would_lose(self, nodes: Sequence[Node]) -> list[str]:
+        """Return in words what would be lost for good if `nodes` lost their data now.
+
+        Nothing, if the other nodes have all of it; a node that does not answer has nothing.
+        """
         ...
 
     def close(self) -> None:

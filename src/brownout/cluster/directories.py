@@ -1,21 +1,21 @@
-"""Emptying a data directory of another machine or of a container: first every reason not to.
+"""Emptying a data directory, of this machine, of another or of a container: first the guard.
 
-The facts are gathered there; what they mean is decided here by pure functions. Whose directory it
-is, and that its node is stopped, is for the callers to show.
+A script gathers the facts where the directory is; what they mean is decided here by pure
+functions, the same for every kind of host. Whose directory it is, and that its node is stopped, is
+for the callers to show.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath, PurePosixPath
 from typing import Any
 
 from brownout.cluster.commands import Answer, Runner, answer, script
 from brownout.cluster.moments import bracket
-from brownout.cluster.wipe import emptied_evidence
 from brownout.errors import HostError, Refused
 
-__all__ = ["Emptied", "Facts", "Mount", "check", "empty", "parse", "refusals"]
+__all__ = ["Emptied", "Facts", "Mount", "check", "emptied_evidence", "empty", "parse", "refusals"]
 
 _SYSTEM = frozenset(
     PurePosixPath("/", name)
@@ -26,6 +26,7 @@ _SYSTEM = frozenset(
         *("var/lib", "var/log", "var/spool", "var/tmp"),
     )
 )
+_OF_THE_SYSTEM = "it belongs to the system, or is or holds a home directory"
 #: Another machine may be at work on the same files.
 _SHARED = frozenset(
     (
@@ -34,7 +35,8 @@ _SHARED = frozenset(
     )
 )
 
-#: `$1` directory, `$2` the same as a glob pattern, further: files that must survive.
+#: `$1` directory, further: files that must survive. Who uses it is told by device and inode: a path
+#: is another one in each mount namespace.
 _FACTS = r"""
 echo "kind $(stat -c %F -- "$1" 2>/dev/null)"
 [ -L "$1" ] && echo "link $(readlink -- "$1")"
@@ -42,13 +44,30 @@ real=$(cd -P -- "$1" 2>/dev/null && pwd -P) || return 0
 echo "real $real"
 echo "identity $(stat -c %d:%i -- "$real")"
 echo "owner $(stat -c %u -- "$real")"
-echo "we $(id -u)"
-getent passwd | awk -F: '$3 == 0 || ($3 >= 1000 && $3 < 65000) { print "home " $6 }'
+we=$(id -u)
+echo "we $we"
+{ getent passwd || cat /etc/passwd; } 2>/dev/null |
+  awk -F: '$3 == 0 || ($3 >= 1000 && $3 < 65000) { print "home " $6 }'
+[ "$we" -eq 0 ] || [ "$we" -ge 1000 ] && echo "home $HOME"
 sed 's/^/mount /' /proc/self/mountinfo
-find "$real" -xdev -type l 2>/dev/null | head -n 1 | sed 's/^/inner_link /'
-find /proc/[0-9]*/cwd /proc/[0-9]*/root /proc/[0-9]*/fd -maxdepth 1 \
-  \( -lname "$2" -o -lname "$2/*" \) 2>/dev/null | cut -d/ -f3 | sort -un | sed 's/^/user /'
-shift 2
+here=$(readlink /proc/self/ns/mnt)
+find /proc/[0-9]*/ns/mnt -maxdepth 0 -printf '%l %p\n' 2>/dev/null | sort -u -k1,1 |
+  while read -r namespace link; do
+    pid=${link#/proc/}; pid=${pid%%/*}
+    [ "$namespace" = "$here" ] || sed "s/^/mount_of $pid /" "/proc/$pid/mountinfo" 2>/dev/null
+  done
+find "$real" -xdev -type l -printf 'inner_link %p\n' -quit 2>/dev/null
+find "$real" -xdev -type d ! \( -readable -writable -executable \) -printf 'closed %p\n' -quit \
+  2>/dev/null
+{ find "$real" -xdev -printf 'in %D:%i\n'
+  find -L /proc/[0-9]*/cwd /proc/[0-9]*/root /proc/[0-9]*/exe -maxdepth 0 -printf 'by %D:%i %p\n'
+  find -L /proc/[0-9]*/fd /proc/[0-9]*/map_files -mindepth 1 -maxdepth 1 -printf 'by %D:%i %p\n'
+} 2>/dev/null | awk '
+  $1 == "in" { own[$2]; inside++; next }
+  { asked++ }
+  $2 in own { split($3, path, "/"); if (!seen[path[3]]++) print "user " path[3] }
+  END { print "looked " (inside && asked ? "yes" : "no") }'
+shift
 for keep; do echo "keep $(readlink -m -- "$keep")"; done
 """
 
@@ -81,7 +100,11 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a directory on its machine; paths are as the machine resolves them."""
+    """What is known of a directory on its machine; paths are as the machine resolves them.
+
+    `mounts_of` are those of other mount namespaces, each with a process that is in it; `closed` is
+    a directory in it that we may not empty; `looked` says that `users` could be looked for.
+    """
 
     path: PurePosixPath
     kind: str = ""
@@ -92,8 +115,11 @@ class Facts:
     we: int = -1
     homes: tuple[PurePosixPath, ...] = ()
     mounts: tuple[Mount, ...] = ()
+    mounts_of: tuple[tuple[int, Mount], ...] = ()
     inner_link: str = ""
+    closed: str = ""
     users: tuple[int, ...] = ()
+    looked: bool = False
     keep: tuple[PurePosixPath, ...] = ()
 
 
@@ -113,23 +139,36 @@ class Emptied:
         return emptied_evidence(self.directory, self.files, self.size_bytes)
 
 
+def emptied_evidence(directory: PurePath, files: int, size_bytes: int) -> dict[str, Any]:
+    """Return for JSON what was in a directory that is proven empty."""
+    return {
+        "directory": str(directory),
+        "files_removed": files,
+        "bytes_removed": size_bytes,
+        "entries_left": 0,
+    }
+
+
 def check(
     runner: Runner,
     directory: PurePosixPath,
     keep: Sequence[PurePosixPath],
     mount_point: bool = False,
+    own: Collection[int] | None = (),
 ) -> Facts:
     """Return the facts of a directory that may be emptied; `keep` are files not to lose.
 
-    `mount_point` says that it may be one itself, as a container's volume is. Raises `Refused` with
-    every reason otherwise; nothing is touched.
+    `mount_point` says that it may be one itself, as a container's volume is. `own` are processes
+    that may use it, since they are the node's; None says that whoever is seen there is. Raises
+    `Refused` with every reason otherwise; nothing is touched.
     """
     problem = _path_problem(directory)
     if problem:
         raise _refused(runner, directory, [problem])
-    text = script(_FACTS, directory, _literal(directory), *keep)
-    done = runner.run(text, timeout_s=120.0)
+    done = runner.run(script(_FACTS, directory, *keep), timeout_s=120.0)
     facts = parse(directory, answer(done, f"looking at `{directory}`", runner.where))
+    others = () if own is None else tuple(user for user in facts.users if user not in own)
+    facts = replace(facts, users=others)
     found = list(refusals(facts, mount_point))
     if found:
         raise _refused(runner, directory, found)
@@ -164,8 +203,11 @@ def parse(directory: PurePosixPath, said: Answer) -> Facts:
         we=int(said.get("we", "-1")),
         homes=tuple(PurePosixPath(home) for home in said.all("home") if home),
         mounts=tuple(mount(line) for line in said.all("mount")),
+        mounts_of=tuple(_mount_of_another(line) for line in said.all("mount_of")),
         inner_link=said.get("inner_link"),
-        users=tuple(int(user) for user in said.all("user")),
+        closed=said.get("closed"),
+        users=tuple(sorted(int(user) for user in said.all("user"))),
+        looked=said.get("looked") == "yes",
         keep=tuple(PurePosixPath(path) for path in said.all("keep")),
     )
 
@@ -175,6 +217,11 @@ def mount(line: str) -> Mount:
     fields = line.split(" ")
     root, point = (PurePosixPath(_unescape(field)) for field in fields[3:5])
     return Mount(fields[2], root, point, fields[fields.index("-") + 1])
+
+
+def _mount_of_another(line: str) -> tuple[int, Mount]:
+    pid, _, told = line.partition(" ")
+    return int(pid), mount(told)
 
 
 def refusals(facts: Facts, mount_point: bool = False) -> Iterator[str]:
@@ -188,42 +235,54 @@ def refusals(facts: Facts, mount_point: bool = False) -> Iterator[str]:
     if facts.real is None or facts.link:
         return
     yield from _place(facts, facts.real)
-    yield from _mounting(facts.mounts, facts.real, mount_point)
+    yield from _mounting(facts, facts.real, mount_point)
     for path in facts.keep:
         if path.is_relative_to(facts.real):
             yield f"`{path}`, which must survive, lies in it"
     if facts.inner_link:
         yield f"it holds the link `{facts.inner_link}`, whose target would keep its data"
+    if facts.closed:
+        yield f"`{facts.closed}` may not be emptied by us"
     if facts.users:
-        yield f"it is in use by process {', '.join(map(str, facts.users))}"
+        yield f"it is in use by process {', '.join(map(str, facts.users))}; stop what uses it first"
+    if not facts.looked:
+        yield "who uses it could not be found out; wanted GNU find and awk there"
 
 
 def _place(facts: Facts, real: PurePosixPath) -> Iterator[str]:
     if real in _SYSTEM or real in facts.homes or any(h.is_relative_to(real) for h in facts.homes):
-        yield "it belongs to the system, or is or holds a home directory"
+        yield _OF_THE_SYSTEM
     if facts.we not in (0, facts.owner):
         yield f"it belongs to user id {facts.owner}, not to ours ({facts.we})"
 
 
-def _mounting(mounts: Sequence[Mount], real: PurePosixPath, mount_point: bool) -> Iterator[str]:
+def _mounting(facts: Facts, real: PurePosixPath, mount_point: bool) -> Iterator[str]:
     """Yield what mounts have against it: one there, one in it, another view of it, a shared one."""
-    for one in mounts:
+    for one in facts.mounts:
         if one.point == real:
             if mount_point:
                 continue
             yield "it is a mount point; wipe a directory on that file system"
         elif one.point.is_relative_to(real):
             yield f"another file system is mounted in it at `{one.point}`"
-    own = _mount_of(mounts, real)
+    own = _mount_of(facts.mounts, real)
     if own is None:
         yield "its file system is not known"
         return
     if own.kind in _SHARED or own.kind.startswith("fuse."):
         yield f"its file system ({own.kind}) may be in use by another machine"
     inner = own.root / real.relative_to(own.point)
-    for one in mounts:
-        if one is not own and one.device == own.device and one.root.is_relative_to(inner):
+    for one in facts.mounts:
+        if one is not own and _shows(one, own, inner):
             yield f"it can be seen at `{one.point}` too"
+    for pid, one in facts.mounts_of:
+        if _shows(one, own, inner):
+            yield f"process {pid}, in a mount namespace of its own, sees it at `{one.point}`"
+
+
+def _shows(mount: Mount, own: Mount, inner: PurePosixPath) -> bool:
+    """Whether a mount is of directory `inner` of the file system of `own`, or of what is in it."""
+    return mount.device == own.device and mount.root.is_relative_to(inner)
 
 
 def _mount_of(mounts: Sequence[Mount], real: PurePosixPath) -> Mount | None:
@@ -238,12 +297,7 @@ def _path_problem(directory: PurePosixPath) -> str:
         return "wanted an absolute path without `..`"
     if re.search(r"[\x00-\x1f\x7f]", text):
         return "its name holds control characters"
-    return ""
-
-
-def _literal(directory: PurePosixPath) -> str:
-    """Return a glob pattern that matches the directory's own name only."""
-    return re.sub(r"([\[\]*?\\])", r"\\\1", str(directory))
+    return _OF_THE_SYSTEM if directory in _SYSTEM else ""
 
 
 def _unescape(text: str) -> str:

@@ -4,7 +4,7 @@ A host knows no database. Each act proves its effect before it returns, is safe 
 has its opposite: stop and start, pause and resume.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -98,10 +98,18 @@ class Host(Protocol):
         """Restart the machine; skipped where the node has none of its own."""
         ...
 
-    def wipe(self, directories: Sequence[Path]) -> Proof:
+    def check_wipe(self, directories: Sequence[Path]) -> None:
+        """Raise `Refused` where a wipe would be, except that the node may run; touch nothing.
+
+        What the node's own process has open does not count: it is stopped before a wipe.
+        """
+        ...
+
+    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
         """Empty `directories` of a node that is proven stopped; proven when nothing is in them.
 
-        There is no undo but the database's own redundancy.
+        All of them are checked first; `began` is called between the last check and the first
+        removal. There is no undo but the database's own redundancy.
         """
         ...
 

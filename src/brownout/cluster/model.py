@@ -211,9 +211,13 @@ class Cluster(Settings):
     name: Name
     database: Annotated[str, Field(description="which adapter asks it: mongodb")]
     environment: Environment
-    allow_data_loss: Annotated[bool, Field(description="whether a node's data may be wiped")] = (
-        False
-    )
+    allow_data_loss: Annotated[
+        bool | Literal["all_copies"],
+        Field(
+            description="whether a node's data may be wiped; `all_copies`: also where no other "
+            "node has it, so that it is lost for good"
+        ),
+    ] = False
     guards: Guards = Guards()
     nodes: tuple[Node, ...] = ()
     spares: Annotated[

@@ -3,14 +3,15 @@
 import shlex
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
 from brownout.cluster import deadman, procfs, wipe
 from brownout.cluster.commands import LocalRunner
 from brownout.cluster.delay import NodeDelay
+from brownout.cluster.directories import Facts, check
 from brownout.cluster.host import ProcessState, Proof, StopMode
 from brownout.cluster.launch import launch, start_command
 from brownout.cluster.model import HostSpec, Node, ProcessSpec
@@ -112,17 +113,21 @@ class ProcessHost:
         reason = "a process of this machine has no reboot of its own"
         return Proof(time.monotonic(), 0.0, {"reason": reason}, skipped=True)
 
-    def wipe(self, directories: Sequence[Path]) -> Proof:
+    def check_wipe(self, directories: Sequence[Path]) -> None:
+        """Ask everything that speaks against emptying `directories`, but whether it runs."""
+        pid = self.running().pid
+        self._checked(directories, () if pid is None else (pid,))
+
+    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
         """Empty `directories`, all of them checked before the first is touched."""
         state = self.running()
         if state.running:
             raise Refused(
                 f"node `{self._name}` is not wiped: it is {state.describe()}", "stop it first"
             )
-        if not directories:
-            raise Refused(f"node `{self._name}` is not wiped: no directory was named")
-        real = [wipe.check(directory, self._keep()) for directory in directories]
-        emptied = [wipe.empty(directory) for directory in real]
+        checked = self._checked(directories)
+        began()
+        emptied = [wipe.empty(facts) for facts in checked]
         last = max(emptied, key=lambda one: one.first_empty)
         return Proof(
             last.first_empty,
@@ -176,7 +181,7 @@ class ProcessHost:
             "delay": self._delay.would("delay"),
             "undelay": self._delay.would("undelay"),
             "start": shlex.join(start_command(self._spec)),
-            "wipe": "remove all in " + ", ".join(str(directory) for directory in directories),
+            "wipe": "remove all in " + ", ".join(str(each) for each in directories),
             "reboot": "skipped: a process of this machine has no reboot of its own",
         }[act]
 
@@ -238,11 +243,18 @@ class ProcessHost:
         state = "paused" if paused else "running"
         return Proof(seen, seen - last_no, describe(identity, signal=number.name, state=state))
 
-    def _keep(self) -> list[Path]:
+    def _checked(self, named: Sequence[Path], own: Collection[int] = ()) -> list[Facts]:
+        """Return the facts of each directory; raises `Refused` with what is against one."""
+        if not named:
+            raise Refused(f"node `{self._name}` is not wiped: no directory was named")
+        runner, keep = LocalRunner(), self._keep()
+        return [check(runner, PurePosixPath(each), keep, own=own) for each in named]
+
+    def _keep(self) -> list[PurePosixPath]:
         """Return what a wipe of this node must not take with it."""
         spec = self._spec
         paths = [spec.config_file, spec.log_file, spec.working_directory, Path(spec.command[0])]
-        return [path for path in paths if path is not None and path.is_absolute()]
+        return [PurePosixPath(path) for path in paths if path is not None and path.is_absolute()]
 
 
 def _is_paused(identity: Identity) -> bool:

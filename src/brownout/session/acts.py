@@ -56,8 +56,12 @@ class Acts:
         try:
             return do()
         except BrownoutError as error:
-            self._events.failed(entry, str(error))
+            self.failed(entry, error)
             raise
+
+    def failed(self, entry: int, error: BrownoutError) -> None:
+        """Write why what was intended could not be done."""
+        self._events.failed(entry, str(error))
 
     def prove(self, entry: int, proof: Proof) -> Evidence:
         """Write that it took effect, when, and what proves it; with that it is over."""

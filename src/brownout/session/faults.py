@@ -5,21 +5,44 @@ What is broken is known here and nowhere else; nothing else may stop, pause, wip
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from brownout.cluster.adapter import Adapter, Quiescing, SteppingDown
 from brownout.cluster.host import Host, Proof, StopMode, delaying_host, host_for, partitioning_host
-from brownout.cluster.lacking import lacks
+from brownout.cluster.lacking import await_nothing, lacks
 from brownout.cluster.model import Cluster, Node
-from brownout.errors import BrownoutError, Unsupported
+from brownout.errors import BrownoutError, Refused, UndoFailed, Unsupported
 from brownout.run.events import EventLog
 from brownout.session import guards, owed
 from brownout.session.acts import Act, Acts, Evidence, evidence_of
 from brownout.session.changes import Changes
 from brownout.session.debts import Debt
 from brownout.session.engines import Engines
+from brownout.session.guards import Guard
 
-__all__ = ["Faults"]
+__all__ = ["Faults", "guards_of_wipe"]
+
+#: How long the others may take to answer for what a stopped node holds, and after a heal.
+_ANSWERED_WITHIN_S = 10.0
+_HEALED_WITHIN_S = 60.0
+#: What a node that has the only copy may lose data by.
+_MAY_LOSE = frozenset({"stop", "kill", "pause", "partition"})
+
+
+def guards_of_wipe(
+    cluster: Cluster, adapter: Adapter, host: Host, node: Node, lost: Sequence[str]
+) -> list[Guard]:
+    """Ask every guard of a wipe of `node` but whether it is stopped; nothing is touched.
+
+    `lost` is what the adapter says would be lost with its data.
+    """
+    against = ""
+    try:
+        host.check_wipe(adapter.data_directories(node))
+    except BrownoutError as error:
+        against = str(error)
+    return guards.of_wipe(cluster, node.name, lost, against)
 
 
 class Faults:
@@ -34,8 +57,12 @@ class Faults:
         broken: Mapping[str, str] | None = None,
         half_wiped: Mapping[str, Sequence[Path]] | None = None,
         debts: Sequence[Debt] = (),
+        to_wipe: Callable[[Node], bool] = lambda _: False,
+        confirmation: str = "",
     ) -> None:
         self._cluster, self._adapter = cluster, adapter
+        self._to_wipe = to_wipe  # whether the run means to wipe this node once it is stopped
+        self._confirmation = confirmation
         self.acts = Acts(events, to_t)
         self._hosts: dict[str, Host] = {}
         self._broken = dict(broken or {})  # node -> the mends it waits for, as `owed` words them
@@ -66,6 +93,7 @@ class Faults:
     def stop(self, node: Node, mode: StopMode) -> Evidence:
         """Stop `node` (`clean` or `kill`); proven when its process is gone."""
         self._check_break(node, "stop" if mode == "clean" else "kill")
+        self._check_wipes([node])
         if mode == "kill":
             return self._kill(node)
         return self._break(Act("break", "stop_node", node.name, _undo("start_node")),
@@ -79,9 +107,11 @@ class Faults:
         missing, down = lacks(self._adapter, "whole"), self.broken
         found = []
         for node in nodes:
-            found += guards.of_break(self._cluster, node.name, "kill", down, missing)
+            lost = self._lost(node, "kill")
+            found += guards.of_break(self._cluster, node.name, "kill", down, missing, lost)
             down[node.name] = "start_node"
         guards.refuse(found)
+        self._check_wipes(nodes)
         return [self._kill(node) for node in nodes]
 
     def pause(self, node: Node, undo_after_s: float | None = None) -> Evidence:
@@ -117,17 +147,29 @@ class Faults:
         )
 
     def wipe(self, node: Node) -> Evidence:
-        """Empty the data directories that `node`'s own configuration names; it must be stopped."""
+        """Empty the data directories that `node`'s own configuration names; it must be stopped.
+
+        The intent is written between the last check and the first removal: a wipe without one
+        never began, and is never finished.
+        """
         self._check_wipe(node)
         directories = self._adapter.data_directories(node)
-        named = {"directories": [str(directory) for directory in directories]}
-        self._half_wiped[node.name] = directories
-        evidence = self._break(
-            Act("break", "wipe_node", node.name, _undo("start_node"), named),
-            lambda: self.host(node).wipe(directories),
-        )
+        named = {"directories": [str(each) for each in directories], "began": True}
+        act = Act("break", "wipe_node", node.name, _undo("start_node"), named)
+        entries: list[int] = []
+
+        def began() -> None:
+            entries.append(self._intend_break(act))
+            self._half_wiped[node.name] = directories
+
+        try:
+            proof = self.host(node).wipe(directories, began)
+        except BrownoutError as error:
+            for entry in entries:
+                self.acts.failed(entry, error)
+            raise
         del self._half_wiped[node.name]
-        return evidence
+        return {"node": node.name, **self.acts.prove(entries[0], proof)}
 
     def step_down(self, node: Node, catch_up_s: int) -> Evidence:
         """Have the primary hand over once another one has caught up, in `catch_up_s` at most."""
@@ -179,13 +221,11 @@ class Faults:
         """Start `node`; safe when it runs already.
 
         A wipe of it that was cut short is finished first: a server does not start on half of its
-        files. The directories were checked when the wipe began.
+        files. Where a guard is against that, the node stays stopped, and `UndoFailed` says so.
         """
         directories = self._half_wiped.get(node.name)
         if directories is not None and not self.host(node).running().running:
-            finish = Act("mend", "finish_wipe", node.name)
-            self.acts.carry_out(finish, lambda: self.host(node).wipe(directories))
-            del self._half_wiped[node.name]
+            self._finish_wipe(node, directories)
         evidence = self.acts.carry_out(Act("mend", "start_node", node.name), self.host(node).start)
         self._mended(node.name, "start_node")
         return evidence
@@ -218,11 +258,14 @@ class Faults:
         return self.acts.carry_out(Act("mend", "reboot_node", node.name), self.host(node).reboot)
 
     def put_back(self) -> list[str]:
-        """Undo all that is still broken or changed, each tried; return what could not be undone."""
+        """Undo all that is still broken or changed, each tried; return what could not be undone.
+
+        A node whose wipe is to be finished comes last: the others have to have its data by then.
+        """
         failures = []
-        for name, waiting in self.broken.items():
-            node = self._cluster.node(name)
+        for name, waiting in sorted(self.broken.items(), key=lambda b: b[0] in self._half_wiped):
             try:
+                node = self._cluster.node(name)
                 for mend in owed.steps(waiting):
                     self._mend(node, mend)
             except BrownoutError as error:
@@ -234,7 +277,7 @@ class Faults:
                            lambda: self.host(node).stop("kill"))  # fmt: skip
 
     def _mend(self, node: Node, mend: str) -> None:
-        """Do one mend that a broken node waits for."""
+        """Do one mend that a broken node waits for; `UndoFailed` if there is no such mend."""
         if mend == "resume_node":
             self.resume(node)
         elif mend in ("undrain_node", "unquiesce_node"):
@@ -243,8 +286,40 @@ class Faults:
             self.heal_partition(node)
         elif mend == "undelay_node":
             self.undelay(node)
-        else:
+        elif mend == "start_node":
             self.start(node)
+        else:
+            raise UndoFailed(
+                f"node `{node.name}`: its record says that it is put back by `{mend}`, which this "
+                "version of brownout does not know",
+                "heal with the version that ran it, or put the node back by hand",
+            )
+
+    def _finish_wipe(self, node: Node, recorded: Sequence[Path]) -> None:
+        """Empty what a wipe left, where every guard still allows it and names the same place."""
+        finish = Act("mend", "finish_wipe", node.name)
+        try:
+            named = self._adapter.data_directories(node, begun=True)
+            if set(named) != set(recorded):
+                raise Refused(
+                    f"the record of its wipe names {_paths(recorded)}, but its own configuration "
+                    f"names {_paths(named)}"
+                )
+            now, needs = datetime.now(UTC), ["wipe"]
+            found = guards.of_cluster(self._cluster, needs, self._confirmation, now)
+            lost = await_nothing(
+                lambda: self._adapter.would_lose(self._gone(node)), _HEALED_WITHIN_S
+            )
+            guards.refuse([*found, *guards.of_wipe(self._cluster, node.name, lost, "")])
+            self.acts.carry_out(finish, lambda: self.host(node).wipe(named))
+        except BrownoutError as error:
+            raise UndoFailed(
+                f"node `{node.name}` is left stopped: its wipe began and was cut short, so it "
+                f"would start on a part of its files, and what is left is not removed: {error}",
+                "see that the other nodes have all data; then empty its data directory yourself, "
+                "start it, and heal again",
+            ) from error
+        del self._half_wiped[node.name]
 
     def _undrain(self, node: Node, mend: str) -> Evidence:
         evidence = self.acts.carry_out(
@@ -267,14 +342,40 @@ class Faults:
         """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
         broken = self.broken
         missing = [] if node.name in broken else lacks(self._adapter, "whole")
-        found = guards.of_break(self._cluster, node.name, act, broken, missing)
+        lost = self._lost(node, act)
+        found = guards.of_break(self._cluster, node.name, act, broken, missing, lost)
         guards.refuse([*found, guards.possible(self.changes.pinned())])
 
     def _check_wipe(self, node: Node) -> None:
-        """Refuse a wipe that the inventory forbids or of a node that is not stopped."""
+        """Refuse a wipe of a node that is not stopped, or that any other guard is against."""
         state = self.host(node).running()
-        guards.refuse(guards.of_wipe(self._cluster, node.name, state.describe(), state.running))
+        guards.refuse([guards.of_stopped(node.name, state.describe(), state.running)])
         self._check_break(node, "wipe")
+        wanted = self._cluster.allow_data_loss != "all_copies"
+        lost = await_nothing(
+            lambda: self._adapter.would_lose(self._gone(node)), _ANSWERED_WITHIN_S * wanted
+        )
+        guards.refuse(guards_of_wipe(self._cluster, self._adapter, self.host(node), node, lost))
+
+    def _check_wipes(self, nodes: Sequence[Node]) -> None:
+        """Refuse to stop nodes of which one is to be wiped then and may not be."""
+        found: list[Guard] = []
+        for node in nodes:
+            if self._to_wipe(node):
+                lost = self._adapter.would_lose(self._gone(*nodes))
+                found += guards_of_wipe(self._cluster, self._adapter, self.host(node), node, lost)
+        guards.refuse(found)
+
+    def _gone(self, *nodes: Node) -> list[Node]:
+        """Return these nodes and all that are broken: the others have to do without their data."""
+        names = {*self.broken, *(node.name for node in nodes)}
+        return [self._cluster.node(name) for name in sorted(names)]
+
+    def _lost(self, node: Node, act: str) -> list[str]:
+        """Return what would be lost with `node`'s data, where `act` may lose it."""
+        if act in _MAY_LOSE and not self._cluster.allow_data_loss:
+            return self._adapter.would_lose([node])
+        return []
 
     def _break(self, act: Act, do: Callable[[], Proof]) -> Evidence:
         entry = self._intend_break(act)
@@ -295,6 +396,10 @@ class Faults:
             waiting = owed.mended(self._broken.pop(node, ""), mend)
             if waiting:
                 self._broken[node] = waiting
+
+
+def _paths(directories: Sequence[Path]) -> str:
+    return ", ".join(f"`{each}`" for each in directories) or "no directory"
 
 
 def _undo(action: str) -> dict[str, str]:

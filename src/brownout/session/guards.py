@@ -18,6 +18,8 @@ __all__ = [
     "of_cluster",
     "of_emptying",
     "of_engine",
+    "of_loss",
+    "of_stopped",
     "of_wipe",
     "possible",
     "refuse",
@@ -36,7 +38,7 @@ class Guard:
 
 def refuse(guards: Iterable[Guard]) -> None:
     """Raise `Refused` with every guard that said no."""
-    said_no = [guard for guard in guards if not guard.ok]
+    said_no = [guard for guard in dict.fromkeys(guards) if not guard.ok]
     if said_no:
         raise Refused(
             "nothing is touched: " + "; ".join(f"{g.name}: {g.detail}" for g in said_no),
@@ -57,18 +59,46 @@ def of_cluster(
 
 
 def of_break(
-    cluster: Cluster, node: str, act: str, broken: Mapping[str, str], missing: Sequence[str]
+    cluster: Cluster,
+    node: str,
+    act: str,
+    broken: Mapping[str, str],
+    missing: Sequence[str],
+    lost: Sequence[str] = (),
 ) -> list[Guard]:
     """Judge one break of `node`, while `broken` nodes wait for their mend.
 
     `missing` is what the cluster lacks at this moment to be whole and redundant, in words. It is
     not asked of a node that is broken already: its second break (a wipe after a kill) belongs to
-    the same fault.
+    the same fault. `lost` is what would be lost with the node's data; a wipe is asked about that
+    by `of_wipe`.
     """
     guards = [_denied_node(cluster, node), _denied_acts(cluster, [act])]
+    guards.append(of_loss(cluster, act, lost))
     if node not in broken:
         guards += [_nodes_down(cluster, node, broken), _redundancy(missing)]
     return guards
+
+
+def of_loss(cluster: Cluster, act: str, lost: Sequence[str]) -> Guard:
+    """Judge an act by what would be lost if a node's data went with it: one copy is no copy.
+
+    `allow_data_loss: true` accepts that for what may lose data. A wipe does lose it, and needs
+    `all_copies`.
+    """
+    if not lost:
+        return Guard("copies", True, "what the node holds, others hold too")
+    wanted = cluster.allow_data_loss == "all_copies" or (act != "wipe" and cluster.allow_data_loss)
+    if wanted:
+        said = f"; `allow_data_loss: {str(cluster.allow_data_loss).lower()}` accepts that"
+        return Guard("copies", True, "; ".join(lost) + said)
+    return Guard(
+        "copies",
+        False,
+        f"one more failure loses data: {'; '.join(lost)}",
+        "keep another copy of it, or set `allow_data_loss: "
+        f"{'all_copies' if act == 'wipe' else 'true'}` in the inventory if it may be lost for good",
+    )
 
 
 def of_change(
@@ -106,15 +136,30 @@ def of_emptying(cluster: Cluster) -> list[Guard]:
     return [_data_loss(cluster, ["wipe"]), _denied_acts(cluster, ["wipe"])]
 
 
-def of_wipe(cluster: Cluster, node: str, state: str, running: bool) -> list[Guard]:
+def of_wipe(cluster: Cluster, node: str, lost: Sequence[str], against: str) -> list[Guard]:
+    """Judge a wipe of `node` by all that can be known before the node is stopped.
+
+    `lost` is what would be lost with its data; `against` is what is against emptying its
+    directories, in words.
+    """
+    directory = Guard("the directory", not against, against or "it is the node's own")
+    return [
+        _data_loss(cluster, ["wipe"]),
+        _denied_acts(cluster, ["wipe"]),
+        _denied_node(cluster, node),
+        of_loss(cluster, "wipe", lost),
+        directory,
+    ]
+
+
+def of_stopped(node: str, state: str, running: bool) -> Guard:
     """Judge a wipe of `node`, whose process is in `state`."""
-    stopped = Guard(
+    return Guard(
         "node is stopped",
         not running,
         f"node `{node}` is {state}",
         "stop it first, by `stop_node` or `kill_node`",
     )
-    return [_data_loss(cluster, ["wipe"]), stopped]
 
 
 def _environment(cluster: Cluster, confirmation: str) -> Guard:
@@ -171,7 +216,7 @@ def _data_loss(cluster: Cluster, needs: Iterable[str]) -> Guard:
         return Guard("data loss", True, "nothing is wiped")
     return Guard(
         "data loss",
-        cluster.allow_data_loss,
+        bool(cluster.allow_data_loss),
         f"the inventory of `{cluster.name}` "
         + ("allows it" if cluster.allow_data_loss else "does not say `allow_data_loss: true`"),
         "set it there if losing a node's data is acceptable",

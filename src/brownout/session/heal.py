@@ -10,6 +10,7 @@ next one. Every node is tried even if one fails.
 """
 
 import contextlib
+import os
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ def still_broken(events: Iterable[Event]) -> dict[str, str]:
         if event.node is None or str((event.undo or {}).get("action")) in debts.ACTIONS:
             continue
         waiting = broken.pop(event.node, "")
-        if event.type == "break" and event.undo:
+        if event.undo:
             waiting = owed.broke(waiting, str(event.undo["action"]))
         elif event.evidence:
             waiting = owed.mended(waiting, event.name)
@@ -116,7 +117,11 @@ def found_added(cluster: Cluster, known: Sequence[Debt]) -> tuple[Debt, ...]:
 
 
 def half_wiped(events: Iterable[Event]) -> dict[str, list[Path]]:
-    """Return each node whose wipe was begun and not proven to be done, with its directories."""
+    """Return each node whose wipe began and is not proven to be done, with its directories.
+
+    A record that does not say that it `began` is another version's, which wrote the intent before
+    it asked the guards: it names no directory that may be emptied.
+    """
     begun: dict[str, list[Path]] = {}
     for event in events:
         if event.node is None or event.name not in ("wipe_node", "finish_wipe"):
@@ -124,7 +129,8 @@ def half_wiped(events: Iterable[Event]) -> dict[str, list[Path]]:
         if event.evidence:
             begun.pop(event.node, None)
         elif event.name == "wipe_node":
-            named = event.arguments.get("directories", [])
+            began = event.arguments.get("began") is True
+            named = event.arguments.get("directories", []) if began else []
             begun[event.node] = [Path(directory) for directory in named]
     return begun
 
@@ -180,17 +186,37 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
     try:
         log_again = EventLog(log)
         half = half_wiped(events)
-        faults = Faults(cluster, adapter, log_again, lambda _: None, broken, half, changed)
+        faults = Faults(
+            cluster,
+            adapter,
+            log_again,
+            lambda _: None,
+            broken,
+            half,
+            changed,
+            confirmation=os.environ.get("BROWNOUT_CONFIRM", ""),
+        )
         for node, mend in broken.items():
             say(f"{mend} {node}")
         for debt in reversed(changed):
             say(debt.words())
-        failures = faults.put_back()
+        failures = faults.put_back() + _unknown(events)
     finally:
         adapter.close()
     if failures:
         raise UndoFailed("; ".join(failures), "mend these by hand, then heal again")
     return {**broken, **debts.by_place(changed)}
+
+
+def _unknown(events: Sequence[Event]) -> list[str]:
+    """Say of what no node waits for, and this version does not know how to put back."""
+    actions = {str(e.undo["action"]) for e in events if e.undo and e.node is None}
+    done = {event.name for event in events if event.evidence}
+    return [
+        f"the run's record says that the cluster is put back by `{action}`, which this version of "
+        "brownout does not know"
+        for action in sorted(actions - debts.ACTIONS - done)
+    ]
 
 
 def _found_broken(

@@ -4,7 +4,15 @@ In words, as `start_node then unquiesce_node`: a node that was quiesced and then
 started before it can be asked to take its work back.
 """
 
-__all__ = ["broke", "mended", "steps"]
+__all__ = ["MENDS", "broke", "mended", "steps"]
+
+#: Every mend that a node may wait for.
+MENDS = frozenset(
+    {
+        *("heal_partition", "resume_node", "start_node", "undelay_node", "undrain_node"),
+        "unquiesce_node",
+    }
+)
 
 _THEN = " then "
 #: A process is stopped or paused, never both: the later break takes the earlier one's place.

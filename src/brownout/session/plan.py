@@ -1,6 +1,6 @@
 """What a run is going to do, worked out from the experiment before anything is touched."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -38,13 +38,14 @@ class Plan:
     """One run, resolved: nothing in it is looked up again later.
 
     `needs` names what the scenario does to a node (`kill`, `wipe`, …): an adapter says whether
-    its database supports each.
+    its database supports each. `wipes` are the nodes that the method wipes, as it calls them.
     """
 
     scenario: str
     title: str
     ref: str
     needs: tuple[str, ...]
+    wipes: tuple[str, ...]
     options: Options
     cluster: Cluster
     workload: Workload
@@ -84,13 +85,15 @@ def make_plan(
     workload = _collect(problems, lambda: _workload(options, cluster))
     scenario = str(extension.get("scenario"))
     limits = _collect(problems, lambda: _limits(scenario, cluster, workload, options))
+    wipes = _wipes(experiment, configuration, extension)
     if problems or cluster is None or workload is None or limits is None:
         raise ConfigurationError(problems)
     return Plan(
         scenario=scenario,
         title=str(experiment["title"]),
         ref=experiment_hash(experiment),
-        needs=tuple(extension.get("needs", ())),
+        needs=_needs(extension, wipes),
+        wipes=wipes,
         options=options,
         cluster=cluster,
         workload=workload,
@@ -127,6 +130,28 @@ def _extension(experiment: Mapping[str, Any]) -> Mapping[str, Any]:
         if extension.get("name") == "brownout":
             return dict(extension)
     return {}
+
+
+def _wipes(
+    experiment: Mapping[str, Any], configuration: Mapping[str, Any], extension: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Which nodes are wiped, as `target`: what `wipe_node` is given, or else the target."""
+    named = []
+    for activity in experiment.get("method", []):
+        provider = activity.get("provider", {})
+        if provider.get("func") == "wipe_node":
+            node = str(provider.get("arguments", {}).get("node", "target"))
+            variable = node.removeprefix("${").removesuffix("}")
+            named.append(str(configuration.get(variable, node)) if variable != node else node)
+    if not named and "wipe" in extension.get("needs", ()):
+        return ("target",)
+    return tuple(dict.fromkeys(named))
+
+
+def _needs(extension: Mapping[str, Any], wipes: Sequence[str]) -> tuple[str, ...]:
+    """What the scenario needs; an experiment that wipes and does not say so needs it too."""
+    needs = [*extension.get("needs", ()), *(["wipe"] if wipes else [])]
+    return tuple(dict.fromkeys(needs))
 
 
 def _collect(problems: list[str], step: Callable[[], T]) -> T | None:

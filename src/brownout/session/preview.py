@@ -18,6 +18,7 @@ from brownout.infra import lab
 from brownout.report.words import limit_words
 from brownout.run.metadata import redact
 from brownout.session import guards, open_runs
+from brownout.session.faults import guards_of_wipe
 from brownout.session.guards import Guard
 from brownout.session.plan import Plan
 from brownout.session.targets import ADDED, SPARE, targets_of
@@ -60,6 +61,8 @@ TOLD = {
     "unquiesce_node": "quiesce-undo: to {}, recluster: to every node",
     "wait_until_idle": "latencies: to {}, until it served nothing",
 }
+#: Guards of a wipe that are asked of the whole scenario as well.
+_ASKED_OF_ALL = ("data loss", "deny list")
 #: An action that is several.
 STEPS = {"drain_and_stop_node": ("quiesce_node", "recluster", "wait_until_idle", "stop_node")}
 
@@ -121,8 +124,21 @@ def _cluster_guards(
             found.append(Guard(f"supports {need}", support.ok, support.reason or "yes"))
     if adapter is not None:
         found.append(_whole(adapter))
+        found += _wiping(plan, cluster, adapter)
     lines = [f"  {'yes' if guard.ok else 'NO '}  {guard.name}: {guard.detail}" for guard in found]
     return lines, all(guard.ok for guard in found)
+
+
+def _wiping(plan: Plan, cluster: Cluster, adapter: Adapter) -> list[Guard]:
+    """Every guard of the wipes that the method means to do, where their nodes are known."""
+    target = _target(plan, cluster, adapter) if plan.wipes else None
+    found = []
+    for name in plan.wipes:
+        node = _meant(name, cluster, target)
+        if node is not None and name not in (SPARE, ADDED):
+            lost = adapter.would_lose([node])
+            found += guards_of_wipe(cluster, adapter, host_for(node), node, lost)
+    return [guard for guard in found if guard.name not in _ASKED_OF_ALL]
 
 
 def _support(need: str, cluster: Cluster, adapter: Adapter | None) -> Support | None:

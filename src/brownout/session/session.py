@@ -4,15 +4,18 @@ open ──▶ begin_method ──▶ (faults) ──▶ finish ──▶ begin_
   │ plan checked, load steady            │ redundancy, hold, ledger  │ verdict
 """
 
+import contextlib
 import logging
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from brownout.cluster.adapter import Adapter, adapter_for
 from brownout.cluster.aerospike import of_aerospike
+from brownout.cluster.host import host_for
 from brownout.cluster.model import Node
-from brownout.errors import ConfigurationError
+from brownout.errors import ClusterError, ConfigurationError
 from brownout.impact.baseline import Baseline
 from brownout.infra import lab
 from brownout.observe.observation import Observation
@@ -24,7 +27,7 @@ from brownout.run.events import EventLog
 from brownout.session import debts, ending, guards, open_runs, opening, record, undisturbed
 from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import conclude
-from brownout.session.faults import Faults
+from brownout.session.faults import Faults, guards_of_wipe
 from brownout.session.idle import await_idle
 from brownout.session.interruption import Interruption
 from brownout.session.managed.asking import check_free
@@ -122,6 +125,9 @@ class Session:
         self.whole_at_start = opening.check_whole(self.adapter)
         options = self.plan.options
         self._targets = targets_of(options.target, self.cluster, self.adapter, options.seed)
+        for node in self._to_wipe((SPARE, ADDED)):
+            lost, host = self.adapter.would_lose([node]), host_for(node)
+            guards.refuse(guards_of_wipe(self.cluster, self.adapter, host, node, lost))
 
     def _make_records(self) -> None:
         self.directory = RunDirectory.create(self.plan.scenario, self.plan.options.seed)
@@ -139,7 +145,14 @@ class Session:
             self._load.metrics,
         )
         self._log().point("check", "cluster_whole", ok=True, detail=self.whole_at_start)
-        self.faults = Faults(self.cluster, self.adapter, self._log(), self._load.to_t)
+        self.faults = Faults(
+            self.cluster,
+            self.adapter,
+            self._log(),
+            self._load.to_t,
+            to_wipe=lambda node: node in self._to_wipe(),
+            confirmation=self.plan.options.confirm,
+        )
         self.status.broken = lambda: {
             **self.faults.broken,
             **debts.away(self.faults.changes.owed),
@@ -339,6 +352,14 @@ class Session:
         if not self._targets:
             raise ConfigurationError("no target was chosen: the run did not open")
         return self._targets[0]
+
+    def _to_wipe(self, without: Sequence[str] = ()) -> list[Node]:
+        """The nodes that the method wipes, as far as they can be told now."""
+        found = []
+        for name in self.plan.wipes:
+            with contextlib.suppress(ClusterError, ConfigurationError):
+                found += [self.node(name)] if name not in without else []
+        return found
 
     def _written(self) -> Trail:
         if self._trail is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from brownout.cluster import wipe
 from brownout.cluster.adapter import Member, Milestone, MilestoneState, Support
-from brownout.cluster.aerospike import quiescing, scenarios, storage
+from brownout.cluster.aerospike import objections, quiescing, scenarios, storage
 from brownout.cluster.aerospike.choosing import choose
 from brownout.cluster.aerospike.panel import Panel
 from brownout.cluster.aerospike.resizing import ResizingPart
@@ -145,8 +145,20 @@ class AerospikeAdapter(ResizingPart):
         options = {"namespace": self.load_namespace(), **given.options}
         return {"driver": "aerospike", "connection": connection, "options": options}
 
-    def data_directories(self, node: Node) -> list[Path]:
+    def would_lose(self, nodes: Sequence[Node]) -> list[str]:
+        """Return in words what would be lost if `nodes` lost their data, by how many copies are."""
+        gone = {node.name for node in nodes}
+        others = [node for node in self._panel.nodes if node.name not in gone]
+        try:
+            views = self._panel.views_of(others, self._panel.numbers())
+        except ClusterError as error:
+            return [str(error)]
+        return objections.of_loss(views, len(self._panel.nodes), len(gone))
+
+    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return where the node's storage is, files and devices, as its own configuration says.
+
+        What is left of it once a wipe has `begun` is part of the same.
 
         Raises `Refused` if that is not known, or if another node of the machine has its there too.
         """

@@ -9,6 +9,7 @@ from brownout.cluster.aerospike.view import View
 __all__ = [
     "factor_in",
     "of_factor",
+    "of_loss",
     "of_membership",
     "of_other_factor",
     "of_remaining",
@@ -71,6 +72,36 @@ def of_factor(value: object, size: int, strong: bool) -> list[str]:
     if value > size:
         return [f"replication factor: found {value}, wanted at most {size}, the cluster's size"]
     return []
+
+
+def of_loss(views: Sequence[View], size: int, gone: int) -> list[str]:
+    """Object to `gone` of `size` nodes losing their data, by the `views` of all the others.
+
+    While the others are without them, the copies in effect are fewer than before: then those
+    count that the namespace is set to.
+    """
+    found = [f"{view.node} does not answer ({view.error})" for view in views if view.error]
+    answers = [view for view in views if not view.error]
+    if not answers:
+        return [*found, "no other node has a copy"]
+    for namespace in answers[0].namespaces:
+        copies = min(_copies(view, namespace, size) for view in answers)
+        if copies <= gone:
+            found.append(f"namespace `{namespace}`: {copies} of {gone + 1} copies wanted")
+    for view in answers:
+        if lacking := view.total("unavailable_partitions", "dead_partitions"):
+            found.append(f"{view.node}: {lacking} partitions are unavailable")
+    return found
+
+
+def _copies(view: View, namespace: str, size: int) -> int:
+    """Return how many copies a node keeps of each record; none where it does not say."""
+    told = view.namespaces.get(namespace, {})
+    name = "effective_replication_factor"
+    if view.statistics.get("cluster_size") != str(size) or name not in told:
+        name = "replication-factor"
+    text = told.get(name, "")
+    return min(int(text), size) if text.isdigit() else 0
 
 
 def strongly_consistent(view: View) -> list[str]:

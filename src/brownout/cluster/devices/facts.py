@@ -61,7 +61,8 @@ if command -v blkid >/dev/null; then
 else
   echo "unknown what is on it: the machine has no blkid"
 fi
-find /proc/[0-9]*/fd -maxdepth 1 -lname "$real" 2>/dev/null |
+find -L /proc/[0-9]*/fd -mindepth 1 -maxdepth 1 -type b -exec stat -L -c '%t:%T %n' {} + \
+  2>/dev/null | awk -v own="$(stat -c %t:%T -- "$real")" '$1 == own { print $2 }' |
   cut -d/ -f3 | sort -un | sed 's/^/user /'
 
 for place in / /boot /boot/efi /usr /var /home; do

@@ -1,7 +1,8 @@
 """Whether a block device may be emptied: pure judgements over its facts, every reason told."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from brownout.cluster.commands import Runner
@@ -14,15 +15,22 @@ __all__ = ["check", "refusals"]
 STABLE = (PurePosixPath("/dev/disk/by-id"), PurePosixPath("/dev/disk/by-partuuid"))
 
 
-def check(runner: Runner, path: PurePosixPath, listed: Sequence[PurePosixPath]) -> Facts:
+def check(
+    runner: Runner,
+    path: PurePosixPath,
+    listed: Sequence[PurePosixPath],
+    own: Collection[int] = (),
+) -> Facts:
     """Return the facts of a device that may be emptied; `listed` are those of the inventory.
 
-    Raises `Refused` with every reason otherwise; nothing is touched.
+    `own` are processes that may have it open, since they are the node's. Raises `Refused` with
+    every reason otherwise; nothing is touched.
     """
     problem = _path_problem(path)
     if problem:
         raise _refused(runner, path, [problem])
     facts = gather(runner, path, listed)
+    facts = replace(facts, users=tuple(user for user in facts.users if user not in own))
     found = list(refusals(facts))
     if found:
         raise _refused(runner, path, found)

@@ -1,7 +1,7 @@
 """A node that is a container of a Docker engine."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
@@ -115,7 +115,12 @@ class DockerHost:
         reason = "a container has no machine of its own to restart"
         return Proof(time.monotonic(), 0.0, {"reason": reason}, skipped=True)
 
-    def wipe(self, directories: Sequence[Path]) -> Proof:
+    def check_wipe(self, directories: Sequence[Path]) -> None:
+        """Ask everything that speaks against emptying `directories`, but whether it runs."""
+        with connected(self._spec) as client:
+            storage.check(client, self._checked(client), self._targets(directories), self._keep())
+
+    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
         """Empty directories of the container's own volumes, all checked before one is touched."""
         with connected(self._spec) as client:
             before = self._checked(client)
@@ -123,10 +128,14 @@ class DockerHost:
                 raise Refused(
                     f"node `{self._name}` is not wiped: it is {before.state}", "stop it first"
                 )
-            if not directories:
-                raise Refused(f"node `{self._name}` is not wiped: no directory was named")
-            targets = [PurePosixPath(path) for path in directories]
-            proof = storage.wipe(client, before, targets, self._keep(), self._spec.wipe_timeout_s)
+            proof = storage.wipe(
+                client,
+                before,
+                self._targets(directories),
+                self._keep(),
+                self._spec.wipe_timeout_s,
+                began,
+            )
             self._same_life(client, before, "gone")
             return proof
 
@@ -154,6 +163,11 @@ class DockerHost:
         """Return the names in a directory of the container's volumes, be it running or not."""
         with connected(self._spec) as client:
             return files.entries(client, self._locate(client), PurePosixPath(path))
+
+    def _targets(self, directories: Sequence[Path]) -> list[PurePosixPath]:
+        if not directories:
+            raise Refused(f"node `{self._name}` is not wiped: no directory was named")
+        return [PurePosixPath(path) for path in directories]
 
     def _locate(self, client: Any) -> Container:
         return locate(client, self._name, self._spec.container)

@@ -1,6 +1,6 @@
 """Wiping a stopped container's storage: directories of its own volumes, and nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,19 +13,18 @@ from brownout.cluster.docker.volumes import refusals
 from brownout.cluster.host import Proof
 from brownout.errors import Refused
 
-__all__ = ["wipe"]
+__all__ = ["check", "wipe"]
 
 
-def wipe(
+def check(
     client: Any,
     container: Container,
     targets: Sequence[PurePosixPath],
     keep: Sequence[PurePosixPath],
-    timeout_s: float,
-) -> Proof:
-    """Empty `targets` one after the other, all of them checked before the first is touched.
+) -> list[directories.Facts]:
+    """Return the facts of `targets`; raises `Refused` with what is against one of them.
 
-    Raises `Refused` with what is against one of them; then nothing was touched.
+    Nothing is touched. Who is seen to use one while the container runs is the container itself.
     """
     others, volumes = _others(client, container), _volumes(client, container)
     for target in targets:
@@ -35,7 +34,25 @@ def wipe(
                 f"`{target}` of container {container.name} is not wiped: {'; '.join(found)}"
             )
     runner = HelperRunner(client, container)
-    facts = [directories.check(runner, one, keep, mount_point=True) for one in targets]
+    own: Collection[int] | None = None if container.running else ()
+    return [directories.check(runner, one, keep, mount_point=True, own=own) for one in targets]
+
+
+def wipe(
+    client: Any,
+    container: Container,
+    targets: Sequence[PurePosixPath],
+    keep: Sequence[PurePosixPath],
+    timeout_s: float,
+    began: Callable[[], None],
+) -> Proof:
+    """Empty `targets` one after the other, all of them checked before the first is touched.
+
+    Raises `Refused` with what is against one of them; then nothing was touched.
+    """
+    facts = check(client, container, targets, keep)
+    began()
+    runner = HelperRunner(client, container)
     emptied = [directories.empty(runner, one, timeout_s) for one in facts]
     effective, uncertainty_s = max((one.effective, one.uncertainty_s) for one in emptied)
     evidence = {"state": "empty", "directories": [one.evidence() for one in emptied]}

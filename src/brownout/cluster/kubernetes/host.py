@@ -1,7 +1,7 @@
 """A node that is a pod of a StatefulSet, or of an operator that makes StatefulSets."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
@@ -118,7 +118,18 @@ class KubernetesHost:
         """Do nothing: what a pod runs on is shared with others, and not ours."""
         return Proof(time.monotonic(), 0.0, {"reason": calls.NO_MACHINE}, skipped=True)
 
-    def wipe(self, directories: Sequence[Path]) -> Proof:
+    def check_wipe(self, directories: Sequence[Path]) -> None:
+        """Ask everything that speaks against emptying `directories`, but whether it runs."""
+        targets = self._targets(directories)
+        with self._objects() as objects:
+            pod = find_pod(objects, self._spec)
+            if pod is None:
+                raise Refused(f"node `{self._name}` is not wiped: its pod is not there")
+            storage.check(objects, self._spec, pod, self._controller(objects, pod), targets)
+        with self._somewhere() as runner:
+            storage.check_running(runner, self._spec, targets)
+
+    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
         """Empty directories of a held pod's own claims, all checked before one is touched."""
         with self._objects() as objects:
             pod = find_pod(objects, self._spec)
@@ -128,10 +139,8 @@ class KubernetesHost:
                     f"node `{self._name}` is not wiped: its pod {state}",
                     "stop it first",
                 )
-            if not directories:
-                raise Refused(f"node `{self._name}` is not wiped: no directory was named")
-            targets = [PurePosixPath(path) for path in directories]
-            return storage.wipe(objects, self._spec, pod, self._controller(objects, pod), targets)
+            targets, controller = self._targets(directories), self._controller(objects, pod)
+            return storage.wipe(objects, self._spec, pod, controller, targets, began)
 
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the calls that `act` would be; raises `Refused` where it would be refused."""
@@ -145,7 +154,7 @@ class KubernetesHost:
                     stopping.check_killable(self._spec, process)
             if act == "wipe" and found.pod is not None:
                 controller = self._controller(objects, found.pod)
-                targets = [PurePosixPath(path) for path in directories]
+                targets = self._targets(directories)
                 storage.check(objects, self._spec, found.pod, controller, targets)
         return calls.of(act, self._spec, found, directories)
 
@@ -156,6 +165,11 @@ class KubernetesHost:
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory: in the container, or of a stopped pod's volumes."""
         return named(self._ask(ENTRIES, path, "listed"))
+
+    def _targets(self, directories: Sequence[Path]) -> list[PurePosixPath]:
+        if not directories:
+            raise Refused(f"node `{self._name}` is not wiped: no directory was named")
+        return [PurePosixPath(path) for path in directories]
 
     @contextmanager
     def _objects(self) -> Iterator[Objects]:

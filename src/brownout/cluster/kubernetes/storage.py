@@ -5,10 +5,11 @@ API keeps it as long as the held pod, and that cannot be taken back; with the po
 StatefulSet makes another claim for the next pod.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from brownout.cluster import directories
+from brownout.cluster.commands import Runner
 from brownout.cluster.host import Proof
 from brownout.cluster.kubernetes import claims, holding
 from brownout.cluster.kubernetes import pod as pods
@@ -19,7 +20,7 @@ from brownout.cluster.kubernetes.spec import KubernetesSpec
 from brownout.errors import HostError, Refused
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 
-__all__ = ["check", "claim_of", "deleting", "wipe"]
+__all__ = ["check", "check_running", "claim_of", "deleting", "wipe"]
 
 _VOLUMES = "/api/v1/persistentvolumes"
 
@@ -53,21 +54,31 @@ def check(
     return used
 
 
+def check_running(runner: Runner, spec: KubernetesSpec, targets: Sequence[PurePosixPath]) -> None:
+    """Raise `Refused` with what is in the way inside the pod's container, which runs.
+
+    Who is seen to use them there is the pod itself; nothing is touched.
+    """
+    for target in targets:
+        directories.check(runner, target, _keep(spec), mount_point=True, own=None)
+
+
 def wipe(
     objects: Objects,
     spec: KubernetesSpec,
     pod: Pod,
     controller: Object | None,
     targets: Sequence[PurePosixPath],
+    began: Callable[[], None],
 ) -> Proof:
     """Empty `targets` of a held pod, all of them checked before the first is touched.
 
     Raises `Refused` with what is against one of them; then nothing was touched.
     """
     used = check(objects, spec, pod, controller, targets)
-    keep = [PurePosixPath(spec.config_file)] if spec.config_file else []
     with helper(objects, spec, pod) as runner:
-        facts = [directories.check(runner, one, keep, mount_point=True) for one in targets]
+        facts = [directories.check(runner, one, _keep(spec), mount_point=True) for one in targets]
+        began()
         emptied = [directories.empty(runner, one, spec.wipe_timeout_s) for one in facts]
     holding.await_ended(objects, pod, 0.0)  # nothing of it came back meanwhile
     replaced = [_replace(objects, spec, claim) for claim in used.values() if claim is not None]
@@ -77,6 +88,10 @@ def wipe(
         evidence["claims"] = replaced
     already = not any(one.files for one in emptied) and all(c and c.deleting for c in used.values())
     return Proof(effective, uncertainty_s, evidence, already=already)
+
+
+def _keep(spec: KubernetesSpec) -> list[PurePosixPath]:
+    return [PurePosixPath(spec.config_file)] if spec.config_file else []
 
 
 def claim_of(objects: Objects, namespace: str, name: str) -> Claim | None:

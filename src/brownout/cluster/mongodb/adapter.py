@@ -1,5 +1,6 @@
 """The adapter itself: asks every member at once and hands the answers to pure functions."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,12 +91,16 @@ class MongoAdapter(SetResizing, SetAdjusting):
             "options": options,
         }
 
-    def data_directories(self, node: Node) -> list[Path]:
+    def would_lose(self, nodes: Sequence[Node]) -> list[str]:
+        """Return in words what would be lost if `nodes` lost their data; see `milestones`."""
+        return milestones.lost_with({node.name for node in nodes}, self._views())
+
+    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return the node's `dbPath`, as its own configuration names it.
 
         Raises `Refused` if that is not known for sure, if a living member names another one, if
-        it does not look like MongoDB's storage, or if it is, holds or lies in the directory of
-        another node of the same machine.
+        it does not look like MongoDB's storage (unless its wipe has `begun`), or if it is, holds
+        or lies in the directory of another node of the same machine.
         """
         host = host_for(node)
         directory = storage.configured_directory(node, host)
@@ -106,7 +111,8 @@ class MongoAdapter(SetResizing, SetAdjusting):
                 f"`{answered}`",
                 "restart it with its configuration, or correct the inventory",
             )
-        storage.check_contents(node, host, directory)
+        if not begun:
+            storage.check_contents(node, host, directory)
         for other in self._cluster.every:
             if other.name != node.name:
                 self.check_apart(node, host, directory, other)

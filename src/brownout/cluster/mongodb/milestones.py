@@ -9,7 +9,7 @@ Every member is believed about itself only; each milestone includes the one befo
     whole       and the set has exactly the members of the inventory
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from brownout.cluster.adapter import Milestone, MilestoneState
 from brownout.cluster.mongodb.view import PRIMARY, View
 from brownout.errors import ConfigurationError
 
-__all__ = ["MAX_LAG_S", "judge", "lags_s", "primary_of", "signature_of"]
+__all__ = ["MAX_LAG_S", "judge", "lags_s", "lost_with", "primary_of", "signature_of"]
 
 #: How far a secondary may be behind the primary and still count as a copy.
 MAX_LAG_S = 10.0
@@ -47,6 +47,33 @@ def lags_s(views: Sequence[View]) -> dict[str, float | None]:
     primary = primary_of(views)
     head = primary.applied if primary else None
     return {view.node: _behind_s(head, view.applied) for view in views}
+
+
+def lost_with(gone: Collection[str], views: Sequence[View]) -> list[str]:
+    """Return in words what would be lost if the members `gone` lost their data.
+
+    One of the others must have all data, and fewer must be gone than acknowledge a write.
+    """
+    rest = [view for view in views if view.node not in gone]
+    head = max((view.applied for view in rest if view.applied), default=None)
+    copies = [
+        view
+        for view in rest
+        if view.role in ("primary", "secondary")
+        and not view.syncs_initially
+        and (behind := _behind_s(head, view.applied)) is not None
+        and behind <= MAX_LAG_S + view.delay_s
+    ]
+    lost = [] if copies else [f"no member but {', '.join(sorted(gone))} has all data"]
+    said = [int(v.status["writeMajorityCount"]) for v in views if "writeMajorityCount" in v.status]
+    needed = max(said, default=len(views) // 2 + 1)
+    if len(gone) >= needed:
+        lost.append(f"{_members(needed)} acknowledge a write, and {_members(len(gone))} would go")
+    return lost
+
+
+def _members(count: int) -> str:
+    return f"{count} member" + "s" * (count != 1)
 
 
 def signature_of(views: Sequence[View]) -> str:

@@ -4,6 +4,7 @@ What is asked of the cluster is asked of every shard; what is done to a node is 
 shard's adapter. A target may name a shard: `primary@s1`, `role=secondary@s2`.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -134,9 +135,19 @@ class ShardedAdapter:
         connection = access(self._cluster).generator()
         return {"driver": "mongodb", "connection": connection, "options": options}
 
-    def data_directories(self, node: Node) -> list[Path]:
+    def would_lose(self, nodes: Sequence[Node]) -> list[str]:
+        """Return in words what the shards would lose if `nodes` lost their data."""
+        by_shard = {name: [n for n in nodes if n.shard == name] for name in self._shards}
+        return [
+            f"shard {name}: {words}"
+            for name, gone in by_shard.items()
+            if gone
+            for words in self._shards[name].would_lose(gone)
+        ]
+
+    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return where `node` keeps its data, apart from every node of every shard."""
-        found = self._of(node).data_directories(node)
+        found = self._of(node).data_directories(node, begun)
         for other in self._cluster.nodes:
             if other.shard != node.shard:
                 for directory in found:

@@ -1,7 +1,7 @@
 """A node on a machine that is reached by ssh."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
@@ -124,7 +124,13 @@ class SshHost:
             self._boot_id,
         )
 
-    def wipe(self, directories: Sequence[Path]) -> Proof:
+    def check_wipe(self, directories: Sequence[Path]) -> None:
+        """Ask everything that speaks against emptying `directories`, but whether it runs."""
+        process = self._locate().process
+        own = () if process is None else (process.pid,)
+        storage.check(self._runner, self._spec, self._targets(directories), own)
+
+    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
         """Empty directories or block devices, all of them checked before the first is touched.
 
         A device must be one of the inventory's `devices`, by its stable name there.
@@ -133,10 +139,7 @@ class SshHost:
         if located.process is not None or located.unrest:
             state = located.unrest or self.running().describe()
             raise Refused(f"node `{self._name}` is not wiped: {state}", "stop it first")
-        if not directories:
-            raise Refused(f"node `{self._name}` is not wiped: no directory or device was named")
-        targets = [PurePosixPath(path) for path in directories]
-        return storage.wipe(self._runner, self._spec, targets)
+        return storage.wipe(self._runner, self._spec, self._targets(directories), began)
 
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the command that `act` would be on the node's machine."""
@@ -161,6 +164,11 @@ class SshHost:
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory on the node's machine."""
         return named(self._ask(ENTRIES, path, "listed"))
+
+    def _targets(self, directories: Sequence[Path]) -> list[PurePosixPath]:
+        if not directories:
+            raise Refused(f"node `{self._name}` is not wiped: no directory or device was named")
+        return [PurePosixPath(path) for path in directories]
 
     def _locate(self) -> Located:
         return locate(self._name, self._spec, self._runner)

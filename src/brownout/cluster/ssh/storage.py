@@ -1,6 +1,6 @@
 """Wiping a stopped node's storage on its machine: directories, block devices, or both."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import PurePosixPath
 
 from brownout.cluster import devices, directories
@@ -9,25 +9,47 @@ from brownout.cluster.host import Proof
 from brownout.cluster.ssh.spec import SshSpec
 from brownout.errors import Refused
 
-__all__ = ["wipe"]
+__all__ = ["check", "wipe"]
 
 _IS_DEVICE = '[ -b "$1" ] && echo "device yes"; return 0'
 
 
-def wipe(runner: Runner, spec: SshSpec, targets: Sequence[PurePosixPath]) -> Proof:
+def check(
+    runner: Runner,
+    spec: SshSpec,
+    targets: Sequence[PurePosixPath],
+    own: Collection[int] = (),
+) -> tuple[list[directories.Facts], list[devices.Facts]]:
+    """Return the facts of the directories and of the devices among `targets`.
+
+    `own` are the node's own processes, which may use them. Raises `Refused` with what is against
+    one of them; nothing is touched.
+    """
+    keep = [PurePosixPath(path) for path in (spec.config_file, _log(spec)) if path]
+    listed = [PurePosixPath(path) for path in spec.devices]
+    plain: list[directories.Facts] = []
+    block: list[devices.Facts] = []
+    for target in targets:
+        if target in listed or _is_device(runner, target):
+            block.append(devices.check(runner, target, listed, own))
+        else:
+            plain.append(directories.check(runner, target, keep, own=own))
+    _check_all_named(runner, block)
+    return plain, block
+
+
+def wipe(
+    runner: Runner,
+    spec: SshSpec,
+    targets: Sequence[PurePosixPath],
+    began: Callable[[], None] = lambda: None,
+) -> Proof:
     """Empty `targets` one after the other, all of them checked before the first is touched.
 
     Raises `Refused` with what is against one of them; then nothing was touched.
     """
-    keep = [PurePosixPath(path) for path in (spec.config_file, _log(spec)) if path]
-    listed = [PurePosixPath(path) for path in spec.devices]
-    plain, block = [], []
-    for target in targets:
-        if target in listed or _is_device(runner, target):
-            block.append(devices.check(runner, target, listed))
-        else:
-            plain.append(directories.check(runner, target, keep))
-    _check_all_named(runner, block)
+    plain, block = check(runner, spec, targets)
+    began()
     emptied = [directories.empty(runner, facts, spec.wipe_timeout_s) for facts in plain]
     discarded = [devices.empty(runner, facts, spec.wipe_timeout_s) for facts in block]
     effects = [(one.effective, one.uncertainty_s) for one in emptied]
