@@ -33,6 +33,7 @@ __all__ = [
     "before_experiment_control",
     "before_method_control",
     "before_rollback_control",
+    "cleanup_control",
 ]
 
 logger = logging.getLogger("chaostoolkit")
@@ -63,6 +64,7 @@ def before_experiment_control(
 def before_activity_control(context: Activity, **_: Any) -> None:
     """Stop the method where the run was aborted or an activity failed; undoing always goes on."""
     if is_open() and current().interruption.must_stop():
+        current().interruption.deafen()
         raise InterruptExecution(current().interruption.reason)
 
 
@@ -118,6 +120,12 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
         logger.exception("brownout could not judge the run")
     finally:
         set_current(None)
+
+
+def cleanup_control() -> None:
+    """Put everything back where an exception kept Chaos Toolkit from ending the experiment."""
+    if is_open():
+        after_experiment_control({}, state={"status": "interrupted"})
 
 
 def _has_failed(activity: Activity, run: Run) -> bool:

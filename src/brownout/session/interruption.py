@@ -1,6 +1,7 @@
 """Why a run is to stop before its end, and that nothing stops it while it puts things back."""
 
 import logging
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ __all__ = ["Interruption"]
 
 logger = logging.getLogger("chaostoolkit")
 
+_WORDS = {signal.SIGINT: "stopped by Ctrl-C", signal.SIGTERM: "stopped by SIGTERM"}
+
 
 class Interruption:
     """The first reason to stop counts; `aborted` is for people and stop conditions only."""
@@ -29,7 +32,12 @@ class Interruption:
         self._events: EventLog | None = None
         self._watch: StopWatch | None = None
         self._deaf = DeafToSignals()
+        self._signal = ""
         self._waker = Waker()
+
+    def arm(self) -> None:
+        """From here on the first signal ends the run, and no other disturbs that."""
+        self._deaf.arm(self._told_by)
 
     def watch(self, run: Path, events: EventLog, series: Callable[[], Series]) -> None:
         """Watch the stop conditions, and for `brownout abort`, until all is put back."""
@@ -40,12 +48,13 @@ class Interruption:
 
     def aborted(self) -> bool:
         """Whether a person or a stop condition ended the run."""
-        return self._aborted.is_set()
+        return self._aborted.is_set() or bool(self._signal)
 
     def abort(self, reason: str) -> None:
         """A person or a stop condition ends the run; everything is put back."""
         if not self._aborted.is_set():
             self._aborted.set()
+            reason = self._signal or reason
             self.reason = self.reason or reason
             if self._events is not None:
                 self._events.point("abort", "abort", reason=reason)
@@ -57,6 +66,10 @@ class Interruption:
             if self._events is not None:
                 self._events.point("note", "failure", reason=reason)
 
+    def deafen(self) -> None:
+        """The run is ending early, for its reason: no signal is to disturb that."""
+        self._deaf.listen()
+
     def must_stop(self) -> bool:
         """Whether no further activity may start; undoing may always."""
         return bool(self.reason) and not self._undoing
@@ -67,11 +80,18 @@ class Interruption:
         if self._watch is not None:
             self._watch.end()
         self._deaf.listen()
+        if self._signal:
+            self.abort(self._signal)
 
     def end(self) -> None:
         """Signals mean again what they meant before."""
         self._waker.stop()
         self._deaf.stop()
+
+    def _told_by(self, number: signal.Signals) -> None:
+        """A signal came, at any moment: what takes a lock or writes has to wait for `no_more`."""
+        self._signal = _WORDS.get(number, f"interrupted from outside brownout by {number.name}")
+        self.reason = self.reason or self._signal
 
     def _stop_for(self, reason: str) -> None:
         """A stop condition is met: interrupt whatever Chaos Toolkit does now."""

@@ -70,6 +70,7 @@ class Session:
 
     def open(self) -> None:
         """Check everything, start the load, and wait until its baseline is accepted."""
+        self.interruption.arm()
         self.status.start()
         self._find_cluster()
         self._check_cluster()
