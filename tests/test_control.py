@@ -6,6 +6,7 @@ Each test is a way in which a bare `chaos run` would leave exit 0, or lose what 
 import signal
 import time
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -189,26 +190,71 @@ def _await_event(where: Path, words: str, timeout_s: float = 120.0) -> None:
     raise AssertionError(f"{words!r} never happened")
 
 
+def _stopped_in_mid_fault(
+    where: Path, sent: list[signal.Signals], distances: Random, more: dict[str, Any] | None = None
+) -> chaos.Ran:
+    """Kill a node and stop the run by signals, each up to a third of a second after another."""
+    experiment = chaos.quick(chaos.load("node-kill"))
+    wait: dict[str, Any] = experiment["method"][1]
+    wait["provider"]["arguments"]["state"] = "redundant"  # it never is: the node stays down
+    experiment["controls"] += [more] if more else []
+    process = chaos.start(experiment, where, env={"PYTHONPATH": str(Path(__file__).parents[1])})
+    _await_event(where, '"changed"')
+    for each in sent:
+        process.send_signal(each)
+        time.sleep(distances.uniform(0, 0.35))  # the moment is what is tested
+    return chaos.finish(process, where, timeout_s=60)
+
+
+def _check_put_back(ran: chaos.Ran, lab: Cluster) -> None:
+    assert ran.code != 0
+    # On a busy machine the load may not be judged at all; that it was aborted is said either way.
+    assert ran.impact["verdict"] in ("aborted", "inconclusive")
+    assert any(reason.startswith("aborted: stopped by ") for reason in ran.impact["reasons"])
+    assert "weakness" not in ran.output
+    assert any("put" in line for line in ran.output.splitlines())
+    assert [event["name"] for event in ran.events if event["type"] == "mend"][:1] == ["start_node"]
+    assert _whole(lab)
+
+
 @pytest.mark.parametrize(
     ("sent", "cause"),
-    [(signal.SIGTERM, "SIGTERM signal received"), (signal.SIGINT, "Ctrl-C")],
+    [(signal.SIGTERM, "stopped by SIGTERM"), (signal.SIGINT, "stopped by Ctrl-C")],
     ids=lambda part: getattr(part, "name", ""),
 )
 def test_a_signal_in_mid_fault_aborts_and_puts_everything_back(
     sent: signal.Signals, cause: str, tmp_path: Path, lab_mongodb: Cluster
 ) -> None:
-    experiment = chaos.quick(chaos.load("node-kill"))
-    sleep = {"type": "python", "module": "time", "func": "sleep", "arguments": {"secs": 600}}
-    experiment["method"][1] = {"type": "action", "name": "somebody-elses", "provider": sleep}
-    process = chaos.start(experiment, tmp_path)
-    _await_event(tmp_path, '"changed"')
-    process.send_signal(sent)
-    ran = chaos.finish(process, tmp_path, timeout_s=60)
-    assert ran.code != 0
-    # On a busy machine the load may not be judged at all; that it was aborted is said either way.
-    assert ran.impact["verdict"] in ("aborted", "inconclusive")
+    ran = _stopped_in_mid_fault(tmp_path, [sent], Random(0))
+    _check_put_back(ran, lab_mongodb)
     assert f"aborted: {cause}" in ran.impact["reasons"]
-    assert "weakness" not in ran.output
-    assert any("put" in line for line in ran.output.splitlines())
-    assert [event["name"] for event in ran.events if event["type"] == "mend"][:1] == ["start_node"]
-    assert _whole(lab_mongodb)
+
+
+def test_a_signal_and_another_where_no_rollback_follows_put_everything_back(
+    tmp_path: Path, lab_mongodb: Cluster
+) -> None:
+    module = {"type": "python", "module": "tests.interrupting"}
+    ran = _stopped_in_mid_fault(
+        tmp_path, [signal.SIGTERM], Random(1), {"name": "again", "provider": module}
+    )
+    assert "a second signal is sent" in ran.output
+    _check_put_back(ran, lab_mongodb)
+    (abort,) = [event for event in ran.events if event["type"] == "abort"]
+    assert abort["reason"] == "stopped by SIGTERM"
+
+
+def test_five_signals_in_mid_fault_put_everything_back(
+    tmp_path: Path, lab_mongodb: Cluster
+) -> None:
+    sent = [signal.SIGINT, signal.SIGTERM, signal.SIGINT, signal.SIGTERM, signal.SIGTERM]
+    _check_put_back(_stopped_in_mid_fault(tmp_path, sent, Random(2)), lab_mongodb)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("seed", range(12))
+def test_two_signals_in_mid_fault_put_everything_back(
+    seed: int, tmp_path: Path, lab_mongodb: Cluster
+) -> None:
+    drawn = Random(seed)
+    sent = drawn.choices([signal.SIGINT, signal.SIGTERM], k=2)
+    _check_put_back(_stopped_in_mid_fault(tmp_path, sent, drawn), lab_mongodb)

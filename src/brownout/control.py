@@ -39,6 +39,7 @@ __all__ = [
     "before_experiment_control",
     "before_method_control",
     "before_rollback_control",
+    "cleanup_control",
 ]
 
 logger = logging.getLogger("chaostoolkit")
@@ -78,6 +79,7 @@ def before_activity_control(context: Activity, **_: Any) -> None:
     Else say which activity begins.
     """
     if is_open() and current().interruption.must_stop():
+        current().interruption.deafen()
         raise InterruptExecution(current().interruption.reason)
     if is_open():
         current().begin_step(str(context.get("name")))
@@ -202,6 +204,12 @@ def _why(run: Run) -> str:
     """Return in one line why an activity failed; nothing where it does not say."""
     lines = "".join(run.get("exception") or ()).strip().splitlines()
     return lines[-1].partition("ActivityFailed: ")[2] if lines else ""
+
+
+def cleanup_control() -> None:
+    """Put everything back where an exception kept Chaos Toolkit from ending the experiment."""
+    if is_open():
+        after_experiment_control({}, state={"status": "interrupted"})
 
 
 def _has_failed(activity: Activity, run: Run) -> bool:

@@ -84,7 +84,8 @@ class ExperimentProcess:
         self.process.wait()
         said = self._said()
         directory = Path(str(said["run"])) if said.get("run") else None
-        held = [c.run for c in open_runs.claims() if c.run not in self._claimed_before]
+        runs = [claim.run for claim in open_runs.claims() if claim.kind == "run"]
+        held = [run for run in runs if run not in self._claimed_before]
         unmended = None
         if said.get("undo_failed"):
             unmended = "; ".join(map(str, said["undo_failed"]))

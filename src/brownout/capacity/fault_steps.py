@@ -5,6 +5,7 @@ chosen and what it left is judged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ class FaultSteps:
     """Makes steps by running `experiment`, with `variables` as `--var` has them.
 
     `source` and `change` are the workload's name or path, and what is changed of it. `before` is
-    called before each step and raises where the cluster is not whole.
+    called before each step and raises where the cluster is not whole. `lent` is open while the run
+    goes on, which claims the cluster for itself.
     """
 
     workload: Workload
@@ -43,6 +45,7 @@ class FaultSteps:
     allowance_s: float
     terms: Terms = TERMS
     before: Callable[[], object] = lambda: None
+    lent: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def make(self, probe: Probe, number: int) -> Step:
         """Make one step.
@@ -55,8 +58,9 @@ class FaultSteps:
         changes = [f"streams.{name}.rate={rate}" for name, rate in rates.items()]
         load = ",".join([*filter(None, [self.change]), *changes])
         given = (f"workload={self.source}", f"load={load}", f"seed={seed}", *self.variables)
-        repeat = run_once(self.experiment, Draw(number, seed, given))
-        directory, impact = _checked(repeat, probe)
+        with self.lent():
+            repeat = run_once(self.experiment, Draw(number, seed, given))
+            directory, impact = _checked(repeat, probe)
         found = self._judged(directory, impact)
         detail = {"out_s": dict(found.out_s), "judged_s": dict(found.judged_s)}
         return made(number, "faulted", probe, found.judgement, found.figures, found.lag_p99_ms,

@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +42,10 @@ from brownout.load.where import places_for
 from brownout.load.workload import Workload
 from brownout.run.directory import RunDirectory
 from brownout.run.metadata import read_json, write_json
-from brownout.session import guards, open_runs, opening
+from brownout.session import open_runs, opening
+from brownout.session.loads import check_allowed, taken
 from brownout.session.plan import Plan
 from brownout.session.planning import plan_of
-from brownout.session.signals import as_ctrl_c
 
 __all__ = ["Wanted", "carry_out", "read_wanted"]
 
@@ -104,21 +103,20 @@ def carry_out(wanted: Wanted, directory: Path | None, say: Say) -> tuple[dict[st
     workload = promised(wanted.workload, wanted.change, wanted.sla)
     declared = inventory.declared(wanted.cluster)
     variables, plan = _planned(wanted)
-    _refuse(declared, plan)
-    open_runs.check_free(declared.name)
+    confirmed = plan.options.confirm if plan else os.environ.get("BROWNOUT_CONFIRM", "")
+    check_allowed(declared, confirmed, say, plan.needs if plan else ())
+    if plan is not None:
+        opening.check_foreseen(plan)
     target, brought_up = lab.ensure(declared, progress=say)
-    try:
-        with _adapter(target) as adapter:
-            if plan is not None:
-                opening.check_support(plan, target, adapter)
-            opening.check_whole(adapter)
-            place = directory or _make(wanted)
-            searching = _Searching(wanted, workload, target, adapter, variables, place, say)
-            with as_ctrl_c():
-                return searching.run()
-    finally:
-        if brought_up:
-            lab.down(target, progress=say)
+    place = directory or _make(wanted)
+    with (
+        taken(target, place, wanted.cluster, brought_up=brought_up, say=say),
+        _adapter(target) as adapter,
+    ):
+        if plan is not None:
+            opening.check_support(plan, target, adapter)
+        opening.check_whole(adapter)
+        return _Searching(wanted, workload, target, adapter, variables, place, say).run()
 
 
 @dataclass(slots=True)
@@ -182,7 +180,7 @@ class _Searching:
         steps = FaultSteps(
             self.workload, catalog.find_experiment(wanted.fault), self.variables,
             wanted.workload, wanted.change, wanted.seed, wanted.allowance_s,
-            before=self._check,
+            before=self._check, lent=lambda: open_runs.lent(self.cluster.name),
         )  # fmt: skip
         return self._hunt("faulted", settings, steps.make)
 
@@ -191,8 +189,7 @@ class _Searching:
                     lambda probe: self.say(trying(probe, phase)))  # fmt: skip
 
     def _check(self) -> None:
-        """Between two steps the cluster is nobody else's, whole and redundant; else it ends."""
-        open_runs.check_free(self.cluster.name)
+        """Between two steps the cluster is whole and redundant; else it ends."""
         opening.check_whole(self.adapter)
 
     def _told(self, step: Step) -> None:
@@ -229,15 +226,6 @@ def _planned(wanted: Wanted) -> tuple[tuple[str, ...], Plan | None]:
     if not plan.needs:
         raise ConfigurationError(f"--with-fault: `{wanted.fault}` breaks nothing")
     return variables, plan
-
-
-def _refuse(cluster: Cluster, plan: Plan | None) -> None:
-    """Ask the guards: a search drives a cluster to where it breaks its promises, fault or not."""
-    needs = plan.needs if plan else ()
-    confirmed = plan.options.confirm if plan else os.environ.get("BROWNOUT_CONFIRM", "")
-    guards.refuse(guards.of_cluster(cluster, needs, confirmed, datetime.now(UTC)))
-    if plan is not None:
-        opening.check_foreseen(plan)
 
 
 def _make(wanted: Wanted) -> Path:

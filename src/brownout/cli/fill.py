@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from brownout.cli.arguments import Cluster
-from brownout.cli.load import Changes, WorkloadName, opened_adapter, seconds
+from brownout.cli.load import Changes, Confirm, WorkloadName, opened_adapter, seconds
 from brownout.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ def fill(
     ] = 0.05,
     change: Changes = "",
     seed: Annotated[int, typer.Option(min=1, help="Of the values.")] = 1,
+    confirm: Confirm = "",
 ) -> None:
-    """Fill a database with WORKLOAD's data set, and condition it.
+    """Fill a database with WORKLOAD's data set, and condition it. Nobody else has it meanwhile.
 
     One that was killed goes on where it stopped; a complete one is only counted. Exit code 2
     where it did not get steady in the time that --condition gives it.
@@ -44,8 +45,11 @@ def fill(
     from brownout.infra import lab
     from brownout.load import workload as workloads
     from brownout.load.filling import bytes_of, sized
-    from brownout.session import open_runs
+    from brownout.session.loads import check_allowed
     from brownout.session.status import Status
+
+    def say(words: str) -> None:
+        typer.echo(words, err=True)
 
     wanted = sized(workloads.load(workload, change), records, bytes_of(size) if size else 0)
     if not wanted.data.load:
@@ -53,16 +57,16 @@ def fill(
     longest = seconds(condition, "--condition") if condition else 0.0
     step = seconds(window, "--window")
     declared = inventory.declared(cluster)
-    open_runs.check_free(declared.name)
+    check_allowed(declared, confirm, say)
     # A lab that comes down again would be filled for nothing: it stays.
-    target, _ = lab.ensure(declared, progress=lambda words: typer.echo(words, err=True))
+    target, _ = lab.ensure(declared, progress=say)
     status = Status(title=f"{target.name} · fill {wanted.name}")
     try:
         with opened_adapter(target) as adapter:
             adapter.ready()
             status.start()
-            told, steady = _carried_out(wanted, target, adapter, status, seed, longest, step,
-                                        tolerance)  # fmt: skip
+            told, steady = _carried_out(wanted, target, cluster, adapter, status, seed, longest,
+                                        step, tolerance)  # fmt: skip
     finally:
         status.stop()
     typer.echo(told)
@@ -72,6 +76,7 @@ def fill(
 def _carried_out(
     wanted: "Workload",
     target: "ClusterModel",
+    inventory: str,
     adapter: "Adapter",
     status: "Status",
     seed: int,
@@ -86,11 +91,14 @@ def _carried_out(
     from brownout.load.where import places_for
     from brownout.report.words import duration
     from brownout.run.directory import RunDirectory
+    from brownout.session.loads import taken
 
     status.phase = "filling"
     directory = RunDirectory.create("fill", seed)
-    done = filled(wanted, adapter.load_spec(), directory.path, seed=seed,
-                  places=places_for(target, directory.path), progress=status.progress)  # fmt: skip
+    with taken(target, directory.path, inventory, brought_up=False, say=status.say):
+        done = filled(wanted, adapter.load_spec(), directory.path, seed=seed,
+                      places=places_for(target, directory.path),
+                      progress=status.progress)  # fmt: skip
     told = (f"{target.name}: {done['keys']:,} records are there, counted at the database "
             f"({duration(float(done['seconds']))})")  # fmt: skip
     if not longest:
@@ -104,9 +112,10 @@ def _carried_out(
         conditioning.feed(event)
         status.say(conditioning.state().why)
 
-    result = run_load(wanted, adapter.load_spec(), place.path, longest, seed=seed, on_live=feed,
-                      read_back=False, places=places_for(target, place.path),
-                      enough=conditioning.enough)  # fmt: skip
+    with taken(target, place.path, inventory, brought_up=False, say=status.say):
+        result = run_load(wanted, adapter.load_spec(), place.path, longest, seed=seed, on_live=feed,
+                          read_back=False, places=places_for(target, place.path),
+                          enough=conditioning.enough)  # fmt: skip
     state, took = conditioning.state(), duration(float(result.stopped["end_t"]))
     if state.steady:
         return f"{told}\nsteady after {took} ({len(conditioning.windows)} windows)", True

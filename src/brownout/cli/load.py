@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from brownout.cli.arguments import Cluster, complete_workload
-from brownout.errors import ConfigurationError, Refused
+from brownout.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from brownout.cluster import model
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brownout.load.session import LoadResult
     from brownout.session.status import Status
 
-__all__ = ["clean", "load", "opened_adapter", "seconds", "watched", "words_of"]
+__all__ = ["Confirm", "clean", "load", "opened_adapter", "seconds", "watched", "words_of"]
 
 #: Fewer ok than this, and the load is more than can be carried.
 CARRIED = 0.99
@@ -33,6 +33,10 @@ WorkloadName = Annotated[
         help="A workload file, or the name of a shipped one.", autocompletion=complete_workload
     ),
 ]
+Confirm = Annotated[
+    str,
+    typer.Option(envvar="BROWNOUT_CONFIRM", help="A production cluster's name, if you mean it."),
+]
 Changes = Annotated[str, typer.Option("--set", help="Change settings: streams.0.rate=400,…")]
 
 
@@ -45,12 +49,14 @@ def load(
     clean: Annotated[
         bool, typer.Option("--clean", help="Remove the data set from the database afterwards.")
     ] = False,
+    confirm: Confirm = "",
 ) -> None:
     """Put WORKLOAD on a cluster for a time and say what came of it; the raw files are kept.
 
-    A lab that is down is brought up, and taken down again.
+    A lab that is down is brought up, and taken down again. Nobody else has the cluster meanwhile.
     """
     from brownout.cli.store import delivered
+    from brownout.cluster import inventory
     from brownout.infra import lab
     from brownout.load import workload as workloads
     from brownout.load.left import left_by
@@ -58,37 +64,39 @@ def load(
     from brownout.load.where import places_for
     from brownout.observe.serving import load_shown
     from brownout.run.directory import RunDirectory
+    from brownout.session.loads import check_allowed, taken
     from brownout.session.status import Status
 
     wanted, length = workloads.load(workload, change), seconds(duration)
-    target, brought_up = lab.ensure(cluster, progress=_progress)
+    declared = inventory.declared(cluster)
+    check_allowed(declared, confirm, _progress)
+    target, brought_up = lab.ensure(declared, progress=_progress)
+    directory = RunDirectory.create("load", seed)
     status = Status(title=f"{target.name} · {wanted.summary()}")
-    try:
-        with opened_adapter(target) as adapter:
-            adapter.ready()
-            directory = RunDirectory.create("load", seed)
-            status.start()
-            status.phase = "preparing"
-            with watched(adapter, directory.balance, length) as begin:
-                result = run_load(
-                    wanted,
-                    {**adapter.load_spec(), "labels": _labels(target, adapter, directory.path)},
-                    directory.path,
-                    length,
-                    seed=seed,
-                    on_live=_feed(status, length),
-                    progress=status.progress,
-                    clean=clean,
-                    places=places_for(target, directory.path),
-                    on_start=begin,
-                    shown=partial(
-                        load_shown, target.observe.listen, directory.path.name, _progress
-                    ),
-                )
-    finally:
-        status.stop()
-        if brought_up:
-            lab.down(target)
+    with taken(target, directory.path, cluster, brought_up=brought_up, say=_progress):
+        try:
+            with opened_adapter(target) as adapter:
+                adapter.ready()
+                status.start()
+                status.phase = "preparing"
+                with watched(adapter, directory.balance, length) as begin:
+                    result = run_load(
+                        wanted,
+                        {**adapter.load_spec(), "labels": _labels(target, adapter, directory.path)},
+                        directory.path,
+                        length,
+                        seed=seed,
+                        on_live=_feed(status, length),
+                        progress=status.progress,
+                        clean=clean,
+                        places=places_for(target, directory.path),
+                        on_start=begin,
+                        shown=partial(
+                            load_shown, target.observe.listen, directory.path.name, _progress
+                        ),
+                    )
+        finally:
+            status.stop()
     typer.echo(words_of(result, directory.path))
     if length >= LONG_S:
         typer.echo(f"how it went over time: `brownout trend {directory.path}`")
@@ -116,16 +124,14 @@ def clean(
     from brownout.load import workload as workloads
     from brownout.load.generator import Generator
     from brownout.load.where import places_for
-    from brownout.session import open_runs
+    from brownout.session.heal import make_free
+    from brownout.session.loads import taken
 
     wanted, target = workloads.load(workload, change), inventory.load(cluster)
-    for claim in open_runs.claims():
-        if claim.cluster == target.name and claim.is_alive():
-            raise Refused(
-                f"the run {claim.run} is using `{target.name}`", "wait for it, or `brownout abort`"
-            )
+    make_free(target.name, _progress)
     with (
         tempfile.TemporaryDirectory(prefix="brownout-clean-") as place,
+        taken(target, Path(place), cluster, brought_up=False, say=_progress),
         opened_adapter(target) as adapter,
     ):
         adapter.ready()

@@ -41,17 +41,21 @@ def abort(
     ] = "",
     reason: Annotated[str, typer.Option(help="For the run's record.")] = "asked for by a person",
 ) -> None:
-    """Stop a run that goes on: its load ends and everything is put back within seconds."""
+    """Stop a run that goes on: its load ends and everything is put back within seconds.
+
+    A load by itself (`brownout load`, `fill`, `capacity`) is ended too.
+    """
     from brownout.session import open_runs
-    from brownout.session.stopping import ABORT_FILE
+    from brownout.session.stopping import ask_to_stop
 
     held = [claim for claim in open_runs.claims() if claim.is_alive() and _names(claim, run)]
     if len(held) != 1:
         found = ", ".join(claim.run for claim in held) or "none"
         raise Refused(f"runs that go on and that {run or 'this'!r} may mean: {found}",
                       "name exactly one")  # fmt: skip
-    (Path(held[0].run) / ABORT_FILE).write_text(reason + "\n", encoding="utf-8")
-    typer.echo(f"told {held[0].run} to stop; `brownout show {held[0].run}` when it has")
+    ask_to_stop(held[0], reason)
+    after = f"; `brownout show {held[0].run}` when it has" if held[0].kind == "run" else ""
+    typer.echo(f"told {held[0].run} to stop{after}")
 
 
 def heal(

@@ -2,16 +2,15 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from brownout.cluster import inventory
 from brownout.errors import ClusterError, UndoFailed
 from brownout.infra import lab
 from brownout.session import heal, open_runs
 from brownout.session.open_runs import Claim
-from brownout.session.stopping import ABORT_FILE
+from brownout.session.stopping import ask_to_stop
 
-__all__ = ["await_whole", "claim_on", "end_run", "put_back", "take_down"]
+__all__ = ["await_whole", "claim_on", "put_back", "take_down"]
 
 Say = Callable[[str], None]
 POLL_S = 0.1
@@ -19,12 +18,7 @@ POLL_S = 0.1
 
 def claim_on(cluster: str) -> Claim | None:
     """Return the hold that a run of this machine, living or dead, has on `cluster`."""
-    return next((claim for claim in open_runs.claims() if claim.cluster == cluster), None)
-
-
-def end_run(claim: Claim, reason: str) -> None:
-    """Have a run that goes on put everything back, as `brownout abort` does."""
-    (Path(claim.run) / ABORT_FILE).write_text(reason + "\n", encoding="utf-8")
+    return open_runs.claim_on(cluster)
 
 
 def put_back(cluster: str, reason: str, limit_s: float, say: Say) -> None:
@@ -36,7 +30,7 @@ def put_back(cluster: str, reason: str, limit_s: float, say: Say) -> None:
     claim = claim_on(cluster)
     if claim is not None and claim.is_alive():
         say(f"the run {claim.run} (process {claim.pid}) still goes on; it is told to stop")
-        end_run(claim, reason)
+        ask_to_stop(claim, reason)
     while claim is not None and claim.is_alive():
         if time.monotonic() > deadline:
             raise UndoFailed(

@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from brownout.experiment_process import ExperimentProcess, Outcome
-from brownout.gameday.mending import end_run
 from brownout.gameday.planning import Made
 from brownout.gameday.spec import GameDay
 from brownout.session import open_runs
+from brownout.session.stopping import ask_to_stop
 
 __all__ = ["make_one", "option"]
 
@@ -36,7 +36,7 @@ def make_one(made: Made, gameday: GameDay, look: Callable[[str], str]) -> Outcom
                 if reason and not told:
                     told = True
                     # Before it has a cluster in its hands nothing can be broken.
-                    end_run(claim, reason) if claim else running.process.terminate()
+                    ask_to_stop(claim, reason) if claim else running.process.terminate()
                 time.sleep(POLL_S)
             return running.outcome()
 

@@ -63,7 +63,7 @@ class Follower:
             return False
 
     def _is_loading(self) -> bool:
-        """A load without a run holds no claim: its generator says whether it goes on."""
+        """A load may hold no claim, as one of a search: its generator says whether it goes on."""
         from brownout.cluster import procfs
 
         if (self.path / "run.json").exists():

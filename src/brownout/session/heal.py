@@ -21,7 +21,7 @@ from brownout.cluster.adapter import adapter_for
 from brownout.cluster.host import Delaying, Host, Partitioning, host_for
 from brownout.cluster.lacking import await_nothing, lacks
 from brownout.cluster.model import Cluster
-from brownout.errors import BrownoutError, Refused, UndoFailed
+from brownout.errors import BrownoutError, UndoFailed
 from brownout.infra import lab
 from brownout.load.where import collect_left
 from brownout.run.directory import RunDirectory
@@ -39,6 +39,7 @@ __all__ = [
     "found_broken",
     "half_wiped",
     "heal",
+    "make_free",
     "still_broken",
 ]
 
@@ -141,24 +142,42 @@ def heal(claim: Claim, limit_s: float, say: Say) -> Healed:
     Raises `Refused` while the run lives, and `UndoFailed` with every node that could not be put
     back; the claim then stays, and the next heal tries again.
     """
-    if claim.is_alive():
-        raise Refused(
-            f"the run {claim.run} (process {claim.pid}) still goes on",
-            f"`brownout abort {claim.run}` ends it and puts everything back",
-        )
+    with open_runs.healing(claim) as is_there:
+        if not is_there:
+            say(f"what the run {claim.run} had left was put back by somebody else meanwhile")
+            return Healed(claim.cluster, claim.run, {}, whole=False)
+        healed = _healed(claim, limit_s, say)
+        open_runs.release(claim.cluster, claim)
+    return healed
+
+
+def make_free(cluster: str, say: Say) -> None:
+    """Put away what a load by itself left that died with `cluster` in its hands: nothing broken.
+
+    Raises `Refused` where a run has the cluster, a load goes on there, or a run died holding it.
+    """
+    held = open_runs.claim_on(cluster)
+    if held is not None and held.kind == "load" and not held.is_alive():
+        say(f"the load {held.run} died; what it left is ended")
+        heal(held, limit_s=0.0, say=say)
+    open_runs.check_free(cluster)
+
+
+def _healed(claim: Claim, limit_s: float, say: Say) -> Healed:
     run = Path(claim.run)
     _stop_generator(run, say)
     if claim.brought_up:
         say(f"taking down {claim.cluster}, which the run had brought up")
         lab.down(claim.cluster)
-        open_runs.release(claim.cluster)
         return Healed(claim.cluster, claim.run, {}, whole=False)
     cluster = inventory.load(claim.inventory)
-    if collect_left(cluster, run):
+    steps = sorted(run.glob("steps/*"))  # of a search for a capacity: each is a load of its own
+    if any([collect_left(cluster, place) for place in (run, *steps)]):
         say("fetched what the load of the run had left elsewhere, and removed it there")
+    if claim.kind == "load":
+        return Healed(claim.cluster, claim.run, {}, whole=False)
     mended = _mend(cluster, run, say)
     await_whole(cluster, limit_s, say)
-    open_runs.release(claim.cluster)
     return Healed(claim.cluster, claim.run, mended, whole=True)
 
 

@@ -1,6 +1,7 @@
 """Why a run is to stop before its end, and that nothing stops it while it puts things back."""
 
 import logging
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,13 +18,16 @@ __all__ = ["Interruption", "cause_of"]
 
 logger = logging.getLogger("chaostoolkit")
 
+_WORDS = {signal.SIGINT: "stopped by Ctrl-C", signal.SIGTERM: "stopped by SIGTERM"}
+_TOLD_TO_EXIT = "Chaos Toolkit was told to exit ({}), by a safeguard or another control"
+
 
 def cause_of(told: BaseException) -> str:
     """Return who ended the run, by what Chaos Toolkit's main thread was told with."""
     if isinstance(told, SystemExit):
         number = {20: "SIGUSR1", 30: "SIGUSR2"}.get(told.code, str(told.code))  # type: ignore[arg-type]
-        return f"Chaos Toolkit was told to exit ({number}), by a safeguard or another control"
-    return str(told) or "Ctrl-C"
+        return _TOLD_TO_EXIT.format(number)
+    return str(told) or _WORDS[signal.SIGINT]
 
 
 class Interruption:
@@ -37,7 +41,12 @@ class Interruption:
         self._events: EventLog | None = None
         self._watch: StopWatch | None = None
         self._deaf = DeafToSignals()
+        self._signal = ""
         self._waker = Waker()
+
+    def arm(self) -> None:
+        """From here on the first signal ends the run, and no other disturbs that."""
+        self._deaf.arm(self._told_by)
 
     def watch(self, run: Path, events: EventLog, series: Callable[[], Series]) -> None:
         """Watch the stop conditions, and for `brownout abort`, until all is put back."""
@@ -48,12 +57,13 @@ class Interruption:
 
     def aborted(self) -> bool:
         """Whether a person or a stop condition ended the run."""
-        return self._aborted.is_set()
+        return self._aborted.is_set() or bool(self._signal)
 
     def abort(self, reason: str) -> None:
         """A person or a stop condition ends the run; everything is put back."""
         if not self._aborted.is_set():
             self._aborted.set()
+            reason = self._signal or reason
             self.reason = self.reason or reason
             if self._events is not None:
                 self._events.point("abort", "abort", reason=reason)
@@ -65,6 +75,10 @@ class Interruption:
             if self._events is not None:
                 self._events.point("note", "failure", reason=reason)
 
+    def deafen(self) -> None:
+        """The run is ending early, for its reason: no signal is to disturb that."""
+        self._deaf.listen()
+
     def must_stop(self) -> bool:
         """Whether no further activity may start; undoing may always."""
         return bool(self.reason) and not self._undoing
@@ -75,11 +89,18 @@ class Interruption:
         if self._watch is not None:
             self._watch.end()
         self._deaf.listen()
+        if self._signal:
+            self.abort(self._signal)
 
     def end(self) -> None:
         """Signals mean again what they meant before."""
         self._waker.stop()
         self._deaf.stop()
+
+    def _told_by(self, number: signal.Signals) -> None:
+        """A signal came, at any moment: what takes a lock or writes has to wait for `no_more`."""
+        self._signal = _WORDS.get(number) or _TOLD_TO_EXIT.format(number.name)
+        self.reason = self.reason or self._signal
 
     def _stop_for(self, reason: str) -> None:
         """A stop condition is met: interrupt whatever Chaos Toolkit does now."""

@@ -5,28 +5,53 @@ when the run has ended and put everything back. It names the run, so that `brown
 what a run that died had broken.
 
 Beside it the process of the run holds a lock. The process ids of another container, whose state is
-on the same volume, cannot be seen from here; that its lock is held can.
+on the same volume, cannot be seen from here; that its lock is held can. Whoever heals holds the
+same lock, so a claim that was read under it stays what it is: two heals cannot meet, and none can
+remove the claim of a run that began meanwhile.
+
+A load by itself (`brownout load`, `fill`, `capacity`, `clean`) claims the cluster as well: a run
+beside it would measure it. It breaks nothing, so whoever comes next puts its claim away.
 """
 
 import fcntl
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from brownout.cluster import procfs
 from brownout.errors import Refused, RunDirectoryError
+from brownout.private import private_directory, private_file
 
-__all__ = ["Claim", "check_free", "check_over", "claim", "claims", "release", "state_home"]
+__all__ = [
+    "Claim",
+    "Kind",
+    "check_free",
+    "check_over",
+    "claim",
+    "claim_on",
+    "claims",
+    "healing",
+    "holding",
+    "lent",
+    "release",
+    "state_home",
+]
+
+#: A run of an experiment, which may break something, or a load by itself, which breaks nothing.
+Kind = Literal["run", "load"]
 
 #: Who only looks whether a lock is held holds it for a moment.
 _LOOKED_WITHIN_S, _LOOK_AGAIN_S = 1.0, 0.02
 #: The locks of this process, by cluster; they end with it.
 _locks: dict[str, int] = {}
+#: What the lock's file says while a heal holds it; a run leaves it empty.
+_HEALING = "heal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +65,22 @@ class Claim:
     pid: int
     started: int
     command: tuple[str, ...]
+    kind: Kind = "run"
+
+    @property
+    def process(self) -> procfs.Identity:
+        """The process that runs it; of another container it is none that can be seen here."""
+        return procfs.Identity(self.pid, self.started, self.command)
 
     def is_alive(self) -> bool:
         """Whether the process that runs it still exists, be it in another container."""
-        me = procfs.Identity(self.pid, self.started, self.command)
-        return procfs.is_alive(me) or _is_locked(self.cluster)
+        if procfs.is_alive(self.process):
+            return True
+        return _is_locked(self.cluster) and not _is_healed(self.cluster)
+
+
+#: The claims of this process, by cluster.
+_mine: dict[str, Claim] = {}
 
 
 def state_home() -> Path:
@@ -57,18 +93,19 @@ def state_home() -> Path:
 
 def check_free(cluster: str) -> None:
     """Raise `Refused` where another run has `cluster` or died holding it."""
-    if _path(cluster).exists():
-        raise _refusal(_read(_path(cluster)))
+    if (held := claim_on(cluster)) is not None:
+        raise _refusal(held)
 
 
-def claim(cluster: str, run: Path, inventory: str, brought_up: bool) -> Claim:
+def claim(cluster: str, run: Path, inventory: str, brought_up: bool, kind: Kind = "run") -> Claim:
     """Take `cluster` for `run`; raises `Refused` where another run has it or died holding it."""
     me = procfs.identify(os.getpid())
     if me is None:
         raise RunDirectoryError("this process cannot be read from /proc")
-    mine = Claim(cluster, str(run.resolve()), inventory, brought_up, me.pid, me.started, me.command)
+    where = str(run.resolve())
+    mine = Claim(cluster, where, inventory, brought_up, me.pid, me.started, me.command, kind)
     path = _path(cluster)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_directory()
     draft = path.with_name(f"{path.name}.{me.pid}")
     _write(draft, json.dumps(asdict(mine)))
     try:
@@ -77,16 +114,68 @@ def claim(cluster: str, run: Path, inventory: str, brought_up: bool) -> Claim:
         os.link(draft, path)  # fails where one is there: two runs cannot both have it
     except FileExistsError:
         _unlock(cluster)
-        raise _refusal(_read(path)) from None
+        check_free(cluster)
+        raise Refused(f"another run just had cluster `{cluster}`", "try again") from None
     finally:
         draft.unlink()
+    _mine[cluster] = mine
     _sync(path.parent)
     return mine
 
 
+@contextmanager
+def holding(cluster: str, run: Path, inventory: str, *, brought_up: bool) -> Iterator[None]:
+    """Have `cluster` for a load by itself while the block lasts."""
+    claim(cluster, run, inventory, brought_up, "load")
+    try:
+        yield
+    finally:
+        release(cluster)
+
+
+@contextmanager
+def lent(cluster: str) -> Iterator[None]:
+    """Let another process have our `cluster` while the block lasts, then take it again.
+
+    It is not taken again where the block fails. Raises `Refused` where somebody else was quicker.
+    """
+    mine = _mine[cluster]
+    release(cluster)
+    yield
+    claim(cluster, Path(mine.run), mine.inventory, mine.brought_up, mine.kind)
+
+
+@contextmanager
+def healing(held: Claim) -> Iterator[bool]:
+    """Have what `held` had, to put it back; False where it is not there any more.
+
+    Nobody else heals it meanwhile, and no run can begin. Raises `Refused` while the run lives,
+    and where somebody else heals it.
+    """
+    if held.is_alive():
+        raise Refused(
+            f"the run {held.run} (process {held.pid}) still goes on",
+            f"`brownout abort {held.run}` ends it and puts everything back",
+        )
+    _make_directory()
+    _lock(held.cluster, _HEALING)
+    try:
+        found = claim_on(held.cluster)
+        # To put back twice does no harm; a lab that is up again may be somebody else's.
+        yield found == held or (found is None and not held.brought_up)
+    finally:
+        _unlock(held.cluster)
+
+
+def claim_on(cluster: str) -> Claim | None:
+    """Return the claim on `cluster` that there is now, of a living or a dead run."""
+    return _read(_path(cluster))
+
+
 def claims() -> list[Claim]:
     """Return every claim there is, of living and of dead runs."""
-    return [_read(path) for path in sorted(_directory().glob("*.json"))]
+    found = map(_read, sorted(_directory().glob("*.json")))
+    return [held for held in found if held is not None]
 
 
 def check_over(run: Path) -> None:
@@ -102,10 +191,16 @@ def check_over(run: Path) -> None:
             )
 
 
-def release(cluster: str) -> None:
-    """Let go of `cluster`: everything is put back."""
-    _path(cluster).unlink(missing_ok=True)
-    _unlock(cluster)
+def release(cluster: str, held: Claim | None = None) -> None:
+    """Let go of `cluster`: everything is put back.
+
+    Only a claim of this process goes, or the one that was `held` and is healed; never another.
+    """
+    ours = held or _mine.pop(cluster, None)
+    if ours is not None and claim_on(cluster) == ours:
+        _path(cluster).unlink(missing_ok=True)
+    if held is None:
+        _unlock(cluster)
     if _directory().is_dir():
         _sync(_directory())
 
@@ -130,9 +225,9 @@ def _path(cluster: str) -> Path:
     return _directory() / f"{cluster}.json"
 
 
-def _lock(cluster: str) -> None:
+def _lock(cluster: str, holder: str = "") -> None:
     """Hold the cluster's lock as long as this process lives; `Refused` where another one has it."""
-    handle = os.open(_lock_file(cluster), os.O_RDWR | os.O_CREAT, 0o644)
+    handle = os.open(_lock_file(cluster), os.O_RDWR | os.O_CREAT, 0o600)
     retrying = Retrying(
         retry=retry_if_exception_type(BlockingIOError),
         stop=stop_after_delay(_LOOKED_WITHIN_S),
@@ -142,10 +237,15 @@ def _lock(cluster: str) -> None:
         retrying(fcntl.flock, handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except RetryError:
         os.close(handle)
-        raise Refused(f"another run is just taking cluster `{cluster}`", "wait for it") from None
+        doing = "healing" if _is_healed(cluster) else "taking"
+        raise Refused(
+            f"another process is just {doing} cluster `{cluster}`", "wait for it"
+        ) from None
     except OSError:  # a file system without locks: then only processes of this machine are seen
         os.close(handle)
         return
+    os.ftruncate(handle, 0)
+    os.write(handle, holder.encode())
     _locks[cluster] = handle
 
 
@@ -170,14 +270,35 @@ def _is_locked(cluster: str) -> bool:
         os.close(handle)
 
 
+def _is_healed(cluster: str) -> bool:
+    """Whether who has the lock heals, or was the last one to have it and did."""
+    try:
+        return _lock_file(cluster).read_text(encoding="utf-8") == _HEALING
+    except OSError:
+        return False
+
+
+def _make_directory() -> None:
+    try:
+        private_directory(_directory())
+    except OSError as error:
+        raise RunDirectoryError(
+            f"{_directory()}: cannot be made: {error.strerror}",
+            "set BROWNOUT_STATE to a directory that can be written",
+        ) from error
+
+
 def _lock_file(cluster: str) -> Path:
     return _directory() / f"{cluster}.lock"
 
 
-def _read(path: Path) -> Claim:
+def _read(path: Path) -> Claim | None:
+    """Return the claim in a file; None where it was let go."""
     try:
         data: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return Claim(**{**data, "command": tuple(data["command"])})
+    except FileNotFoundError:
+        return None
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise RunDirectoryError(
             f"{path}: not a claim of a run: {error}",
@@ -187,7 +308,7 @@ def _read(path: Path) -> Claim:
 
 def _write(path: Path, text: str) -> None:
     try:
-        with path.open("w", encoding="utf-8") as file:
+        with private_file(path).open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

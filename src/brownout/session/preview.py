@@ -149,9 +149,10 @@ def _support(need: str, cluster: Cluster, adapter: Adapter | None) -> Support | 
 
 
 def _free(cluster: Cluster) -> Guard:
-    held = [claim for claim in open_runs.claims() if claim.cluster == cluster.name]
-    detail = f"the run {held[0].run} has it" if held else "no other run has it"
-    return Guard("cluster is free", not held, detail)
+    held = open_runs.claim_on(cluster.name)
+    if held is None or (held.kind == "load" and not held.is_alive()):
+        return Guard("cluster is free", True, "no other run has it")
+    return Guard("cluster is free", False, f"the {held.kind} {held.run} has it")
 
 
 def _whole(adapter: Adapter) -> Guard:

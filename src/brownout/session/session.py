@@ -28,6 +28,7 @@ from brownout.session import debts, ending, guards, open_runs, opening, record, 
 from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import conclude
 from brownout.session.faults import Faults, guards_of_wipe
+from brownout.session.heal import make_free
 from brownout.session.idle import await_idle
 from brownout.session.interruption import Interruption
 from brownout.session.managed.asking import check_free
@@ -73,6 +74,7 @@ class Session:
 
     def open(self) -> None:
         """Check everything, start the load, and wait until its baseline is accepted."""
+        self.interruption.arm()
         self.status.start()
         self._find_cluster()
         self._check_cluster()
@@ -109,7 +111,7 @@ class Session:
 
     def _find_cluster(self) -> None:
         plan = self.plan
-        open_runs.check_free(plan.cluster.name)
+        make_free(plan.cluster.name, self.status.say)
         guards.refuse(
             guards.of_cluster(plan.cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
         )

@@ -33,7 +33,10 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 
 class DeafToSignals:
-    """Answers SIGINT, SIGTERM and Chaos Toolkit's own signals with a word, until `stop`.
+    """Lets one signal through, and answers all after it with a word, until `stop`.
+
+    SIGINT, SIGTERM and Chaos Toolkit's own. A second one would raise in the middle of what the
+    first one began: Chaos Toolkit then never comes to where everything is put back.
 
     Only the main thread may use it. `kill -9` still works; `brownout heal` is for after that.
     """
@@ -41,19 +44,50 @@ class DeafToSignals:
     SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 
     def __init__(self) -> None:
-        self._before: dict[signal.Signals, Handler] = {}
+        self._before: dict[int, Handler] = {}
+        self._deaf = False
+        self._heard: Callable[[signal.Signals], None] = lambda _: None
+
+    def arm(self, heard: Callable[[signal.Signals], None]) -> None:
+        """Be deaf from the first signal on; `heard` gets it before it is acted on."""
+        self._heard = heard
+        self._take()
 
     def listen(self) -> None:
-        """Begin; safe to call again."""
-        if not self._before:
-            self._before = {number: signal.signal(number, self._say) for number in self.SIGNALS}
+        """Be deaf from now on; safe to call again."""
+        self._deaf = True
+        self._take()
 
     def stop(self) -> None:
         """Give each signal back to whoever had it."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        self._before = {}
+        self._before, self._deaf = {}, False
 
-    @staticmethod
-    def _say(number: int, frame: FrameType | None) -> None:
-        logger.warning("brownout is putting everything back; this takes some seconds")
+    def _take(self) -> None:
+        """Have every signal that is not ignored, as in the background a Ctrl-C is."""
+        if not self._before:
+            found = {number: signal.getsignal(number) for number in self.SIGNALS}
+            self._before = {n: had for n, had in found.items() if had is not signal.SIG_IGN}
+            for number in self._before:
+                signal.signal(number, self._hear)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        if self._deaf:
+            logger.warning("brownout is putting everything back; this takes some seconds")
+            return
+        self._deaf = True
+        self._heard(signal.Signals(number))
+        _skip_pause(frame)
+        before = self._before.get(number)
+        if not callable(before):
+            raise Terminated
+        before(number, frame)
+
+
+def _skip_pause(frame: FrameType | None) -> None:
+    """Take the pause away that Chaos Toolkit makes after an activity, however that ended."""
+    while frame is not None:
+        if frame.f_code.co_name == "execute_activity" and "pauses" in frame.f_locals:
+            frame.f_locals["pauses"].pop("after", None)
+        frame = frame.f_back

@@ -14,6 +14,7 @@ Probes as conditions are chaostoolkit-addons' safeguards: declare that control b
 """
 
 import json
+import signal
 import threading
 import time
 import urllib.error
@@ -26,13 +27,15 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from brownout.cluster import procfs
 from brownout.errors import BrownoutError, ConfigurationError
 from brownout.impact.recovery import availability
 from brownout.run.directory import shortage
 from brownout.run.metadata import redact
 from brownout.run.series import Series
+from brownout.session.open_runs import Claim
 
-__all__ = ["ABORT_FILE", "Condition", "StopWatch", "parse_conditions"]
+__all__ = ["ABORT_FILE", "Condition", "StopWatch", "ask_to_stop", "parse_conditions"]
 
 ABORT_FILE = "abort"
 POLL_S = 0.2
@@ -80,6 +83,18 @@ def parse_conditions(value: Any) -> list[Condition]:
                                  f"abort_if: {wanted}") from error  # fmt: skip
     except ValueError as error:
         raise ConfigurationError(f"abort_if: not JSON: {error}") from error
+
+
+def ask_to_stop(claim: Claim, reason: str) -> None:
+    """Have what holds a cluster end: a run puts everything back, a load by itself just ends.
+
+    Raises `HostError` where that load runs in another container.
+    """
+    if claim.kind == "load":
+        with procfs.Handle(claim.process) as process:
+            process.send(signal.SIGTERM)
+        return
+    (Path(claim.run) / ABORT_FILE).write_text(reason + "\n", encoding="utf-8")
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
     loadgen-<hash>        the binary; stays for the next run
     run-XXXXXXXX/run/     the generator's files, until they are here
     run-XXXXXXXX/tls/     certificates that it connects with
+    run-XXXXXXXX/.brownout-run   our mark: a directory without it is never removed
 
 All of it lies below `~/.cache/brownout` there, or in the inventory's directory.
 """
@@ -22,7 +23,8 @@ _CLOCK_SAMPLES = 5
 #: For a generator to end by itself after SIGTERM: it drains what is in flight and flushes.
 _END_S = 20
 
-#: `$1` directory or empty, `$2` hash of the binary. What nobody touched for a month goes.
+#: `$1` directory or empty, `$2` hash of the binary. What nobody touched for a month goes, if it is
+#: ours for certain: a directory with our mark, a binary whose hash is its name.
 _PREPARE = """
 umask 077
 base=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/brownout}
@@ -32,17 +34,23 @@ echo "system $(uname -s)"
 echo "machine $(uname -m)"
 echo "free $(($(df -Pk "$base" | awk 'END { print $4 }') * 1024))"
 [ -e "$base/loadgen-$2" ] && touch "$base/loadgen-$2"
-find "$base" -maxdepth 1 -type f -name 'loadgen-*' -mtime +30 -delete
+find "$base" -maxdepth 1 -type f -name 'loadgen-*' -mtime +30 | while IFS= read -r old; do
+  [ "$(sha256sum 2>/dev/null < "$old" | cut -d' ' -f1)" = "${old##*/loadgen-}" ] && rm -f -- "$old"
+done
 for old in "$base"/run-????????; do
-  [ -d "$old" ] && [ -z "$(find "$old" -mtime -30 -print -quit)" ] && rm -rf -- "$old"
+  [ -f "$old/.brownout-run" ] && [ ! -L "$old" ] || continue
+  [ -z "$(find "$old" -mtime -30 -print -quit)" ] && rm -rf -- "$old"
 done
 [ "$(sha256sum 2>/dev/null < "$base/loadgen-$2" | cut -d' ' -f1)" = "$2" ] && echo "cached yes"
-run=$(mktemp -d "$base/run-XXXXXXXX") && mkdir "$run/run" "$run/tls" || return 1
+run=$(mktemp -d "$base/run-XXXXXXXX") && : > "$run/.brownout-run" || return 1
+mkdir "$run/run" "$run/tls" || return 1
 echo "run $run"
 """
 _VERSION = '"$1" --version'
 _CLOCK = 'echo "clock $(date +%s%N)"'
-_REMOVE = 'rm -rf -- "$1"'
+_REMOVE = """
+if [ -e "$1/.brownout-run" ]; then rm -rf -- "$1"; elif [ -e "$1" ]; then echo "mark no"; fi
+"""
 #: `$1` process, `$2` its start, `$3` seconds to give it: ended gently, then not.
 _END = """
 same() {
@@ -129,7 +137,11 @@ class LoadMachine:
         """Remove the directory of a run, and nothing that `prepare` did not make."""
         if not run.is_absolute() or not re.fullmatch(r"run-[A-Za-z0-9]{8}", run.name):
             raise GeneratorError(f"`{run}` is no run of ours on a load host; it is left alone")
-        self._ask(_REMOVE, run)
+        if self._ask(_REMOVE, run).get("mark") == "no":
+            raise GeneratorError(
+                f"`{run}` on {self.where} does not carry our mark; it is left alone",
+                "if an earlier brownout made it, without a mark, remove it by hand",
+            )
 
     def _ask(self, body: str, *arguments: object) -> Answer:
         done = self._runner.run(script(body, *arguments), timeout_s=120.0)

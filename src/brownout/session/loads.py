@@ -1,0 +1,45 @@
+"""A load by itself, without an experiment: what is asked before it, and its hold on the cluster.
+
+It breaks nothing, but it drives a cluster as hard as it is told to, and writes to it: beside a run
+it would measure that run's fault and take its ledger's keys.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from brownout.cluster.model import Cluster
+from brownout.infra import lab
+from brownout.session import guards, open_runs
+from brownout.session.heal import make_free
+from brownout.session.signals import as_ctrl_c
+
+__all__ = ["check_allowed", "taken"]
+
+Say = Callable[[str], None]
+
+
+def check_allowed(cluster: Cluster, confirmation: str, say: Say, needs: Iterable[str] = ()) -> None:
+    """Ask the guards, and that nobody else has `cluster`; raises `Refused` for either.
+
+    `needs` is what the runs of an experiment that belong to it will do.
+    """
+    guards.refuse(guards.of_cluster(cluster, needs, confirmation, datetime.now(UTC)))
+    make_free(cluster.name, say)
+
+
+@contextmanager
+def taken(
+    cluster: Cluster, directory: Path, inventory: str, *, brought_up: bool, say: Say
+) -> Iterator[None]:
+    """Have `cluster` while the block lasts, which SIGTERM ends as a Ctrl-C does.
+
+    A lab that was `brought_up` for it is taken down before anybody else can have it.
+    """
+    with as_ctrl_c(), open_runs.holding(cluster.name, directory, inventory, brought_up=brought_up):
+        try:
+            yield
+        finally:
+            if brought_up:
+                lab.down(cluster, progress=say)
