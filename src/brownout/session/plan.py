@@ -15,7 +15,14 @@ from brownout.load import workload as workloads
 from brownout.load.shares import check_shares
 from brownout.load.where import generators_of
 from brownout.load.workload import Workload
-from brownout.session.options import Options, environment_limits, read_options, unknown_variables
+from brownout.session.options import (
+    KINDS,
+    Options,
+    environment_limits,
+    read_options,
+    unknown_variables,
+)
+from brownout.session.variables import typed
 
 __all__ = ["Plan", "make_plan"]
 
@@ -37,7 +44,8 @@ class Plan:
     """One run, resolved: nothing in it is looked up again later.
 
     `needs` names what the scenario does to a node (`kill`, `wipe`, …): an adapter says whether
-    its database supports each.
+    its database supports each. `variables` is the experiment's configuration, each value converted
+    to what it is used as.
     """
 
     scenario: str
@@ -49,6 +57,7 @@ class Plan:
     workload: Workload
     limits: tuple[slo.Limit, ...]
     settings: MeasureSettings
+    variables: Mapping[str, Any]
 
     @property
     def resizes(self) -> bool:
@@ -76,7 +85,8 @@ def make_plan(
     problems: list[str] = []
     declared = experiment.get("configuration", {})
     problems += unknown_variables(variables, declared)
-    options = read_options(declared, configuration, problems)
+    values = typed(experiment, configuration, KINDS, problems)
+    options = read_options(declared, values, problems)
     extension = _extension(experiment)
     cluster = _collect(problems, lambda: inventory.declared(options.cluster))
     workload = _collect(problems, lambda: _workload(options, cluster))
@@ -94,6 +104,7 @@ def make_plan(
         workload=workload,
         limits=tuple(limits),
         settings=_settings(cluster, options),
+        variables=values,
     )
 
 

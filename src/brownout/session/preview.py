@@ -64,10 +64,9 @@ TOLD = {
 STEPS = {"drain_and_stop_node": ("quiesce_node", "recluster", "wait_until_idle", "stop_node")}
 
 
-def preview(
-    plan: Plan, experiment: Mapping[str, Any], configuration: Mapping[str, Any]
-) -> tuple[str, bool]:
+def preview(plan: Plan, experiment: Mapping[str, Any]) -> tuple[str, bool]:
     """Return the plan in words, and whether nothing stands against it."""
+    configuration = plan.variables
     cluster, adapter = _reach(plan)
     try:
         blocks = [_head(plan, cluster)]
