@@ -14,21 +14,20 @@ __all__ = ["foreseen", "with_nodes"]
 
 def with_nodes(cluster: Cluster, spec: LabSpec) -> Cluster:
     """Return the lab with the nodes that it will have: their names, racks and shards only."""
-    shards = [f"s{number}" for number in range(1, spec.shards + 1)]
-    nodes = [
+    shards = [f"s{n}" for n in range(1, spec.shards + 1)] if spec.engine == "sharded" else [""]
+    count = spec.members + (spec.spares if shards == [""] else 0)  # a sharded lab has no spares
+    nodes = tuple(
         Node(
             name=f"{shard}n{number}",
-            address=f"lab:{len(shards) * number}",
+            address=f"lab:{number}",
             rack=f"r{(number - 1) % spec.racks + 1}" if spec.racks else "",
             shard=shard,
         )
-        for shard in (shards if spec.engine == "sharded" else [""])
-        for number in range(1, spec.members + spec.spares + 1)
-    ]
-    members = len(nodes) - (spec.spares if spec.engine != "sharded" else 0)
-    return cluster.model_copy(
-        update={"nodes": tuple(nodes[:members]), "spares": tuple(nodes[members:])}
+        for shard in shards
+        for number in range(1, count + 1)
     )
+    members = spec.members * len(shards)
+    return cluster.model_copy(update={"nodes": nodes[:members], "spares": nodes[members:]})
 
 
 def foreseen(spec: LabSpec, need: str) -> Support | None:

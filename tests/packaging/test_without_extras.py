@@ -108,3 +108,16 @@ def test_a_list_has_what_can_be_used_and_names_the_rest(run: Run) -> None:
     assert (
         "brownout.probes.mongodb is left out: it needs the package" in told.stderr
     ) is not listed
+
+
+def test_a_plan_and_the_doctor_say_what_the_cluster_needs(run: Run) -> None:
+    plan = run("brownout", "plan", "node-kill")
+    doctor = run("brownout", "doctor", "--cluster", "lab-mongodb")
+    if "mongodb.members" in run("brownout", "list", "probes").stdout:
+        assert (plan.returncode, doctor.returncode) == (0, 0), plan.stdout + plan.stderr
+        return
+    assert (plan.returncode, doctor.returncode) == (64, 1), plan.stdout + plan.stderr
+    assert "NO   packages of mongodb: database `mongodb` needs the package `pymongo`" in plan.stdout
+    assert "NOT READY: packages of mongodb" in doctor.stdout
+    for told in (plan.stdout, doctor.stdout):
+        assert "pip install 'brownout[mongodb]'" in told

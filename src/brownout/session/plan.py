@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from chaoslib import experiment_hash
+from chaoslib import experiment_hash, substitute
 
 from brownout import slo
 from brownout.cluster import inventory
 from brownout.cluster.model import Cluster
-from brownout.errors import ConfigurationError
+from brownout.errors import BrownoutError, ClusterError, ConfigurationError
 from brownout.impact.settings import MeasureSettings
+from brownout.infra import lab
 from brownout.load import workload as workloads
 from brownout.load.shares import check_shares
 from brownout.load.where import generators_of
@@ -22,6 +23,7 @@ from brownout.session.options import (
     read_options,
     unknown_variables,
 )
+from brownout.session.targets import ADDED, SPARE, TARGET, check_target
 from brownout.session.variables import typed
 
 __all__ = ["Plan", "make_plan"]
@@ -89,6 +91,8 @@ def make_plan(
     options = read_options(declared, values, problems)
     extension = _extension(experiment)
     cluster = _collect(problems, lambda: inventory.declared(options.cluster))
+    if cluster is not None:
+        problems += _unknown_nodes(experiment, values, options, cluster)
     workload = _collect(problems, lambda: _workload(options, cluster))
     scenario = str(extension.get("scenario") or "experiment")
     limits = _collect(problems, lambda: _limits(scenario, cluster, workload, options))
@@ -124,6 +128,32 @@ def _collect(problems: list[str], step: Callable[[], T]) -> T | None:
         hint = f"; {error.hint}" if error.hint else ""
         problems.extend(problem + hint for problem in error.problems)
         return None
+
+
+def _unknown_nodes(
+    experiment: Mapping[str, Any], values: Mapping[str, Any], options: Options, declared: Cluster
+) -> list[str]:
+    """Say which nodes are meant, by the target or in an activity, that the cluster has not."""
+    problems = []
+    try:
+        cluster = inventory.load(options.cluster)
+    except ClusterError:  # a lab that is down
+        cluster = lab.with_nodes(declared, declared.lab) if declared.lab else declared
+    try:
+        check_target(options.target, cluster)
+    except BrownoutError as error:
+        problems.append(str(error))
+    known = [TARGET, SPARE, ADDED, *(node.name for node in cluster.every)]
+    for activity in [*experiment.get("method", ()), *experiment.get("rollbacks", ())]:
+        provider = activity.get("provider", {})
+        if not str(provider.get("module")).startswith("brownout.actions."):
+            continue
+        name = substitute(provider.get("arguments") or {}, dict(values), None).get("node", TARGET)
+        if name not in known:
+            problems.append(
+                f"{activity.get('name')}: node: found {name!r}, wanted one of {', '.join(known)}"
+            )
+    return problems
 
 
 def _workload(options: Options, cluster: Cluster | None) -> Workload:
