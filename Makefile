@@ -96,7 +96,7 @@ dashboards-screenshots: ## Draw each dashboard to build/dashboards/*.png (needs 
 image: ## Build the image of a run in a cluster (needs podman, buildah or docker; TAG=…)
 	@tools/build_image $(TAG)
 
-wheel: setup ## Build sdist and wheel, install the wheel in a fresh environment, test it there
+wheel: setup ## Build sdist and wheel, test the wheel in fresh environments: bare, with a lab, with everything
 	@$(BIN)/python tools/check_wheel.py
 
 clean: ## Remove what the targets above made (not your runs)

@@ -5,11 +5,29 @@ Only what hangs on the machine is foreseen. The rest is the adapter's to say, of
 
 from brownout.cluster import netem, network
 from brownout.cluster.adapter import Support
-from brownout.cluster.model import LabSpec
+from brownout.cluster.model import Cluster, LabSpec, Node
 from brownout.errors import ClusterError
 from brownout.infra.lab.proxies import find_toxiproxy
 
-__all__ = ["foreseen"]
+__all__ = ["foreseen", "with_nodes"]
+
+
+def with_nodes(cluster: Cluster, spec: LabSpec) -> Cluster:
+    """Return the lab with the nodes that it will have: their names, racks and shards only."""
+    shards = [f"s{n}" for n in range(1, spec.shards + 1)] if spec.engine == "sharded" else [""]
+    count = spec.members + (spec.spares if shards == [""] else 0)  # a sharded lab has no spares
+    nodes = tuple(
+        Node(
+            name=f"{shard}n{number}",
+            address=f"lab:{number}",
+            rack=f"r{(number - 1) % spec.racks + 1}" if spec.racks else "",
+            shard=shard,
+        )
+        for shard in shards
+        for number in range(1, count + 1)
+    )
+    members = spec.members * len(shards)
+    return cluster.model_copy(update={"nodes": nodes[:members], "spares": nodes[members:]})
 
 
 def foreseen(spec: LabSpec, need: str) -> Support | None:

@@ -51,9 +51,11 @@ def before_experiment_control(
     """Plan, check, start the load and wait for the baseline; any failure ends the experiment."""
     try:
         offer_secrets(secrets)
-        plan = make_plan(context, configuration or {}, _given_variables())
+        values = configuration if configuration is not None else {}
+        plan = make_plan(context, values, _given_variables())
+        values.update(plan.variables)  # what Chaos Toolkit pauses by and hands to activities
         if context.get("dry"):
-            print(preview(plan, context, configuration or {})[0])
+            print(preview(plan, context)[0])
             return
         session = Session(plan)
         set_current(session)

@@ -58,6 +58,22 @@ def test_a_mongod_that_does_not_start_is_said_and_stops_no_other_run(
     assert line.startswith("-")
 
 
+def test_what_a_cluster_needs_is_looked_for_and_its_lack_is_an_error(
+    brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "lab"))
+    said = brownout("doctor", "--cluster", "lab-aerospike")
+    assert said.code == 0, said.out
+    assert "ok  packages of aerospike" in said.out
+    monkeypatch.setenv("BROWNOUT_ASD", "/nowhere/asd")
+    said = brownout("doctor", "--cluster", "lab-aerospike")
+    assert said.code == 1
+    assert "every run on lab-aerospike: correct BROWNOUT_ASD" in said.out
+    assert said.out.rstrip().endswith("NOT READY: server")
+    assert brownout("doctor", "--cluster", "lab-mongodb").code == 0
+    assert brownout("doctor", "--cluster", "no-such").code == 64
+
+
 def test_a_run_that_died_is_found(
     brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,6 +104,86 @@ def test_a_plan_of_bad_input_says_what_is_wrong(
     assert words in said.err
 
 
+@pytest.mark.parametrize(
+    ("cluster", "given", "words"),
+    [
+        ("lab-mongodb", "target=n9", "found 'n9', wanted a node (n1, n2, n3), primary"),
+        ("lab-mongodb", "target=primary@s2", "found 'primary@s2', wanted no `@`"),
+        ("lab-mongodb", "target=rack=r1", "found 'rack=r1', wanted a node"),
+        ("lab-mongodb-slow", "target=spare", "has no spare node to add"),
+        ("lab-mongodb-sharded", "target=primary@s3", "wanted one of the shards s1, s2"),
+        ("lab-mongodb-racks", "target=rack=r4", "rack or rack= one of r1, r2, r3"),
+        ("lab-aerospike", "target=n6", "wanted a node (n1, n2, n3, n4, n5), primary"),
+        ("lab-aerospike", "target=rack", "the inventory gives no node a `rack`"),
+    ],
+)
+def test_a_plan_refuses_a_target_that_the_cluster_has_not(
+    cluster: str, given: str, words: str, brownout: Brownout, home: Path
+) -> None:
+    said = brownout("plan", "node-kill", "--var", f"cluster={cluster}", "--var", given)
+    assert said.code == 64
+    assert words in said.err
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("cluster", "target"),
+    [
+        *(("lab-mongodb", name) for name in ("n1", "n3", "primary", "secondary", "random", "spare",
+                                             "role=secondary")),
+        *(("lab-mongodb-sharded", name) for name in ("s2n3", "primary@s2", "role=secondary@s1")),
+        *(("lab-mongodb-racks", name) for name in ("rack", "rack=r3", "n5")),
+        *(("lab-aerospike-racks", name) for name in ("rack", "rack=r2", "n4", "secondary")),
+        ("lab-aerospike", "spare"),
+    ],
+)  # fmt: skip
+def test_a_plan_takes_every_target_that_the_cluster_has(
+    cluster: str, target: str, brownout: Brownout, home: Path
+) -> None:
+    said = brownout("plan", "node-kill", "--var", f"cluster={cluster}", "--var", f"target={target}")
+    assert said.code == 0, said.out + said.err
+
+
+def test_a_plan_refuses_a_node_of_an_activity_that_the_cluster_has_not(
+    brownout: Brownout, home: Path
+) -> None:
+    said = brownout("plan", "member-replace", "--var", "new_node=n7", "--var", "target=n8")
+    assert said.code == 64
+    assert "add-the-new-node: node: found 'n7', wanted one of target, spare, added, n1" in said.err
+    assert "target: found 'n8'" in said.err
+    assert brownout("plan", "member-replace", "--var", "new_node=n4").code == 0
+
+
+@pytest.mark.parametrize(
+    ("cluster", "variable"), [("lab-mongodb", "BROWNOUT_MONGOD"), ("lab-aerospike", "BROWNOUT_ASD")]
+)
+def test_a_plan_names_every_program_that_is_missing(
+    cluster: str, variable: str, brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "/nowhere/server")
+    monkeypatch.setenv("BROWNOUT_LOADGEN", "/nowhere/loadgen")
+    said = brownout("plan", "node-kill", "--var", f"cluster={cluster}")
+    assert said.code == 64
+    for guard, found in (("server", "/nowhere/server"), ("load generator", "/nowhere/loadgen")):
+        (line,) = [line for line in said.out.splitlines() if line.startswith(f"  NO   {guard}:")]
+        assert found in line
+    assert variable in said.out
+    assert list(home.iterdir()) == []
+
+
+def test_a_plan_on_nodes_that_do_not_answer_shows_every_guard(
+    brownout: Brownout, home: Path
+) -> None:
+    node = "{name: n1, address: '127.0.0.1:1'}"
+    inventory = f"database: aerospike\nenvironment: test\nnodes: [{node}]\n"
+    (home / "silent.yaml").write_text(inventory)
+    said = brownout("plan", "node-kill", "--var", f"cluster={home / 'silent.yaml'}")
+    assert said.code == 64
+    assert "NO   cluster is whole" in said.out
+    assert "NO   target: no node is primary now" in said.out
+    assert "kill-the-node" in said.out
+
+
 def test_with_no_run_there_is_nothing_to_stop_or_to_heal(brownout: Brownout) -> None:
     stopped = brownout("abort")
     assert (stopped.code, "none" in stopped.err) == (64, True)

@@ -2,11 +2,11 @@
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from brownout.cli.arguments import Json
+from brownout.cli.arguments import Json, complete_cluster
 
 if TYPE_CHECKING:
     from brownout.cli.finding import Finding
@@ -14,14 +14,24 @@ if TYPE_CHECKING:
 __all__ = ["doctor"]
 
 
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    cluster: Annotated[
+        str,
+        typer.Option(
+            help="A cluster: look at what runs on it need, too.", autocompletion=complete_cluster
+        ),
+    ] = "",
+    as_json: Json = False,
+) -> None:
     """Say what this machine can do, and how to mend what it cannot.
 
-    Exit code 1 where something that every run needs is missing.
+    Exit code 1 where something that every run needs is missing, or every run on `--cluster`.
     """
-    from brownout.cli.machine import examine
+    from brownout.cli.machine import examine, examine_for
 
     findings = examine()
+    known = {found.name for found in findings}
+    findings += [f for f in (examine_for(cluster) if cluster else ()) if f.name not in known]
     if as_json:
         typer.echo(json.dumps([asdict(found) for found in findings], indent=2, ensure_ascii=False))
     else:

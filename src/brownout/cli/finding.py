@@ -23,8 +23,8 @@ class Finding:
 
     @property
     def needed(self) -> bool:
-        """Whether no run at all can do without it."""
-        return self.purpose == EVERY_RUN
+        """Whether no run, or none on the cluster that was named, can do without it."""
+        return self.purpose.startswith(EVERY_RUN)
 
 
 def program(names: str | tuple[str, ...], purpose: str, mend: str) -> Finding:

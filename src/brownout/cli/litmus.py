@@ -102,7 +102,7 @@ def probes(
     from brownout.litmus.definitions import Source, definitions
     from brownout.session.planning import plan_of
 
-    plan, _, _ = plan_of(experiment, list(var or ()))
+    plan, _ = plan_of(experiment, list(var or ()))
     source = Source(image, claim) if image else None
     made = definitions(plan.limits, f"{kind}Probe", source, prometheus, plan.scenario)
     typer.echo(text({"probe": made}), nl=False)

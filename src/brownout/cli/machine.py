@@ -17,7 +17,7 @@ from brownout.cli import extras
 from brownout.cli.finding import EVERY_RUN, THE_LAB, Finding, program, version_of
 from brownout.errors import BrownoutError
 
-__all__ = ["CHECKS", "examine"]
+__all__ = ["CHECKS", "examine", "examine_for"]
 
 LEAST_FILES = 1024
 LEAST_MEMORY = 1_500_000_000
@@ -29,6 +29,22 @@ _TIME_ERROR = 5
 def examine() -> list[Finding]:
     """Run every check, and look for every optional part."""
     return [*(check() for check in CHECKS), *extras.findings()]
+
+
+def examine_for(name: str) -> list[Finding]:
+    """Look at what every run on the cluster `name` needs here; the cluster is not asked.
+
+    Raises `ConfigurationError` where its inventory cannot be read.
+    """
+    from brownout.cluster import inventory
+    from brownout.session.requirements import requirements
+
+    cluster = inventory.declared(name)
+    purpose = f"{EVERY_RUN} on {cluster.name}"
+    return [
+        Finding(guard.name, guard.ok, guard.detail, purpose, guard.hint or "see docs/clusters.md")
+        for guard in requirements(cluster)
+    ]
 
 
 def interpreter() -> Finding:

@@ -43,6 +43,7 @@ def new(
     made = make(scenario, to or Path(name or scenario), name or scenario, workload, cluster)
     for path in made:
         typer.echo(str(path))
+    _name_lacking_hosts()
     typer.echo(f"next: read {made[0]}", err=True)
 
 
@@ -83,3 +84,13 @@ def schema(
     from brownout.cli.schemas import schema as make
 
     typer.echo(json.dumps(make(kind), indent=2, ensure_ascii=False))
+    if kind == "inventory":
+        _name_lacking_hosts()
+
+
+def _name_lacking_hosts() -> None:
+    """Say which kinds of hosts the schema of inventories has no settings of, and why."""
+    from brownout.cluster.host import lacking_hosts
+
+    for problem in lacking_hosts().values():
+        typer.echo(f"not in the schema of inventories: {problem}", err=True)

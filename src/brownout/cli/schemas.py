@@ -39,19 +39,29 @@ def _workload() -> dict[str, Any]:
 
 
 def _inventory() -> dict[str, Any]:
-    """The cluster's schema, with the settings of every kind of host that is installed."""
+    """The cluster's schema, with the settings of every kind of host that is installed.
+
+    A host of a kind that is not installed may have any settings: they are not known here.
+    """
     from brownout.cluster import plugins
-    from brownout.cluster.host import GROUP, host_class
+    from brownout.cluster.host import GROUP, host_class, lacking_hosts
     from brownout.cluster.model import Cluster
 
     made = Cluster.model_json_schema()
     parts = made["$defs"]
-    hosts = []
+    hosts, lacking = [], lacking_hosts()
     for kind in plugins.known(GROUP):
+        hosts.append({"$ref": f"#/$defs/host_{kind}"})
+        if kind in lacking:
+            parts[f"host_{kind}"] = {
+                "type": "object",
+                "properties": {"kind": {"const": kind}},
+                "required": ["kind"],
+            }
+            continue
         own = host_class(kind).Spec.model_json_schema(ref_template="#/$defs/{model}")
         parts.update(own.pop("$defs", {}))
         parts[f"host_{kind}"] = own
-        hosts.append({"$ref": f"#/$defs/host_{kind}"})
     parts["HostSpec"] = {"oneOf": hosts}
     # The name may be left out: it is then that of the file.
     made["required"] = [name for name in made.get("required", []) if name != "name"]

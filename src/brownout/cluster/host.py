@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from brownout.cluster import plugins
 from brownout.cluster.model import HostSpec, Node
-from brownout.errors import Unsupported
+from brownout.errors import ConfigurationError, Unsupported
 
 __all__ = ["Host", "Partitioning", "ProcessState", "Proof", "StopMode", "host_class", "host_for"]
-__all__ += ["Delaying", "delaying_host", "partitioning_host"]
+__all__ += ["Delaying", "delaying_host", "lacking_hosts", "partitioning_host"]
 
 GROUP = "brownout.hosts"
 
@@ -174,6 +174,11 @@ class Delaying(Protocol):
     def delayed(self) -> str:
         """Return in words by what the node is slowed now; empty for nothing."""
         ...
+
+
+def lacking_hosts() -> dict[str, ConfigurationError]:
+    """Return the kinds of hosts whose package is not installed, each with what it needs."""
+    return plugins.lacking(GROUP, "host kind")
 
 
 def host_class(kind: str) -> Any:

@@ -5,12 +5,23 @@ from typing import Any
 
 from brownout.errors import ConfigurationError
 
-__all__ = ["known", "load"]
+__all__ = ["known", "lacking", "load"]
 
 
 def known(group: str) -> list[str]:
     """Return the names that are registered under `group`, e.g. `["mongodb"]`."""
     return sorted({entry.name for entry in entry_points(group=group)})
+
+
+def lacking(group: str, what: str) -> dict[str, ConfigurationError]:
+    """Return what is registered under `group` and cannot be loaded, each with what it needs."""
+    found = {}
+    for name in known(group):
+        try:
+            load(group, name, what)
+        except ConfigurationError as error:
+            found[name] = error
+    return found
 
 
 def load(group: str, name: str, what: str) -> Any:

@@ -38,7 +38,7 @@ class Made:
         )
         offer_secrets(load_secrets(self.document.get("secrets", {}), configuration))
         plan = make_plan(self.document, configuration, self.variables)
-        return preview(plan, self.document, configuration)
+        return preview(plan, self.document)
 
 
 def in_order(gameday: GameDay) -> tuple[list[Step], int]:

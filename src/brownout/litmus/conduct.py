@@ -68,14 +68,14 @@ def _prepared(
     path: Path, here: Surroundings, engine: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
     """Return the run's variables, and the names of its limits; nothing is touched."""
-    _, document, _ = plan_of(str(path), [])
+    _, document = plan_of(str(path), [])
     given = variables(environment, document.get("configuration", {}))
-    plan, _, _ = plan_of(str(path), given)
+    plan, _ = plan_of(str(path), given)
     streams = [stream.name for stream in plan.workload.streams]
     wanted = declared_limits(probes_of(engine, here.experiment), plan.limits, streams)
     if wanted:
         given.append("limits=" + ",".join(f"{name}={value!r}" for name, value in wanted.items()))
-        plan, _, _ = plan_of(str(path), given)
+        plan, _ = plan_of(str(path), given)
     return given, [probe_name(limit.measure, limit.scope) for limit in plan.limits]
 
 

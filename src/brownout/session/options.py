@@ -8,8 +8,9 @@ from typing import Any
 
 from brownout.errors import ConfigurationError
 from brownout.session.stopping import Condition, parse_conditions
+from brownout.session.variables import ABOVE_ZERO, SECONDS, TRUTH, WHOLE, convert
 
-__all__ = ["KEYS", "Options", "read_options"]
+__all__ = ["KEYS", "KINDS", "Options", "read_options"]
 
 #: Every configuration key that the control reads, with its default.
 KEYS: dict[str, Any] = {
@@ -26,6 +27,15 @@ KEYS: dict[str, Any] = {
     "warmup_max_s": 120.0,
     "sham": False,
     "phase_s": 0.0,
+}
+#: What those of them that are no text have to be.
+KINDS = {
+    "seed": WHOLE,
+    "baseline_s": SECONDS,
+    "milestone_limit_s": ABOVE_ZERO,
+    "warmup_max_s": ABOVE_ZERO,
+    "sham": TRUTH,
+    "phase_s": SECONDS,
 }
 
 
@@ -61,6 +71,7 @@ def read_options(
 ) -> Options:
     """Type the `resolved` configuration of an experiment whose block as written is `declared`.
 
+    A `seed` of 0 draws one, which the run records.
     Whatever is wrong is appended to `problems`, one sentence each.
     """
     values = {key: resolved.get(key, default) for key, default in KEYS.items()}
@@ -68,19 +79,20 @@ def read_options(
     given = written
     if values["limits"] != declared.get("limits", ""):
         given = _limits("--var limits", values["limits"], problems)
+    typed = {key: _typed(key, values[key], problems) for key in KINDS}
     return Options(
         cluster=str(values["cluster"]),
         workload=str(values["workload"] or ""),
         load=str(values["load"] or ""),
         target=str(values["target"]),
-        seed=_seed(values["seed"], problems),
+        seed=typed["seed"] or secrets.randbelow(9_999) + 1,
         confirm=str(values["confirm"] or ""),
         abort_if=_conditions(values["abort_if"], problems),
-        baseline_s=_seconds("baseline_s", values, problems),
-        milestone_limit_s=_positive("milestone_limit_s", values, problems),
-        warmup_max_s=_positive("warmup_max_s", values, problems),
-        sham=_yes_or_no("sham", values, problems),
-        phase_s=_seconds("phase_s", values, problems),
+        baseline_s=typed["baseline_s"],
+        milestone_limit_s=typed["milestone_limit_s"],
+        warmup_max_s=typed["warmup_max_s"],
+        sham=typed["sham"],
+        phase_s=typed["phase_s"],
         experiment_limits=written,
         variable_limits=given if given is not written else {},
     )
@@ -104,41 +116,14 @@ def _conditions(value: Any, problems: list[str]) -> tuple[Condition, ...]:
         return ()
 
 
-def _seed(value: Any, problems: list[str]) -> int:
-    """The seed as an integer; 0 or nothing draws one, which the run records."""
+def _typed(key: str, value: Any, problems: list[str]) -> Any:
+    if value in ("", None):
+        return KEYS[key]
     try:
-        number = int(value or 0)
-    except (TypeError, ValueError, OverflowError):
-        problems.append(f"configuration.seed: found {value!r}, wanted a whole number")
-        return 0
-    return number or secrets.randbelow(9_999) + 1
-
-
-def _seconds(key: str, values: Mapping[str, Any], problems: list[str]) -> float:
-    """A number of seconds, 0 or more."""
-    try:
-        number = float(values[key])
-    except (TypeError, ValueError, OverflowError):
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        problems.append(f"configuration.{key}: found {values[key]!r}, wanted seconds, 0 or more")
-    return number
-
-
-def _positive(key: str, values: Mapping[str, Any], problems: list[str]) -> float:
-    """A number of seconds above 0."""
-    number = _seconds(key, values, problems)
-    if number == 0:
-        problems.append(f"configuration.{key}: found {values[key]!r}, wanted seconds above 0")
-    return number
-
-
-def _yes_or_no(key: str, values: Mapping[str, Any], problems: list[str]) -> bool:
-    """A truth value; an environment variable or `--var` gives it as text."""
-    text = str(values[key] or "false").lower()
-    if text not in ("true", "false"):
-        problems.append(f"configuration.{key}: found {values[key]!r}, wanted true or false")
-    return text == "true"
+        return convert(KINDS[key], value)
+    except (ValueError, OverflowError):
+        problems.append(f"configuration.{key}: found {value!r}, wanted {KINDS[key]}")
+        return KEYS[key]
 
 
 def _limits(where: str, value: Any, problems: list[str]) -> dict[str, float]:

@@ -5,18 +5,27 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from chaoslib import experiment_hash
+from chaoslib import experiment_hash, substitute
 
 from brownout import slo
 from brownout.cluster import inventory
 from brownout.cluster.model import Cluster
-from brownout.errors import ConfigurationError
+from brownout.errors import BrownoutError, ClusterError, ConfigurationError
 from brownout.impact.settings import MeasureSettings
+from brownout.infra import lab
 from brownout.load import workload as workloads
 from brownout.load.shares import check_shares
 from brownout.load.where import generators_of
 from brownout.load.workload import Workload
-from brownout.session.options import Options, environment_limits, read_options, unknown_variables
+from brownout.session.options import (
+    KINDS,
+    Options,
+    environment_limits,
+    read_options,
+    unknown_variables,
+)
+from brownout.session.targets import ADDED, SPARE, TARGET, check_target
+from brownout.session.variables import typed
 
 __all__ = ["Plan", "extension_problems", "make_plan"]
 
@@ -39,6 +48,7 @@ class Plan:
 
     `needs` names what the scenario does to a node (`kill`, `wipe`, …): an adapter says whether
     its database supports each. `wipes` are the nodes that the method wipes, as it calls them.
+    `variables` is the experiment's configuration, each value converted to what it is used as.
     """
 
     scenario: str
@@ -51,6 +61,7 @@ class Plan:
     workload: Workload
     limits: tuple[slo.Limit, ...]
     settings: MeasureSettings
+    variables: Mapping[str, Any]
 
     @property
     def resizes(self) -> bool:
@@ -78,14 +89,17 @@ def make_plan(
     problems: list[str] = []
     declared = experiment.get("configuration", {})
     problems += unknown_variables(variables, declared)
-    options = read_options(declared, configuration, problems)
+    values = typed(experiment, configuration, KINDS, problems)
+    options = read_options(declared, values, problems)
     extension = _extension(experiment)
     problems += extension_problems(experiment)
     cluster = _collect(problems, lambda: inventory.declared(options.cluster))
+    if cluster is not None:
+        problems += _unknown_nodes(experiment, values, options, cluster)
     workload = _collect(problems, lambda: _workload(options, cluster))
     scenario = str(extension.get("scenario"))
     limits = _collect(problems, lambda: _limits(scenario, cluster, workload, options))
-    wipes = _wipes(experiment, configuration, extension)
+    wipes = _wipes(experiment, values, extension)
     if problems or cluster is None or workload is None or limits is None:
         raise ConfigurationError(problems)
     return Plan(
@@ -99,6 +113,7 @@ def make_plan(
         workload=workload,
         limits=tuple(limits),
         settings=_settings(cluster, options),
+        variables=values,
     )
 
 
@@ -162,6 +177,32 @@ def _collect(problems: list[str], step: Callable[[], T]) -> T | None:
         hint = f"; {error.hint}" if error.hint else ""
         problems.extend(problem + hint for problem in error.problems)
         return None
+
+
+def _unknown_nodes(
+    experiment: Mapping[str, Any], values: Mapping[str, Any], options: Options, declared: Cluster
+) -> list[str]:
+    """Say which nodes are meant, by the target or in an activity, that the cluster has not."""
+    problems = []
+    try:
+        cluster = inventory.load(options.cluster)
+    except ClusterError:  # a lab that is down
+        cluster = lab.with_nodes(declared, declared.lab) if declared.lab else declared
+    try:
+        check_target(options.target, cluster)
+    except BrownoutError as error:
+        problems.append(str(error))
+    known = [TARGET, SPARE, ADDED, *(node.name for node in cluster.every)]
+    for activity in [*experiment.get("method", ()), *experiment.get("rollbacks", ())]:
+        provider = activity.get("provider", {})
+        if not str(provider.get("module")).startswith("brownout.actions."):
+            continue
+        name = substitute(provider.get("arguments") or {}, dict(values), None).get("node", TARGET)
+        if name not in known:
+            problems.append(
+                f"{activity.get('name')}: node: found {name!r}, wanted one of {', '.join(known)}"
+            )
+    return problems
 
 
 def _workload(options: Options, cluster: Cluster | None) -> Workload:

@@ -10,10 +10,8 @@ from brownout.session.plan import Plan
 __all__ = ["plan_of"]
 
 
-def plan_of(
-    experiment: str, given: Sequence[str]
-) -> tuple[Plan, Mapping[str, Any], Mapping[str, Any]]:
-    """Return the plan of an experiment with `given` variables, its document and configuration.
+def plan_of(experiment: str, given: Sequence[str]) -> tuple[Plan, Mapping[str, Any]]:
+    """Return the plan of an experiment with `given` variables, and its document.
 
     Nothing is touched. Raises `ConfigurationError` with every problem.
     """
@@ -27,7 +25,7 @@ def plan_of(
     variables = dict(_pair(text) for text in given)
     configuration = load_configuration(document.get("configuration", {}), dict(variables))
     offer_secrets(load_secrets(document.get("secrets", {}), configuration))
-    return make_plan(document, configuration, variables), document, configuration
+    return make_plan(document, configuration, variables), document
 
 
 def _document(text: str) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from brownout.session import guards, open_runs
 from brownout.session.faults import guards_of_wipe
 from brownout.session.guards import Guard
 from brownout.session.plan import Plan
-from brownout.session.targets import ADDED, SPARE, targets_of
+from brownout.session.requirements import requirements
+from brownout.session.targets import ADDED, SPARE, TARGET, targets_of
 
 __all__ = ["preview"]
 
@@ -67,16 +68,15 @@ _ASKED_OF_ALL = ("data loss", "deny list")
 STEPS = {"drain_and_stop_node": ("quiesce_node", "recluster", "wait_until_idle", "stop_node")}
 
 
-def preview(
-    plan: Plan, experiment: Mapping[str, Any], configuration: Mapping[str, Any]
-) -> tuple[str, bool]:
+def preview(plan: Plan, experiment: Mapping[str, Any]) -> tuple[str, bool]:
     """Return the plan in words, and whether nothing stands against it."""
+    configuration = plan.variables
     cluster, adapter = _reach(plan)
     try:
         blocks = [_head(plan, cluster)]
-        told, ok = _cluster_guards(plan, cluster, adapter)
+        node, chosen = _target(plan, cluster, adapter)
+        told, ok = _told([*_cluster_guards(plan, cluster, adapter), *chosen])
         blocks.append("guards\n" + "\n".join(told))
-        node = _target(plan, cluster, adapter)
         steps = list(_steps(experiment.get("method", []), configuration, cluster, adapter, node))
         blocks.append("method\n" + "\n".join(steps))
         undo = list(_steps(experiment.get("rollbacks", []), configuration, cluster, adapter, node))
@@ -112,11 +112,20 @@ def _head(plan: Plan, cluster: Cluster) -> str:
     return "\n".join(lines)
 
 
-def _cluster_guards(
-    plan: Plan, cluster: Cluster, adapter: Adapter | None
-) -> tuple[list[str], bool]:
+def _told(found: list[Guard]) -> tuple[list[str], bool]:
+    """Each guard in a line, with what to do where it says no; and whether none does."""
+    lines = [
+        f"  {'yes' if guard.ok else 'NO '}  {guard.name}: {guard.detail}"
+        + (f"; {guard.hint}" if guard.hint and not guard.ok else "")
+        for guard in found
+    ]
+    return lines, all(guard.ok for guard in found)
+
+
+def _cluster_guards(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> list[Guard]:
     """Every guard of the run with its state now."""
     found = guards.of_cluster(cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
+    found += requirements(cluster, plan.needs)
     found.append(_free(cluster))
     for need in plan.asked:
         support = _support(need, cluster, adapter)
@@ -125,8 +134,7 @@ def _cluster_guards(
     if adapter is not None:
         found.append(_whole(adapter))
         found += _wiping(plan, cluster, adapter)
-    lines = [f"  {'yes' if guard.ok else 'NO '}  {guard.name}: {guard.detail}" for guard in found]
-    return lines, all(guard.ok for guard in found)
+    return found
 
 
 def _wiping(plan: Plan, cluster: Cluster, adapter: Adapter) -> list[Guard]:
@@ -165,11 +173,18 @@ def _whole(adapter: Adapter) -> Guard:
     return Guard("cluster is whole", state.reached, str(missing))
 
 
-def _target(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> Node | None:
+def _target(
+    plan: Plan, cluster: Cluster, adapter: Adapter | None
+) -> tuple[Node | None, list[Guard]]:
+    """The node that would be chosen now, and the guard that one can be."""
     if adapter is None:
-        return None
+        return None, []
     options = plan.options
-    return targets_of(options.target, cluster, adapter, options.seed)[0]
+    try:
+        node = targets_of(options.target, cluster, adapter, options.seed)[0]
+    except BrownoutError as error:
+        return None, [Guard("target", False, error.message, error.hint)]
+    return node, [Guard("target", True, f"{options.target} is {node.name} ({node.address})")]
 
 
 def _steps(
@@ -226,7 +241,7 @@ def _call(
     if act is None and function not in TOLD:
         shown = ", ".join(f"{key}={value!r}" for key, value in redact(arguments).items())
         return f"{path}({shown})"
-    node = _meant(str(arguments.get("node", "target")), cluster, target)
+    node = _meant(str(arguments.get("node", TARGET)), cluster, target)
     if act is None:
         return TOLD[function].format(f"{node.name} ({node.address})" if node else "the target")
     if node is None or adapter is None:
@@ -238,7 +253,9 @@ def _meant(name: str, cluster: Cluster, target: Node | None) -> Node | None:
     """The node that an argument means; None where it is known only when the run goes on."""
     if name == SPARE and cluster.spares:
         return cluster.spares[0]
-    return target if name in ("target", SPARE, ADDED) else cluster.node(name)
+    if name in (TARGET, SPARE, ADDED):
+        return target
+    return cluster.node(name) if cluster.every else None
 
 
 def _would(act: str, node: Node, adapter: Adapter) -> str:

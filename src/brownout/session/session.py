@@ -34,6 +34,7 @@ from brownout.session.interruption import Interruption
 from brownout.session.managed.asking import check_free
 from brownout.session.measures import answer
 from brownout.session.plan import Plan
+from brownout.session.requirements import requirements
 from brownout.session.running_load import RunningLoad
 from brownout.session.server_view import ServerView
 from brownout.session.status import Status
@@ -113,7 +114,12 @@ class Session:
         plan = self.plan
         make_free(plan.cluster.name, self.status.say)
         guards.refuse(
-            guards.of_cluster(plan.cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
+            [
+                *guards.of_cluster(
+                    plan.cluster, plan.needs, plan.options.confirm, datetime.now(UTC)
+                ),
+                *requirements(plan.cluster, plan.needs),
+            ]
         )
         opening.check_foreseen(plan)
         self.status.phase = f"bringing up {self.cluster.name}"

@@ -1,0 +1,182 @@
+"""Every variable of an experiment has its type wherever it is used, however it was given."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+from chaoslib import substitute
+from chaoslib.activity import get_all_activities_in_experiment
+from chaoslib.configuration import load_configuration
+
+from brownout import catalog, control
+from brownout.errors import ConfigurationError
+from brownout.experiment_checks import problems
+from brownout.session.planning import plan_of
+
+#: Numbers whose default is text, since an environment variable may give them.
+BY_ENVIRONMENT = {"seed": "BROWNOUT_SEED", "baseline_s": "BROWNOUT_BASELINE_S"}
+
+
+@pytest.fixture(autouse=True)
+def _no_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
+    monkeypatch.setenv("BROWNOUT_STATE", str(tmp_path / "state"))
+    for variable in ("BROWNOUT_CLUSTER", "BROWNOUT_CLUSTERS", *BY_ENVIRONMENT.values()):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def _planned(experiment: str, *given: str) -> dict[str, Any]:
+    return dict(plan_of(experiment, given)[0].variables)
+
+
+def _document(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(catalog.read("experiments", name))
+    return loaded
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+NUMBERS = [
+    (experiment, name)
+    for experiment in catalog.names("experiments")
+    for name, default in _document(experiment)["configuration"].items()
+    if _is_number(default) or name in BY_ENVIRONMENT
+]
+
+
+def _uses(document: dict[str, Any], configuration: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Every pause and every typed argument as Chaos Toolkit hands it on, and its type."""
+    for activity in get_all_activities_in_experiment(document):
+        for pause in substitute(activity.get("pauses", {}), configuration, {}).values():
+            yield pause, float
+        provider = activity["provider"]
+        module = __import__(provider["module"], fromlist=["_"])
+        wanted = get_type_hints(getattr(module, provider["func"]))
+        arguments = substitute(provider.get("arguments", {}), configuration, {})
+        for name, value in arguments.items():
+            yield value, wanted.get(name)
+
+
+def _check_uses(document: dict[str, Any], configuration: dict[str, Any]) -> None:
+    for value, wanted in _uses(document, configuration):
+        if wanted is int:
+            assert isinstance(value, int), value
+        if wanted is float:
+            assert _is_number(value), value
+        if wanted is bool:
+            assert isinstance(value, bool), value
+
+
+@pytest.mark.parametrize(("experiment", "name"), NUMBERS)
+def test_a_number_given_as_text_is_a_number_in_every_use(
+    experiment: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = _document(experiment)
+    # As the control converts what Chaos Toolkit goes on to use.
+    configuration = load_configuration(document["configuration"], {name: "7"})
+    control.before_experiment_control({**document, "dry": "activities"}, configuration)
+    capsys.readouterr()
+    for values in (_planned(experiment, f"{name}=7"), configuration):
+        assert values[name] == 7
+        _check_uses(document, values)
+
+
+@pytest.mark.parametrize(("experiment", "name"), NUMBERS)
+def test_what_is_no_number_is_refused_by_plan_and_check(experiment: str, name: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        _planned(experiment, f"{name}=soon")
+    document = _document(experiment)
+    document["configuration"][name] = "soon"
+    for told in (refused.value.problems, problems(document)):
+        assert len(told) == 1
+        assert told[0].startswith(f"configuration.{name}: found 'soon', wanted ")
+
+
+@pytest.mark.parametrize("name", BY_ENVIRONMENT)
+def test_a_number_of_the_environment_is_a_number_in_every_use(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(BY_ENVIRONMENT[name], "7")
+    configuration = _planned("node-kill")
+    assert configuration[name] == 7
+    _check_uses(_document("node-kill"), configuration)
+    monkeypatch.setenv(BY_ENVIRONMENT[name], "")  # as a shell script without a value has it
+    assert _planned("node-kill")[name] == 0
+
+
+def test_all_that_is_no_number_is_told_at_once() -> None:
+    wrong = ("downtime_s=5s", "milestone_limit_s=0", "warmup_max_s=inf", "phase_s=-1", "seed=1.5",
+             "sham=perhaps", "sead=1")  # fmt: skip
+    with pytest.raises(ConfigurationError) as refused:
+        _planned("node-kill", *wrong)
+    told = refused.value.problems
+    for name, _, value in (each.partition("=") for each in wrong[:-1]):
+        assert any(f"configuration.{name}: found '{value}', wanted" in problem for problem in told)
+    assert any("--var sead" in problem for problem in told)
+    assert len(told) == len(wrong)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "given", "wanted"),
+    [
+        ("node-kill", "downtime_s=-1", "seconds, 0 or more"),  # `time.sleep` would raise
+        ("node-kill", "downtime_s=nan", "seconds, 0 or more"),
+        ("stepdown", "catch_up_s=2.5", "a whole number"),
+        ("slow-node", "latency_ms=1e3x", "a whole number"),
+        ("rolling-restart", "quiesced=1", "true or false"),
+    ],
+)
+def test_each_use_has_its_own_wants(experiment: str, given: str, wanted: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"found .*, wanted {wanted}"):
+        _planned(experiment, given)
+
+
+def test_text_stays_text_and_half_a_second_half_a_second() -> None:
+    given = _planned("node-wipe", "target=n2", "downtime_s=0.5", "mode=clean")
+    assert (given["target"], given["downtime_s"], given["mode"]) == ("n2", 0.5, "clean")
+    assert _planned("replication-factor", "workload=lab")["workload"] == "lab"
+    assert _planned("rolling-restart", "quiesced=True")["quiesced"] is True
+
+
+def _own(**configuration: Any) -> dict[str, Any]:
+    """An experiment of somebody's own, whose variables are used by other functions than ours."""
+    document = _document("node-kill")
+    document["configuration"] |= configuration
+    return document
+
+
+def test_a_pause_wants_a_number_whatever_its_default_is() -> None:
+    document = _own(rest={"type": "env", "key": "NO_SUCH_VARIABLE", "default": "3"})
+    document["method"][0]["pauses"] = {"after": "${rest}"}
+    assert problems(document) == []
+    assert problems(document, {"rest": "soon"}) == [
+        "configuration.rest: found 'soon', wanted seconds, 0 or more"
+    ]
+
+
+def test_a_default_that_is_a_number_makes_the_variable_one() -> None:
+    document = _own(rest=3)
+    sleep = {"type": "process", "path": "sleep", "arguments": "${rest}"}
+    document["method"].append({"type": "action", "name": "rest", "provider": sleep})
+    assert problems(document) == []
+    assert problems(document, {"rest": "soon"}) == [
+        "configuration.rest: found 'soon', wanted a number"
+    ]
+
+
+def test_a_value_that_a_probe_finds_is_checked_when_it_is_known(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Chaos Toolkit asks it when the run begins; until then nobody knows what it is."""
+    asked = {"type": "probe", "name": "ask", "provider": {
+        "type": "process", "path": "echo", "arguments": "4"}}  # fmt: skip
+    document = _own(downtime_s=asked)
+    assert problems(document) == []
+    configuration = {**load_configuration(document["configuration"]), "downtime_s": "4"}
+    control.before_experiment_control({**document, "dry": "activities"}, configuration)
+    assert configuration["downtime_s"] == 4
+    capsys.readouterr()
