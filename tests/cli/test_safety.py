@@ -155,6 +155,23 @@ def test_a_plan_refuses_a_node_of_an_activity_that_the_cluster_has_not(
 
 
 @pytest.mark.parametrize(
+    "arguments",
+    [["--keep", "two words"], "--keep 'two words'", {"--keep": "'two words'"}],
+    ids=type,
+)
+def test_a_plan_shows_the_command_of_a_process_however_its_arguments_are_written(
+    arguments: Any, brownout: Brownout, home: Path
+) -> None:
+    experiment = json.loads(catalog.read("experiments", "node-kill"))
+    provider = {"type": "process", "path": "tidy", "arguments": arguments}
+    experiment["method"].insert(0, {"type": "action", "name": "tidy-up", "provider": provider})
+    (home / "mine.json").write_text(json.dumps(experiment))
+    said = brownout("plan", "mine.json")
+    assert said.code == 0, said.err
+    assert "tidy --keep 'two words'" in said.out
+
+
+@pytest.mark.parametrize(
     ("cluster", "variable"), [("lab-mongodb", "BROWNOUT_MONGOD"), ("lab-aerospike", "BROWNOUT_ASD")]
 )
 def test_a_plan_names_every_program_that_is_missing(

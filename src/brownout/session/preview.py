@@ -4,6 +4,7 @@
 method and rollbacks, the guards are the very ones that the run asks.
 """
 
+import shlex
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -139,7 +140,7 @@ def _cluster_guards(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> li
 
 def _wiping(plan: Plan, cluster: Cluster, adapter: Adapter) -> list[Guard]:
     """Every guard of the wipes that the method means to do, where their nodes are known."""
-    target = _target(plan, cluster, adapter) if plan.wipes else None
+    target, _ = _target(plan, cluster, adapter) if plan.wipes else (None, [])
     found = []
     for name in plan.wipes:
         node = _meant(name, cluster, target)
@@ -197,10 +198,10 @@ def _steps(
     """Each activity in order, with the command or call it would make."""
     for number, activity in enumerate(activities, 1):
         provider = activity["provider"]
-        arguments = {
-            key: _resolved(value, configuration)
-            for key, value in provider.get("arguments", {}).items()
-        }
+        given = provider.get("arguments") or {}
+        if provider["type"] == "process" and not isinstance(given, Mapping):
+            given = {"": given if isinstance(given, str) else shlex.join(map(str, given))}
+        arguments = {key: _resolved(value, configuration) for key, value in given.items()}
         yield f"  {number}. {activity['name']}" + _pauses(activity, configuration)
         for line in _calls(provider, arguments, cluster, adapter, target):
             yield f"       {line}"
@@ -215,7 +216,8 @@ def _calls(
 ) -> Iterator[str]:
     """The commands and calls of one activity."""
     if provider["type"] == "process":
-        yield redact(f"{provider['path']} {provider.get('arguments', '')}".strip())
+        words = [f"{option} {value}".strip() for option, value in arguments.items()]
+        yield redact(" ".join([provider["path"], *words]))
         return
     if provider["type"] == "http":
         yield redact(f"{provider.get('method', 'GET')} {provider['url']}")
