@@ -33,6 +33,8 @@ MARKS = (
     "load_stopped",
 )
 WITHIN_S = 2.5
+#: A run that has not come to its mark after so long is killed where it is.
+PATIENCE_S = float(os.environ.get("BROWNOUT_KILL_PATIENCE_S", "120"))
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def kill_and_heal(
     """
     settings = {**(env or {}), "BROWNOUT_STATE": str(where / "state")}
     process = _start(where, experiment, options, settings)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE_S
     while f'"{mark}"' not in _written(where) and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.01)
