@@ -33,6 +33,8 @@ MARKS = (
     "load_stopped",
 )
 WITHIN_S = 2.5
+#: A run that has not come to its mark after so long is killed where it is.
+PATIENCE_S = float(os.environ.get("BROWNOUT_KILL_PATIENCE_S", "120"))
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class Healed:
     heal_s: float
     mended: str
     wiped: frozenset[str] = frozenset()
+
+
+class EndedByItself(AssertionError):
+    """The run came to its end before it came to the mark; with what it printed."""
 
 
 def kill_and_heal(
@@ -62,9 +68,10 @@ def kill_and_heal(
     """
     settings = {**(env or {}), "BROWNOUT_STATE": str(where / "state")}
     process = _start(where, experiment, options, settings)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE_S
     while f'"{mark}"' not in _written(where) and time.monotonic() < deadline:
-        assert process.poll() is None, process.communicate()[0]
+        if process.poll() is not None:
+            raise EndedByItself(process.communicate()[0])
         time.sleep(0.01)
     time.sleep(after_s)  # the moment is what is tested: there is no state to wait for
     return _kill_and_heal(process, cluster, where, damage, settings)
@@ -104,7 +111,7 @@ def _kill_and_heal(
     assert _processes_of(where) == []
     _check_readable(where)
     found = re.search(r"put back (.*?)(; whole)?$", told.stdout, re.MULTILINE)
-    return Healed(phase, heal_s, found[1] if found else "", _wiped(where))
+    return Healed(phase, heal_s, found[1] if found else "", wiped(where))
 
 
 def kill_tree(root: int) -> None:
@@ -155,7 +162,7 @@ def _phase(where: Path) -> str:
     return f"{last['name']} {last['stage']}"
 
 
-def _wiped(where: Path) -> frozenset[str]:
+def wiped(where: Path) -> frozenset[str]:
     """Each node that the run, or its healing, says that it wiped or began to wipe."""
     lines = [json.loads(line) for line in _written(where).splitlines() if line.endswith("}")]
     names = ("wipe_node", "finish_wipe", "empty_spare")

@@ -1,11 +1,14 @@
 """Planned changes of five stand-in nodes: what a node comes with, and what must wait for it."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.infra.lab.aerospike.waiting import await_state
 
 from brownout.cluster.aerospike import AerospikeAdapter
+from brownout.cluster.host import host_for
 from brownout.cluster.model import Cluster
 from brownout.errors import Refused
 from brownout.run.events import EventLog, read_events
@@ -61,3 +64,28 @@ def test_a_node_that_was_quiesced_and_not_yet_out_when_the_run_died_is_given_its
         after = Faults(lab_aerospike, later, log, lambda t: t, {}, {}, owed)
         assert after.put_back() == []
     await_state("a whole cluster", lambda: adapter.stable("whole").reached)
+
+
+def test_the_only_copy_is_not_wiped_though_the_cluster_is_whole(
+    adapter: AerospikeAdapter, lab_aerospike: Cluster, log: Path
+) -> None:
+    node = lab_aerospike.node("n2")
+    faults = Faults(lab_aerospike, adapter, EventLog(log), lambda t: t, to_wipe=lambda _: True)
+    before = host_for(node).running().pid
+    assert adapter.would_lose([node]) == []
+    adapter.adjust("replication_factor", 1, None)
+    try:
+        await_state("one copy", lambda: adapter.stable("whole").reached)
+        with pytest.raises(Refused, match="copies: one more failure loses data: namespace `test`"):
+            faults.stop(node, "kill")
+        plan = [sys.executable, "-m", "brownout", "plan", "node-wipe"]
+        plan += ["--var", "cluster=lab-aerospike", "--var", "target=n2"]
+        said = subprocess.run(plan, capture_output=True, text=True)
+    finally:
+        adapter.adjust("replication_factor", 2, None)
+        await_state("two copies", lambda: adapter.stable("redundant").reached)
+    assert "NO   copies: one more failure loses data: namespace `test`: 1 of 2" in said.stdout
+    assert said.returncode == 64
+    assert host_for(node).running().pid == before
+    assert adapter.would_lose([node]) == []
+    assert adapter.would_lose(lab_aerospike.nodes[:2]) != []

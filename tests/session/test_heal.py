@@ -1,7 +1,10 @@
 """A run that died is healed: what it had broken is put back, and until then nobody else begins."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 from contextlib import closing
 from datetime import UTC, datetime
@@ -278,3 +281,31 @@ def test_a_node_that_the_inventory_does_not_know_any_more_keeps_no_other_from_be
     assert not host_for(node).running().paused
     await_whole(adapter)
     adapter.close()
+
+
+def test_a_run_that_would_wipe_what_may_not_be_wiped_touches_nothing_and_neither_does_heal(
+    lab_mongodb: Cluster, tmp_path: Path
+) -> None:
+    with closing(adapter_for(lab_mongodb)) as adapter:
+        node = adapter.targets("secondary", 1)[0]
+        (directory,) = adapter.data_directories(node)
+    (directory / "written before").write_text("still here")
+    (directory / "elsewhere").symlink_to(tmp_path)
+    before = host_for(node).running().pid
+    environment = {"BROWNOUT_STATE": str(tmp_path / "state")}
+    try:
+        wanted = ("--var", f"target={node.name}")
+        ran = chaos.run(chaos.load("node-wipe"), tmp_path, *wanted, env=environment)
+    finally:
+        (directory / "elsewhere").unlink()
+    assert ran.code == 1
+    assert "the directory: " in ran.output
+    assert "it holds the link" in ran.output
+    assert ran.directory is None
+    healed = subprocess.run(
+        [sys.executable, "-m", "brownout", "heal"], env={**os.environ, **environment}
+    )
+    assert healed.returncode == 0
+    assert host_for(node).running().pid == before
+    assert (directory / "written before").read_text() == "still here"
+    (directory / "written before").unlink()

@@ -94,3 +94,43 @@ def test_a_speed_that_cannot_be_is_refused(value: object, says: str) -> None:
 def test_a_speed_for_all_or_by_node_is_taken() -> None:
     assert of_speed({"migrate_threads": 4, "migrate_sleep": 0}) == []
     assert of_speed({"n1": {"migrate_threads": 4}, "n2": {"migrate_threads": 1}}) == []
+
+
+def _copies(node: str, size: str = "5", unavailable: str = "0", **told: str) -> View:
+    numbers = {"unavailable_partitions": unavailable, "dead_partitions": "0", **told}
+    text = ";".join(f"{name.replace('__', '-')}={value}" for name, value in numbers.items())
+    return View(node, "", {"statistics": f"cluster_size={size}", "namespace/test": text})
+
+
+TWO = {"replication__factor": "2", "effective_replication_factor": "2"}
+ONE = {"replication__factor": "1", "effective_replication_factor": "1"}
+
+
+def test_the_data_of_a_node_is_lost_for_good_where_no_other_has_a_copy() -> None:
+    two, one = [_copies("n2", **TWO), _copies("n3", **TWO)], [_copies("n2", **ONE)]
+
+    assert objections.of_loss(two, 5, 1) == []
+    assert objections.of_loss(two, 5, 2) == ["namespace `test`: 2 of 3 copies wanted"]
+    assert objections.of_loss(one, 5, 1) == ["namespace `test`: 1 of 2 copies wanted"]
+    assert objections.of_loss([], 1, 1) == ["no other node has a copy"]
+
+
+def test_copies_count_that_are_in_effect_and_not_those_that_are_only_asked_for() -> None:
+    asked = _copies("n2", replication__factor="2", effective_replication_factor="1")
+    # Two nodes, of which one is down: one copy is in effect, and was not before.
+    left = _copies("n2", "1", replication__factor="2", effective_replication_factor="1")
+
+    assert objections.of_loss([asked], 5, 1) == ["namespace `test`: 1 of 2 copies wanted"]
+    assert objections.of_loss([left], 2, 1) == []
+
+
+def test_in_doubt_a_node_has_no_copy() -> None:
+    silent = View("n3", "", error="no answer")
+
+    assert objections.of_loss([_copies("n2", **TWO), silent], 5, 1) == [
+        "n3 does not answer (no answer)"
+    ]
+    assert objections.of_loss([_copies("n2")], 5, 1) == ["namespace `test`: 0 of 2 copies wanted"]
+    assert objections.of_loss([_copies("n2", unavailable="7", **TWO)], 5, 1) == [
+        "n2: 7 partitions are unavailable"
+    ]

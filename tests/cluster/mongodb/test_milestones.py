@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from brownout.cluster.mongodb.milestones import judge, primary_of, signature_of
+from brownout.cluster.mongodb.milestones import judge, lost_with, primary_of, signature_of
 from brownout.cluster.mongodb.view import STATES, View
 from brownout.errors import ConfigurationError
 
@@ -161,3 +161,27 @@ def test_the_signature_is_the_same_while_nothing_happens() -> None:
 )
 def test_the_signature_changes_when_a_member_goes_or_changes(after: list[View]) -> None:
     assert signature_of(after) != signature_of(WHOLE)
+
+
+@pytest.mark.parametrize(
+    ("gone", "views", "lost"),
+    [
+        ({"n1"}, WHOLE, []),
+        ({"n2"}, WHOLE, []),  # the primary: the others have what a majority has
+        ({"n1"}, [silent("n1"), *WHOLE[1:]], []),  # it is down already, as before its wipe
+        ({"n1", "n3"}, WHOLE, ["a write is acknowledged by 2 members, and 2 members would go"]),
+        ({"n2"}, [view("n2", "PRIMARY")],
+         ["no member but n2 has all data",
+          "a write is acknowledged by 1 member, and 1 member would go"]),
+        ({"n1"}, [WHOLE[0], silent("n2"), silent("n3")], ["no member but n1 has all data"]),
+        ({"n2"}, [view("n1", "STARTUP2"), WHOLE[1], view("n3", initialSyncStatus={})],
+         ["no member but n2 has all data"]),
+        ({"n2"}, [view("n1", "ARBITER"), WHOLE[1]], ["no member but n2 has all data"]),
+        ({"n1"}, [view("n1", writeMajorityCount=1), view("n2", "PRIMARY", writeMajorityCount=1)],
+         ["a write is acknowledged by 1 member, and 1 member would go"]),
+    ],
+)  # fmt: skip
+def test_the_data_of_members_is_lost_for_good_where_the_others_lack_it(
+    gone: set[str], views: list[View], lost: list[str]
+) -> None:
+    assert lost_with(gone, views) == lost

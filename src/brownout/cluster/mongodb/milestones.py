@@ -68,7 +68,9 @@ def lost_with(gone: Collection[str], views: Sequence[View]) -> list[str]:
     said = [int(v.status["writeMajorityCount"]) for v in views if "writeMajorityCount" in v.status]
     needed = max(said, default=len(views) // 2 + 1)
     if len(gone) >= needed:
-        lost.append(f"{_members(needed)} acknowledge a write, and {_members(len(gone))} would go")
+        lost.append(
+            f"a write is acknowledged by {_members(needed)}, and {_members(len(gone))} would go"
+        )
     return lost
 
 
