@@ -113,7 +113,96 @@ def test_a_known_secret_of_digits_never_shows_as_a_number(pin: int) -> None:
         '{{"password": "{}"}}',
         "{{'pwd': '{}'}}",
         '{{\\"password\\": \\"{}\\"}}',
+        "mongosh -u admin -p {} db1",
+        "asadm -U admin -P {}",
+        "sshpass -p '{} two words' ssh db1",
+        "['mongosh', '-p', '{}']",
+        "Command '['tool', '--password', '{}']' returned non-zero exit status 1",
+        "tool --pass={} --host db1",
+        "tool --pass {}",
+        "openssl -passin pass:{}",
+        "pass: {}",
+        "DB_PASS={}",
+        "dbpass: {}",
+        '{{"pass": "{}"}}',
+        'password="two words {}"',
+        "--password a&b;c,{}",
+        "curl -u ann:{} https://db1/",
+        "curl -uann:{} https://db1/",
+        "curl --user 'ann:{} more' https://db1/",
+        "curl --proxy-user ann:{}",
+        "['curl', '-u', 'ann:{}']",
+        "https://host/?X-Amz-Signature={}",
+        "Authorization: Digest username=ann, response={}",
+        "authorization: token {}",
+        '{{"Authorization": "{}"}}',
+        "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
+        "-----BEGIN RSA PRIVATE KEY-----\\n{}\\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN OPENSSH PRIVATE KEY-----\n{}",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n{}\n-----END PGP PRIVATE KEY BLOCK-----",
     ],
 )
 def test_a_secret_in_a_text_never_shows(text: str) -> None:
     assert MARK not in shown(text.format(MARK)), text
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+        "glpat-0123456789abcdefghij",
+        "xoxb-0123456789-abcdefghij",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+    ],
+)
+def test_a_token_that_says_what_it_is_never_shows(token: str) -> None:
+    assert token not in shown(f"refused for {token}: expired")
+
+
+@given(passwords)
+@pytest.mark.parametrize("option", ["-p", "-P", "--pass", "--password", "-passwd", "--api-key"])
+def test_the_password_of_a_command_line_never_shows(option: str, password: str) -> None:
+    assert MARK not in shown(["tool", option, f"x{password}", "--host", "db1"])
+    assert MARK not in shown({option: password})
+    assert MARK not in shown({"arguments": {option: password}})
+    plain = "".join(c for c in password if c not in "\"'\\")
+    assert MARK not in shown(f"tool {option} x{plain} --host db1")
+    assert "--host db1" in shown(f"tool {option} x{plain} --host db1")
+
+
+@given(passwords)
+@pytest.mark.parametrize("option", ["-u", "--user", "--proxy-user"])
+def test_the_password_of_a_login_never_shows(option: str, password: str) -> None:
+    assert MARK not in shown(["curl", option, f"ann:{password}", "https://db1/"])
+    plain = "".join(c for c in password if c not in "\"'\\:")
+    assert MARK not in shown(f"curl {option} ann:{plain} https://db1/")
+
+
+@given(st.text(), st.sampled_from(["password=", "-p ", "pass: ", "-u ann:", "x://", "'", '"']))
+def test_what_was_hidden_stays_hidden_and_nothing_comes_to_light(text: str, before: str) -> None:
+    once = redact(f"{before}{text}")
+    assert redact(once) == once
+    kept = str(once).replace("***", "\0").split("\0")
+    assert all(part in f"{before}{text}" for part in kept)  # nothing is there that was not before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        "12 passed, 0 failed",
+        "verdict: pass",
+        "bypass: yes",
+        "the key compass=north",
+        "a --passive option",
+        "ann@example.com",
+        "user: ann",
+        "--user ann --host db1",
+        "mongod --port 27017 --dbpath /data",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert redact(text) == text
+    assert redact([text]) == [text]
+    assert redact({"pass": True, "passed": 3, "bypass": "on"})["passed"] == 3
