@@ -77,7 +77,7 @@ def test_asserting_passes_and_what_fails_says_all_that_one_would_ask(
 def test_what_cannot_be_judged_is_an_error_of_its_own_and_never_passes(
     pytester: pytest.Pytester, made: Make
 ) -> None:
-    made("starved", lag_p99_ms=400)
+    made("starved", lag_p99_ms=1400)
     made("stopped", abort="a person")
     made("unread", unread_keys=3)
     (pytester.path / "plain.json").write_text(
@@ -334,7 +334,7 @@ def test_a_real_stepdown_on_a_real_lab(
 
         def test_it(resilience):
             impact = resilience.run(
-                "stepdown", own_limits=False, baseline_s=3,
+                "stepdown", own_limits=False, baseline_s=10,
                 load="streams.lookups.rate=80,streams.orders.rate=60",
             )
             assert impact.ledger.lost == 0
