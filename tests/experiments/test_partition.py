@@ -71,12 +71,10 @@ def test_all_that_a_cut_off_primary_acknowledged_alone_is_found_lost(
     files = rollbacks(old) - before[old.name]
     documents = {d["_id"]: d for f in files for d in bson.decode_all(f.read_bytes())}
     keys, reads = ledger_of(ran)
-    truth = {
-        key: promised(
-            keys[key], reads[key].get("seq", reads[key].get("value")), d.get("s", d.get("n"))
-        )
-        for key, d in documents.items()
-    }
+    truth = {}
+    for key, document in documents.items():
+        name, field = ("value", "n") if "n" in document else ("seq", "s")
+        truth[key] = promised(keys[key], reads[key][name], document[field])
     open_keys = {key for key, is_lost in truth.items() if is_lost is None}
     lost, ledger = lost_keys(keys, reads), impact["ledger"]
     for kind in ("register", "counter"):
