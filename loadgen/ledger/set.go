@@ -41,9 +41,9 @@ type Set struct {
 	Run     string // part of the stored keys that this run makes: an earlier one's may be there
 	ids     []string
 
-	shared bool // many writers at a time add to a counter
+	shared bool     // many writers at a time add to a counter
 	kept   []uint64 // keys that are promised of here; nil: all
-	read []uint64 // keys that are read back here; nil: those that are kept
+	read   []uint64 // keys that are read back here; nil: those that are kept
 
 	mu     sync.Mutex
 	keys   []key

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import bson
 import pytest
@@ -11,21 +12,35 @@ from brownout.cluster import network
 from brownout.cluster.adapter import adapter_for
 from brownout.cluster.model import Cluster, Node, ProcessSpec
 from brownout.infra.lab.state import running_inventory
+from brownout.run.ledger import classify
+from brownout.run.ledger_lines import read_ledger_lines
 
 pytestmark = pytest.mark.alone
 
 WHY_NOT = network.why_not()
 
 
-def lost_keys(ran: chaos.Ran) -> tuple[set[str], set[str]]:
-    """Counters that lack acknowledged increments, and those that had one in doubt."""
+def ledger_of(ran: chaos.Ran) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What was promised of each verified key, and what was read back of it."""
     assert ran.directory is not None
-    text = (ran.directory / "ledger.ndjson").read_text()
-    lines = [json.loads(line) for line in text.splitlines()]
-    found = {line["read"]: line.get("value", 0) for line in lines if "read" in line}
+    lines = list(read_ledger_lines(ran.directory / "ledger.ndjson"))
     keys = {line["key"]: line for line in lines if "key" in line}
-    lost = {key for key, line in keys.items() if found[key] < line["acked"]}
-    return lost, {key for key, line in keys.items() if line["in_doubt_n"]}
+    return keys, {line["read"]: line for line in lines if "read" in line}
+
+
+def lost_keys(keys: dict[str, Any], reads: dict[str, Any]) -> set[str]:
+    """The keys that the ledger reports lost."""
+    end = {"end": True, "keys": 1}
+    return {key for key in keys if classify([keys[key], reads[key], end]).lost}
+
+
+def promised(line: dict[str, Any], stored: int, rolled_back: int) -> bool | None:
+    """Whether an acknowledged write is among those that were rolled back; None: nobody can say."""
+    if line["kind"] == "counter":
+        return None if line["in_doubt_n"] else True
+    others = [*line["in_doubt"], *line["failed"]]
+    gone = range(stored + 1, rolled_back + 1)
+    return any(not any(first <= seq <= last for first, last in others) for seq in gone)
 
 
 def rollbacks(node: Node) -> set[Path]:
@@ -54,13 +69,21 @@ def test_all_that_a_cut_off_primary_acknowledged_alone_is_found_lost(
     assert ran.deeds == [("partition_node", old.name), ("heal_partition", old.name)], ran.output
     assert (impact["verdict"], ran.code) == ("fail", 1), ran.output
     files = rollbacks(old) - before[old.name]
-    documents = {d["_id"] for f in files for d in bson.decode_all(f.read_bytes())}
-    lost, in_doubt = lost_keys(ran)
-    ledger = impact["ledger"]
-    assert lost
-    assert lost <= documents
-    assert documents - lost <= in_doubt
-    assert ledger["rolled_back_keys"] == len(lost)
+    documents = {d["_id"]: d for f in files for d in bson.decode_all(f.read_bytes())}
+    keys, reads = ledger_of(ran)
+    truth = {}
+    for key, document in documents.items():
+        name, field = ("value", "n") if "n" in document else ("seq", "s")
+        truth[key] = promised(keys[key], reads[key][name], document[field])
+    open_keys = {key for key, is_lost in truth.items() if is_lost is None}
+    lost, ledger = lost_keys(keys, reads), impact["ledger"]
+    for kind in ("register", "counter"):
+        assert any(keys[key]["kind"] == kind for key in lost)
+    assert lost <= set(documents)
+    assert lost - open_keys == {key for key, is_lost in truth.items() if is_lost}
+    assert (ledger["lost_keys"], ledger["data_lost"]) == (len(lost), 0)
+    assert ledger["refused_keys"] > 0  # writes went on, and hid none of it
+    assert ledger["in_doubt_applied"] + ledger["in_doubt_absent"] <= ledger["in_doubt"]
     assert ledger["lost"] <= reverted(old) <= ledger["lost"] + ledger["in_doubt"]
     adapter = adapter_for(lab_partition)
     try:

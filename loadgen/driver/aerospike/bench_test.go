@@ -2,7 +2,12 @@ package aerospike
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -200,4 +205,104 @@ func underEngine(b *testing.B, s *spec.Spec, d *Driver) float64 {
 		b.Errorf("%d of %d were not ok", bad, ending.Counts.Ended())
 	}
 	return float64(used.Nanoseconds()) / float64(ending.Counts.Ended()) / 1000
+}
+
+// BenchmarkCondition compares writes with a condition with the same ones without it, which write
+// over whatever is there, in turns: processor time of this process and of the server for each write,
+// with 32 at a time on keys of their own. "generation" is what nearly every write carries, "content"
+// what one carries after a write in doubt.
+func BenchmarkCondition(b *testing.B) {
+	d := opened(b, sharedCluster(b), nil)
+	for _, kind := range []driver.Kind{driver.Update, driver.Increment} {
+		blind := newWriters(d, kind, func(*driver.Known) *driver.Known { return nil })
+		byGeneration := newWriters(d, kind, func(known *driver.Known) *driver.Known { return known })
+		byContent := newWriters(d, kind, func(known *driver.Known) *driver.Known {
+			return &driver.Known{First: known.First, Last: known.Last}
+		})
+		b.Run(kind.String(), func(b *testing.B) {
+			server := sharedCluster(b).nodes[0].process.Process.Pid
+			var took [3]time.Duration
+			for b.Loop() {
+				for i, all := range []*writersOf{blind, byGeneration, byContent} {
+					took[i] += all.round(b, server)
+				}
+			}
+			b.ReportMetric(float64(took[0].Microseconds())/float64(b.N*conditionOps), "blind-cpu-µs/op")
+			b.ReportMetric(float64(took[1])/float64(took[0]), "generation/blind")
+			b.ReportMetric(float64(took[2])/float64(took[0]), "content/blind")
+		})
+	}
+}
+
+// writersOf are 32 writers, each of a key of its own.
+type writersOf struct {
+	d     *Driver
+	ops   [32]driver.Op
+	known [32]driver.Known
+	with  func(*driver.Known) *driver.Known
+}
+
+var benchKeys int
+
+func newWriters(d *Driver, kind driver.Kind, with func(*driver.Known) *driver.Known) *writersOf {
+	all := &writersOf{d: d, with: with}
+	for i := range all.ops {
+		benchKeys++
+		all.ops[i] = update(uint64(100_000+benchKeys), "0123456789abcdef0123456789abcdef")
+		all.ops[i].Kind, all.known[i].Create = kind, true
+	}
+	return all
+}
+
+// conditionOps is the length of a round of these.
+const conditionOps = 3200
+
+// round does a round of writes, shared out between the writers, and returns what it cost.
+func (all *writersOf) round(b *testing.B, server int) time.Duration {
+	b.Helper()
+	before := processorTime(b) + timeOf(b, server)
+	var group sync.WaitGroup
+	for i := range all.ops {
+		group.Go(func() {
+			for range conditionOps / len(all.ops) {
+				if err := all.write(i); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return processorTime(b) + timeOf(b, server) - before
+}
+
+// timeOf is the processor time of a process, in hundredths of a second.
+func timeOf(b *testing.B, process int) time.Duration {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	if err != nil {
+		b.Fatal(err)
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+2:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+func (all *writersOf) write(i int) error {
+	op, known := all.ops[i], &all.known[i]
+	op.Known = all.with(known)
+	if known.Create {
+		op.Known = known
+	}
+	op.Record = driver.NewRecord("run-1", op.ID, uint64(known.First+1), op.Value)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	all.d.Lane(&op)
+	result := all.d.Do(ctx, &op)
+	if result.Class != driver.OK {
+		return unexpected{result}
+	}
+	*known = driver.Known{First: known.First + 1, Last: known.First + 1, Generation: result.Generation}
+	return nil
 }

@@ -55,12 +55,12 @@ func (d *Driver) Settings() map[string]any {
 		"services_alternate":       d.policy.ServicesAlternate,
 		"send_key":                 base.SendKey,
 		"use_compression":          base.UseCompression,
-		"update":                   "replaces the whole record; of a verified key only if its generation, or after a write in doubt " +
+		"update": "replaces the whole record; of a verified key only if its generation, or after a write in doubt " +
 			"its sequence, is as its writer knows; records never expire",
-		"lanes":                    "the address of the node that owns the key's partition, else " + laneUnrouted + "; of batches: " + laneNodes,
-		"batch":                    "one request to each node, all at once; without retries to the owners alone",
-		"load":                     "commit level all, 30 s and up to 30 attempts for each record",
-		"read_back":                "from the master, asking every copy that may be newer (read mode all)",
+		"lanes":     "the address of the node that owns the key's partition, else " + laneUnrouted + "; of batches: " + laneNodes,
+		"batch":     "one request to each node, all at once; without retries to the owners alone",
+		"load":      "commit level all, 30 s and up to 30 attempts for each record",
+		"read_back": "from the master, asking every copy that may be newer (read mode all)",
 	}
 }
 

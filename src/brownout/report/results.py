@@ -18,12 +18,19 @@ LEDGER = {
     "read": "keys that were read back",
     "acknowledged": "writes that were acknowledged",
     "in_doubt": "writes whose effect was unknown",
+    "in_doubt_applied": "… of these, found to have taken effect",
+    "in_doubt_absent": "… of these, found not to have; of the rest nobody can say",
     "failed": "writes that failed",
     "ok": "keys read as last acknowledged",
     "recovered": "keys read newer: a write that had been in doubt had taken effect",
     "lost": "acknowledged writes that are gone",
     "rolled_back": "… of these, rolled back",
     "overwritten_by_late": "… of these, overwritten by an older write that came late",
+    "data_lost": "… of these, records of the data set",
+    "refused_keys": "keys at which a write found something else than was to be there",
+    "temporarily_missing": "… of these, whole again at the end",
+    "data_keys": "records of the data set",
+    "data_read": "… of these, looked for",
     "unexpected": "keys that hold what had failed, was never written, or is a stranger's",
     "corrupt": "keys whose checksum is wrong",
     "unread": "keys that could not be read",
@@ -149,7 +156,7 @@ def ledger(material: Material) -> Grid:
     rows: list[Words] = [
         [name.replace("_", " "), number(found[name]), meaning]
         for name, meaning in LEDGER.items()
-        if name in found
+        if found.get(name) is not None
     ]
     state, detail = found.get("state", "unknown"), found.get("detail") or "it was not made"
     sampled = " Only a sample of the keys was read." if found.get("sampled") else ""

@@ -34,6 +34,9 @@ __all__ = ["analyze", "load_run"]
 
 Document = Mapping[str, Any]
 
+#: What ledger.json says of single keys.
+_NAMED = ("examples", "refused")
+
 
 def analyze(path: Path | str) -> dict[str, Any]:
     """Make the derived files of the run at `path`; return the impact document."""
@@ -171,7 +174,7 @@ def _document(
         "baseline": made["baseline"],
         "faults": made["faults"],
         "shams": made["shams"],
-        "ledger": {name: v for name, v in ledger.as_dict().items() if name != "examples"},
+        "ledger": {name: v for name, v in ledger.as_dict().items() if name not in _NAMED},
         "load": rounded(_load(data, impact, facts)),
         "settings": data.settings.as_dict(),
         "versions": dict(record.get("versions") or {}),
