@@ -36,17 +36,37 @@ def test_a_failing_action_stops_the_method_and_is_never_a_pass(tmp_path: Path) -
     ran = chaos.run(experiment, tmp_path)
     assert ran.code == 1
     assert "n99" in ran.output
+    assert any("n99" in reason for reason in ran.impact["reasons"])
+    assert not any("aborted" in reason for reason in ran.impact["reasons"])
     assert ran.impact["verdict"] == "inconclusive"
     assert [event for event in ran.events if event["type"] == "break"] == []
+
+
+def _add_probe(experiment: dict[str, Any], name: str, where: str) -> None:
+    """Add a probe of somebody else's to the hypothesis, which is true before the method only."""
+    (Path(where) / "foreign.py").write_text(
+        "asked = []\n\ndef method_is_to_come():\n    asked.append(1)\n    return len(asked) == 1\n"
+    )
+    experiment["steady-state-hypothesis"]["probes"].append({
+        "type": "probe", "name": name, "tolerance": True,
+        "provider": {"type": "python", "module": "foreign", "func": name},
+    })  # fmt: skip
 
 
 def test_a_process_action_that_exits_1_is_never_a_pass(tmp_path: Path) -> None:
     experiment = chaos.quick(chaos.load("stepdown"))
     step = {"type": "action", "name": "no", "provider": {"type": "process", "path": "false"}}
-    experiment["method"].insert(0, step)
-    ran = chaos.run(experiment, tmp_path)
+    experiment["method"].append(step)
+    _add_probe(experiment, "method_is_to_come", str(tmp_path))
+    ran = chaos.run(experiment, tmp_path, env={"PYTHONPATH": str(tmp_path)})
     assert ran.code == 1
     assert ran.impact["verdict"] == "inconclusive"
+    assert "method_completed: action `no` failed" in ran.impact["reasons"]
+    assert ran.journal["steady_states"]["after"]["steady_state_met"] is False
+    assert ran.journal["deviated"] is False
+    assert "weakness" not in ran.output
+    assert "so failing this experiment" not in ran.output
+    assert "Experiment ended with status: failed (brownout: inconclusive)" in ran.output
 
 
 def test_an_unmet_baseline_is_never_a_pass(tmp_path: Path) -> None:
@@ -75,6 +95,14 @@ def test_every_unmet_limit_is_reported_not_only_the_first(tmp_path: Path) -> Non
     )
     assert ran.code == 1
     assert ran.impact["verdict"] == "fail"
+    assert "Experiment ended with status: deviated (brownout: fail)" in ran.output
+    assert "a weakness may have been discovered" in ran.output
+    for step in (
+        "method: start-the-node",
+        "method: wait-until-redundant",
+        "putting back: put-back",
+    ):
+        assert f"brownout: {step}" in ran.output, "the panel follows the steps"
     unmet = {slo["name"] for slo in ran.impact["slos"] if slo["met"] is False}
     assert {"recovery_time", "blackout", "lost_operations"} <= unmet
     assert all(
@@ -152,21 +180,27 @@ def _await_event(where: Path, words: str, timeout_s: float = 120.0) -> None:
     raise AssertionError(f"{words!r} never happened")
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=lambda sent: sent.name)
+@pytest.mark.parametrize(
+    ("sent", "cause"),
+    [(signal.SIGTERM, "SIGTERM signal received"), (signal.SIGINT, "Ctrl-C")],
+    ids=lambda part: getattr(part, "name", ""),
+)
 def test_a_signal_in_mid_fault_aborts_and_puts_everything_back(
-    sent: signal.Signals, tmp_path: Path, lab_mongodb: Cluster
+    sent: signal.Signals, cause: str, tmp_path: Path, lab_mongodb: Cluster
 ) -> None:
     experiment = chaos.quick(chaos.load("node-kill"))
-    wait: dict[str, Any] = experiment["method"][1]
-    wait["provider"]["arguments"]["state"] = "redundant"  # it never is: the node stays down
-    process = chaos.start(experiment, tmp_path)
-    _await_event(tmp_path, '"changed"')
+    (tmp_path / "foreign.py").write_text("import time\n\ndef nap():\n    time.sleep(600)\n")
+    nap = {"type": "python", "module": "foreign", "func": "nap"}
+    experiment["method"][2] = {"type": "action", "name": "somebody-elses", "provider": nap}
+    process = chaos.start(experiment, tmp_path, env={"PYTHONPATH": str(tmp_path)})
+    _await_event(tmp_path, '"somebody-elses"')
     process.send_signal(sent)
     ran = chaos.finish(process, tmp_path, timeout_s=60)
     assert ran.code != 0
     # On a busy machine the load may not be judged at all; that it was aborted is said either way.
     assert ran.impact["verdict"] in ("aborted", "inconclusive")
-    assert any(reason.startswith("aborted: ") for reason in ran.impact["reasons"])
+    assert f"aborted: {cause}" in ran.impact["reasons"]
+    assert "weakness" not in ran.output
     assert any("put" in line for line in ran.output.splitlines())
     assert [event["name"] for event in ran.events if event["type"] == "mend"][:1] == ["start_node"]
     assert _whole(lab_mongodb)

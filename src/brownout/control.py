@@ -7,9 +7,13 @@ Declared once, at the top of an experiment:
 Chaos Toolkit swallows every exception of a control but `InterruptExecution`, and leaves `chaos
 run` at exit 0 after a failed action or an unmet baseline. So whatever goes wrong here interrupts,
 and the journal is `failed` before the verdict is computed: only a computed pass upgrades it.
+
+It also speaks of the end, and of "a weakness", before it asks its controls. Those words are kept
+back until the verdict is known, and then said only where they agree with it.
 """
 
 import logging
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +25,7 @@ from brownout.cluster.secret import offer_secrets
 from brownout.errors import BrownoutError
 from brownout.run.metadata import redact
 from brownout.session.current import current, is_open, set_current
+from brownout.session.interruption import cause_of
 from brownout.session.plan import make_plan
 from brownout.session.preview import preview
 from brownout.session.session import Session
@@ -28,6 +33,7 @@ from brownout.session.session import Session
 __all__ = [
     "after_activity_control",
     "after_experiment_control",
+    "after_hypothesis_control",
     "after_method_control",
     "before_activity_control",
     "before_experiment_control",
@@ -50,26 +56,49 @@ def before_experiment_control(
             return
         session = Session(plan)
         set_current(session)
+        logger.addFilter(_LAST_WORDS)
         session.open()
+    except (InterruptExecution, KeyboardInterrupt, SystemExit):
+        _note_cause()
+        raise
     except BrownoutError as error:
         if is_open():
             current().interruption.fail(str(error))
         _interrupt(error)
     except Exception as error:
         logger.exception("brownout failed while it opened the run")
+        if is_open():
+            current().interruption.fail(f"an error of brownout: {_named(error)}")
         _interrupt(error)
 
 
 def before_activity_control(context: Activity, **_: Any) -> None:
-    """Stop the method where the run was aborted or an activity failed; undoing always goes on."""
+    """Stop the method where the run was aborted or an activity failed; undoing always goes on.
+
+    Else say which activity begins.
+    """
     if is_open() and current().interruption.must_stop():
         raise InterruptExecution(current().interruption.reason)
+    if is_open():
+        current().begin_step(str(context.get("name")))
 
 
 def after_activity_control(context: Activity, state: Run = None, **_: Any) -> None:
     """Note an action of the method that failed, ours or not: what follows would not be a test."""
-    if is_open() and context.get("type") == "action" and _has_failed(context, state or {}):
-        current().interruption.fail(f"action `{context.get('name')}` failed")
+    _note_cause()
+    if not is_open() or not _has_failed(context, state or {}):
+        return
+    why = _why(state or {})
+    if _TOLD in why:  # chaostoolkit-lib 1.44 takes it for a failure of the activity
+        current().interruption.abort(why.partition(_TOLD)[2])
+    elif context.get("type") == "action":
+        reason = f"action `{context.get('name')}` failed"
+        current().interruption.fail(f"{reason}: {why}" if why else reason)
+
+
+def after_hypothesis_control(**_: Any) -> None:
+    """Note what ended the hypothesis, if anything did."""
+    _note_cause()
 
 
 def before_method_control(context: Experiment, **_: Any) -> None:
@@ -79,7 +108,8 @@ def before_method_control(context: Experiment, **_: Any) -> None:
 
 
 def after_method_control(context: Experiment, **_: Any) -> None:
-    """Mark where the method ends."""
+    """Mark where the method ends, and note what ended it."""
+    _note_cause()
     if is_open():
         current().end_method()
 
@@ -95,7 +125,8 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
     if context.get("dry"):
         return
     journal = state if state is not None else {}
-    passed_hypothesis = journal.get("status") == "completed" and not journal.get("deviated")
+    deviated = bool(journal.get("deviated"))
+    passed_hypothesis = journal.get("status") == "completed" and not deviated
     interrupted = journal.get("status") in ("interrupted", "aborted")
     if not interrupted:
         journal["status"] = "failed"
@@ -104,20 +135,73 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
         return
     session = current()
     if interrupted and not session.interruption.reason:
-        session.interruption.abort("interrupted from outside brownout, see the journal")
+        session.interruption.fail("Chaos Toolkit stopped the experiment; its log says why")
+    journal["deviated"] = False
+    word = "not judged"
     try:
         verdict = session.close(journal)
         journal["brownout"] = verdict
-        if verdict["verdict"] == "pass" and passed_hypothesis and not verdict.get("not_stored"):
+        word = verdict["verdict"]
+        if word == "pass" and passed_hypothesis and not verdict.get("not_stored"):
             journal["status"] = "completed"
-        if verdict["verdict"] == "fail":
-            journal["deviated"] = True
+        journal["deviated"] = word == "fail" or (word == "pass" and deviated)
     except BrownoutError as error:
         logger.error(f"brownout could not judge the run: {error}")
     except Exception:
         logger.exception("brownout could not judge the run")
     finally:
         set_current(None)
+        _say_last_words(journal, word)
+
+
+#: What the main thread is told to end with, as chaostoolkit-lib 1.44 words it for an activity.
+_TOLD = "InterruptExecution: "
+
+
+class _LastWords(logging.Filter):
+    """Keeps back what Chaos Toolkit says of the end before the run is judged."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Drop the two lines that end a run, and that an unmet probe fails the experiment."""
+        words = record.getMessage()
+        if words.startswith(("Experiment ended with status:", "The steady-state has deviated")):
+            return False
+        if words.endswith(" so failing this experiment"):
+            record.msg, record.args = words.removesuffix(" so failing this experiment"), ()
+        return True
+
+
+_LAST_WORDS = _LastWords()
+
+
+def _say_last_words(journal: Mapping[str, Any], word: str) -> None:
+    """Say what Chaos Toolkit says of the end, now that the run is judged."""
+    logger.removeFilter(_LAST_WORDS)
+    status = "deviated" if journal["deviated"] else journal["status"]
+    logger.info(f"Experiment ended with status: {status} (brownout: {word})")
+    if journal["deviated"]:
+        logger.info("The steady-state has deviated, a weakness may have been discovered")
+
+
+def _note_cause() -> None:
+    """Note what ends the run at this moment: a person, a signal, or an error."""
+    ending = sys.exc_info()[1]
+    if ending is None or not is_open() or current().interruption.reason:
+        return
+    if isinstance(ending, InterruptExecution | KeyboardInterrupt | SystemExit):
+        current().interruption.abort(cause_of(ending))
+    else:
+        current().interruption.fail(f"Chaos Toolkit stopped for an error: {_named(ending)}")
+
+
+def _named(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _why(run: Run) -> str:
+    """Return in one line why an activity failed; nothing where it does not say."""
+    lines = "".join(run.get("exception") or ()).strip().splitlines()
+    return lines[-1].partition("ActivityFailed: ")[2] if lines else ""
 
 
 def _has_failed(activity: Activity, run: Run) -> bool:

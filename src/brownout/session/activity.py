@@ -8,6 +8,7 @@ from chaoslib.exceptions import ActivityFailed, InterruptExecution
 
 from brownout.errors import BrownoutError
 from brownout.session.current import current, is_open
+from brownout.session.interruption import cause_of
 
 __all__ = ["activity"]
 
@@ -32,7 +33,7 @@ def activity(function: Callable[P, R]) -> Callable[P, R]:
             raise ActivityFailed(f"{function.__name__}: {error}") from error
         except (InterruptExecution, SystemExit, KeyboardInterrupt) as signal:
             if is_open():
-                current().interruption.abort(str(signal) or "Ctrl-C")
+                current().interruption.abort(cause_of(signal))
             raise
 
     return guarded

@@ -13,9 +13,17 @@ from brownout.session.signals import DeafToSignals
 from brownout.session.stopping import ABORT_FILE, Condition, StopWatch
 from brownout.session.waking import Waker
 
-__all__ = ["Interruption"]
+__all__ = ["Interruption", "cause_of"]
 
 logger = logging.getLogger("chaostoolkit")
+
+
+def cause_of(told: BaseException) -> str:
+    """Return who ended the run, by what Chaos Toolkit's main thread was told with."""
+    if isinstance(told, SystemExit):
+        number = {20: "SIGUSR1", 30: "SIGUSR2"}.get(told.code, str(told.code))  # type: ignore[arg-type]
+        return f"Chaos Toolkit was told to exit ({number}), by a safeguard or another control"
+    return str(told) or "Ctrl-C"
 
 
 class Interruption:

@@ -60,7 +60,7 @@ class Session:
         self.interruption = Interruption(plan.options.abort_if)
         self._brought_up = self._claimed = False
         self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
-        self._finished = False
+        self._finished = self._undoing = False
         self._impact: dict[str, Any] | None = None
         self.status = Status(title=f"{plan.scenario} on {plan.cluster.name}")
         self._load = RunningLoad(plan, self.status)
@@ -161,6 +161,14 @@ class Session:
         self._method = "begun"
         self.status.phase = "method"
         self._log().point("phase", "method_started")
+
+    def begin_step(self, name: str) -> None:
+        """Chaos Toolkit begins an activity: people see which."""
+        if self._undoing:
+            self.status.phase = f"putting back: {name}"
+        elif self._method == "begun":
+            self.status.phase = f"method: {name}"
+            self._log().point("note", "step", activity=name)
 
     def end_method(self) -> None:
         """Chaos Toolkit has ended the method, whole or not."""
@@ -269,7 +277,8 @@ class Session:
         finally:
             self._release(keep_claim=bool(failures))
         if self._trail is None:
-            return {"verdict": "inconclusive", "reasons": [self.interruption.reason]}
+            word = "aborted" if self.interruption.aborted() else "inconclusive"
+            return {"verdict": word, "reasons": [self.interruption.reason]}
         try:
             impact = self._judge(journal, failures)
         finally:
@@ -293,6 +302,7 @@ class Session:
 
     def begin_undo(self) -> None:
         """From here on all is put back, whatever happens."""
+        self._undoing = True
         self.interruption.no_more()
         self.status.phase = "putting back"
 
