@@ -51,7 +51,11 @@ def test_what_never_came_fills_the_axis() -> None:
     found = clocks(FAULT | {"redundancy_time": None}, [], "n1 killed")
     assert found is not None
     never = found.bars[3]
-    assert (never.reached, never.sure, never.words) == (False, 100.0, "never in this run")
+    assert (never.reached, never.sure, never.words) == (
+        False,
+        100.0,
+        "not seen before the run ended",
+    )
 
 
 def test_without_an_effect_no_clock_was_started() -> None:

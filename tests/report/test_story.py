@@ -8,6 +8,7 @@ from tests.report.conftest import Reported
 
 from brownout.report import story
 from brownout.report.tiles import tiles
+from brownout.report.words import NOT_SEEN
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_headline_names_what_is_worse_than_an_outage(impact: dict[str, Any]) -> 
     impact["ledger"] |= {"state": "lost", "lost": 3}
     headline = story.headline(impact)
     assert "service was not seen to recover" in headline
-    assert "redundancy was not restored" in headline
+    assert "redundancy was not seen restored before the run ended" in headline
     assert "ACKNOWLEDGED WRITES WERE LOST" in headline
 
 
@@ -103,7 +104,7 @@ def test_tiles_show_the_worst_of_several_faults(impact: dict[str, Any]) -> None:
     impact["faults"].append(other)
     shown = {tile.measure: tile.value for tile in tiles(impact)}
     assert shown["blackout"] == "7.5 s"
-    assert shown["recovery_time"] == "never"
+    assert shown["recovery_time"] == NOT_SEEN
 
 
 def test_tiles_of_a_fault_without_effect_know_nothing(impact: dict[str, Any]) -> None:

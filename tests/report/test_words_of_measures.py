@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from brownout.report.measured import bound, found, name_of, worded
-from brownout.report.words import pace
+from brownout.report.words import NOT_SEEN, pace
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from brownout.report.words import pace
         ("errors", {"no-node": 1200, "late": 34}, "1,234"),
         ("dips", [[1, 2], [3, 4]], "2"),
         ("lost_operations", 1523, "1,523"),
-        ("recovery_time", None, "never"),
-        ("rejoin_time_after_start", None, "never"),
+        ("recovery_time", None, NOT_SEEN),
+        ("rejoin_time_after_start", None, NOT_SEEN),
         ("degraded_time", None, "–"),
         ("tps_drop", None, "–"),
     ],
@@ -51,7 +51,7 @@ def slo(name: str, value: float | None, met: bool | None) -> dict[str, Any]:
 
 
 def test_what_was_found_where_there_is_no_value() -> None:
-    assert found(slo("recovery_time", None, False)) == "never"
+    assert found(slo("recovery_time", None, False)) == NOT_SEEN
     assert found(slo("recovery_time", None, None)) == "–"
     assert found(slo("latency_all.during.p99_us", None, False)) == "> deadline"
     assert found(slo("blackout", 2.0, True)) == "2 s"

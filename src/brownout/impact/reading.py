@@ -36,7 +36,8 @@ def is_at_least(measure: str) -> bool:
 def value_of(impact: Document, measure: str, scope: str = "total") -> float | None:
     """Return a measure of a run in its own unit: of several faults that in which it is worst.
 
-    Faults that did not take effect count for nothing.
+    Faults that did not take effect count for nothing. What an aborted run did not live to see is
+    not known.
     """
     if measure == "lost_writes":
         ledger = impact["ledger"]
@@ -49,7 +50,8 @@ def value_of(impact: Document, measure: str, scope: str = "total") -> float | No
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         return None
-    return min(known) if is_at_least(measure) else max(known)
+    worst = min(known) if is_at_least(measure) else max(known)
+    return None if worst == NEVER and _was_aborted(impact) else worst
 
 
 def of_fault(fault: Document, measure: str, scope: str = "total") -> float | None:
@@ -71,6 +73,12 @@ def plain(fault: Document, measure: str, scope: str = "total") -> float | None:
     if isinstance(value, list):
         return float(value[-1])
     return None if value is None else value
+
+
+def _was_aborted(impact: Document) -> bool:
+    """Whether a person or a stop condition ended the run, whatever its verdict is for that."""
+    told = any(str(reason).startswith("aborted: ") for reason in impact.get("reasons") or ())
+    return told or impact.get("verdict") == "aborted"
 
 
 def _scoped(fault: Document, scope: str) -> Document | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brownout.report.axes import Axis, time
-from brownout.report.words import duration
+from brownout.report.words import NOT_SEEN, duration
 
 __all__ = ["Clock", "Clocks", "clocks"]
 
@@ -15,7 +15,6 @@ NAMES = {
     "rejoin_time": ("rejoined", "third"),
     "redundancy_time": ("redundancy restored", "fourth"),
 }
-NEVER = "never in this run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def _bar(
     return Clock(
         name=words,
         style=style,
-        words=NEVER if first_yes is None else duration(first_yes),
+        words=NOT_SEEN if first_yes is None else duration(first_yes),
         sure=sure,
         unsure=end - sure,
         goal=100 * axis.position(goal) if goal is not None and shown else None,

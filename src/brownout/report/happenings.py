@@ -63,6 +63,8 @@ def _words(event: Event) -> str:
         return never if limit is None else f"{never} within {limit:g} s"
     if event.type in ("abort", "note") and event.fields.get("reason"):
         return f"{words}: {event.fields['reason']}"
+    if event.name == "step":
+        return f"step: {event.fields.get('activity')}"
     if event.type == "check":
         return f"{words}: {'yes' if event.fields.get('ok') else 'NO'}"
     if event.evidence.get("skipped"):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brownout.impact.names import AT_LEAST, find
-from brownout.report.words import data_size, duration, number
+from brownout.report.words import NOT_SEEN, data_size, duration, number
 
 __all__ = ["MEASURES", "MOVED", "NONE", "bound", "found", "has_scope", "name_of", "worded"]
 
@@ -87,7 +87,7 @@ def name_of(measure: str) -> str:
 def worded(measure: str, value: Any) -> str:
     """A value of impact.json with its unit; a milestone with when it was last seen not reached."""
     if value is None:
-        return "never" if measure.removesuffix("_after_start") in WAITING else NONE
+        return NOT_SEEN if measure.removesuffix("_after_start") in WAITING else NONE
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):

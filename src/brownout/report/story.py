@@ -142,7 +142,7 @@ def _cost(fault: Fault) -> str:
         else (f"throughput fell by {worded('tps_drop', fault['tps_drop'])}")
     )
     if back is None:
-        return f"{first}, and service was not seen to recover"
+        return f"{first}, and service was not seen to recover before the run ended"
     return f"{first}; service was as before after {duration(back)}"
 
 
@@ -151,7 +151,7 @@ def _worse(impact: Impact, faults: Sequence[Fault]) -> str:
     looked = [[m for m in fault["milestones"] if m["name"] == "redundant"] for fault in faults]
     never = any(found and found[-1]["first_yes"] is None for found in looked)
     gone = impact["ledger"]["state"] == "lost"
-    return ("; redundancy was not restored" if never else "") + (
+    return ("; redundancy was not seen restored before the run ended" if never else "") + (
         "; ACKNOWLEDGED WRITES WERE LOST" if gone else ""
     )
 

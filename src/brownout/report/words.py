@@ -5,10 +5,21 @@ from typing import Any
 
 from brownout.slo import Limit
 
-__all__ = ["STAND_IN", "data_size", "duration", "limit_words", "number", "pace", "quantity"]
+__all__ = [
+    "NOT_SEEN",
+    "STAND_IN",
+    "data_size",
+    "duration",
+    "limit_words",
+    "number",
+    "pace",
+    "quantity",
+]
 
 #: Stands beneath figures that are a stand-in's.
 STAND_IN = "STAND-IN: not the database was measured, and nothing here says how fast it is."
+#: Stands for what a run waited for until it ended, in whatever way: it may have come later.
+NOT_SEEN = "not seen before the run ended"
 #: Measures that are ratios, shown as percentages.
 RATIOS = {
     "tps_drop",
@@ -69,7 +80,7 @@ def quantity(measure: str, value: float | list[float] | None) -> str:
     if isinstance(value, list):
         value = value[-1]
     if value is None:
-        return "never" if measure.endswith("_time") else "no data"
+        return NOT_SEEN if measure.endswith("_time") else "no data"
     if measure in RATIOS:
         return f"{100 * value:.3g} %"
     if measure in COUNTS:
