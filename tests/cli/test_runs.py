@@ -1,6 +1,7 @@
 """`brownout show`, `analyze`, `report` and `runs`: looking at runs again, and letting them go."""
 
 import json
+import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,6 +37,64 @@ def test_the_exit_code_is_the_verdict(
     assert shown.out.splitlines()[-1].startswith(word)
     impact = json.loads(brownout("show", RUN, "--json").out)
     assert impact["verdict"].upper() == word
+
+
+DIES = """
+import os, sys
+from pathlib import Path
+from brownout.session import open_runs
+open_runs.claim("lab-mongodb", Path(sys.argv[1]), "lab-mongodb", brought_up=True)
+os._exit(9)
+"""
+
+
+def _began(root: Path) -> Path:
+    """A run that waits in its method, and has no result yet."""
+    run = build_run(root, RunScript(duration_s=45, analyzed=False))
+    (run / "journal.json").unlink()
+    lines = (run / "events.ndjson").read_text().splitlines()[:3]
+    steps = [
+        {"type": "phase", "name": "method_started"},
+        {"type": "note", "name": "step", "activity": "wait-until-redundant"},
+    ]
+    lines += [json.dumps({"id": 80 + n, "stage": "point", "t": 30.0, **step})
+              for n, step in enumerate(steps)]  # fmt: skip
+    (run / "events.ndjson").write_text("".join(line + "\n" for line in lines))
+    return run
+
+
+def test_a_run_that_goes_on_is_shown_as_one_with_what_it_does_now(
+    brownout: Brownout, home: Path
+) -> None:
+    run = _began(home / "runs")
+    open_runs.claim("lab-mongodb", run, "lab-mongodb", brought_up=False)
+    try:
+        shown = brownout("show")
+        found = json.loads(brownout("show", "--json").out)
+    finally:
+        open_runs.release("lab-mongodb")
+    assert shown.code == 2, shown.err
+    assert "goes on; the last it did: method: wait-until-redundant" in shown.out
+    assert f"`brownout watch {RUN}`" in shown.out
+    assert (found["state"], found["phase"]) == ("goes on", "method: wait-until-redundant")
+
+
+def test_a_run_that_was_killed_is_shown_as_one_and_healing_says_what_it_did(
+    brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "lab"))
+    run = _began(home / "runs")
+    assert subprocess.run([sys.executable, "-c", DIES, str(run)], check=False).returncode == 9
+    shown = brownout("show")
+    assert shown.code == 2, shown.err
+    assert "died before it had put everything back" in shown.out
+    assert "`brownout heal lab-mongodb`" in shown.out
+    healed = brownout("heal")
+    assert healed.code == 0, healed.err
+    assert "lab-mongodb: took down the lab that the run had brought up" in healed.out
+    assert "put back" not in healed.out
+    shown = brownout("show")
+    assert (shown.code, f"`brownout analyze {RUN}`" in shown.out) == (2, True)
 
 
 def test_results_are_made_again_from_the_raw_files(brownout: Brownout, home: Path) -> None:

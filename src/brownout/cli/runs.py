@@ -26,11 +26,14 @@ app = typer.Typer(help="The runs that are kept: list them, let old ones go.", no
 def show(run: Run = Path("latest"), as_json: Json = False) -> None:
     """Show what a run found: the table, or impact.json. The exit code is its verdict's.
 
-    0 pass, 1 fail, 2 inconclusive, 3 aborted.
+    0 pass, 1 fail, 2 inconclusive, or that it goes on or died, 3 aborted.
     """
     from brownout.run.directory import RunDirectory
 
     directory = RunDirectory.find(run)
+    if (without := _without_result(directory.path)) is not None:
+        typer.echo(json.dumps(without, indent=2) if as_json else _told(without))
+        raise typer.Exit(ExitCode.INCONCLUSIVE)
     show_impact(directory.read_impact(), str(directory.path), as_json)
 
 
@@ -115,6 +118,33 @@ def prune(
             shutil.rmtree(run.path)
     told = "freed" if yes else "would be freed; --yes does it"
     typer.echo(f"{freed / 1e6:,.1f} MB {told}")
+
+
+def _without_result(path: Path) -> dict[str, str] | None:
+    """Return what is to be said of a run that is not judged (yet); None of one that is."""
+    from brownout.live.course import phase_of
+    from brownout.live.files import RunFiles
+    from brownout.session import open_runs
+
+    name = path.name
+    held = [claim for claim in open_runs.claims() if Path(claim.run) == path.resolve()]
+    if held and held[0].is_alive():
+        state = "goes on"
+        hint = f"`brownout watch {name}` shows it, `brownout abort {name}` ends it"
+    elif held:
+        state = "died before it had put everything back"
+        hint = f"`brownout heal {held[0].cluster}` puts it back; then `brownout analyze {name}`"
+    elif (path / "run.json").is_file() and not (path / "journal.json").is_file():
+        state = "is being judged, or died before it was"
+        hint = f"nothing of it is to be healed; `brownout analyze {name}` makes a result of it"
+    else:
+        return None
+    return {"run": str(path), "state": state, "phase": phase_of(RunFiles(path).events()),
+            "hint": hint}  # fmt: skip
+
+
+def _told(without: Mapping[str, str]) -> str:
+    return "{run}\n  {state}; the last it did: {phase}\n  {hint}".format(**without)
 
 
 def _drawn(path: Path, png: Path | None, markdown: bool) -> str:

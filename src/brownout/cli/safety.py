@@ -10,6 +10,7 @@ from brownout.cli.arguments import Experiment, Variables, complete_cluster, comp
 from brownout.errors import ExitCode, Refused
 
 if TYPE_CHECKING:
+    from brownout.session.heal import Healed
     from brownout.session.open_runs import Claim
 
 __all__ = ["abort", "heal", "plan"]
@@ -85,9 +86,16 @@ def _heal(claim: "Claim", limit_s: float) -> Exception | None:
     except Exception as error:
         typer.echo(f"{claim.cluster}: {error}", err=True)
         return error
-    mended = ", ".join(f"{mend} {node}" for node, mend in done.mended.items()) or "nothing"
-    typer.echo(f"{claim.cluster}: put back {mended}" + ("; whole" if done.whole else ""))
+    typer.echo(f"{claim.cluster}: {_deeds(done)}")
     return None
+
+
+def _deeds(done: "Healed") -> str:
+    """Say what a heal did."""
+    if not done.whole:
+        return "took down the lab that the run had brought up, with all that was broken in it"
+    mended = ", ".join(f"{mend} {node}" for node, mend in done.mended.items())
+    return f"put back {mended}; whole" if mended else "nothing was broken any more; whole"
 
 
 def _once() -> Callable[[str], None]:

@@ -51,6 +51,9 @@ def phase_of(events: Sequence["Event"]) -> str:
     """Return what the run does now, as its events tell it."""
     phases = [event for event in events if event.type == "phase"]
     words = PHASES.get(phases[-1].name, phases[-1].name) if phases else "opening"
+    steps = [event for event in events if event.type == "note" and event.name == "step"]
+    if steps and phases[-1].name == "method_started":
+        words = f"{words}: {steps[-1].fields.get('activity')}"
     acts = [event for event in events if event.type in ("break", "mend")]
     if acts and acts[-1].ended is None and acts[-1].error is None:
         return f"{words}: {acts[-1].name} {acts[-1].node or ''}".rstrip()
