@@ -208,9 +208,9 @@ def _stopped_in_mid_fault(
 
 def _check_put_back(ran: chaos.Ran, lab: Cluster) -> None:
     assert ran.code != 0
-    # On a busy machine the load may not be judged at all; that it was aborted is said either way.
-    assert ran.impact["verdict"] in ("aborted", "inconclusive")
-    assert any(reason.startswith("aborted: stopped by ") for reason in ran.impact["reasons"])
+    # A busy machine may leave the load unjudged or break a limit; what ended it is said anyway.
+    assert ran.impact["verdict"] in ("aborted", "inconclusive", "fail")
+    assert len([event for event in ran.events if event["type"] == "abort"]) == 1
     assert "weakness" not in ran.output
     assert any("put" in line for line in ran.output.splitlines())
     assert [event["name"] for event in ran.events if event["type"] == "mend"][:1] == ["start_node"]
@@ -227,7 +227,7 @@ def test_a_signal_in_mid_fault_aborts_and_puts_everything_back(
 ) -> None:
     ran = _stopped_in_mid_fault(tmp_path, [sent], Random(0))
     _check_put_back(ran, lab_mongodb)
-    assert f"aborted: {cause}" in ran.impact["reasons"]
+    assert [event["reason"] for event in ran.events if event["type"] == "abort"] == [cause]
 
 
 def test_a_signal_and_another_where_no_rollback_follows_put_everything_back(

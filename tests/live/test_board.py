@@ -10,7 +10,9 @@ from tests.run_builder import RunScript, build_run
 
 from brownout.live.board import Board, Countdown
 from brownout.live.compose import Known, compose
+from brownout.live.course import marks_of, phase_of
 from brownout.live.follow import Follower
+from brownout.run.events import Event
 
 MOMENTS = [0.4, 3.0, 20.0, 25.3, 25.5, 26.0, 27.1, 28.3, 29.5, 31.0, 33.5, 34.3, 40.0, 47.9]
 
@@ -120,3 +122,24 @@ def test_half_a_file_is_as_good_as_none(replay: Replay) -> None:
     assert board.figures is not None
     (path / "series.csv").write_text("t,str")
     assert Follower(path).board().figures is None
+
+
+def test_the_phase_follows_the_steps_of_the_method() -> None:
+    begun = Event(1, "phase", "method_started", requested=20.0)
+    step = Event(2, "note", "step", requested=20.1, fields={"activity": "kill-the-node"})
+    kill = Event(3, "break", "kill_node", "n1", requested=20.2)
+    ended = Event(4, "phase", "method_ended", requested=40.0)
+    assert phase_of([begun]) == "method"
+    assert phase_of([begun, step]) == "method: kill-the-node"
+    assert phase_of([begun, step, kill]) == "method: kill-the-node: kill_node n1"
+    assert phase_of([begun, step, ended]).startswith("waiting for redundancy")
+
+
+def test_a_milestone_that_was_revoked_is_marked_where_it_was() -> None:
+    reached = Event(2, "milestone", "rejoined", requested=30.0,
+                    fields={"last_no": 29.0, "first_yes": 29.5})  # fmt: skip
+    gone = Event(3, "milestone", "rejoined", requested=35.0,
+                 fields={"last_no": 34.9, "first_yes": None, "revoked": True})  # fmt: skip
+    assert [(m.t, m.words) for m in marks_of([reached, gone])] == [
+        (29.5, "rejoined"), (35.0, "rejoined no longer")
+    ]  # fmt: skip

@@ -1,0 +1,66 @@
+"""Whatever ends a run, its cause is named, and Chaos Toolkit's words agree with the verdict."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ENDED = Path(__file__).with_name("ended_run.py")
+SAFEGUARD = "Chaos Toolkit was told to exit (SIGUSR1), by a safeguard or another control"
+
+
+def ended(how: str, where: Path) -> tuple[dict[str, Any], str]:
+    """Let a run end like that; return the end of its journal, and its log."""
+    done = subprocess.run(
+        [sys.executable, str(ENDED), how, str(where)],
+        cwd=where, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found, done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    ("how", "word", "cause"),
+    [
+        ("ctrl_c", "aborted", "Ctrl-C"),
+        ("ctrl_c_while_opening", "aborted", "Ctrl-C"),
+        ("sigterm", "aborted", "SIGTERM signal received"),
+        ("stop_condition", "aborted", "stop condition: the file {}/stop is there"),
+        ("safeguard", "aborted", SAFEGUARD),
+        ("opening_raises", "inconclusive", "an error of brownout: TypeError: our own mistake"),
+        ("an_action_raises", "inconclusive",
+         "action `nap` failed: TypeError: '5' is no number"),
+        ("chaos_toolkit_raises", "inconclusive",
+         "Chaos Toolkit stopped for an error: ActivityFailed: could not find referenced activity "
+         "'nobody'"),
+    ],
+)  # fmt: skip
+def test_a_run_that_ended_early_names_who_or_what_ended_it(
+    how: str, word: str, cause: str, tmp_path: Path
+) -> None:
+    found, log = ended(how, tmp_path)
+    reason = cause.format(tmp_path)
+    assert found["brownout"] == {"verdict": word, "reasons": [reason]}
+    assert found["events"] == [["abort" if word == "aborted" else "note", reason]]
+    assert found["status"] in ("interrupted", "aborted")
+    assert f"(brownout: {word})" in log
+    assert "weakness" not in log
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("fail", True), ("pass", True), ("inconclusive", False), ("aborted", False)]
+)
+def test_a_weakness_is_spoken_of_only_where_the_verdict_allows_it(
+    word: str, said: bool, tmp_path: Path
+) -> None:
+    found, log = ended(f"deviates_{word}", tmp_path)
+    assert found["deviated"] is said
+    assert ("a weakness may have been discovered" in log) is said
+    assert log.count("Experiment ended with status:") == 1
+    assert f"{'deviated' if said else 'failed'} (brownout: {word})" in log
+    assert "is not in the given tolerance" in log
+    assert "so failing this experiment" not in log
