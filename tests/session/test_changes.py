@@ -47,6 +47,22 @@ def test_a_replaced_member_is_back_in_the_end_with_the_say_that_it_had(
     assert list(data.iterdir()) == []
 
 
+def test_a_spare_that_held_data_before_it_was_added_keeps_what_it_has(
+    lab_mongodb: Cluster, faults: Faults, adapter: MongoAdapter
+) -> None:
+    spare = lab_mongodb.spares[0]
+    (data,) = adapter.data_directories(spare)
+    faults.changes.add(spare)
+    await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
+    faults.changes.remove(spare)  # by the method, which empties nothing
+    before = sorted(path.name for path in data.iterdir())
+    assert before
+    faults.changes.add(spare)
+    await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
+    assert faults.put_back() == []
+    assert set(before) & {path.name for path in data.iterdir()}
+
+
 def test_taking_back_a_change_leaves_nothing_to_put_back(
     lab_mongodb: Cluster, faults: Faults, adapter: MongoAdapter
 ) -> None:

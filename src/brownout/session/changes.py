@@ -143,7 +143,8 @@ class Changes:
         else:
             self._await_copies(node)
             self._remove("mend", node)
-            self._empty(node)
+            if debt.value == debts.WAS_EMPTY:
+                self._empty_again(node)
 
     def _say_of(self, node: Node) -> Any:
         """Return the votes and priority that a member has; None where there is no such thing."""
@@ -190,7 +191,8 @@ class Changes:
             self._host(node).start()
             return adapter.join(node)
 
-        return self.making.make(type, "add_node", Debt("remove_node", node.name), do)
+        owes = Debt("remove_node", node.name, value=debts.WAS_EMPTY if self._empty(node) else None)
+        return self.making.make(type, "add_node", owes, do)
 
     def _remove(self, type: str, node: Node, say: Any = None) -> Evidence:
         adapter = self._resizing("remove")
@@ -224,7 +226,15 @@ class Changes:
             lambda: adapter.adjust(named.setting, value, node),
         )
 
-    def _empty(self, node: Node) -> None:
+    def _empty(self, node: Node) -> bool:
+        """Whether `node` is a spare that holds nothing; not, where that cannot be told."""
+        try:
+            named = self._adapter.data_directories(node) if node in self._cluster.spares else []
+            return bool(named) and not any(self._host(node).entries(each) for each in named)
+        except BrownoutError:
+            return False
+
+    def _empty_again(self, node: Node) -> None:
         """Leave a spare as it was found, empty, where its data may be wiped at all."""
         allowed = all(guard.ok for guard in guards.of_emptying(self._cluster))
         if node in self._cluster.spares and allowed:

@@ -17,6 +17,7 @@ __all__ = [
     "OF_ATLAS",
     "OPEN",
     "STOP_ENGINE",
+    "WAS_EMPTY",
     "Debt",
     "away",
     "by_place",
@@ -29,6 +30,8 @@ __all__ += ["paid", "pays"]
 
 #: What a ChaosEngine of Litmus is owed, by its namespace and name as the setting.
 STOP_ENGINE = "stop_chaos_engine"
+#: The value of a `remove_node` of a spare that held nothing when it was added.
+WAS_EMPTY = "was empty"
 #: While one of these is owed, members are gone, or may be at any moment.
 OPEN = frozenset({"end_outage", "resume_cluster", STOP_ENGINE})
 #: These are done and put back under one name: doing it again is no payment, a mend is.
@@ -42,9 +45,10 @@ class Debt:
     """One thing to put back: `Debt("remove_node", "n6")`, `Debt("adjust", None, "…", 2)`.
 
     `setting` and `value` are those of an `adjust`; `node` is None for a setting of the cluster.
-    The `value` of an `add_node` is the say that the node had, where its database has such a thing;
-    that of a `resize_cluster` or a `set_maintenance_window` is what Atlas is to be sent, that of a
-    `stop_chaos_engine` how its API server is reached.
+    The `value` of a `remove_node` may be `WAS_EMPTY`; that of an `add_node` is the say that the
+    node had, where its database has such a thing; that of a `resize_cluster` or a
+    `set_maintenance_window` is what Atlas is to be sent; that of a `stop_chaos_engine` how its API
+    server is reached.
     """
 
     action: str
