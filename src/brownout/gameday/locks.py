@@ -236,7 +236,8 @@ def _engine(url: str) -> sql.Engine:
             if parsed.database:
                 Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
             return sql.create_engine(parsed, connect_args={"timeout": 30})
-        return sql.create_engine(parsed, pool_pre_ping=True)
+        patience = {"connect_timeout": 10} if parsed.get_backend_name() == "postgresql" else {}
+        return sql.create_engine(parsed, pool_pre_ping=True, connect_args=patience)
     except (sql.exc.ArgumentError, ImportError, OSError) as error:
         raise ConfigurationError(
             f"BROWNOUT_GAMEDAYS: no database that can be used: {error}",
