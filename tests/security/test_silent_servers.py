@@ -129,8 +129,8 @@ def _grafana(at: Silent) -> object:
     return GrafanaBoard(Grafana.model_validate(spec)).add(Annotation("1", 0, None, "x", ()))
 
 
-def _push(at: Silent) -> object:
-    return push(Endpoint(url=at.url, timeout_s=1), "run", "up 1\n")
+def _push(at: Silent) -> None:
+    push(Endpoint(url=at.url, timeout_s=1), "run", "up 1\n")
 
 
 def _s3(at: Silent) -> object:

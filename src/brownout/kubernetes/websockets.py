@@ -14,11 +14,11 @@ from brownout.kubernetes import access
 __all__ = ["WSClient", "stream"]
 
 
-class _Patient(WebSocket):  # type: ignore[misc]
+class _Patient(WebSocket):
     """A WebSocket that waits so long for an answer, also for that to its first request."""
 
     def connect(self, url: str, **options: Any) -> None:
-        super().connect(url, **{"timeout": access.TIMEOUT_S, **options})
+        super().connect(url, **{"timeout": access.TIMEOUT_S, **options})  # type: ignore[no-untyped-call]
 
 
 ws_client.WebSocket = _Patient  # it makes its own, and has no option for this
