@@ -15,7 +15,7 @@ __all__ = ["configure_control"]
 logger = logging.getLogger("chaostoolkit")
 
 
-class _Again(RunEventHandler):
+class _Again(RunEventHandler):  # type: ignore[misc]
     def interrupted(self, experiment: Any, journal: Any) -> None:
         """Send it; Python acts on it before this returns."""
         logger.info("a second signal is sent")

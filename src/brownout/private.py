@@ -4,6 +4,7 @@ Whatever the umask is. What is there already keeps its mode: somebody may share 
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["private_directory", "private_file"]
@@ -19,5 +20,6 @@ def private_directory(path: Path) -> Path:
 
 def private_file(path: Path) -> Path:
     """Return `path` as a file to open for writing, made with mode 0600 where it is missing."""
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     return path

@@ -13,6 +13,7 @@ from typing import IO
 from brownout.errors import BrownoutError, ConfigurationError, RunDirectoryError
 from brownout.evidence.entries import Entry, entries
 from brownout.evidence.manifest import NAME, Manifest
+from brownout.private import private_file
 from brownout.report import html
 from brownout.run.directory import RunDirectory
 from brownout.run.events import wall_clock
@@ -70,7 +71,7 @@ def _write(target: Path, manifest: Manifest, files: Mapping[str, Entry]) -> str:
     beside = target.with_name(f".{target.name}.{os.getpid()}")
     listed = manifest.model_dump_json(indent=2).encode() + b"\n"
     try:
-        with tarfile.open(beside, "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        with tarfile.open(private_file(beside), "w:gz", format=tarfile.PAX_FORMAT) as archive:
             _add(archive, f"{manifest.run_id}/{NAME}", len(listed), io.BytesIO(listed))
             for name, entry in files.items():
                 with entry.open() as file:
@@ -88,5 +89,5 @@ def _write(target: Path, manifest: Manifest, files: Mapping[str, Entry]) -> str:
 
 def _add(archive: tarfile.TarFile, name: str, size: int, file: IO[bytes]) -> None:
     entry = tarfile.TarInfo(name)
-    entry.size, entry.mode = size, 0o644
+    entry.size, entry.mode = size, 0o600
     archive.addfile(entry, file)

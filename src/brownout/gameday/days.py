@@ -12,6 +12,7 @@ from threading import RLock
 from brownout.errors import RunDirectoryError
 from brownout.gameday.record import Record, StepRecord
 from brownout.gameday.summary import markdown
+from brownout.private import private_directory
 from brownout.run.directory import GAMEDAYS, make_new, runs_root
 from brownout.run.events import wall_clock
 from brownout.run.metadata import read_json, redact, write_json
@@ -63,7 +64,7 @@ def root() -> Path:
 def new_place(name: str) -> Path:
     """Make the directory of a new game day."""
     try:
-        root().mkdir(parents=True, exist_ok=True)
+        private_directory(root())
         return make_new(root(), f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{name}").absolute()
     except OSError as error:
         raise RunDirectoryError(

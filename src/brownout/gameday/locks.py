@@ -23,6 +23,7 @@ import sqlalchemy as sql
 from brownout.cluster import procfs
 from brownout.errors import BrownoutError, ConfigurationError, Refused, RunDirectoryError
 from brownout.history import place
+from brownout.private import private_directory, private_file
 from brownout.session.open_runs import state_home
 
 __all__ = ["TTL_S", "Held", "Keeper", "Locks", "store_url"]
@@ -233,10 +234,12 @@ def _engine(url: str) -> sql.Engine:
     try:
         parsed = sql.make_url(url)
         if parsed.get_backend_name() == "sqlite":
-            if parsed.database:
-                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            if parsed.database not in (None, "", ":memory:"):
+                private_directory(Path(str(parsed.database)).parent)
+                private_file(Path(str(parsed.database)))
             return sql.create_engine(parsed, connect_args={"timeout": 30})
-        return sql.create_engine(parsed, pool_pre_ping=True)
+        patience = {"connect_timeout": 10} if parsed.get_backend_name() == "postgresql" else {}
+        return sql.create_engine(parsed, pool_pre_ping=True, connect_args=patience)
     except (sql.exc.ArgumentError, ImportError, OSError) as error:
         raise ConfigurationError(
             f"BROWNOUT_GAMEDAYS: no database that can be used: {error}",

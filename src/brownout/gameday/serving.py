@@ -29,6 +29,7 @@ from brownout.gameday.locks import Locks
 from brownout.gameday.schedules import trigger_of
 from brownout.gameday.spec import GameDay
 from brownout.gameday.telling import Herald
+from brownout.private import private_directory, private_file
 from brownout.session.open_runs import state_home
 
 __all__ = ["Server", "fire"]
@@ -59,7 +60,11 @@ class Server:
             signal.signal(number, self._heard)
         with _alone():
             scheduler = BackgroundScheduler(
-                jobstores={"default": SQLAlchemyJobStore(url=f"sqlite:///{_home('schedules.db')}")},
+                jobstores={
+                    "default": SQLAlchemyJobStore(
+                        url=f"sqlite:///{private_file(_home('schedules.db'))}"
+                    )
+                },
                 executors={"default": ThreadPoolExecutor(AT_ONCE)},
                 timezone=UTC,
             )
@@ -156,7 +161,7 @@ def fire(path: str) -> None:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Be the only server of this BROWNOUT_STATE; the kernel lets go of it whatever happens."""
-    with _home("serve.lock").open("a", encoding="utf-8") as file:
+    with private_file(_home("serve.lock")).open("a", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -168,7 +173,7 @@ def _alone() -> Iterator[None]:
 
 
 def _home(name: str) -> Path:
-    state_home().mkdir(parents=True, exist_ok=True)
+    private_directory(state_home())
     return state_home().absolute() / name
 
 

@@ -18,6 +18,7 @@ from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_ra
 from brownout.errors import BrownoutError, Unsupported
 from brownout.history import tables
 from brownout.history.place import Place
+from brownout.private import private_directory, private_file
 
 __all__ = ["HistoryError", "Kept", "Store"]
 
@@ -67,7 +68,8 @@ class Store:
         self._place = place
         with self._errors():
             if place.url.drivername.startswith("sqlite"):
-                Path(str(place.url.database)).parent.mkdir(parents=True, exist_ok=True)
+                private_directory(Path(str(place.url.database)).parent)
+                private_file(Path(str(place.url.database)))
             self._engine = _engine(place)
             try:
                 self._lay_out()

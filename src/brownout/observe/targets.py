@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.cluster import procfs
+from brownout.private import private_directory
 from brownout.session.open_runs import state_home
 
 __all__ = ["Target", "directory", "register", "running", "unregister"]
@@ -27,8 +28,9 @@ class Target:
 
 def directory() -> Path:
     """Return where the files lie; made if it is missing."""
+    private_directory(state_home())
     place = state_home() / "targets"
-    place.mkdir(parents=True, exist_ok=True)
+    place.mkdir(exist_ok=True)  # of addresses only: a Prometheus of another user may read it
     return place
 
 

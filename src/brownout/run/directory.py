@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from brownout.errors import RunDirectoryError
+from brownout.private import private_directory
 from brownout.run.events import wall_clock
 from brownout.run.metadata import digest_of, read_json, redact, write_json
 from brownout.run.parts.paths import FACTS
@@ -83,7 +84,7 @@ class RunDirectory:
         place = root or runs_root()
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{_slug(experiment)}-{seed}"
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            private_directory(place)
             path = make_new(place, name)
         except OSError as error:
             raise _unusable(place, error) from error
@@ -164,7 +165,7 @@ def make_new(place: Path, name: str) -> Path:
     for number in range(1, 100):
         path = place / (name if number == 1 else f"{name}-{number}")
         try:
-            path.mkdir()
+            path.mkdir(mode=0o700)
         except FileExistsError:
             continue
         return path

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.errors import RunDirectoryError
+from brownout.private import private_file
 from brownout.run.metadata import redact
 from brownout.run.shape import is_count, is_time
 
@@ -181,7 +182,7 @@ class EventLog:
 
 def _append(data: bytes, path: Path) -> None:
     """Add `data` to a file and force it to the disk; on an error, leave none of it there."""
-    with path.open("ab", buffering=0) as file:
+    with private_file(path).open("ab", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         try:
             if file.write(data) != len(data):

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from brownout.errors import RunDirectoryError
+from brownout.private import private_file
 from brownout.run.shape import finite
 
 __all__ = ["MASK", "digest_of", "read_json", "redact", "write_json"]
@@ -160,7 +161,7 @@ def write_json(path: Path, data: Any) -> None:
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with beside.open("w", encoding="utf-8") as file:
+        with private_file(beside).open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from brownout.errors import ConfigurationError, RunDirectoryError
 from brownout.evidence.manifest import NAME, Manifest, parse
+from brownout.private import private_directory
 from brownout.run.directory import GAMEDAYS
 from brownout.store.objects import NotThere, Objects
 from brownout.store.pushing import mark
@@ -78,5 +79,5 @@ def pull(name: str, objects: Objects, root: Path) -> Path:
 def _fetch(manifest: Manifest, objects: Objects, folder: Path) -> None:
     for name, listed in manifest.files.items():
         path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_directory(path.parent)
         objects.fetch(f"{manifest.run_id}/{name}", path, listed)

@@ -5,6 +5,7 @@ import os
 import re
 from typing import TextIO
 
+from brownout.private import private_directory, private_file
 from brownout.session.open_runs import state_home
 from brownout.testing.errors import ClusterShared
 
@@ -23,8 +24,8 @@ class Holds:
         if cluster in self._files:
             return
         path = state_home() / "workers" / f"{re.sub(r'[^A-Za-z0-9.-]', '_', cluster)}.lock"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a+", encoding="utf-8")
+        private_directory(path.parent)
+        file = private_file(path).open("a+", encoding="utf-8")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from kubernetes.client import CoreV1Api
-from kubernetes.stream import stream
 from websocket import WebSocketException
 
 from brownout.cluster.commands import Completed, printed
 from brownout.errors import HostError
 from brownout.kubernetes.access import TIMEOUT_S, Access, connect
 from brownout.kubernetes.problems import asking
+from brownout.kubernetes.websockets import stream
 
 __all__ = ["LOST", "PodRunner", "opened"]
 

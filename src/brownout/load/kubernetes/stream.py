@@ -15,13 +15,13 @@ from kubernetes.stream.ws_client import (
     STDERR_CHANNEL,
     STDIN_CHANNEL,
     STDOUT_CHANNEL,
-    WSClient,
     get_websocket_url,
 )
 from websocket import WebSocketBadStatusException, WebSocketException
 
 from brownout.errors import HostError
 from brownout.kubernetes.access import Access, connect
+from brownout.kubernetes.websockets import WSClient
 from brownout.load.kubernetes.manifest import CONTAINER
 
 __all__ = ["BLOCK", "Broken", "PodStream"]
