@@ -30,14 +30,6 @@ def cause_of(told: BaseException) -> str:
     return str(told) or _WORDS[signal.SIGINT]
 
 
-def cause_of(told: BaseException) -> str:
-    """Return who ended the run, by what Chaos Toolkit's main thread was told with."""
-    if isinstance(told, SystemExit):
-        number = {20: "SIGUSR1", 30: "SIGUSR2"}.get(told.code, str(told.code))  # type: ignore[arg-type]
-        return f"Chaos Toolkit was told to exit ({number}), by a safeguard or another control"
-    return str(told) or "Ctrl-C"
-
-
 class Interruption:
     """The first reason to stop counts; `aborted` is for people and stop conditions only."""
 
