@@ -38,7 +38,9 @@ def make_series(
     )
 
 
-def make_signal(ok: Sequence[int], offered: Sequence[int] | None = None, **more: Any) -> Signal:
+def make_signal(
+    ok: Sequence[int], offered: Sequence[int] | None = None, *, closed: bool = False, **more: Any
+) -> Signal:
     """Return a scope's arrays; without `offered` it is a closed loop."""
     done = np.asarray(ok, np.int64)
     born = done if offered is None else np.asarray(offered, np.int64)
@@ -48,7 +50,7 @@ def make_signal(ok: Sequence[int], offered: Sequence[int] | None = None, **more:
         "pending": nothing, "born": born, "served": done,
     }  # fmt: skip
     given = {name: np.asarray(counts, np.int64) for name, counts in more.items()}
-    return Signal(scope="total", open_loop=offered is not None, **{**arrays, **given})
+    return Signal(scope="total", open_loop=offered is not None and not closed, **{**arrays, **given})
 
 
 def flat_level(tps: float = 100.0, **more: float) -> Level:

@@ -47,6 +47,19 @@ def test_a_short_baseline_is_taken_as_it_is() -> None:
     assert impact.faults[0].scopes["total"].drops.tps_drop_interval is None
 
 
+@pytest.mark.parametrize("per_s", [2, 100])
+@pytest.mark.parametrize("with_offered", [True, False])
+def test_five_rows_of_zero_are_a_blackout_of_five_seconds_with_offered_and_without(
+    per_s: int, with_offered: bool
+) -> None:
+    t = np.arange(120.0)
+    offered = np.full(120, per_s)
+    ok = np.where((t >= 61) & (t < 66), 0, offered)
+    found = total(t, ok, offered if with_offered else None)
+    assert found.course.blackout == pytest.approx(5.0)
+    assert found.course.longest_blackout == pytest.approx(5.0)
+
+
 def test_a_resolution_that_is_asked_for_is_answered() -> None:
     settings = MeasureSettings.from_mapping({"resolution_s": 15.0})
     assert total(*step(0.1), settings=settings).drops.tps_drop_at_resolution == pytest.approx(

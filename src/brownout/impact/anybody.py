@@ -50,7 +50,9 @@ def series_impact(
     effective = float(fault_at) - float(t[0])
     counts = {"ok": _in_buckets(at, np.asarray(ok, np.float64))}
     counts["offered"] = counts["ok"]
-    if offered is not None:
+    if offered is None:  # what is to be expected is wanted, whatever was served
+        counts["pending"] = np.ones(len(counts["ok"]))
+    else:
         counts["offered"] = _in_buckets(at, np.asarray(offered, np.float64))
     counts["failed"] = counts["offered"] - counts["ok"]
     before = effective - settings.baseline_gap_s

@@ -1,6 +1,12 @@
-"""Time in which nothing at all was served although something was wanted."""
+"""Time in which nothing at all was served although something was wanted.
 
-from collections.abc import Mapping
+It is seen in two ways, and dark is what either sees. By intended start: an unbroken row of
+operations that did not succeed, from the first of them to the first that did; this holds at any
+rate. By completion: no success comes in while so many are to be expected; this also sees that
+everybody waits though all succeed in the end, and is all that can be told from `ok` alone.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,28 +20,39 @@ from brownout.run.table import BUCKETS_PER_S
 
 __all__ = ["Blackout", "blackout_of", "blackouts_by_lane"]
 
+#: From and to, in buckets; parts of buckets count in part.
+Stretch = tuple[float, float]
+
 
 @dataclass(frozen=True, slots=True)
 class Blackout:
-    """Seconds without a single `ok`: all together, and the longest stretch."""
+    """Seconds without a single `ok`: all together, and the longest stretch.
+
+    `resolution` is the time between two operations: a stretch may begin or end so much later.
+    """
 
     total: float
     longest: float
+    resolution: float
 
 
 def blackout_of(
     signal: Signal, level: Level, start: float, end: float, settings: MeasureSettings
 ) -> Blackout | None:
-    """Return the blackout of a scope from `start` to `end`; None without a baseline.
-
-    A stretch counts if at least `blackout_operations` ok were to be expected in it: at a few
-    operations a second an empty bucket is nothing unusual.
-    """
+    """Return the blackout of a scope from `start` to `end`; None without a baseline."""
     if not level.tps:
         return None
     here = bucket_range(start, end, len(signal.ok))
     wanted = (signal.offered[here] > 0) | (signal.pending[here] > 0)
-    return _measure(signal.ok[here], wanted, level.tps, settings)
+    born = bucket_range(start, end, len(signal.born))
+    stretches = _joined(
+        [
+            *_silent(signal.ok[here], wanted, level.tps, settings),
+            *_unserved(signal.born[born], signal.served[born]),
+        ]
+    )
+    lengths = [(last - first) / BUCKETS_PER_S for first, last in stretches]
+    return Blackout(sum(lengths), max(lengths, default=0.0), 1 / (level.offered or level.tps))
 
 
 def blackouts_by_lane(
@@ -55,22 +72,56 @@ def blackouts_by_lane(
         tps = float(ok[before].mean()) * BUCKETS_PER_S if before.stop > before.start else 0.0
         if tps and during.stop > during.start:
             wanted = (lane["offered"][during] > 0) | (lane["pending"][during] > 0)
-            found[name] = _measure(ok[during], wanted, tps, settings).longest
+            stretches = _silent(ok[during], wanted, tps, settings)
+            lengths = ((last - first) / BUCKETS_PER_S for first, last in stretches)
+            found[name] = max(lengths, default=0.0)
     return found
 
 
-def _measure(
+def _silent(
     ok: Counts, wanted: npt.NDArray[np.bool_], tps: float, settings: MeasureSettings
-) -> Blackout:
-    """Add up the stretches without ok. They begin and end within a bucket: the part of it by which
-    the buckets beside a stretch served less than B is dark, too."""
+) -> list[Stretch]:
+    """Return the stretches in which `blackout_operations` or more were to be expected and none
+    came in; the part of it by which the buckets beside them served less than B is dark, too."""
     share = np.clip(1.0 - ok * BUCKETS_PER_S / tps, 0.0, 1.0) * wanted
-    lengths: list[float] = []
-    lit_until = 0
-    for first, end in runs((ok < 1e-9) & wanted):
-        before = float(share[first - 1]) if first > lit_until else 0.0
-        after = float(share[end]) if end < len(share) else 0.0
-        if tps * (end - first) / BUCKETS_PER_S >= settings.blackout_operations:
-            lengths.append((end - first + before + after) / BUCKETS_PER_S)
-            lit_until = end + 1
-    return Blackout(sum(lengths), max(lengths, default=0.0))
+    return [
+        (first, last)
+        for first, last, whole in _dark(wanted | (ok > 1e-9), ok < 1e-9, share)
+        if tps * whole / BUCKETS_PER_S >= settings.blackout_operations - 1e-6
+    ]
+
+
+def _unserved(born: Counts, served: Counts) -> list[Stretch]:
+    """Return the rows of operations that did not succeed, from intended start to intended start."""
+    any_born = born > 1e-9
+    share = 1.0 - np.divide(served, born, out=np.ones(len(born)), where=any_born)
+    return [(first, last) for first, last, _ in _dark(any_born, served < 1e-9, share)]
+
+
+def _dark(
+    counted: npt.NDArray[np.bool_], dark: npt.NDArray[np.bool_], share: npt.NDArray[np.float64]
+) -> Iterable[tuple[float, float, int]]:
+    """Yield each unbroken row of dark buckets among those that are counted, as (from, to, whole
+    buckets); of the buckets beside it `share` is dark, which counts for one row only."""
+    places = np.flatnonzero(counted)
+    lit = -1
+    for first, end in runs(dark[places]):
+        begin = int(places[first])
+        last = int(places[end]) if end < len(places) else int(places[end - 1]) + 1
+        whole = last - begin
+        before = float(share[places[first - 1]]) if first > 0 and places[first - 1] != lit else 0.0
+        after = float(share[last]) if end < len(places) else 0.0
+        since = int(places[first - 1]) + 1 if before else begin
+        yield since - before, last + after, whole
+        lit = last
+
+
+def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
+    """Join stretches that overlap or touch."""
+    joined: list[Stretch] = []
+    for first, last in sorted(stretches):
+        if joined and first <= joined[-1][1] + 1e-9:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined

@@ -26,7 +26,8 @@ class Level:
     `theta` is the noise of T relative to B, `theta_bucket` that of single buckets, `deepest` the
     lowest T of the baseline as 1 - T/B. `error_ratio` is errors ÷ offered. `detectable` is the
     smallest `tps_drop` that can be told from none: `detectable_sigmas` sigma/B, and no less than
-    `deepest` or one operation a second; 1 where nothing is known.
+    `deepest` or one operation a second; 1 where nothing is known. `offered` is how many operations
+    a second were to start.
     """
 
     start: float
@@ -38,6 +39,7 @@ class Level:
     deepest: float
     error_ratio: float
     detectable: float = 1.0
+    offered: float = 0.0
 
     @property
     def theta_dip(self) -> float:
@@ -64,6 +66,7 @@ def level_of(signal: Signal, start: float, end: float, settings: MeasureSettings
         deepest=deepest,
         error_ratio=sum_of(signal.errors[here]) / offered if offered else 0.0,
         detectable=min(1.0, max(least, deepest)),
+        offered=offered * BUCKETS_PER_S / max(1, here.stop - here.start),
     )
 
 

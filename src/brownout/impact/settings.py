@@ -42,7 +42,8 @@ class MeasureSettings:
     #: Errors over the hold: this much above the baseline's ratio, or this many operations.
     hold_error_ratio: float = 0.001
     hold_operations: int = 1
-    blackout_operations: int = 20
+    #: So many operations have to be expected before that none comes in is a blackout.
+    blackout_operations: int = 5
     #: Moving-block bootstrap.
     block_s: float = 5.0
     blocks_min: int = 10
