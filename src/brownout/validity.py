@@ -10,7 +10,10 @@ from brownout.run.events import Event
 from brownout.run.ledger import Ledger
 from brownout.run.parts.apart import Apart
 
-__all__ = ["Condition", "Facts", "conditions"]
+__all__ = ["STARVED", "Condition", "Facts", "conditions", "starved"]
+
+#: The condition that fails by our own doing: it is named before all others.
+STARVED = "generator_not_starved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,9 @@ class Facts:
     """What is known of a run besides its impact.
 
     `lag_p99_ms` is how late the generator sent, None where it never said; `violations` counts
-    rows of its files whose sums do not agree; `torn` says of each file that is not whole what it
-    lacks; `apart` is how well several generators kept together, None where one was alone.
+    rows of its files whose sums do not agree; `deadline_s` is its streams' shortest; `torn` says
+    of each file that is not whole what it lacks; `apart` is how well several generators kept
+    together, None where one was alone.
     """
 
     events: Sequence[Event]
@@ -40,6 +44,7 @@ class Facts:
     offered: int
     missed: int
     violations: int
+    deadline_s: float = 1.0
     torn: Sequence[str] = ()
     apart: Apart | None = None
 
@@ -54,14 +59,19 @@ class Facts:
         """Whether the run lived to put back what it had broken."""
         return any(event.type == "phase" and event.name == "put_back" for event in self.events)
 
-    @property
-    def cut_short(self) -> str:
-        """What ended before its time, in words; empty where the run went to its end."""
-        if self.abort is not None:
-            return "the run was aborted"
-        if not self.generator_ended:
-            return "the load was lost"
-        return "" if self.put_back else "the run died"
+
+def starved(facts: Facts) -> str | None:
+    """Return what has to be said of a generator that did not keep up with its schedule."""
+    if facts.lag_p99_ms is None or not facts.offered:
+        return None
+    settings, missed = facts.settings, facts.missed / facts.offered
+    if missed < settings.missed_ratio_max and facts.lag_p99_ms < settings.lag_p99_max_ms:
+        return None
+    said = (
+        f"the load generator was starved: it missed {missed:.2%} of its schedule, scheduling lag "
+        f"p99 {facts.lag_p99_ms:.1f} ms"
+    )
+    return f"{said}; nobody knows how what it missed would have ended" if facts.missed else said
 
 
 def conditions(facts: Facts) -> list[Condition]:
@@ -98,12 +108,19 @@ def _load_delivered(facts: Facts) -> Condition:
 
 
 def _baseline_stable(facts: Facts) -> Condition:
-    tests = [test for test in facts.baseline.tests if test.name != "delivered"]
-    failed = [f"{test.name}: {test.detail}" for test in tests if not test.ok]
+    base, settings = facts.baseline, facts.settings
+    failed = [f"{test.name}: {test.detail}" for test in base.failed if test.name != "delivered"]
+    if settings.baseline_s < settings.baseline_min_s:
+        failed.append(
+            f"a baseline of {settings.baseline_s:g} s is too short to tell steady from unsteady, "
+            f"at least {settings.baseline_min_s:g} s wanted"
+        )
     if failed:
         return _untold_before_fault(facts, "baseline_stable", "; ".join(failed))
-    names = ", ".join(test.name for test in tests)
-    return Condition("baseline_stable", True, f"passed: {names}")
+    passed = ", ".join(t.name for t in base.tests if t.ok and t.name != "delivered")
+    spared = [f"{test.name}: {test.detail}" for test in base.tests if not test.ok]
+    without = f"; nothing is made of throughput: {'; '.join(spared)}" if spared else ""
+    return Condition("baseline_stable", True, f"passed: {passed}{without}")
 
 
 def _generator_finished(facts: Facts) -> Condition:
@@ -117,13 +134,13 @@ def _generator_finished(facts: Facts) -> Condition:
 
 
 def _generator_not_starved(facts: Facts) -> Condition:
-    name, lag = "generator_not_starved", facts.lag_p99_ms
-    most_lag, most_missed = facts.settings.lag_p99_max_ms, facts.settings.missed_ratio_max
+    name, lag = STARVED, facts.lag_p99_ms
+    most_lag, most_missed = 1000 * facts.deadline_s, facts.settings.starved_ratio_max
     if lag is None or not facts.offered:
         return _untold(facts, name, "the load generator said nothing of how late it sent")
     missed = facts.missed / facts.offered
     detail = (
-        f"scheduling lag p99 {lag:.1f} ms, at most {most_lag:g} ms; "
+        f"scheduling lag p99 {lag:.1f} ms, at most the deadline of {most_lag:g} ms; "
         f"missed {missed:.2%} of the schedule, at most {most_missed:.2%}"
     )
     return Condition(name, lag <= most_lag and missed <= most_missed, detail)

@@ -50,7 +50,9 @@ def make_signal(
         "pending": nothing, "born": born, "served": done,
     }  # fmt: skip
     given = {name: np.asarray(counts, np.int64) for name, counts in more.items()}
-    return Signal(scope="total", open_loop=offered is not None and not closed, **{**arrays, **given})
+    return Signal(
+        scope="total", open_loop=offered is not None and not closed, **{**arrays, **given}
+    )
 
 
 def flat_level(tps: float = 100.0, **more: float) -> Level:

@@ -109,13 +109,14 @@ def test_a_slow_database_fails_with_its_reasons(tmp_path: Path) -> None:
         (RunScript(redundant_at=None), "fail", "not redundant again within 60 s"),
         (RunScript(unread_keys=2), "inconclusive", "ledger_known: 2 of 200 keys"),
         (RunScript(ended=False), "inconclusive", "generator_finished"),
-        (RunScript(lag_p99_ms=80.0), "inconclusive", "generator_not_starved"),
+        (RunScript(lag_p99_ms=1080.0), "inconclusive", "generator_not_starved"),
         (RunScript(whole=False), "inconclusive", "cluster_whole_at_start"),
         (RunScript(fault_at=None), "inconclusive", "fault_landed: nothing was broken"),
         (RunScript(again=((8.0, 3.0),)), "inconclusive", "baseline_stable: "),
         (RunScript(limits=(limit("tps_drop", 0.02),)), "inconclusive", "below the noise"),
         (RunScript(limits=(limit("latency.during.p99_us", 9, "gone"),)), "inconclusive", "no data"),
-        (RunScript(duration_s=31.0), "fail", "recovery_time"),
+        (RunScript(duration_s=31.0), "inconclusive", "not within the 5.6 s that were observed"),
+        (RunScript(duration_s=37.0, outage_s=11.0), "fail", "recovery_time"),
         (RunScript(abort="Ctrl-C", redundant_at=40.0), "aborted", "aborted: Ctrl-C"),
         (RunScript(abort="Ctrl-C", lost_keys=1), "fail", "lost_writes"),
     ],
@@ -199,7 +200,7 @@ def test_a_run_that_never_started_its_load_is_inconclusive(tmp_path: Path) -> No
 
 
 def test_a_violated_identity_makes_a_run_inconclusive(tmp_path: Path) -> None:
-    path = build_run(tmp_path, RunScript(rate=100, analyzed=False))
+    path = build_run(tmp_path, RunScript(rate=100, analyzed=False, limits=HEALTHY))
     file = path / "outcomes.csv"
     lines = file.read_text().splitlines()
     fields = lines[400].split(",")

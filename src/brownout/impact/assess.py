@@ -1,44 +1,50 @@
 """From the data of a run to its impact: the baseline, and every measure of every fault."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from brownout.impact.baseline import Baseline, check
 from brownout.impact.blackout import blackouts_by_lane
 from brownout.impact.course import Course, course_of
 from brownout.impact.data import RunData
 from brownout.impact.dips import find_dips
-from brownout.impact.drops import Drops, drops_of
+from brownout.impact.drops import Drops, decay_bounds, drops_of, mean_drop_bounds
 from brownout.impact.episodes import Episode, episodes, milestone
 from brownout.impact.latency import Latency, latency_of
 from brownout.impact.level import Level, level_of
 from brownout.impact.losses import Losses, losses_of
-from brownout.impact.milestones import Milestones, milestones_of
+from brownout.impact.milestones import Milestones, milestones_of, not_before
 from brownout.impact.rebalance import Rebalance, Span, rebalance_of
-from brownout.impact.recovery import recovered_at
+from brownout.impact.recovery import recovered_at, recovered_no_sooner
 from brownout.impact.sham import Sham, shams_of
-from brownout.impact.signal import Signal, signal_of
-from brownout.impact.view import view_of
+from brownout.impact.signal import Case, Signal, signal_of
+from brownout.impact.view import View, view_of
 
 __all__ = ["Fault", "Impact", "ScopeImpact", "assess"]
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeImpact:
-    """Every measure of one episode in one scope, by family."""
+    """Every measure of one episode in one scope, by family.
+
+    `least` is how long what never came took at least, by the name of its measure.
+    """
 
     drops: Drops
     course: Course
     losses: Losses
     latency: Latency
     milestones: Milestones
+    least: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One episode and what it did: `scopes` has total, read, write and each stream.
 
-    Where nothing is proven to have happened there are no measures, and `end` is None.
+    Where nothing is proven to have happened there are no measures, and `end` is None. Where the
+    generator missed operations, `best` is the same fault with each of them served in time, `worst`
+    with each lost, and `bounds` has for each scope what no such case gives, as (least, most).
     """
 
     episode: Episode
@@ -46,6 +52,9 @@ class Fault:
     scopes: Mapping[str, ScopeImpact]
     blackout_by_lane: Mapping[str, float]
     rebalance: Rebalance = field(default_factory=Rebalance)
+    best: "Fault | None" = None
+    worst: "Fault | None" = None
+    bounds: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +66,23 @@ class Impact:
     shams: tuple[Sham, ...] = ()
 
 
+#: The same load as each case takes what the generator missed, scope by scope.
+Signals = Mapping[str, Signal]
+
+
 def assess(data: RunData) -> Impact:
     """Measure a run. The same data gives the same impact; nothing is read or written."""
     found = episodes(data.events, data.end, data.managed)
     base = check(data.series, baseline_end(data, found), data.settings)
-    signals = {scope: signal_of(data.series, scope) for scope in data.series.scopes}
+    cases: dict[Case, Signals] = {"measured": _signals(data, "measured")}
+    if data.series.outcomes.total("total", "missed").any():
+        cases |= {"best": _signals(data, "best"), "worst": _signals(data, "worst")}
     levels = {
         scope: level_of(signal, base.level.start, base.level.end, data.settings)
-        for scope, signal in signals.items()
+        for scope, signal in cases["measured"].items()
     }
-    faults = tuple(_fault(data, episode, signals, levels) for episode in found)
-    return Impact(base, faults, shams_of(data, signals["total"]))
+    faults = tuple(_fault(data, episode, cases, levels, base) for episode in found)
+    return Impact(base, faults, shams_of(data, cases["measured"]["total"]))
 
 
 def baseline_end(data: RunData, found: list[Episode]) -> float:
@@ -75,33 +90,88 @@ def baseline_end(data: RunData, found: list[Episode]) -> float:
     return found[0].start - data.settings.baseline_gap_s if found else data.end
 
 
+def _signals(data: RunData, case: Case) -> Signals:
+    return {scope: signal_of(data.series, scope, case) for scope in data.series.scopes}
+
+
 def _fault(
     data: RunData,
     episode: Episode,
-    signals: Mapping[str, Signal],
+    cases: Mapping[Case, Signals],
     levels: Mapping[str, Level],
+    base: Baseline,
 ) -> Fault:
+    """Measure one fault in every case, over the same time: as long as the worst has it last."""
     if episode.effective is None:
         return Fault(episode, None, {}, {})
-    effective = episode.effective
-    end = _episode_end(data, episode, effective, signals["total"], levels["total"])
+    last = cases.get("worst", cases["measured"])
+    end = _episode_end(data, episode, episode.effective, last["total"], levels["total"])
+    views = {
+        case: {
+            scope: view_of(signal, levels[scope], episode, episode.effective, end, data.settings)
+            for scope, signal in signals.items()
+        }
+        for case, signals in cases.items()
+    }
+    made = {case: _measured(data, episode, views[case], base) for case in cases}
+    fault = made["measured"]
+    if "worst" not in made:
+        return fault
+    bounds = {
+        scope: _bounds(views["best"][scope], views["worst"][scope], data.end, base)
+        for scope in fault.scopes
+    }
+    return replace(fault, best=made["best"], worst=made["worst"], bounds=bounds)
+
+
+def _measured(data: RunData, episode: Episode, views: Mapping[str, View], base: Baseline) -> Fault:
+    """Measure one fault in one case. Without a steady throughput nothing is made of it."""
+    total = views["total"]
+    effective, end, settings = total.effective, total.end, data.settings
     scopes = {}
-    for scope, signal in signals.items():
-        view = view_of(signal, levels[scope], episode, effective, end, data.settings)
+    for scope, view in views.items():
+        drops, course = drops_of(view, data.end), course_of(view)
         scopes[scope] = ScopeImpact(
-            drops=drops_of(view, data.end),
-            course=course_of(view),
+            drops=drops if base.throughput_known else drops.without_throughput(),
+            course=course,
             losses=losses_of(view, data),
             latency=latency_of(view, data),
             milestones=milestones_of(episode, effective),
+            least=_least(view, course) | (not_before(episode, effective)),
         )
-    before = (levels["total"].start, levels["total"].end)
-    lanes = blackouts_by_lane(data.lanes, before, (episode.start, end), data.settings)
-    total, level = signals["total"], levels["total"]
+    before = (total.level.start, total.level.end)
+    lanes = blackouts_by_lane(data.lanes, before, (episode.start, end), settings)
     redundant = milestone(episode, "redundant")
     span = Span(effective, redundant.first_yes if redundant else None, end, episode.until)
-    moved = rebalance_of(data.balance, total, level, span, data.settings)
+    moved = rebalance_of(data.balance, total.signal, total.level, span, settings)
+    if not base.throughput_known:
+        moved = replace(moved, throughput_while_moving=None, capacity_ratio=None)
     return Fault(episode, end, scopes, lanes, moved)
+
+
+def _least(view: View, course: Course) -> dict[str, float]:
+    """Return how long recovery and the last dip took at least, where neither end was seen."""
+    least = {}
+    if course.recovery_time is None:
+        least["recovery_time"] = (
+            recovered_no_sooner(
+                view.signal, view.all_dips, view.level, view.effective, view.until, view.settings
+            )
+            - view.effective
+        )
+    if course.settled_time is None:
+        least["settled_time"] = max(0.0, view.until - view.effective)
+    return least
+
+
+def _bounds(best: View, worst: View, end: float, base: Baseline) -> dict[str, tuple[float, float]]:
+    """Return the bounds of what neither case alone gives: a mean over dips, a highest minute."""
+    bounds = {}
+    if base.throughput_known and (depth := mean_drop_bounds(best, worst)):
+        bounds["mean_drop"] = depth
+    if decayed := decay_bounds(best.signal.ok, worst.signal.ok, end):
+        bounds["decay"] = decayed
+    return bounds
 
 
 def _episode_end(

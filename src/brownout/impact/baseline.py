@@ -10,7 +10,10 @@ from brownout.impact.settings import MeasureSettings
 from brownout.impact.signal import Floats, Signal, bucket_range, signal_of, sum_of, trailing_rate
 from brownout.run.table import BUCKETS_PER_S, Series, bucket_of
 
-__all__ = ["Baseline", "Check", "check"]
+__all__ = ["OF_THROUGHPUT", "Baseline", "Check", "check"]
+
+#: The tests that look at T and at nothing else.
+OF_THROUGHPUT = ("drift", "halves", "variation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Baseline:
     low: float | None
     high: float | None
     tests: tuple[Check, ...]
+    open_loop: bool = False
 
     @property
     def ok(self) -> bool:
@@ -45,8 +49,24 @@ class Baseline:
 
     @property
     def stable(self) -> bool:
-        """Whether every test of stability is passed; whether the load is delivered is another."""
-        return all(test.ok for test in self.tests if test.name != "delivered")
+        """Whether every test of stability that the loop needs is passed; whether the load is
+        delivered is another."""
+        return all(test.name == "delivered" for test in self.failed)
+
+    @property
+    def throughput_known(self) -> bool:
+        """Whether throughput was steady enough for measures that are made of it."""
+        return all(test.ok for test in self.tests if test.name in (*OF_THROUGHPUT, "missed"))
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The tests that keep a run from being judged.
+
+        In open loop those of throughput do not: all that is counted by success ratio holds
+        however unsteady it was.
+        """
+        spared = OF_THROUGHPUT if self.open_loop else ()
+        return tuple(test for test in self.tests if not test.ok and test.name not in spared)
 
     @property
     def tps(self) -> float:
@@ -68,6 +88,7 @@ class Baseline:
             "low": self.low,
             "high": self.high,
             "stable": self.stable,
+            "throughput_known": self.throughput_known,
             "start": self.level.start,
             "end": self.level.end,
             "sigma": self.level.sigma,
@@ -94,7 +115,7 @@ def check(
     if migrating is not None:
         said = "data is moving between nodes" if migrating else "no data is moving between nodes"
         tests += (Check("migrations", not migrating, float(migrating), 0.0, said),)
-    return Baseline(level, bounds[0], bounds[1], tests)
+    return Baseline(level, bounds[0], bounds[1], tests, signal.open_loop)
 
 
 def _steadiness(signal: Signal, level: Level, settings: MeasureSettings) -> tuple[Check, ...]:

@@ -9,6 +9,8 @@ from brownout.impact.course import Course
 from brownout.impact.drops import Drops
 from brownout.impact.losses import Losses
 from brownout.impact.milestones import Milestones
+from brownout.impact.names import PLAIN
+from brownout.impact.reading import NEVER, is_at_least, plain
 from brownout.impact.sham import Sham
 from brownout.run.events import Event
 
@@ -75,12 +77,72 @@ def _fault(fault: Fault) -> dict[str, Any]:
         **(scope_document(total) if total else _nothing()),
         **asdict(fault.rebalance),
         "longest_blackout_by_lane": dict(fault.blackout_by_lane),
+        "ranges": ranges_of(fault, "total"),
         "scopes": {
-            scope: scope_document(measured)
+            scope: {**scope_document(measured), "ranges": ranges_of(fault, scope)}
             for scope, measured in fault.scopes.items()
             if scope != "total"
         },
     }
+
+
+def ranges_of(fault: Fault, scope: str) -> dict[str, list[float | None]]:
+    """Return [best, worst] of each measure of a scope in which the two differ; null is never.
+
+    They differ by what the generator missed, and where what was waited for did not come.
+    """
+    if scope not in fault.scopes:
+        return {}
+    cases = [_of_case(case, scope) for case in (fault.best or fault, fault, fault.worst or fault)]
+    bounds = rounded(fault.bounds.get(scope, {}))
+    found: dict[str, list[float | None]] = {}
+    for name in limitable(cases[1], scope):
+        values = [value for case in cases for value in _between(case, name)]
+        known = [value for value in values if value is not None]
+        if not known or len(known) < len(values):
+            continue
+        known += bounds.get(name, ())
+        low, high = min(known), max(known)
+        if low != high:
+            both = [high, low] if is_at_least(name) else [low, high]
+            found[name] = [None if value == NEVER else value for value in both]
+    return found
+
+
+def _of_case(fault: Fault, scope: str) -> dict[str, Any]:
+    """Return a fault's measures of one scope in one case, and what took at least how long."""
+    measured = fault.scopes[scope]
+    whole = asdict(fault.rebalance) if scope == "total" else {}
+    found: dict[str, Any] = rounded(
+        {**scope_document(measured), **whole, "least": dict(measured.least)}
+    )
+    return found
+
+
+def _between(document: Mapping[str, Any], name: str) -> tuple[float | None, float | None]:
+    """Return between what a measure lies in one case: what was not seen to come may never."""
+    least = document["least"].get(name)
+    return (least, NEVER) if least is not None else (value := _number(document, name), value)
+
+
+def _number(document: Mapping[str, Any], name: str) -> float | None:
+    """Return a measure as a number; what of all operations took longer than the deadline did so
+    beyond every number."""
+    value = plain(document, name)
+    if value is None and name.startswith("latency_all."):
+        return NEVER if document["latency_all"][name.split(".")[1]]["n"] else None
+    return value
+
+
+def limitable(document: Mapping[str, Any], scope: str) -> list[str]:
+    """Return the names of all measures of a scope that a limit can be set on."""
+    phases = ("before", "during", "after")
+    return [
+        *(m.name for m in PLAIN.values() if m.per_scope or scope == "total"),
+        *(f"{family}.{phase}.{which}_us" for family in ("latency", "latency_all")
+          for phase in phases for which in ("p50", "p99", "p999", "max")),
+        *(f"time_above.{name}" for name in document["time_above"] or ()),
+    ]  # fmt: skip
 
 
 def _sham(sham: Sham) -> dict[str, Any]:

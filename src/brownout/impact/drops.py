@@ -1,8 +1,10 @@
 """How far throughput fell below its level, and what noise makes of the same statistic."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from brownout.impact.bootstrap import Interval, resampled
 from brownout.impact.level import Level, baseline_rates, drop, ok_between
@@ -11,7 +13,17 @@ from brownout.impact.signal import Counts, Floats, Signal, bucket_range, trailin
 from brownout.impact.view import View
 from brownout.run.table import BUCKETS_PER_S, WIDTH_S
 
-__all__ = ["Drops", "decay", "decay_of", "drops_of", "mean_drop", "tps_drop", "tps_drop_sham"]
+__all__ = [
+    "Drops",
+    "decay",
+    "decay_bounds",
+    "decay_of",
+    "drops_of",
+    "mean_drop",
+    "mean_drop_bounds",
+    "tps_drop",
+    "tps_drop_sham",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,18 @@ class Drops:
     tps_drop_at_resolution: float | None
     mean_drop: float | None
     decay: float | None
+
+    def without_throughput(self) -> Self:
+        """Return these without what is measured against B: it was not steady enough."""
+        return replace(
+            self,
+            tps_drop=None,
+            tps_drop_interval=None,
+            tps_drop_sham=None,
+            tps_drop_100ms=None,
+            tps_drop_at_resolution=None,
+            mean_drop=None,
+        )
 
 
 def drops_of(view: View, run_end: float) -> Drops:
@@ -116,15 +140,61 @@ def mean_drop(view: View) -> float | None:
     return drop(view.level.tps, ok / length) if length else 0.0
 
 
+def mean_drop_bounds(best: View, worst: View) -> tuple[float, float] | None:
+    """Return between what the mean drop lies, however what was missed would have ended.
+
+    The dips hold all buckets of the best case's and none but those of the worst's; which of the
+    others are in them decides the mean as well as how deep each is.
+    """
+    if not best.level.tps:
+        return None
+    sure, maybe = _dip_buckets(best), _dip_buckets(worst)
+    maybe &= ~sure
+    if not (sure.any() or maybe.any()):
+        return 0.0, 0.0
+
+    def depth(view: View, extreme: int) -> float:
+        drops = 1.0 - view.signal.ok * BUCKETS_PER_S / view.level.tps
+        others = np.sort(drops[maybe])[::extreme]
+        sums = drops[sure].sum() + np.concatenate(([0.0], np.cumsum(others)))
+        counts = sure.sum() + np.arange(len(others) + 1)
+        means = sums[counts > 0] / counts[counts > 0]
+        found = float(means.max() if extreme < 0 else means.min())
+        return max(0.0, found)
+
+    return (depth(best, 1) if sure.any() else 0.0), depth(worst, -1)
+
+
+def _dip_buckets(view: View) -> npt.NDArray[np.bool_]:
+    inside = np.zeros(len(view.signal.ok), np.bool_)
+    for dip in view.dips:
+        inside[bucket_range(dip.start, dip.end, len(inside))] = True
+    return inside
+
+
 def decay(ok: Counts, end: float) -> float | None:
     """Return (max - last)/mean of the one-minute means up to `end`; None below two minutes."""
+    means = _minutes(ok, end)
+    if means is None or not means.any():
+        return None
+    return decay_of(float(means.max()), float(means[-1]), float(means.mean()))
+
+
+def decay_bounds(most: Counts, least: Counts, end: float) -> tuple[float, float] | None:
+    """Return between what the decay lies where each bucket had from `least` to `most` ok."""
+    high, low = _minutes(most, end), _minutes(least, end)
+    if high is None or low is None or not low.any():
+        return None
+    smallest = decay_of(float(low.max()), float(high[-1]), float(high.mean()))
+    return max(0.0, smallest), decay_of(float(high.max()), float(low[-1]), float(low.mean()))
+
+
+def _minutes(ok: Counts, end: float) -> Floats | None:
     minute = 60 * BUCKETS_PER_S
     whole = min(len(ok), int(end * BUCKETS_PER_S + 1e-6)) // minute
     if whole < 2:
         return None
-    means = ok[: whole * minute].reshape(whole, minute).sum(axis=1) / 60
-    mean = float(means.mean())
-    return decay_of(float(means.max()), float(means[-1]), mean) if mean else None
+    return np.asarray(ok[: whole * minute].reshape(whole, minute).sum(axis=1) / 60)
 
 
 def decay_of(highest: float, last: float, mean: float) -> float:

@@ -57,13 +57,26 @@ def _phase(signal: Signal, data: RunData, start: float, end: float) -> Phase:
     first = _snap(start)
     last = max(first, _snap(end))
     histogram = data.latency.between(_tags(data, signal.scope), first, last)
-    not_ok = int(_not_ok(signal)[first * BUCKETS_PER_S : last * BUCKETS_PER_S].sum())
+    here = slice(first * BUCKETS_PER_S, last * BUCKETS_PER_S)
+    not_ok = int(_not_ok(signal)[here].sum())
+    unsent = 0 if signal.unsent is None else int(signal.unsent[here].sum())
+    quick, lost = (unsent, 0) if signal.case == "best" else (0, unsent)
+    of_ok = {name: _percentile(histogram, ratio, lost, quick) for name, ratio in _RATIOS.items()}
+    if histogram and lost:  # what was served after all took no longer than it may
+        longest = _deadline_us(data, signal.scope)
+        of_ok = {name: longest if found is None else found for name, found in of_ok.items()}
     return Phase(
         n=histogram.n if histogram else 0,
         not_ok=not_ok,
-        ok={name: _percentile(histogram, ratio, 0) for name, ratio in _RATIOS.items()},
-        all={name: _percentile(histogram, ratio, not_ok) for name, ratio in _RATIOS.items()},
+        ok=of_ok,
+        all={n: _percentile(histogram, ratio, not_ok, quick) for n, ratio in _RATIOS.items()},
     )
+
+
+def _deadline_us(data: RunData, scope: str) -> int:
+    """Return the longest deadline of a scope's streams."""
+    names = {stream for stream, op in data.series.keys if in_scope(scope, (stream, op))}
+    return round(1e6 * max((s.deadline_s for s in data.streams if s.name in names), default=0.0))
 
 
 def _seconds_above(view: View, data: RunData) -> dict[str, float]:
@@ -73,23 +86,25 @@ def _seconds_above(view: View, data: RunData) -> dict[str, float]:
     signal, first, last = view.signal, _snap(view.start), _snap(view.end)
     histograms = data.latency.seconds(_tags(data, signal.scope), first, last)
     not_ok = _not_ok(signal)
+    quick = signal.unsent if signal.case == "best" and signal.unsent is not None else not_ok * 0
     counts = dict.fromkeys((each.name for each in data.time_above), 0.0)
     for second in range(first, last):
-        bad = int(not_ok[second * BUCKETS_PER_S : (second + 1) * BUCKETS_PER_S].sum())
+        here = slice(second * BUCKETS_PER_S, (second + 1) * BUCKETS_PER_S)
+        bad, good = int(not_ok[here].sum()), int(quick[here].sum())
         for each in data.time_above:
-            counts[each.name] += _is_above(histograms.get(second), bad, each)
+            counts[each.name] += _is_above(histograms.get(second), bad, good, each)
     return counts
 
 
-def _is_above(histogram: Histogram | None, bad: int, wanted: TimeAbove) -> bool:
+def _is_above(histogram: Histogram | None, bad: int, good: int, wanted: TimeAbove) -> bool:
     if histogram is None:
-        return bad > 0
-    value = histogram.percentile_us(wanted.ratio, beyond=bad)
+        return bad > 0 and max(1, np.ceil(wanted.ratio * (bad + good) - 1e-9)) > good
+    value = histogram.percentile_us(wanted.ratio, beyond=bad, below=good)
     return value is None or value > wanted.limit_us
 
 
-def _percentile(histogram: Histogram | None, ratio: float, beyond: int) -> int | None:
-    return None if histogram is None else histogram.percentile_us(ratio, beyond)
+def _percentile(histogram: Histogram | None, ratio: float, beyond: int, below: int) -> int | None:
+    return None if histogram is None else histogram.percentile_us(ratio, beyond, below)
 
 
 def _tags(data: RunData, scope: str) -> Sequence[str]:

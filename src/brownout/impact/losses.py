@@ -1,5 +1,6 @@
 """What was not served: operations lost, errors, availability, the worst second."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,12 +9,13 @@ from brownout.impact.data import RunData
 from brownout.impact.level import ok_between
 from brownout.impact.signal import Counts, Signal, bucket_range, sum_of
 from brownout.impact.view import View
-from brownout.run.table import BUCKETS_PER_S, Series, in_scope
+from brownout.run.table import BUCKETS_PER_S, Table, in_scope
 
 __all__ = ["Losses", "availability", "losses_of", "lost_operations", "worst_second"]
 
 OPEN_METHOD = "offered less ok, by intended start"
 CLOSED_METHOD = "baseline less ok, over the dips"
+_BAD = ("late", "failed", "in_doubt", "shed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +101,22 @@ def _errors(view: View, data: RunData) -> dict[str, int]:
 def _errors_after_retry(view: View, data: RunData) -> int | None:
     """Return the errors of the streams that retry once: with those, no error is a first try's."""
     once = {stream.name for stream in data.streams if stream.retries == "once"}
-    errors = _errors_of(data.series, view.signal.scope, once)
+    errors = _errors_of(data.series.completion, view.signal.scope, once, _BAD)
     if errors is None:
         return None
-    return round(sum_of(errors[bucket_range(view.start, view.end, len(errors))]))
+    found = sum_of(errors[bucket_range(view.start, view.end, len(errors))])
+    unsent = _errors_of(data.series.outcomes, view.signal.scope, once, ("missed",))
+    if view.signal.case == "worst" and unsent is not None:
+        found += sum_of(unsent[bucket_range(view.start, view.end, len(unsent))])
+    return round(found)
 
 
-def _errors_of(series: Series, scope: str, streams: set[str]) -> Counts | None:
-    """Return the errors of those keys of `scope` that belong to `streams`; None without any."""
-    table = series.completion
+def _errors_of(table: Table, scope: str, streams: set[str], names: Sequence[str]) -> Counts | None:
+    """Return what so ended of those keys of `scope` that belong to `streams`; None without any."""
     chosen = [j for j, key in enumerate(table.keys) if in_scope(scope, key) and key[0] in streams]
     if not chosen:
         return None
-    ends = [table.columns[name][:, chosen] for name in ("late", "failed", "in_doubt", "shed")]
+    ends = [table.columns[name][:, chosen] for name in names]
     return np.asarray(sum(end.sum(axis=1) for end in ends))
 
 

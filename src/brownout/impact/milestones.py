@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from brownout.impact.bootstrap import Interval
 from brownout.impact.episodes import Episode, milestone
 
-__all__ = ["Milestones", "milestones_of"]
+__all__ = ["Milestones", "milestones_of", "not_before"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,23 @@ class Milestones:
     rejoin_time_after_start: Interval | None
     redundancy_time: Interval | None
     redundancy_time_after_start: Interval | None
+
+
+def not_before(episode: Episode, effective: float) -> dict[str, float]:
+    """Return of each milestone that was looked for in vain how long it took at least, in seconds:
+    until the last look that said no."""
+    mends = [e.requested for e in episode.events if e.type == "mend" and e.requested is not None]
+    least = {}
+    for measure, name in (("rejoin_time", "rejoined"), ("redundancy_time", "redundant")):
+        found = milestone(episode, name)
+        if found is None or found.first_yes is not None:
+            continue
+        last = effective if found.last_no is None else found.last_no
+        least[measure] = max(0.0, last - effective)
+        before = [t for t in mends if t <= last]
+        if before:
+            least[f"{measure}_after_start"] = last - max(before)
+    return least
 
 
 def milestones_of(episode: Episode, effective: float) -> Milestones:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from brownout.impact.data import TimeAbove
 
-__all__ = ["AT_LEAST", "AT_MOST", "Measure", "find", "known", "time_above_of"]
+__all__ = ["AT_LEAST", "AT_MOST", "PLAIN", "Measure", "find", "known", "time_above_of"]
 
 AT_MOST = "at_most"
 AT_LEAST = "at_least"
@@ -41,7 +41,8 @@ class Measure:
     per_scope: bool = True
 
 
-_PLAIN = {
+#: The measures that have no parts, by name.
+PLAIN = {
     measure.name: measure
     for measure in (
         Measure("tps_drop", "ratio"),
@@ -79,8 +80,8 @@ _PLAIN = {
 
 def find(name: str) -> Measure | None:
     """Return the measure of this name; None if there is none."""
-    if name in _PLAIN:
-        return _PLAIN[name]
+    if name in PLAIN:
+        return PLAIN[name]
     if _LATENCY.fullmatch(name):
         return Measure(name, "us")
     return Measure(name, "s") if _TIME_ABOVE.fullmatch(name) else None
@@ -89,7 +90,7 @@ def find(name: str) -> Measure | None:
 def known() -> list[str]:
     """Return the names of all measures, the families as patterns; for messages and docs."""
     return [
-        *_PLAIN,
+        *PLAIN,
         "latency.<before|during|after>.<p50|p99|p999|max>_us",
         "latency_all.<before|during|after>.<p50|p99|p999|max>_us",
         "time_above.<p50|p99|p999|max>_<limit, e.g. 10ms>",

@@ -12,7 +12,7 @@ from brownout.impact.settings import MeasureSettings
 from brownout.impact.signal import Floats, Signal, signal_of, sum_of
 from brownout.run.table import BUCKETS_PER_S, Series
 
-__all__ = ["availability", "current_tps", "held", "recovered_at"]
+__all__ = ["availability", "current_tps", "held", "recovered_at", "recovered_no_sooner"]
 
 
 def recovered_at(
@@ -37,6 +37,30 @@ def recovered_at(
         calm &= (dip.end <= moments + 1e-9) | (dip.start >= moments + settings.hold_s - 1e-9)
     calm &= _errors_allowed(signal, level, moments, settings)
     return float(moments[np.argmax(calm)]) if calm.any() else None
+
+
+def recovered_no_sooner(
+    signal: Signal,
+    dips: Sequence[Dip],
+    level: Level,
+    since: float,
+    end: float,
+    settings: MeasureSettings,
+) -> float:
+    """Return the first moment from `since` on that nothing seen until `end` speaks against.
+
+    Where the load never held for a whole `hold_s`, it may have come back then, and nobody looked
+    on for long enough.
+    """
+    last = max(since, min(end, signal.end))
+    moments = _candidates(dips, since, last)
+    calm = np.ones(len(moments), np.bool_)
+    for dip in dips:
+        calm &= (dip.end <= moments + 1e-9) | (
+            dip.start >= np.minimum(moments + settings.hold_s, last) - 1e-9
+        )
+    calm &= _errors_allowed(signal, level, moments, settings, last)
+    return float(moments[np.argmax(calm)]) if calm.any() else last
 
 
 def held(series: Series, since: float, baseline: Baseline, settings: MeasureSettings) -> bool:
@@ -77,11 +101,16 @@ def _candidates(dips: Sequence[Dip], since: float, last: float) -> Floats:
 
 
 def _errors_allowed(
-    signal: Signal, level: Level, moments: Floats, settings: MeasureSettings
+    signal: Signal,
+    level: Level,
+    moments: Floats,
+    settings: MeasureSettings,
+    end: float = np.inf,
 ) -> npt.NDArray[np.bool_]:
     """Say for each moment whether few enough operations ended badly in the hold after it."""
-    first = np.floor(moments * BUCKETS_PER_S + 1e-6).astype(np.int64)
-    after = np.minimum(first + round(settings.hold_s * BUCKETS_PER_S), len(signal.errors))
+    known = round(min(end * BUCKETS_PER_S, len(signal.errors)))
+    first = np.minimum(np.floor(moments * BUCKETS_PER_S + 1e-6).astype(np.int64), known)
+    after = np.minimum(first + round(settings.hold_s * BUCKETS_PER_S), known)
     errors = np.concatenate(([0], np.cumsum(signal.errors)))
     offered = np.concatenate(([0], np.cumsum(signal.offered)))
     ratio = level.error_ratio + settings.hold_error_ratio

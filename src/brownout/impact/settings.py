@@ -20,6 +20,8 @@ class MeasureSettings:
     """
 
     baseline_s: float = 60.0
+    #: Ten blocks of a second: of fewer, no test tells steady from unsteady.
+    baseline_min_s: float = 10.0
     baseline_gap_s: float = 1.0
     warmup_max_s: float = 300.0
     hold_s: float = 10.0
@@ -48,7 +50,10 @@ class MeasureSettings:
     block_s: float = 5.0
     blocks_min: int = 10
     resamples: int = 2000
+    #: From here on, and from `missed_ratio_max`, a result says that its generator was starved.
     lag_p99_max_ms: float = 50.0
+    #: Beyond this much missed, the ranges would be too wide to say anything.
+    starved_ratio_max: float = 0.05
     resolution_s: float | None = None
 
     @classmethod

@@ -1,7 +1,7 @@
 """One scope of a load as plain arrays, a value a bucket of 0.1 s: what the measures work on."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from brownout.run.table import BUCKETS_PER_S, Series
 
 __all__ = [
+    "Case",
     "Counts",
     "Floats",
     "Signal",
@@ -22,6 +23,8 @@ __all__ = [
 #: Whole numbers, but for somebody else's coarse series, whose rows are spread over buckets.
 Counts = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
+#: How what the generator missed is taken: as served in time, as not served and no error, as lost.
+Case = Literal["best", "measured", "worst"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +34,8 @@ class Signal:
     By completion: `offered`, `ok`, `errors` (late, failed, in doubt, shed), `shed`, `missed` and
     `pending`. By intended start: `born` operations, `served` of them ok; these end earlier, since
     what has not ended has no outcome yet. Without a schedule (`open_loop` false) a success ratio
-    means nothing, and only throughput is judged.
+    means nothing, and only throughput is judged. `unsent` is what the best or the worst case
+    supposes to have been served or lost, by intended start; None for what was measured.
     """
 
     scope: str
@@ -44,6 +48,8 @@ class Signal:
     pending: Counts
     born: Counts
     served: Counts
+    unsent: Counts | None = None
+    case: Case = "measured"
 
     @property
     def end(self) -> float:
@@ -52,10 +58,14 @@ class Signal:
         return min(len(judged), len(self.ok)) / BUCKETS_PER_S
 
 
-def signal_of(series: Series, scope: str) -> Signal:
-    """Return the arrays of `scope`: total, read, write or a stream."""
+def signal_of(series: Series, scope: str, case: Case = "measured") -> Signal:
+    """Return the arrays of `scope`: total, read, write or a stream.
+
+    Nobody knows how an operation would have ended that the generator missed. In the best case each
+    was served when it was to start, in the worst each failed then.
+    """
     done, born = series.completion, series.outcomes
-    return Signal(
+    signal = Signal(
         scope=scope,
         open_loop=series.is_open(scope),
         offered=done.total(scope, "offered"),
@@ -67,6 +77,22 @@ def signal_of(series: Series, scope: str) -> Signal:
         born=born.total(scope, "offered"),
         served=born.total(scope, "ok"),
     )
+    return signal if case == "measured" else _supposed(signal, born.total(scope, "missed"), case)
+
+
+def _supposed(signal: Signal, unsent: Counts, case: Case) -> Signal:
+    """Return a scope in which each operation of `unsent` was served, or lost."""
+    begun = np.zeros(len(signal.ok), unsent.dtype)
+    both = min(len(begun), len(unsent))
+    begun[:both] = unsent[:both]
+    waiting = np.cumsum(begun - signal.missed)
+    known = replace(
+        signal, missed=np.zeros_like(signal.missed), unsent=unsent, case=case,
+        pending=np.maximum(0, signal.pending - waiting),
+    )  # fmt: skip
+    if case == "best":
+        return replace(known, ok=signal.ok + begun, served=signal.served + unsent)
+    return replace(known, errors=signal.errors + begun)
 
 
 def bucket_range(start: float, end: float, buckets: int) -> slice:

@@ -127,6 +127,7 @@ def _facts(
         offered=int(done.total("total", "offered").sum()),
         missed=int(done.total("total", "missed").sum()),
         violations=identity_violations(data.series) + reported,
+        deadline_s=min((stream.deadline_s for stream in data.streams), default=1.0),
         torn=torn_files(directory, data, generator),
         apart=apart_of(facts_of(directory.path)),
     )

@@ -46,14 +46,15 @@ class Histogram:
         """The longest time in µs; None without an operation."""
         return self.at_rank(self.n)
 
-    def percentile_us(self, ratio: float, beyond: int = 0) -> int | None:
+    def percentile_us(self, ratio: float, beyond: int = 0, below: int = 0) -> int | None:
         """Return the time in µs that the share `ratio` of the operations did not exceed.
 
-        `beyond` operations more, which are not in the histogram, took longer than any that is.
-        None where the percentile is one of those, or where there are no operations.
+        Of operations that are not in the histogram, `beyond` took longer than any that is, and
+        `below` no time at all. None where the percentile is one of those beyond, or where there
+        are no operations.
         """
-        rank = max(1, int(np.ceil(ratio * (self.n + beyond) - 1e-9)))
-        return self.at_rank(rank)
+        rank = max(1, int(np.ceil(ratio * (self.n + beyond + below) - 1e-9)))
+        return 0 if rank <= below else self.at_rank(rank - below)
 
     def at_rank(self, rank: int) -> int | None:
         """Return the highest time that counts the same as the operation of this rank, in µs."""
