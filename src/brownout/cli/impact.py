@@ -76,13 +76,13 @@ def impact(
 def _lines(measured: "Impact") -> list[str]:
     """The baseline and the measures of the fault, aligned."""
     from brownout.impact import as_document
+    from brownout.report.noise import stable_words
     from brownout.report.words import number, quantity
 
     document = as_document(measured)
     base, fault = document["baseline"], document["faults"][0]
     interval = "" if base["low"] is None else f" [{number(base['low'])}, {number(base['high'])}]"
-    stable = "stable" if base["stable"] else "NOT STABLE"
-    lines = [f"baseline {number(base['tps'])}/s{interval}, {stable}"]
+    lines = [f"baseline {number(base['tps'])}/s{interval}, {stable_words(base)}"]
     lines += [f"  {test['detail']}" for test in base["tests"] if not test["ok"]]
     rows = [
         (words, _worded(fault, name, quantity))

@@ -91,7 +91,8 @@ def baseline_end(data: RunData, found: list[Episode]) -> float:
 
 
 def _signals(data: RunData, case: Case) -> Signals:
-    return {scope: signal_of(data.series, scope, case) for scope in data.series.scopes}
+    deadline_s = max((stream.deadline_s for stream in data.streams), default=1.0)
+    return {s: signal_of(data.series, s, case, deadline_s) for s in data.series.scopes}
 
 
 def _fault(

@@ -93,7 +93,7 @@ def _errors(view: View, data: RunData) -> dict[str, int]:
         if first <= row.t < last and in_scope(view.signal.scope, (row.stream, row.op)):
             causes[row.cause] = causes.get(row.cause, 0) + row.n
     rest = round(sum_of(view.signal.errors[here])) - sum(causes.values())
-    if rest > 0:
+    if rest > 0 or (rest and view.signal.case == "best"):
         causes["unattributed"] = rest
     return dict(sorted(causes.items(), key=lambda item: (-item[1], item[0])))
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from brownout.run.table import BUCKETS_PER_S, Series
+from brownout.run.table import BUCKETS_PER_S, Series, in_scope
 
 __all__ = [
     "Case",
@@ -25,6 +25,8 @@ Counts = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 #: How what the generator missed is taken: as served in time, as not served and no error, as lost.
 Case = Literal["best", "measured", "worst"]
+#: Ends of what was sent and was not served in time.
+_SENT_BAD = ("late", "failed", "in_doubt")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,11 +60,15 @@ class Signal:
         return min(len(judged), len(self.ok)) / BUCKETS_PER_S
 
 
-def signal_of(series: Series, scope: str, case: Case = "measured") -> Signal:
+def signal_of(
+    series: Series, scope: str, case: Case = "measured", deadline_s: float = 1.0
+) -> Signal:
     """Return the arrays of `scope`: total, read, write or a stream.
 
     Nobody knows how an operation would have ended that the generator missed. In the best case each
-    was served when it was to start, in the worst each failed then.
+    was served when it was to start, in the worst each failed then. In the best case, what was under
+    way while the generator stood still and ended badly when it went on was served, too: its answer
+    may have been there. Nothing is under way for longer than `deadline_s`.
     """
     done, born = series.completion, series.outcomes
     signal = Signal(
@@ -77,7 +83,42 @@ def signal_of(series: Series, scope: str, case: Case = "measured") -> Signal:
         born=born.total(scope, "offered"),
         served=born.total(scope, "ok"),
     )
-    return signal if case == "measured" else _supposed(signal, born.total(scope, "missed"), case)
+    unsent = born.total(scope, "missed")
+    if case == "measured":
+        return signal
+    if case == "worst":
+        return _supposed(signal, unsent, case)
+    begun, ended = _stood_still(series, scope, deadline_s)
+    return _supposed(replace(signal, errors=signal.errors - ended), unsent + begun, case)
+
+
+def _stood_still(series: Series, scope: str, deadline_s: float) -> tuple[Counts, Counts]:
+    """Return what was under way when the generator stood still and ended badly when it went on: by
+    intended start and by completion. Where it stood still it missed operations, and it books them
+    when it goes on."""
+    done, born = series.completion, series.outcomes
+    begun, ended = np.zeros(len(born), np.int64), np.zeros(len(done), np.int64)
+    booked = done.total("total", "missed") > 0
+    chosen = [j for j, key in enumerate(series.keys) if in_scope(scope, key)]
+    before = int(np.ceil(deadline_s * BUCKETS_PER_S))
+    for first, end in runs(born.total("total", "missed") > 0, 1):
+        goes_on = np.flatnonzero(booked[first : end + 3]) + first
+        wakes = np.unique(np.concatenate((goes_on, goes_on + 1)))
+        wakes = wakes[wakes < len(done)]
+        starts = np.arange(max(0, first - before), min(end + 1, len(born)))[::-1]
+        for j in chosen:
+            bad_done = sum(done.columns[name][wakes, j] for name in _SENT_BAD)
+            bad_born = sum(born.columns[name][starts, j] for name in _SENT_BAD)
+            count = min(int(np.sum(bad_done)), int(np.sum(bad_born)))
+            begun[starts] += _first(bad_born, count)
+            ended[wakes] += _first(bad_done, count)
+    return begun, ended
+
+
+def _first(counts: Counts, most: int) -> Counts:
+    """Return as much of `counts`, in their order, as makes `most` together."""
+    sums = np.minimum(np.cumsum(counts), most)
+    return np.asarray(np.diff(sums, prepend=0))
 
 
 def _supposed(signal: Signal, unsent: Counts, case: Case) -> Signal:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brownout.litmus.naming import probe_name
-from brownout.report.words import quantity
+from brownout.report.words import between, quantity
 
 __all__ = ["DIED", "NOT_RUN", "Target", "Told", "broken_off", "started", "tell", "with_history"]
 
@@ -132,7 +132,9 @@ def _figure(slo: Document) -> str:
     """Return `3.1 s measured, at most 10 s wanted (steady-state/slo/…)`."""
     bound = "at least" if slo["direction"] == "at_least" else "at most"
     measured = slo["value"] is not None
-    found = f"{quantity(slo['name'], slo['value'])} measured" if measured else slo["detail"]
+    ends = (slo.get("best"), slo.get("worst"))
+    value = between(ends, lambda end: quantity(slo["name"], end), slo["value"])
+    found = f"{value} measured" if measured else slo["detail"]
     limit = quantity(slo["name"], slo["limit"])
     return f"{found}, {bound} {limit} wanted ({slo['limit_from']})"
 

@@ -61,6 +61,8 @@ def measure(
     if not found or found[-1].effective is None or found[-1].effective > now:
         return Course(baseline_tps=level.tps)
     last = found[-1]
+    # What the generator missed breaks no limit: nobody knows how it would have ended.
+    signal = signal_of(series, "total", "best")
     view = view_of(signal, level, last, found[-1].effective, now, settings)
     clocks = clocks_of(last, now, _service(view), limits)
     return Course(clocks, _growing(view), level.tps)

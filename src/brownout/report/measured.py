@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brownout.impact.names import AT_LEAST, find
-from brownout.report.words import data_size, duration, number
+from brownout.report.words import between, data_size, duration, number
 
 __all__ = ["MEASURES", "MOVED", "NONE", "bound", "found", "has_scope", "name_of", "worded"]
 
@@ -101,6 +101,9 @@ def worded(measure: str, value: Any) -> str:
 
 def found(slo: Mapping[str, Any]) -> str:
     """What was found where a limit is: a value, or what its absence means."""
+    ends = (slo.get("best"), slo.get("worst"))
+    if slo["value"] is not None and ends[0] != ends[1]:
+        return between(ends, lambda end: worded(slo["name"], end), slo["value"])
     if slo["value"] is None and slo["name"].startswith("latency_all."):
         return "> deadline" if slo["met"] is False else NONE
     if slo["value"] is None and slo["met"] is None:

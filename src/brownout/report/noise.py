@@ -5,7 +5,7 @@ from typing import Any
 
 from brownout.report.words import number, quantity
 
-__all__ = ["detectable_words", "sham_words"]
+__all__ = ["detectable_words", "sham_words", "stable_words"]
 
 
 def detectable_words(drop: float) -> str:
@@ -14,6 +14,13 @@ def detectable_words(drop: float) -> str:
         f"with this noise a throughput drop under {quantity('tps_drop', drop)} "
         "cannot be told from none"
     )
+
+
+def stable_words(base: Mapping[str, Any]) -> str:
+    """`stable`, `NOT STABLE`, or that only its throughput is not."""
+    if not base["stable"]:
+        return "NOT STABLE"
+    return "stable" if base.get("throughput_known", True) else "stable but for its throughput"
 
 
 def sham_words(sham: Mapping[str, Any]) -> str:

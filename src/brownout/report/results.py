@@ -6,7 +6,7 @@ from typing import Any
 from brownout.report.grid import Cell, Column, Grid, Words, columns
 from brownout.report.material import Happening, Material
 from brownout.report.measured import MEASURES, MOVED, NONE, bound, found, has_scope, name_of, worded
-from brownout.report.words import number
+from brownout.report.words import between, number
 
 __all__ = ["errors", "events", "latencies", "ledger", "limits", "measures", "met"]
 
@@ -31,9 +31,9 @@ LEDGER = {
 
 
 def met(value: bool | None) -> Cell:
-    """`✓ met`, `✗ not met`, `? not evaluated`: a sign, a word and a colour."""
+    """`✓ met`, `✗ not met`, `? open`: a sign, a word and a colour."""
     if value is None:
-        return Cell("? not evaluated", "met unknown")
+        return Cell("? open", "met unknown")
     return Cell("✓ met", "met yes") if value else Cell("✗ not met", "met no")
 
 
@@ -66,7 +66,7 @@ def measures(fault: Fault, name: str) -> Grid:
         if measure in MOVED and fault.get(measure) is None:
             continue
         cells = [
-            worded(measure, of_scope.get(measure)) if has_scope(measure, scope) else ""
+            _cell(measure, of_scope) if has_scope(measure, scope) else ""
             for scope, of_scope in scopes.items()
         ]
         rows.append([words, Cell(measure, "code"), *cells])
@@ -80,6 +80,11 @@ def measures(fault: Fault, name: str) -> Grid:
         *(Column(s, "n") for s in scopes),
     ]
     return Grid(f"Measures: {name}", heads, rows, _methods(fault))
+
+
+def _cell(measure: str, of_scope: Mapping[str, Any]) -> str:
+    ends = (of_scope.get("ranges") or {}).get(measure)
+    return between(ends, lambda value: worded(measure, value), of_scope.get(measure))
 
 
 def latencies(fault: Fault, name: str) -> Grid:

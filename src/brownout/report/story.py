@@ -4,11 +4,12 @@ Every number in them is one of impact.json's, worded as docs/measures.md means i
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from brownout.impact.names import find
 from brownout.report.measured import name_of, worded
-from brownout.report.words import duration, number
+from brownout.report.words import between, number, quantity
 
 __all__ = ["VERDICTS", "broken", "event_words", "felt", "headline", "why"]
 
@@ -95,11 +96,15 @@ def felt(impact: Impact) -> list[str]:
 
 def why(impact: Impact) -> list[str]:
     """The verdict's reasons; a pass says what it stands on."""
+    remarks = [_sentence(str(remark)) for remark in impact.get("remarks") or []]
     reasons = [_sentence(_reason(str(reason))) for reason in impact.get("reasons") or []]
     if reasons or impact.get("verdict") != "pass":
-        return reasons or ["No reason was recorded."]
+        return [*remarks, *reasons] or ["No reason was recorded."]
     slos, checks = impact.get("slos") or [], impact.get("validity") or []
-    return [f"All {len(slos)} limits were met, and all {len(checks)} checks of validity hold."]
+    return [
+        *remarks,
+        f"All {len(slos)} limits were met, and all {len(checks)} checks of validity hold.",
+    ]
 
 
 def event_words(name: str, node: str | None) -> str:
@@ -133,17 +138,23 @@ def _deeds(faults: Sequence[Fault]) -> str:
 
 def _cost(fault: Fault) -> str:
     """What one fault did, in half a sentence."""
-    if fault["tps_drop"] is None:
+    dark, fell, back = (_said(fault, m) for m in ("blackout", "tps_drop", "recovery_time"))
+    if fault["blackout"] is None:
         return "what users felt could not be measured"
-    dark, back = fault["blackout"], fault["recovery_time"]
-    first = (
-        f"for {duration(dark)} nobody was served"
-        if dark
-        else (f"throughput fell by {worded('tps_drop', fault['tps_drop'])}")
-    )
-    if back is None:
+    first = f"for {dark} nobody was served" if fault["blackout"] else f"throughput fell by {fell}"
+    if fault["tps_drop"] is None and not fault["blackout"]:
+        first = "something was served all the time"
+    if fault["recovery_time"] is None:
         return f"{first}, and service was not seen to recover"
-    return f"{first}; service was as before after {duration(back)}"
+    return f"{first}; service was as before after {back}"
+
+
+def _said(fault: Fault, measure: str) -> str:
+    """A time or a ratio of one fault, or between what it lies."""
+    if fault[measure] is None:
+        return ""
+    words = partial(worded, measure) if measure == "tps_drop" else partial(quantity, measure)
+    return between((fault.get("ranges") or {}).get(measure), words, fault[measure])
 
 
 def _worse(impact: Impact, faults: Sequence[Fault]) -> str:
@@ -160,11 +171,13 @@ def _worse(impact: Impact, faults: Sequence[Fault]) -> str:
 
 
 def _drop(fault: Fault) -> str:
-    if fault["tps_drop"] is None:
+    if fault["blackout"] is None:
         return "What users felt could not be measured."
+    if fault["tps_drop"] is None:
+        return "The drop of throughput is not known: it was not steady before the fault."
     sham = fault["tps_drop_sham"]
     chance = "" if sham is None else f" (by chance alone: {worded('tps_drop_sham', sham)})"
-    return f"Throughput fell by {worded('tps_drop', fault['tps_drop'])}{chance}."
+    return f"Throughput fell by {_said(fault, 'tps_drop')}{chance}."
 
 
 def _dark(fault: Fault) -> str:
@@ -173,21 +186,22 @@ def _dark(fault: Fault) -> str:
         return ""
     if not dark:
         return "There was no blackout: something was served all the time."
-    stretch = "" if longest == dark else f", at most {duration(longest)} at a stretch"
-    return f"Nothing at all was served for {duration(dark)}{stretch}."
+    most = _said(fault, "longest_blackout")
+    stretch = "" if longest == dark else f", at most {most} at a stretch"
+    return f"Nothing at all was served for {_said(fault, 'blackout')}{stretch}."
 
 
 def _lost(fault: Fault) -> str:
     lost, seconds, share = fault["lost_operations"], fault["lost_seconds"], fault["availability"]
     if lost is None:
         return ""
-    worth = "" if seconds is None else f", worth {duration(seconds)} of normal load"
+    worth = "" if seconds is None else f", worth {_said(fault, 'lost_seconds')} of normal load"
     rest = (
         ""
         if share is None
         else (f"; over the whole fault {worded('availability', share)} were served in time")
     )
-    return f"{number(lost)} operations were lost{worth}{rest}."
+    return f"{_said(fault, 'lost_operations')} operations were lost{worth}{rest}."
 
 
 def _waits(fault: Fault) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from brownout.report.noise import detectable_words, sham_words
-from brownout.report.words import duration, number, pace, quantity
+from brownout.report.noise import detectable_words, sham_words, stable_words
+from brownout.report.words import between, duration, number, pace, quantity
 
 __all__ = ["render"]
 
@@ -37,7 +37,7 @@ def render(impact: Impact, path: str) -> str:
     lines = [_title(impact), *_circumstances(impact), ""]
     for fault in impact["faults"]:
         lines += [*_table(impact, fault), ""]
-    lines += [f"{reason}" for reason in impact["reasons"]]
+    lines += [*(impact.get("remarks") or ()), *impact["reasons"]]
     lines.append(f"{impact['verdict'].upper()}   {path}")
     return "\n".join(lines)
 
@@ -62,7 +62,7 @@ def _circumstances(impact: Impact) -> list[str]:
     lines = []
     base = impact["baseline"]
     if base and base["tps"] is not None:
-        stable = "stable" if base["stable"] else "NOT STABLE"
+        stable = stable_words(base)
         known = base["low"] is not None
         interval = f" [{number(base['low'])}, {number(base['high'])}]" if known else ""
         lines.append(f"baseline {number(base['tps'])}/s{interval}, {stable}")
@@ -97,7 +97,9 @@ def _table(impact: Impact, fault: Mapping[str, Any]) -> list[str]:
         rows.append((words, _value(impact, fault, name), *_limit(slo)))
     for (name, scope), slo in limits.items():
         words = f"{name} ({scope})" if scope != "total" else name
-        rows.append((words, quantity(name, slo["value"]), *_limit(slo)))
+        ends = (slo.get("best"), slo.get("worst"))
+        value = between(ends, lambda end, name=name: quantity(name, end), slo["value"])  # type: ignore[misc]
+        rows.append((words, value, *_limit(slo)))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -109,16 +111,20 @@ def _value(impact: Impact, fault: Mapping[str, Any], name: str) -> str:
     """One measure in words."""
     if name == "lost_writes":
         return _lost_writes(impact["ledger"])
-    value = fault[name]
-    words = quantity(name, value)
+    ranges = fault.get("ranges") or {}
+    words = between(ranges.get(name), lambda value: quantity(name, value), fault[name])
     if name == "tps_drop" and fault["tps_drop_sham"] is not None:
         words += f"  (noise {quantity(name, fault['tps_drop_sham'])})"
     rate = fault.get(f"{name}_per_s")
     if rate is not None:
         words += f"  ({quantity(name, rate)} a second)"
     if name == "lost_operations" and fault["lost_seconds"] is not None:
-        words += f"  ({duration(fault['lost_seconds'])})"
+        words += f"  ({between(ranges.get('lost_seconds'), _seconds, fault['lost_seconds'])})"
     return words
+
+
+def _seconds(value: float | None) -> str:
+    return quantity("lost_seconds", value)
 
 
 def _lost_writes(ledger: Mapping[str, Any]) -> str:
@@ -133,6 +139,6 @@ def _limit(slo: Mapping[str, Any] | None) -> tuple[str, str]:
     if slo is None:
         return "–", ""
     sign = "≥ " if slo["direction"] == "at_least" else "≤ "
-    met = {True: "yes", False: "NO", None: "not evaluated"}[slo["met"]]
+    met = {True: "yes", False: "NO", None: "open"}[slo["met"]]
     none = slo["limit"] == 0 and slo["direction"] == "at_most"
     return f"{'' if none else sign}{quantity(slo['name'], slo['limit'])}", met

@@ -7,7 +7,7 @@ from typing import Any
 from brownout.report.grid import Cell
 from brownout.report.measured import bound, worded
 from brownout.report.results import met
-from brownout.report.words import duration, number
+from brownout.report.words import between, duration, number
 
 __all__ = ["Tile", "tiles"]
 
@@ -56,9 +56,13 @@ def _ledger(ledger: Mapping[str, Any]) -> str:
 
 def _worst(impact: Impact, measure: str) -> str:
     """The highest of all faults; one fault in which it never came is worse than any."""
-    values = [fault[measure] for fault in impact["faults"] if fault["effective"] is not None]
+    faults = [fault for fault in impact["faults"] if fault["effective"] is not None]
+    values = [fault[measure] for fault in faults]
     if not values:
         return "not known"
+    if len(faults) == 1:
+        ends = (faults[0].get("ranges") or {}).get(measure)
+        return between(ends, lambda value: worded(measure, value), values[0])
     if None in values:
         return worded(measure, None)
     return worded(measure, max(v[-1] if isinstance(v, list) else v for v in values))

@@ -6,7 +6,7 @@ from typing import Any
 from brownout.report.grid import Cell, Grid, Words, columns
 from brownout.report.material import Material
 from brownout.report.measured import NONE, worded
-from brownout.report.noise import sham_words
+from brownout.report.noise import sham_words, stable_words
 from brownout.report.words import duration, number
 
 __all__ = ["baseline", "generator", "noise", "validity"]
@@ -99,7 +99,7 @@ def _level(base: Mapping[str, Any]) -> str:
     interval = "too short for an interval"
     if low is not None:
         interval = f"{number(low)} to {number(high)} (95 % interval)"
-    stable = "stable" if base["stable"] else "NOT stable"
+    stable = stable_words(base)
     span = f"from {base['start']:.1f} s to {base['end']:.1f} s"
     return f"Baseline {number(base['tps'])}/s, {interval}, {span}: {stable}."
 

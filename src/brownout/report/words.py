@@ -1,11 +1,20 @@
 """Numbers as people read them: thousands apart, units beside, three figures at most."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from brownout.slo import Limit
 
-__all__ = ["STAND_IN", "data_size", "duration", "limit_words", "number", "pace", "quantity"]
+__all__ = [
+    "STAND_IN",
+    "between",
+    "data_size",
+    "duration",
+    "limit_words",
+    "number",
+    "pace",
+    "quantity",
+]
 
 #: Stands beneath figures that are a stand-in's.
 STAND_IN = "STAND-IN: not the database was measured, and nothing here says how fast it is."
@@ -79,6 +88,16 @@ def quantity(measure: str, value: float | list[float] | None) -> str:
     if measure.endswith("_us"):
         return f"{value / 1000:,.1f} ms"
     return duration(value)
+
+
+def between(
+    ends: Sequence[float | None] | None, worded: Callable[[float | None], str], value: Any
+) -> str:
+    """Word a value, or `2.3 s to 8.6 s` where it lies between a best and a worst case."""
+    if not ends or ends[0] == ends[1]:
+        return worded(value)
+    best, worst = ends
+    return f"{worded(best)} to {worded(worst)}"
 
 
 def limit_words(limit: Limit) -> str:
