@@ -12,7 +12,7 @@ from brownout.run.several import Finished, read_several
 #: More than five: on a busy machine some repeats cannot be judged, and the gate takes none of them.
 MOST = 12
 WANTED = 5
-GENTLY = ("--var", "target=primary", "--var", "baseline_s:int=8",
+GENTLY = ("--var", "target=primary", "--var", "baseline_s:int=10",
           "--var", "load=streams.lookups.rate=80,streams.orders.rate=60")  # fmt: skip
 
 pytestmark = [pytest.mark.matrix, pytest.mark.timeout(3600)]

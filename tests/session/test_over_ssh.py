@@ -35,7 +35,9 @@ def test_a_wipe_under_load_is_measured_on_machines_reached_by_ssh(
     inventory: Path, tmp_path: Path
 ) -> None:
     environment = {"BROWNOUT_CLUSTER": str(inventory), "BROWNOUT_STATE": str(tmp_path / "state")}
-    ran = chaos.run(chaos.quick(chaos.load("node-wipe")), tmp_path, env=environment)
+    ran = chaos.run(
+        chaos.quick(chaos.load("node-wipe"), chaos.LEAST_BASELINE_S), tmp_path, env=environment
+    )
     told = [(event["name"], event["stage"]) for event in ran.events]
     assert ran.impact["verdict"] == "pass", ran.output
     assert ran.code == 0

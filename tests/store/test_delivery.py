@@ -14,7 +14,12 @@ def test_a_pass_that_is_not_in_the_store_does_not_exit_with_0(
     tmp_path: Path, lab_mongodb: Cluster
 ) -> None:
     env = {"BROWNOUT_STORE": "file:///dev/null/runs"}
-    ran = chaos.run(chaos.quick(chaos.load("stepdown")), tmp_path, *chaos.GENTLY, env=env)
+    ran = chaos.run(
+        chaos.quick(chaos.load("stepdown"), chaos.LEAST_BASELINE_S),
+        tmp_path,
+        *chaos.GENTLY,
+        env=env,
+    )
     assert ran.impact["verdict"] == "pass", ran.output
     assert ran.code == 1
     assert "is NOT in the store" in ran.output

@@ -271,7 +271,7 @@ def test_a_real_stepdown_on_a_real_lab(
 
         def test_it(resilience):
             impact = resilience.run(
-                "stepdown", own_limits=False, baseline_s=3,
+                "stepdown", own_limits=False, baseline_s=10,
                 load="streams.lookups.rate=80,streams.orders.rate=60",
             )
             assert impact.ledger.lost == 0

@@ -198,7 +198,7 @@ def _judged(state: RunState, family: _Families) -> Iterator[Metric]:
             text = f"A measure of docs/measures.md that is told in {suffix}."
             samples = [((measure, scope), figure) for _, measure, scope, figure in found]
             yield family.gauge(f"impact_{suffix}", text, ("measure", "scope"), samples)
-    text = "1 where a measure is within its limit, 0 where it is not; none where not evaluated."
+    text = "1 where a measure is within its limit, 0 where it is not; none where it is open."
     met = [
         ((slo["name"], slo["scope"]), float(slo["met"]))
         for slo in impact["slos"]

@@ -50,7 +50,9 @@ def test_a_wipe_under_load_is_planned_measured_and_judged_on_containers(
         node["host"]["kind"] = "docker"
     path.write_text(yaml.safe_dump(document))
     environment = {"BROWNOUT_CLUSTER": str(path), "BROWNOUT_STATE": str(tmp_path / "state")}
-    ran = chaos.run(chaos.quick(chaos.load("node-wipe")), tmp_path, env=environment)
+    ran = chaos.run(
+        chaos.quick(chaos.load("node-wipe"), chaos.LEAST_BASELINE_S), tmp_path, env=environment
+    )
     assert ran.impact["verdict"] == "pass", ran.output
     assert ran.impact["ledger"]["state"] == "clean"
     effective = [event["name"] for event in ran.events if event["stage"] == "effective"]

@@ -81,7 +81,10 @@ def test_a_run_that_is_killed_in_mid_fault_is_healed(
 def _run(experiment: str, cluster: Path, where: Path) -> chaos.Ran:
     environment = {"BROWNOUT_STATE": str(where / "state")}
     return chaos.run(
-        chaos.quick(chaos.load(experiment)), where, *_options(cluster), env=environment
+        chaos.quick(chaos.load(experiment), chaos.LEAST_BASELINE_S),
+        where,
+        *_options(cluster),
+        env=environment,
     )
 
 

@@ -34,7 +34,12 @@ def inventory(fresh_lab: Cluster, load: dict[str, Any], tmp_path: Path) -> Path:
 
 def test_a_node_is_killed_under_a_load_from_three_pods(inventory: Path, tmp_path: Path) -> None:
     environment = {"BROWNOUT_CLUSTER": str(inventory), "BROWNOUT_STATE": str(tmp_path / "state")}
-    ran = chaos.run(chaos.quick(chaos.load("node-kill")), tmp_path, *chaos.GENTLY, env=environment)
+    ran = chaos.run(
+        chaos.quick(chaos.load("node-kill"), chaos.LEAST_BASELINE_S),
+        tmp_path,
+        *chaos.GENTLY,
+        env=environment,
+    )
 
     assert ran.impact["verdict"] == "pass", ran.output
     assert ran.code == 0
@@ -51,7 +56,7 @@ def test_what_an_experiment_that_was_killed_left_in_pods_is_healed(
     inventory: Path, load: dict[str, Any], tmp_path: Path
 ) -> None:
     environment = {"BROWNOUT_CLUSTER": str(inventory), "BROWNOUT_STATE": str(tmp_path / "state")}
-    experiment = chaos.quick(chaos.load("node-kill"))
+    experiment = chaos.quick(chaos.load("node-kill"), chaos.LEAST_BASELINE_S)
     with chaos.start(experiment, tmp_path, *chaos.GENTLY, env=environment) as process:
         try:
             run = _broken(tmp_path, process)
