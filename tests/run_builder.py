@@ -29,6 +29,9 @@ Floats = npt.NDArray[np.float64]
 ENDS = ("ok", "late", "failed", "in_doubt", "shed", "missed")
 OK, LATE, FAILED, IN_DOUBT = range(4)
 LANES = ("127.0.0.1:27101", "127.0.0.1:27102", "127.0.0.1:27103")
+#: One that a run of some seconds of outage keeps, for a run without a limit is no pass.
+LIMIT = {"measure": "recovery_time", "scope": "total", "limit": 30.0, "limit_from": "test",
+         "why": ""}  # fmt: skip
 WALL = "2026-11-22T10:15:00.000Z"
 
 
@@ -65,7 +68,7 @@ class RunScript:
     abort: str = ""
     put_back: bool = True
     whole: bool = True
-    limits: tuple[Mapping[str, Any], ...] = ()
+    limits: tuple[Mapping[str, Any], ...] = (LIMIT,)
     settings: MeasureSettings = field(default_factory=MeasureSettings.lab)
     run: Mapping[str, Any] = field(default_factory=dict)
     analyzed: bool = True

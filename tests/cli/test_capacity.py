@@ -120,7 +120,7 @@ def test_a_search_with_a_fault_leaves_the_cluster_whole(
     # As a process: `chaos run` below it writes to its stderr.
     command = [sys.executable, "-m", "brownout", "capacity", "lab", *EASY, *SHORT, "--json",
                "--start", "100", "--max", "100", "--with-fault", "node-kill", "--down", "9s",
-               "--allowance", "12s", "--var", "baseline_s=8"]  # fmt: skip
+               "--allowance", "12s", "--var", "baseline_s=10"]  # fmt: skip
     ran = subprocess.run(command, capture_output=True, text=True, cwd=home, check=False)
     assert ran.stdout, ran.stderr
     result = json.loads(ran.stdout)

@@ -26,6 +26,16 @@ def test_a_plan_names_every_step_and_touches_nothing(brownout: Brownout, home: P
     assert list(home.iterdir()) == []
 
 
+@pytest.mark.parametrize(("baseline_s", "said"), [("0.5", True), ("10", False), ("0", False)])
+def test_a_plan_says_that_its_baseline_is_too_short_for_a_pass(
+    baseline_s: str, said: bool, brownout: Brownout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_BASELINE_S", baseline_s)
+    told = brownout("plan", "node-kill")
+    assert told.code == 0, told.err
+    assert ("with less than 10 s a run is never a pass" in told.out) is said
+
+
 def test_a_plan_that_a_guard_forbids_says_so(
     brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

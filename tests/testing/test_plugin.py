@@ -76,7 +76,7 @@ def test_asserting_passes_and_what_fails_says_all_that_one_would_ask(
 def test_what_cannot_be_judged_is_an_error_of_its_own_and_never_passes(
     pytester: pytest.Pytester, made: Make
 ) -> None:
-    made("starved", lag_p99_ms=400)
+    made("starved", lag_p99_ms=1400)
     made("stopped", abort="a person")
     made("unread", unread_keys=3)
     (pytester.path / "plain.json").write_text(

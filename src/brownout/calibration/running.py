@@ -53,10 +53,12 @@ class Driven:
     def starved(self) -> str | None:
         """Why the run says nothing about the measures; None where it does."""
         wanted = ["generator_finished", "identities_exact"]
-        if self.plan.setup.baseline:  # a ledger is as good from a late generator
+        # A ledger is as good from a late generator.
+        said = list(self.impact["remarks"]) if self.plan.setup.baseline else []
+        if self.plan.setup.baseline:
             wanted.append("generator_not_starved")
         bad = [c for c in self.impact["validity"] if c["name"] in wanted and c["ok"] is not True]
-        return "; ".join(f"{c['name']}: {c['detail']}" for c in bad) or None
+        return "; ".join([*said, *(f"{c['name']}: {c['detail']}" for c in bad)]) or None
 
     def latest(self, start: float, end: float) -> float:
         """Return how late the generator was at worst between two times, in seconds."""

@@ -55,8 +55,10 @@ def unfit(impact: Mapping[str, Any]) -> Judgement | None:
     if impact["ledger"]["state"] == "lost":
         return Judgement("breach", (f"acknowledged writes are lost: {impact['ledger']['lost']}",))
     bad = [c for c in impact["validity"] if c["name"] in _WANTED and c["ok"] is not True]
-    if bad or not impact["faults"]:
-        told = tuple(f"{c['name']}: {c['detail']}" for c in bad)
+    # A capacity says nothing of a cluster whose generator was late, however little.
+    remarks = tuple(impact["remarks"])
+    if remarks or bad or not impact["faults"]:
+        told = (*remarks, *(f"{c['name']}: {c['detail']}" for c in bad))
         return Judgement("limited", told or ("nothing was broken",))
     for fault in impact["faults"]:
         if any(m["name"] == "redundant" and m["first_yes"] is None for m in fault["milestones"]):

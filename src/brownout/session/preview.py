@@ -102,6 +102,12 @@ def _head(plan: Plan, cluster: Cluster) -> str:
         f"load         {plan.workload.summary()}, writes to `{plan.workload.namespace}` only",
         f"seed         {plan.options.seed}",
     ]
+    settings = plan.settings
+    if settings.baseline_s < settings.baseline_min_s:
+        lines.append(
+            f"baseline     {settings.baseline_s:g} s: with less than {settings.baseline_min_s:g} s "
+            "a run is never a pass"
+        )
     if not plan.limits:
         lines.append("limit        none: without a limit a run is never a pass")
     for limit in plan.limits:
