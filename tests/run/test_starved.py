@@ -80,7 +80,7 @@ def test_the_table_of_a_starved_run_shows_between_what_each_figure_lies(tmp_path
     assert text.index(remark) < text.index("slos_evaluated")
 
 
-def test_a_run_that_missed_nothing_has_no_ranges(tmp_path: Path) -> None:
+def test_every_scope_of_a_starved_run_has_ranges(tmp_path: Path) -> None:
     impact = judged(tmp_path, "stalled-twice", recovery_time=10)
     scopes = impact["faults"][0]["scopes"]
     assert set(scopes) == {"read", "write", "lookups", "orders"}
