@@ -40,7 +40,7 @@ def test_words_from_outside_do_not_break_it(tmp_path: Path) -> None:
 
 
 def test_a_run_without_a_fault_says_that_nothing_was_measured(tmp_path: Path) -> None:
-    script = RunScript(duration_s=45.0, rate=100.0, fault_at=None, analyzed=False)
+    script = RunScript(duration_s=45.0, rate=100.0, fault_at=None, analyzed=False, limits=())
     assert "Nothing was measured." in write_markdown(build_run(tmp_path, script))
 
 

@@ -45,9 +45,11 @@ def blackout_of(
     here = bucket_range(start, end, len(signal.ok))
     wanted = (signal.offered[here] > 0) | (signal.pending[here] > 0)
     born = bucket_range(start, end, len(signal.born))
+    # In open loop a bucket is held against what it was offered: its rate may not be that of B.
+    usual = signal.offered[here] if signal.open_loop else level.tps / BUCKETS_PER_S
     stretches = _joined(
         [
-            *_silent(signal.ok[here], wanted, level.tps, settings),
+            *_silent(signal.ok[here], wanted, usual, level.tps, settings),
             *_unserved(signal.born[born], signal.served[born]),
         ]
     )
@@ -72,18 +74,22 @@ def blackouts_by_lane(
         tps = float(ok[before].mean()) * BUCKETS_PER_S if before.stop > before.start else 0.0
         if tps and during.stop > during.start:
             wanted = (lane["offered"][during] > 0) | (lane["pending"][during] > 0)
-            stretches = _silent(ok[during], wanted, tps, settings)
+            stretches = _silent(ok[during], wanted, tps / BUCKETS_PER_S, tps, settings)
             lengths = ((last - first) / BUCKETS_PER_S for first, last in stretches)
             found[name] = max(lengths, default=0.0)
     return found
 
 
 def _silent(
-    ok: Counts, wanted: npt.NDArray[np.bool_], tps: float, settings: MeasureSettings
+    ok: Counts,
+    wanted: npt.NDArray[np.bool_],
+    usual: Counts | float,
+    tps: float,
+    settings: MeasureSettings,
 ) -> list[Stretch]:
     """Return the stretches in which `blackout_operations` or more were to be expected and none
-    came in; the part of it by which the buckets beside them served less than B is dark, too."""
-    share = np.clip(1.0 - ok * BUCKETS_PER_S / tps, 0.0, 1.0) * wanted
+    came in; the part by which the buckets beside them served less than `usual` is dark, too."""
+    share = np.clip(1.0 - ok / np.maximum(usual, 1e-9), 0.0, 1.0) * wanted
     return [
         (first, last)
         for first, last, whole in _dark(wanted | (ok > 1e-9), ok < 1e-9, share)
