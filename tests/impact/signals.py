@@ -49,7 +49,7 @@ def make_signal(
         "offered": born, "ok": done, "errors": born - done, "shed": nothing, "missed": nothing,
         "pending": nothing, "born": born, "served": done,
     }  # fmt: skip
-    given = {name: np.asarray(counts, np.int64) for name, counts in more.items()}
+    given: dict[str, Any] = {name: np.asarray(n, np.int64) for name, n in more.items()}
     return Signal(
         scope="total", open_loop=offered is not None and not closed, **{**arrays, **given}
     )

@@ -1,5 +1,7 @@
 """Service is back at the first moment that is followed by a whole hold."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,9 +16,7 @@ LAB = MeasureSettings.lab()
 LEVEL = flat_level(800.0)
 
 
-def recovered(
-    dips: list[Dip], since: float = 5.0, seconds: int = 40, **more: list[int]
-) -> float | None:
+def recovered(dips: list[Dip], since: float = 5.0, seconds: int = 40, **more: Any) -> float | None:
     counts = [80] * (10 * seconds)
     signal = make_signal(counts, counts, **more)
     return recovered_at(signal, dips, LEVEL, since, seconds, LAB)

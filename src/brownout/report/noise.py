@@ -20,13 +20,6 @@ def stable_words(base: Mapping[str, Any]) -> str:
     return "stable" if base.get("throughput_known", True) else "stable but for its throughput"
 
 
-def stable_words(base: Mapping[str, Any]) -> str:
-    """`stable`, `NOT STABLE`, or that only its throughput is not."""
-    if not base["stable"]:
-        return "NOT STABLE"
-    return "stable" if base.get("throughput_known", True) else "stable but for its throughput"
-
-
 def sham_words(sham: Mapping[str, Any]) -> str:
     """`control window of 20 s without a fault: drop 3.2 %, no dip, 0 operations lost`."""
     dips = len(sham["dips"])
