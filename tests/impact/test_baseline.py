@@ -58,6 +58,23 @@ def test_what_is_not_steady_is_named(
     assert not found.ok
 
 
+@pytest.mark.parametrize(
+    ("missed", "named"), [(2, []), (3, []), (6, ["starved"])], ids=lambda part: str(part)
+)
+def test_in_open_loop_a_little_that_was_missed_keeps_no_run_from_being_judged(
+    missed: int, named: list[str]
+) -> None:
+    served = [80 - missed] * 300
+    found = check(make_series(STEADY, served, missed=[missed] * 300, failed=[0] * 300), 25.0, LAB)
+    assert [test.name for test in found.failed] == named
+    assert not found.throughput_known, "what is made of throughput is not measured"
+
+
+def test_a_closed_loop_that_was_missed_is_no_baseline() -> None:
+    series = make_series(STEADY, [78] * 300, closed=True, missed=[2] * 300, failed=[0] * 300)
+    assert "missed" in [test.name for test in check(series, 25.0, LAB).failed]
+
+
 def test_one_error_is_always_allowed() -> None:
     ok = [*STEADY[:200], 79, *STEADY[201:]]
     assert check(make_series(STEADY, ok), 25.0, LAB).ok

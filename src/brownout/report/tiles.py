@@ -60,12 +60,10 @@ def _worst(impact: Impact, measure: str) -> str:
     values = [fault[measure] for fault in faults]
     if not values:
         return "not known"
-    if len(faults) == 1:
-        ends = (faults[0].get("ranges") or {}).get(measure)
-        return between(ends, lambda value: worded(measure, value), values[0])
-    if None in values:
-        return worded(measure, None)
-    return worded(measure, max(v[-1] if isinstance(v, list) else v for v in values))
+    known = [v[-1] if isinstance(v, list) else v for v in values if v is not None]
+    highest = max(known) if len(known) == len(values) else None
+    ends = (faults[0].get("ranges") or {}).get(measure) if len(faults) == 1 else None
+    return between(ends, lambda value: worded(measure, value), highest)
 
 
 def _aside(impact: Impact, measure: str) -> str:
