@@ -3,10 +3,16 @@
 Each test is a way in which a bare `chaos run` would leave exit 0, or lose what happened.
 """
 
+import json
+import os
+import pty
+import select
 import signal
+import sys
 import time
 from pathlib import Path
 from random import Random
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -228,6 +234,39 @@ def test_a_signal_in_mid_fault_aborts_and_puts_everything_back(
     ran = _stopped_in_mid_fault(tmp_path, [sent], Random(0))
     _check_put_back(ran, lab_mongodb)
     assert [event["reason"] for event in ran.events if event["type"] == "abort"] == [cause]
+
+
+def test_a_run_whose_terminal_is_closed_puts_everything_back_and_is_judged(
+    tmp_path: Path, lab_mongodb: Cluster
+) -> None:
+    experiment = chaos.quick(chaos.load("node-kill"))
+    experiment["configuration"]["downtime_s"] = 600
+    (tmp_path / "mine.json").write_text(json.dumps(experiment))
+    given = {**os.environ, "BROWNOUT_RUNS": str(tmp_path / "runs"), "TERM": "xterm", "CI": ""}
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(tmp_path)
+        os.execve(sys.executable, [sys.executable, "-m", "chaostoolkit", "run", "mine.json"], given)
+    closed = Event()
+    reader = Thread(target=_read_until, args=(closed, terminal))
+    reader.start()
+    _await_event(tmp_path, '"changed"')
+    closed.set()
+    reader.join()
+    os.close(terminal)  # the kernel sends SIGHUP, and what is printed from here on fails
+    _, status = os.waitpid(process, 0)
+    (run,) = (tmp_path / "runs").iterdir()
+    impact = json.loads((run / "impact.json").read_text())
+    assert os.waitstatus_to_exitcode(status) != 0
+    assert impact["verdict"] in ("aborted", "inconclusive", "fail")
+    assert "stopped because its terminal was closed" in (run / "events.ndjson").read_text()
+    assert _whole(lab_mongodb)
+
+
+def _read_until(closed: Event, terminal: int) -> None:
+    while not closed.is_set():
+        if select.select([terminal], [], [], 0.1)[0]:
+            os.read(terminal, 4096)
 
 
 def test_a_signal_and_another_where_no_rollback_follows_put_everything_back(

@@ -6,6 +6,7 @@ one whenever the phase changes.
 """
 
 import atexit
+import contextlib
 import logging
 import os
 import sys
@@ -124,7 +125,8 @@ class Terminal:
         atexit.unregister(self.stop)
         for handler, stream in self._streams:
             handler.setStream(stream)
-        live.stop()
+        with contextlib.suppress(OSError):  # the terminal was closed
+            live.stop()
 
     def _view(self) -> "BoardView":
         from brownout.live.panel import BoardView

@@ -1,5 +1,6 @@
 """The last words of a run: its journal, its impact, its report, and the table in the terminal."""
 
+import contextlib
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -24,10 +25,16 @@ def conclude(directory: RunDirectory, journal: Mapping[str, Any]) -> dict[str, A
     """
     directory.write_journal(journal)
     impact = analyze(directory.path)
-    print(render(impact, str(directory.path)))
+    _print(render(impact, str(directory.path)))
     try:
-        print(f"report {html.write(directory.path)}")
+        _print(f"report {html.write(directory.path)}")
     except BrownoutError as error:
         logger.warning(f"no report: {error}")
     record_quietly(directory, impact)
     return impact
+
+
+def _print(text: str) -> None:
+    """A terminal that was closed meanwhile keeps nothing from being recorded."""
+    with contextlib.suppress(OSError):
+        print(text, flush=True)

@@ -18,7 +18,11 @@ __all__ = ["Interruption", "cause_of"]
 
 logger = logging.getLogger("chaostoolkit")
 
-_WORDS = {signal.SIGINT: "stopped by Ctrl-C", signal.SIGTERM: "stopped by SIGTERM"}
+_WORDS = {
+    signal.SIGINT: "stopped by Ctrl-C",
+    signal.SIGTERM: "stopped by SIGTERM",
+    signal.SIGHUP: "stopped because its terminal was closed",
+}
 _TOLD_TO_EXIT = "Chaos Toolkit was told to exit ({}), by a safeguard or another control"
 
 

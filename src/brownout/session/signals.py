@@ -35,13 +35,20 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 class DeafToSignals:
     """Lets one signal through, and answers all after it with a word, until `stop`.
 
-    SIGINT, SIGTERM and Chaos Toolkit's own. A second one would raise in the middle of what the
-    first one began: Chaos Toolkit then never comes to where everything is put back.
+    SIGINT, SIGTERM, SIGHUP (the terminal was closed) and Chaos Toolkit's own. A second one would
+    raise in the middle of what the first one began: Chaos Toolkit then never comes to where
+    everything is put back.
 
     Only the main thread may use it. `kill -9` still works; `brownout heal` is for after that.
     """
 
-    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+    SIGNALS = (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+        signal.SIGUSR1,
+        signal.SIGUSR2,
+    )
 
     def __init__(self) -> None:
         self._before: dict[int, Handler] = {}
