@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from chaoslib.exit import exit_gracefully
@@ -66,6 +67,7 @@ class Session:
         self.interruption = Interruption([FileExists(file=STOP)])
 
     def open(self) -> None:
+        self.interruption.arm()
         self.interruption.watch(WHERE, self.events, lambda: None)  # type: ignore[arg-type, return-value]
         if HOW == "opening_raises":
             raise TypeError("our own mistake")
@@ -83,6 +85,7 @@ class Session:
         self.interruption.no_more()
 
     def close(self, journal: object) -> dict[str, Any]:
+        self.begin_undo()
         self.interruption.end()
         word = "aborted" if self.interruption.aborted() else "inconclusive"
         wanted = HOW.partition("deviates_")[2]
@@ -100,7 +103,7 @@ def _end() -> None:
 
 def main() -> None:
     configure_logger()
-    vars(control).update(make_plan=lambda *_: None, Session=Session)
+    vars(control).update(make_plan=lambda *_: SimpleNamespace(variables={}), Session=Session)
     THERE.touch()
     if HOW in ENDINGS:
         threading.Thread(target=_end, daemon=True).start()

@@ -26,9 +26,9 @@ def ended(how: str, where: Path) -> tuple[dict[str, Any], str]:
 @pytest.mark.parametrize(
     ("how", "word", "cause"),
     [
-        ("ctrl_c", "aborted", "Ctrl-C"),
-        ("ctrl_c_while_opening", "aborted", "Ctrl-C"),
-        ("sigterm", "aborted", "SIGTERM signal received"),
+        ("ctrl_c", "aborted", "stopped by Ctrl-C"),
+        ("ctrl_c_while_opening", "aborted", "stopped by Ctrl-C"),
+        ("sigterm", "aborted", "stopped by SIGTERM"),
         ("stop_condition", "aborted", "stop condition: the file {}/stop is there"),
         ("safeguard", "aborted", SAFEGUARD),
         ("opening_raises", "inconclusive", "an error of brownout: TypeError: our own mistake"),

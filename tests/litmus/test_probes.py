@@ -147,7 +147,7 @@ def test_the_commands_of_the_probes_print_the_figures_of_a_run(
 def test_what_never_came_is_infinite_and_no_data_is_no_number(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    limit = {"measure": "redundancy_time", "limit": 60, "scope": "total", "limit_from": "test",
+    limit = {"measure": "redundancy_time", "limit": 5, "scope": "total", "limit_from": "test",
              "why": "test"}  # fmt: skip
     path = build_run(tmp_path, RunScript(redundant_at=None, limits=(limit,)))
     assert cli.run(["litmus", "probe", str(path), "redundancy_time"]) == 0

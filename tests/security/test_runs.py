@@ -131,11 +131,11 @@ def test_a_run_that_fails_half_way_leaves_no_secret_either(
     experiment = {**_experiment("node-kill"), "secrets": {"db": {"password": secured.password}}}
     experiment["method"] = experiment["method"][:1] * 2
     experiment["method"][1] = json.loads(json.dumps(experiment["method"][1]))
-    experiment["method"][1]["provider"]["arguments"] = {"node": "n99"}
+    experiment["method"][1]["provider"]["func"] = "partition_node"  # unsupported here
     source = tmp_path / "run" / "experiment.json"
     ran = _run(tmp_path / "run", experiment, _environment(tmp_path, inventory))
     assert ran.code == 1
-    assert "n99" in ran.output
+    assert any("partition" in reason for reason in ran.impact["reasons"]), ran.impact["reasons"]
     assert ran.impact["verdict"] != "pass"
     assert [e["name"] for e in ran.events if e["stage"] == "intent"] == ["kill_node", "start_node"]
     assert secured.mark not in ran.output
