@@ -1,6 +1,7 @@
 """The disk of a run fills up in the middle of a fault: a clear end, and nothing stays broken."""
 
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -70,7 +71,9 @@ def test_a_disk_that_fills_up_ends_the_run_and_everything_is_put_back(
     ran = chaos.finish(process, tmp_path)
     assert ran.code == 1
     assert ran.journal["status"] != "completed"
-    assert "only 0.0 MB are free where the run directory is, wanted 20 MB" in ran.output
+    # A write that failed half-way gives back what it took, so some blocks may be free again.
+    why = r"only 0\.\d MB are free where the run directory is, wanted 20 MB"
+    assert re.search(why, ran.output), ran.output
     assert "No space left on device" in ran.output
     assert "brownout" not in ran.journal  # nothing to judge by
     adapter = adapter_for(secured.cluster)
