@@ -166,8 +166,8 @@ def test_a_plan_refuses_a_node_of_an_activity_that_the_cluster_has_not(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--keep", "two words"], "--keep 'two words'", {"--keep": "'two words'"}],
-    ids=type,
+    [["--keep", "two words"], "--keep 'two words'"],
+    ids=["list", "string"],
 )
 def test_a_plan_shows_the_command_of_a_process_however_its_arguments_are_written(
     arguments: Any, brownout: Brownout, home: Path
