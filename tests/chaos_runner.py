@@ -96,8 +96,8 @@ def finish(process: subprocess.Popen[str], where: Path, timeout_s: float = 240.0
         output, _ = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
         process.terminate()  # it puts back what it broke, which other tests need
-        process.communicate(timeout=60)
-        raise
+        output, _ = process.communicate(timeout=60)
+        raise AssertionError(f"the run had not ended after {timeout_s:.0f} s: {output}") from None
     journal = where / "journal.json"
     runs = sorted((where / "runs").glob("*")) if (where / "runs").is_dir() else []
     return Ran(

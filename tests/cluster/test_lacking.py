@@ -5,18 +5,20 @@ from typing import Any
 import pytest
 
 from brownout.cluster.adapter import MilestoneState
-from brownout.cluster.lacking import await_nothing, lacks
+from brownout.cluster.lacking import await_nothing, lacks, still_lacks
 from brownout.errors import ClusterError
 
 
 class Saying:
-    """An adapter that has one answer."""
+    """An adapter that lacks these things when asked, and the last of them from then on."""
 
-    def __init__(self, reached: bool, missing: list[str]) -> None:
-        self._state = MilestoneState(reached, {"missing": missing})
+    def __init__(self, *missing: list[str], reached: bool | None = None) -> None:
+        self._missing, self._reached = list(missing), reached
 
     def stable(self, milestone: str) -> MilestoneState:
-        return self._state
+        missing = self._missing.pop(0) if len(self._missing) > 1 else self._missing[0]
+        reached = not missing if self._reached is None else self._reached
+        return MilestoneState(reached, {"missing": missing})
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,7 @@ class Saying:
 def test_a_milestone_that_is_not_reached_always_lacks_something(
     reached: bool, missing: list[str], words: list[str]
 ) -> None:
-    adapter: Any = Saying(reached, missing)
+    adapter: Any = Saying(missing, reached=reached)
     assert lacks(adapter, "whole") == words
 
 
@@ -47,3 +49,13 @@ def test_waiting_returns_what_is_lacking_still_and_a_silent_cluster_lacks_an_ans
         raise ClusterError("nobody answers")
 
     assert await_nothing(silent, 0, poll_s=0) == ["nobody answers"]
+
+
+def test_a_write_on_its_way_to_the_other_members_is_not_lacking_at_a_second_look() -> None:
+    adapter: Any = Saying(["n2 is 19.5 s behind (wanted 10)"], [])
+    assert still_lacks(adapter, "whole") == []
+
+
+def test_what_is_lacking_at_every_look_is_still_lacking() -> None:
+    adapter: Any = Saying(["n2 is down"])
+    assert still_lacks(adapter, "whole") == ["n2 is down"]

@@ -1,7 +1,6 @@
 """A real generator on a real cluster, and what its files say."""
 
 import csv
-import json
 import threading
 import time
 from collections import Counter
@@ -16,6 +15,8 @@ from brownout.cluster.host import Host, host_for
 from brownout.cluster.model import Cluster, Node
 from brownout.load import workload as workloads
 from brownout.load.generator import Generator
+from brownout.run.ledger import Ledger, classify
+from brownout.run.ledger_lines import read_ledger_lines
 
 
 class Running:
@@ -104,12 +105,9 @@ class Running:
         """The lanes that had operations, in the order of their first."""
         return list(dict.fromkeys(r["lane"] for r in self.rows("lanes.csv") if int(r["offered"])))
 
-    def ledger(self) -> Counter[str]:
-        """How many verified keys are `ok`, `recovered`, and anything else."""
-        lines = [json.loads(x) for x in (self.directory / "ledger.ndjson").read_text().splitlines()]
-        written = {line["key"]: line for line in lines if "key" in line}
-        found = {line["read"]: line for line in lines if "read" in line}
-        return Counter(_verdict(written[key], found.get(key, {})) for key in written)
+    def ledger(self) -> Ledger:
+        """What the ledger that was read back comes to."""
+        return classify(read_ledger_lines(self.directory / "ledger.ndjson"))
 
     def offered_each_second(self, stream: str) -> list[int]:
         """How many operations were offered in each whole second."""
@@ -123,18 +121,6 @@ class Running:
         with self._came:
             self.lives.append(event)
             self._came.notify_all()
-
-
-def _verdict(written: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    if "value" in found:
-        most = written["acked"] + written.get("in_doubt_n", 0)
-        return "ok" if written["acked"] <= found["value"] <= most else "wrong"
-    if not found.get("checksum_ok") or found.get("writer") != written["writer"]:
-        return "wrong"
-    if found["seq"] == written["acked"]:
-        return "ok"
-    doubtful = any(first <= found["seq"] <= last for first, last in written["in_doubt"])
-    return "recovered" if found["seq"] > written["acked"] and doubtful else "lost"
 
 
 def _runs(cluster: Cluster, directory: Path) -> Iterator[Callable[..., Running]]:

@@ -12,7 +12,6 @@ from tests.load.conftest import Running
 
 from brownout.cluster.model import Cluster
 from brownout.load import workload as workloads
-from brownout.run.ledger import Ledger, classify
 from brownout.run.ledger_lines import read_ledger_lines
 
 Arrivals = MongoArrivals | AerospikeArrivals
@@ -60,16 +59,11 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Run]:
             stopped = running.generator.stop()
         running.generator.verify()
         assert stopped["identity_violations"] == 0
-        assert ledger_of(running).state == "clean"
+        assert running.ledger().state == "clean"
         return arrived, running, arrivals
 
     with ends:
         yield run
-
-
-def ledger_of(running: Running) -> Ledger:
-    """What the run's ledger comes to."""
-    return classify(read_ledger_lines(running.directory / "ledger.ndjson"))
 
 
 def offered_reads(running: Running, *streams: str) -> float:
@@ -132,14 +126,14 @@ def test_votes_are_one_record_and_two_counts_and_all_four_sums_are_equal(
     run: Run, name: str, lab: str
 ) -> None:
     _, running, arrivals = run(name, lab)
-    (balance,) = ledger_of(running).balances
+    (balance,) = running.ledger().balances
     votes = balance["records"]["acked"]
     assert votes >= running.generator.stopped["ok"] > 0
     sides = [balance[side] for side in ("total", "choices", "records")]
     assert sides == [{"found": votes, "acked": votes, "in_doubt": 0}] * 3
     copies = 1 if isinstance(arrivals, MongoArrivals) else 2
     assert arrivals.count("Votes") == copies * votes
-    assert f"{votes:,} in total = {votes:,} by choice" in ledger_of(running).detail
+    assert f"{votes:,} in total = {votes:,} by choice" in running.ledger().detail
 
 
 #: Of the six sets of the whitepaper, those that a play and a player's end insert into.

@@ -114,6 +114,17 @@ def _data_survives(faults: Faults, node: Node, directory: Path, log: Path) -> It
     mark.unlink()
 
 
+@contextmanager
+def _link_in(directory: Path, target: Path) -> Iterator[None]:
+    """For this long `directory` holds a link to `target`."""
+    link = directory / "elsewhere"
+    link.symlink_to(target)
+    try:
+        yield
+    finally:
+        link.unlink()
+
+
 def test_a_running_node_is_not_wiped(faults: Faults, adapter: Adapter, log: Path) -> None:
     node = _secondary(adapter)
     log.touch()
@@ -178,14 +189,11 @@ def test_a_node_that_is_to_be_wiped_is_not_even_stopped_where_its_wipe_would_be_
     faults = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t, to_wipe=lambda _: True)
     before = host_for(node).running().pid
     log.touch()
-    with _data_survives(faults, node, directory, log):
-        link = directory / "elsewhere"
-        link.symlink_to(tmp_path)
+    with _data_survives(faults, node, directory, log), _link_in(directory, tmp_path):
         for stop in (lambda: faults.stop(node, "kill"), lambda: faults.stop(node, "clean"),
                      lambda: faults.kill_together([node])):  # fmt: skip
             with pytest.raises(Refused, match="it holds the link"):
                 stop()
-        link.unlink()
     assert (host_for(node).running().pid, faults.broken) == (before, {})
     assert read_events(log) == []
 
@@ -197,12 +205,11 @@ def test_a_node_whose_wipe_is_refused_after_it_was_stopped_is_started_with_its_d
     directory = _data(node, adapter)
     with _data_survives(faults, node, directory, log):
         faults.stop(node, "kill")
-        (directory / "elsewhere").symlink_to(tmp_path)
-        with pytest.raises(Refused, match="it holds the link"):
-            faults.wipe(node)
-        faults.start(node)  # with the link still there
-        assert host_for(node).running().running
-        (directory / "elsewhere").unlink()
+        with _link_in(directory, tmp_path):
+            with pytest.raises(Refused, match="it holds the link"):
+                faults.wipe(node)
+            faults.start(node)  # with the link still there
+            assert host_for(node).running().running
 
 
 def test_a_node_that_is_not_in_the_inventory_is_not_wiped(lab_mongodb: Cluster) -> None:

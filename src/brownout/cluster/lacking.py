@@ -6,7 +6,10 @@ from collections.abc import Callable
 from brownout.cluster.adapter import Adapter, Milestone
 from brownout.errors import ClusterError
 
-__all__ = ["await_nothing", "lacks"]
+__all__ = ["LOOK_AGAIN_WITHIN_S", "await_nothing", "lacks", "still_lacks"]
+
+#: So long may a write be on its way from the primary to the other members.
+LOOK_AGAIN_WITHIN_S = 1.0
 
 Words = list[str]
 
@@ -41,3 +44,12 @@ def await_nothing(
             return found
         say(found)
         time.sleep(poll_s)
+
+
+def still_lacks(adapter: Adapter, milestone: Milestone) -> Words:
+    """Return what is wanted until `milestone` is reached, and still is when asked again.
+
+    One look may fall between a write on the primary and its arrival on the other members. An idle
+    replica set writes a no-op every 10 to 20 s, and for that moment they seem that far behind.
+    """
+    return await_nothing(lambda: lacks(adapter, milestone), LOOK_AGAIN_WITHIN_S, poll_s=0.1)

@@ -9,7 +9,7 @@ from typing import Any
 
 from brownout.cluster.adapter import Adapter
 from brownout.cluster.host import Host, Proof
-from brownout.cluster.lacking import lacks
+from brownout.cluster.lacking import lacks, still_lacks
 from brownout.cluster.model import Cluster, Node
 from brownout.cluster.resizing import Adjustable, Resizing
 from brownout.errors import BrownoutError, ConfigurationError, Unsupported
@@ -250,7 +250,8 @@ class Changes:
         self, act: str, node: Node | None, objections: Sequence[str], whole: bool = True
     ) -> None:
         """Refuse a change that the inventory, the database or a cluster not `whole` forbids."""
-        name, missing = node.name if node else None, lacks(self._adapter, "whole") if whole else []
+        missing = still_lacks(self._adapter, "whole") if whole else []
+        name = node.name if node else None
         guards.refuse(guards.of_change(self._cluster, name, act, missing, objections))
 
     def _resizing(self, need: str) -> Resizing:

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from brownout.cluster.adapter import Adapter
 from brownout.cluster.host import Proof
-from brownout.cluster.lacking import lacks
+from brownout.cluster.lacking import still_lacks
 from brownout.cluster.model import Cluster
 from brownout.cluster.problems import from_validation
 from brownout.errors import ClusterError, ConfigurationError
@@ -108,7 +108,7 @@ class Engines:
             )  # fmt: skip
 
     def _check(self, objections: list[str]) -> None:
-        missing = lacks(self.adapter, "whole")
+        missing = still_lacks(self.adapter, "whole")
         guards.refuse(guards.of_engine(self.cluster, self.broken(), missing, objections))
 
     def _injected(self, litmus: "Litmus", engine: Document, within_s: float) -> Proof:

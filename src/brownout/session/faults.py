@@ -10,7 +10,7 @@ from pathlib import Path
 
 from brownout.cluster.adapter import Adapter, Quiescing, SteppingDown
 from brownout.cluster.host import Host, Proof, StopMode, delaying_host, host_for, partitioning_host
-from brownout.cluster.lacking import await_nothing, lacks
+from brownout.cluster.lacking import LOOK_AGAIN_WITHIN_S, await_nothing, still_lacks
 from brownout.cluster.model import Cluster, Node
 from brownout.errors import BrownoutError, Refused, UndoFailed, Unsupported
 from brownout.run.events import EventLog
@@ -104,7 +104,7 @@ class Faults:
 
         The guards judge all of them before the first is touched.
         """
-        missing, down = lacks(self._adapter, "whole"), self.broken
+        missing, down = still_lacks(self._adapter, "whole"), self.broken
         found = []
         for node in nodes:
             lost = self._lost(node, "kill")
@@ -307,9 +307,7 @@ class Faults:
                 )
             now, needs = datetime.now(UTC), ["wipe"]
             found = guards.of_cluster(self._cluster, needs, self._confirmation, now)
-            lost = await_nothing(
-                lambda: self._adapter.would_lose(self._gone(node)), _HEALED_WITHIN_S
-            )
+            lost = self._would_lose(self._gone(node), _HEALED_WITHIN_S)
             guards.refuse([*found, *guards.of_wipe(self._cluster, node.name, lost, "")])
             self.acts.carry_out(finish, lambda: self.host(node).wipe(named))
         except BrownoutError as error:
@@ -341,7 +339,7 @@ class Faults:
     def _check_break(self, node: Node, act: str) -> None:
         """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
         broken = self.broken
-        missing = [] if node.name in broken else lacks(self._adapter, "whole")
+        missing = [] if node.name in broken else still_lacks(self._adapter, "whole")
         lost = self._lost(node, act)
         found = guards.of_break(self._cluster, node.name, act, broken, missing, lost)
         guards.refuse([*found, guards.possible(self.changes.pinned())])
@@ -352,9 +350,7 @@ class Faults:
         guards.refuse([guards.of_stopped(node.name, state.describe(), state.running)])
         self._check_break(node, "wipe")
         wanted = self._cluster.allow_data_loss != "all_copies"
-        lost = await_nothing(
-            lambda: self._adapter.would_lose(self._gone(node)), _ANSWERED_WITHIN_S * wanted
-        )
+        lost = self._would_lose(self._gone(node), _ANSWERED_WITHIN_S * wanted)
         guards.refuse(guards_of_wipe(self._cluster, self._adapter, self.host(node), node, lost))
 
     def _check_wipes(self, nodes: Sequence[Node]) -> None:
@@ -362,7 +358,7 @@ class Faults:
         found: list[Guard] = []
         for node in nodes:
             if self._to_wipe(node):
-                lost = self._adapter.would_lose(self._gone(*nodes))
+                lost = self._would_lose(self._gone(*nodes))
                 found += guards_of_wipe(self._cluster, self._adapter, self.host(node), node, lost)
         guards.refuse(found)
 
@@ -374,8 +370,14 @@ class Faults:
     def _lost(self, node: Node, act: str) -> list[str]:
         """Return what would be lost with `node`'s data, where `act` may lose it."""
         if act in _MAY_LOSE and not self._cluster.allow_data_loss:
-            return self._adapter.would_lose([node])
+            return self._would_lose([node])
         return []
+
+    def _would_lose(
+        self, nodes: Sequence[Node], within_s: float = LOOK_AGAIN_WITHIN_S
+    ) -> list[str]:
+        """Return what would still be lost with these nodes' data after `within_s` seconds."""
+        return await_nothing(lambda: self._adapter.would_lose(nodes), within_s, poll_s=0.1)
 
     def _break(self, act: Act, do: Callable[[], Proof]) -> Evidence:
         entry = self._intend_break(act)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brownout.cluster.adapter import Adapter
-from brownout.cluster.lacking import lacks
+from brownout.cluster.lacking import still_lacks
 from brownout.cluster.model import Cluster
 from brownout.errors import ConfigurationError
 from brownout.session import guards
@@ -34,7 +34,7 @@ class Scene:
 
     def refuse(self, act: str, objections: Sequence[str]) -> None:
         """Raise `Refused` where the inventory, the database or Atlas forbid `act` now."""
-        missing = lacks(self.adapter, "whole")
+        missing = still_lacks(self.adapter, "whole")
         guards.refuse(guards.of_change(self.cluster, None, act, missing, objections))
 
     @contextmanager
