@@ -11,13 +11,13 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.cluster.atlas.sizing import Size
-from brownout.errors import ConfigurationError
+from brownout.atlas.sizing import Size
+from brownout.base.errors import ConfigurationError
+from brownout.faults.atlas import failover, maintenance, outage, pause, size
+from brownout.faults.atlas.request import Limits
+from brownout.faults.atlas.scene import Scene
 from brownout.session.activity import activity
 from brownout.session.current import current
-from brownout.session.managed import failover, maintenance, outage, pause, size
-from brownout.session.managed.request import Limits
-from brownout.session.managed.scene import Scene
 
 __all__ = [
     "end_outage",

@@ -11,10 +11,10 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.litmus import manifest as manifests
+from brownout.faults.litmus import manifest as manifests
+from brownout.faults.litmus.engines import Engines, Where
 from brownout.session.activity import activity
 from brownout.session.current import current
-from brownout.session.engines import Engines, Where
 
 __all__ = ["run_chaos_engine", "stop_chaos_engine"]
 

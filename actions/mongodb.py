@@ -4,7 +4,7 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
 from brownout.session.activity import activity
 from brownout.session.current import current
 

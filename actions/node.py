@@ -9,7 +9,7 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.errors import ConfigurationError, UndoFailed
+from brownout.base.errors import ConfigurationError, UndoFailed
 from brownout.session.activity import activity
 from brownout.session.current import current, is_open
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.cluster.aerospike import AerospikeAdapter, figures, of_aerospike
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
+from brownout.databases.aerospike import AerospikeAdapter, figures, of_aerospike
 from brownout.session.activity import activity
 from brownout.session.current import current
 

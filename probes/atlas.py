@@ -8,13 +8,13 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.cluster.atlas import telling
-from brownout.cluster.mongodb import figures, of_mongodb
-from brownout.errors import ConfigurationError
+from brownout.atlas import telling
+from brownout.base.errors import ConfigurationError
+from brownout.databases.mongodb import figures, of_mongodb
+from brownout.faults.atlas.asking import asking, own_processes, state_of
 from brownout.session import set_figures
 from brownout.session.activity import activity
 from brownout.session.current import current
-from brownout.session.managed.asking import asking, own_processes, state_of
 
 __all__ = [
     "cluster_state",

@@ -4,7 +4,7 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.session.activity import activity
 from brownout.session.current import current
 from brownout.session.leaderless import await_no_primary

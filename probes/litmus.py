@@ -8,11 +8,11 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.errors import ClusterError
-from brownout.litmus import manifest as manifests
+from brownout.base.errors import ClusterError
+from brownout.faults.litmus import manifest as manifests
+from brownout.faults.litmus.engines import Where, await_completed, result_of
 from brownout.session.activity import activity
 from brownout.session.current import current
-from brownout.session.engines import Where, await_completed, result_of
 
 __all__ = ["chaos_result", "phase", "probe_success_percentage", "verdict", "wait_until_completed"]
 

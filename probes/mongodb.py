@@ -9,7 +9,7 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.cluster.mongodb import figures, of_mongodb
+from brownout.databases.mongodb import figures, of_mongodb
 from brownout.session import set_figures
 from brownout.session.activity import activity
 from brownout.session.current import current

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 from tests.sshd import WHY_NOT, Sshd
+from tests.waiting import await_whole
 
-from brownout.cluster import network
-from brownout.cluster.model import Cluster
-from brownout.cluster.ssh import pool
+from brownout.databases.adapter import Adapter, adapter_for
+from brownout.faults import debts
+from brownout.faults.faults import Faults
+from brownout.faults.heal import still_broken
 from brownout.infra import lab
+from brownout.inventory.model import Cluster
+from brownout.machine import network
+from brownout.machine.ssh import pool
+from brownout.run.events import EventLog, read_events
 
 if TYPE_CHECKING:  # its client takes a second to import, which only tests that use it are to pay
     from tests.control_plane import ControlPlane
@@ -159,3 +165,30 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Control
 
     with plane_of_tests.running(tmp_path_factory.mktemp("kubernetes")) as plane:
         yield plane
+
+
+@pytest.fixture
+def adapter(cluster: Cluster) -> Iterator[Adapter]:
+    """Asks the lab."""
+    found = adapter_for(cluster)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Where what is done is written down; there once anything is."""
+    return tmp_path / "events.ndjson"
+
+
+@pytest.fixture
+def faults(cluster: Cluster, adapter: Adapter, log: Path) -> Iterator[Faults]:
+    """Breaks the lab; afterwards all is put back, by the record too, and the lab is whole."""
+    found = Faults(cluster, adapter, EventLog(log), lambda monotonic: monotonic)
+    yield found
+    assert found.put_back() == []
+    events = read_events(log) if log.exists() else []
+    assert (still_broken(events), debts.left(events)) == ({}, ())
+    await_whole(adapter)

@@ -1,6 +1,6 @@
 """Input that nobody meant: arbitrary, or valid but for some damage; and what a reader owes for it.
 
-A reader answers with a value or with one of `brownout.errors`. Anything else is a bug: another
+A reader answers with a value or with one of `brownout.base.errors`. Anything else is a bug: another
 exception, memory out of proportion (`answers` allows it half a gigabyte more than there is), or
 no end (pytest's timeout). CI tries a few examples, the same ones each time;
 BROWNOUT_FUZZ_EXAMPLES is how many new ones `make soak` tries of each.
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from brownout.errors import BrownoutError
+from brownout.base.errors import BrownoutError
 
 EXAMPLES = int(os.environ.get("BROWNOUT_FUZZ_EXAMPLES", "0"))
 MEMORY = 512 << 20

@@ -14,10 +14,10 @@ from pathlib import Path
 from tests import chaos_runner as chaos
 from tests.waiting import await_whole
 
-from brownout.cluster import procfs
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.model import Cluster
-from brownout.report import html
+from brownout.databases.adapter import adapter_for
+from brownout.inventory.model import Cluster
+from brownout.machine import procfs
+from brownout.show.report import html
 
 #: What a run writes down in this order; a moment is one of these and up to `WITHIN_S` after it.
 #: Marks rather than seconds, so that a busy machine is killed in every phase as an idle one is.

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from hdrh.histogram import HdrHistogram
 
-from brownout.impact.settings import MeasureSettings
-from brownout.run import analyze
+from brownout.judge.analysis import analyze
+from brownout.measure.settings import MeasureSettings
 from brownout.run.table import BUCKETS_PER_S, OUTCOME_COLUMNS, SERIES_COLUMNS
 
 __all__ = ["RunScript", "build_run"]

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from tests import chaos_runner as chaos
 
-from brownout.cluster.model import Cluster
+from brownout.inventory.model import Cluster
 
 
 def _refused(ran: chaos.Ran, *words: str) -> None:
@@ -140,7 +140,7 @@ def test_a_run_directory_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_second_run_on_a_cluster_in_use_is_refused(lab_mongodb: Cluster, tmp_path: Path) -> None:
-    from brownout.session import open_runs
+    from brownout.faults import open_runs
 
     state = str(tmp_path / "state")
     with pytest.MonkeyPatch.context() as environment:

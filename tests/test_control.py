@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from tests import chaos_runner as chaos
 
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.model import Cluster
+from brownout.databases.adapter import adapter_for
+from brownout.inventory.model import Cluster
 
 pytestmark = pytest.mark.usefixtures("lab_mongodb")
 

@@ -11,8 +11,8 @@ from typing import Any
 import pymongo
 from pymongo import MongoClient
 
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.model import Cluster, Node
+from brownout.databases.adapter import adapter_for
+from brownout.inventory.model import Cluster, Node
 
 __all__ = ["Untouched"]
 

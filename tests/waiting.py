@@ -1,7 +1,7 @@
 """Waiting for a cluster."""
 
-from brownout.cluster import lacking
-from brownout.cluster.adapter import Adapter
+from brownout.databases import lacking
+from brownout.databases.adapter import Adapter
 
 __all__ = ["await_whole"]
 

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from brownout.cluster.aerospike import AerospikeAdapter
-from brownout.cluster.model import Cluster, LabSpec, Node, ProcessSpec
-from brownout.errors import Unsupported
+from brownout.base.errors import Unsupported
+from brownout.databases.aerospike import AerospikeAdapter
 from brownout.infra.lab.aerospike_conf import SETTINGS, Ports, as_made, configuration, rack_of
 from brownout.infra.lab.aerospike_server import Server, find_server
 from brownout.infra.lab.engine import Progress
 from brownout.infra.lab.ports import free_ports
 from brownout.infra.lab.waiting import await_milestone
+from brownout.inventory.model import Cluster, LabSpec, Node, ProcessSpec
 
 __all__ = ["await_whole", "form", "lay_out"]
 

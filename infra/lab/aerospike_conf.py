@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brownout.cluster.model import LabSpec
+from brownout.inventory.model import LabSpec
 
 __all__ = ["NAMESPACE", "SETTINGS", "Ports", "as_made", "configuration", "rack_of"]
 

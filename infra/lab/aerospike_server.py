@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from brownout.cluster.model import LabSpec
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
+from brownout.inventory.model import LabSpec
 
 __all__ = ["STAND_IN", "VARIABLE", "Server", "find_server"]
 

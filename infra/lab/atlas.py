@@ -5,14 +5,14 @@ Each member has the tags that Atlas gives its own, so that a driver knows its re
 
 from pathlib import Path
 
-from brownout.cluster.model import Cluster, LabSpec
-from brownout.cluster.mongodb import MongoAdapter
-from brownout.cluster.mongodb.membership import Document
+from brownout.databases.mongodb import MongoAdapter
+from brownout.databases.mongodb.membership import Document
 from brownout.infra.lab import mongodb
 from brownout.infra.lab.atlas_api import process
 from brownout.infra.lab.atlas_api.book import PROVIDER, region_of
 from brownout.infra.lab.engine import Progress
-from brownout.infra.lab.state import directory as directory_of
+from brownout.inventory.labs import directory as directory_of
+from brownout.inventory.model import Cluster, LabSpec
 
 __all__ = ["await_whole", "form", "lay_out"]
 

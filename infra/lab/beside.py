@@ -6,10 +6,10 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
-from brownout.cluster.host import host_for
-from brownout.cluster.launch import last_words
-from brownout.cluster.model import Node, ProcessSpec
-from brownout.errors import ClusterError, HostError
+from brownout.base.errors import ClusterError, HostError
+from brownout.inventory.model import Node, ProcessSpec
+from brownout.machine.host import host_for
+from brownout.machine.launch import last_words
 
 __all__ = ["node_of", "packaged", "start"]
 

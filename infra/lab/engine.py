@@ -5,8 +5,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-from brownout.cluster.model import Cluster, LabSpec
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
+from brownout.inventory.model import Cluster, LabSpec
 
 __all__ = ["Engine", "Progress", "engine_of"]
 

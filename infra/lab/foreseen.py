@@ -3,11 +3,11 @@
 Only what hangs on the machine is foreseen. The rest is the adapter's to say, of a lab that is up.
 """
 
-from brownout.cluster import netem, network
-from brownout.cluster.adapter import Support
-from brownout.cluster.model import Cluster, LabSpec, Node
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
+from brownout.databases.adapter import Support
 from brownout.infra.lab.proxies import find_toxiproxy
+from brownout.inventory.model import Cluster, LabSpec, Node
+from brownout.machine import netem, network
 
 __all__ = ["foreseen", "with_nodes"]
 

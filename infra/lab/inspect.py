@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from brownout.cluster import inventory
-from brownout.cluster.adapter import Member, adapter_for
-from brownout.cluster.host import ProcessState, host_for
-from brownout.cluster.model import Cluster, Node, ProcessSpec
-from brownout.cluster.resizing import Resizing
-from brownout.errors import ClusterError, ConfigurationError
-from brownout.infra.lab import state
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.databases.adapter import Member, adapter_for
+from brownout.databases.resizing import Resizing
+from brownout.inventory import inventory, labs
+from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine.host import ProcessState, host_for
 
 __all__ = ["Condition", "LabStatus", "MemberStatus", "condition", "logs", "recorded", "status"]
 
@@ -49,7 +48,7 @@ class LabStatus:
 
 def status(name: str) -> LabStatus:
     """Return the condition of a lab and of each of its members."""
-    directory = state.directory(name)
+    directory = labs.directory(name)
     cluster = recorded(name)
     if cluster is None:
         return LabStatus(name, condition(name), directory)
@@ -74,7 +73,7 @@ def condition(name: str) -> Condition:
 
 def recorded(name: str) -> Cluster | None:
     """Return the cluster that a lab wrote down, in whatever condition it is; None without one."""
-    path = state.inventory_path(name)
+    path = labs.inventory_path(name)
     if path is None:
         return None
     try:
@@ -84,9 +83,9 @@ def recorded(name: str) -> Cluster | None:
 
 
 def _judge(name: str, processes: list[ProcessState]) -> Condition:
-    note = state.read(name)
+    note = labs.read(name)
     if note is None:
-        return "half-made" if state.directory(name).exists() else "down"
+        return "half-made" if labs.directory(name).exists() else "down"
     if note.phase == "starting":
         return "half-made"
     if not any(process.running for process in processes):

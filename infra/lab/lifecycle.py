@@ -4,16 +4,22 @@ from concurrent.futures import ThreadPoolExecutor
 
 from pydantic import ValidationError
 
-from brownout.cluster import inventory
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster, LabSpec, Node
-from brownout.cluster.problems import from_validation
-from brownout.errors import BrownoutError, ClusterError, ConfigurationError, HostError, UndoFailed
-from brownout.infra.lab import network, proxies, router_stand_in, state
+from brownout.base.errors import (
+    BrownoutError,
+    ClusterError,
+    ConfigurationError,
+    HostError,
+    UndoFailed,
+)
+from brownout.base.problems import from_validation
+from brownout.infra.lab import network, proxies, router_stand_in
 from brownout.infra.lab.atlas_api import process as atlas_api
 from brownout.infra.lab.engine import Progress, engine_of
 from brownout.infra.lab.inspect import Condition, condition, recorded
 from brownout.infra.lab.mending import mend
+from brownout.inventory import inventory, labs
+from brownout.inventory.model import Cluster, LabSpec, Node
+from brownout.machine.host import host_for
 
 __all__ = ["down", "ensure", "up"]
 
@@ -38,7 +44,7 @@ def up(
     was made is removed again.
     """
     declared, spec = _declared(lab, members)
-    with state.locked(declared.name, lambda: progress("waiting for another brownout")):
+    with labs.locked(declared.name, lambda: progress("waiting for another brownout")):
         found = condition(declared.name)
         if found in ("up", "degraded"):
             return _mended(declared.name, spec, members, progress)
@@ -55,7 +61,7 @@ def ensure(lab: str | Cluster, *, progress: Progress = _silent) -> tuple[Cluster
     declared = lab if isinstance(lab, Cluster) else inventory.declared(lab)
     if declared.lab is None:
         return declared, False
-    with state.locked(declared.name, lambda: progress("waiting for another brownout")):
+    with labs.locked(declared.name, lambda: progress("waiting for another brownout")):
         found = condition(declared.name)
         if found in ("up", "degraded"):
             return _recorded(declared.name), False
@@ -71,8 +77,8 @@ def down(lab: str | Cluster = "lab-mongodb", *, progress: Progress = _silent) ->
     directory; no other process is touched. Raises `UndoFailed` if one does not end.
     """
     name = lab.name if isinstance(lab, Cluster) else _name(lab)
-    with state.locked(name, lambda: progress("waiting for another brownout")):
-        existed = condition(name) != "down" or bool(network.left(state.directory(name)))
+    with labs.locked(name, lambda: progress("waiting for another brownout")):
+        existed = condition(name) != "down" or bool(network.left(labs.directory(name)))
         if existed:
             progress(f"taking {name} down")
             _remove(name)
@@ -98,7 +104,7 @@ def _declared(lab: str | Cluster, members: int | None) -> tuple[Cluster, LabSpec
 
 def _name(lab: str) -> str:
     """Return a lab's name, also when its inventory is gone and only the lab is left."""
-    return lab if state.directory(lab).is_dir() else inventory.declared(lab).name
+    return lab if labs.directory(lab).is_dir() else inventory.declared(lab).name
 
 
 def _recorded(name: str) -> Cluster:
@@ -129,17 +135,17 @@ def _make(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
 def _make_once(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
     """Lay out, start and form a lab; on any error, Ctrl-C too, leave nothing of it."""
     name, engine = declared.name, engine_of(spec)
-    directory = state.directory(name)
+    directory = labs.directory(name)
     directory.mkdir(parents=True)
     try:
-        state.write(name, spec.engine, "starting")
+        labs.write(name, spec.engine, "starting")
         cluster = engine.lay_out(declared, spec, directory)
-        state.write_inventory(cluster)
+        labs.write_inventory(cluster, atlas_api.references() if cluster.atlas else None)
         progress(f"starting {len(cluster.nodes)} members of {name}")
         proxies.start(directory)
         _start(cluster.nodes)
         engine.form(cluster, spec, progress)
-        state.write(name, spec.engine, "running")
+        labs.write(name, spec.engine, "running")
     except BaseException:
         _remove(name)
         raise
@@ -164,14 +170,14 @@ def _mended(name: str, spec: LabSpec, members: int | None, progress: Progress) -
             f"the lab `{name}` is up with {found} members, wanted {members}",
             f"brownout lab down {name}",
         )
-    proxies.start(state.directory(name))
+    proxies.start(labs.directory(name))
     mend(cluster, spec, progress)
     return cluster
 
 
 def _remove(name: str) -> None:
     """End a lab's processes, each one tried even if another fails, and remove its directory."""
-    atlas_api.stop(state.directory(name))
+    atlas_api.stop(labs.directory(name))
     cluster = recorded(name)
     failures = []
     for node in cluster.every if cluster else ():
@@ -181,7 +187,7 @@ def _remove(name: str) -> None:
             failures.append(str(error))
     if failures:
         raise UndoFailed(f"the lab `{name}` is not down: {'; '.join(failures)}")
-    proxies.stop(state.directory(name))
-    router_stand_in.stop(state.directory(name))
-    network.remove(state.directory(name))
-    state.forget(name)
+    proxies.stop(labs.directory(name))
+    router_stand_in.stop(labs.directory(name))
+    network.remove(labs.directory(name))
+    labs.forget(name)

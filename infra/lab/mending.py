@@ -8,12 +8,12 @@ Data is moved off a spare that was left in before it goes, or the last copy coul
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from brownout.cluster.adapter import Adapter, adapter_for
-from brownout.cluster.host import Delaying, Partitioning, host_for
-from brownout.cluster.model import Cluster, LabSpec, Node
-from brownout.cluster.resizing import Resizing
+from brownout.databases.adapter import Adapter, adapter_for
+from brownout.databases.resizing import Resizing
 from brownout.infra.lab.engine import Progress, engine_of
 from brownout.infra.lab.waiting import await_milestone
+from brownout.inventory.model import Cluster, LabSpec, Node
+from brownout.machine.host import Delaying, Partitioning, host_for
 
 __all__ = ["mend"]
 

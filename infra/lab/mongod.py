@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from brownout.cluster.model import LabSpec
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
+from brownout.inventory.model import LabSpec
 
 __all__ = ["configuration", "find_mongod"]
 

@@ -4,23 +4,23 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from brownout.cluster import netem
-from brownout.cluster.connection import Connection
-from brownout.cluster.host import host_for
-from brownout.cluster.launch import last_words
-from brownout.cluster.model import Cluster, LabSpec, Node, ProcessSpec, ProxySpec
-from brownout.cluster.mongodb import MongoAdapter
-from brownout.cluster.mongodb.access import access
-from brownout.cluster.mongodb.link import CommandFailed, Link
-from brownout.cluster.mongodb.membership import first_entry
-from brownout.errors import ClusterError, HostError
+from brownout.base.errors import ClusterError, HostError
+from brownout.databases.mongodb import MongoAdapter
+from brownout.databases.mongodb.access import access
+from brownout.databases.mongodb.link import CommandFailed, Link
+from brownout.databases.mongodb.membership import first_entry
 from brownout.infra.lab import network, proxies, secured
 from brownout.infra.lab.engine import Progress
 from brownout.infra.lab.mongod import configuration, find_mongod
 from brownout.infra.lab.network import HERE
 from brownout.infra.lab.ports import free_ports
-from brownout.infra.lab.state import directory as directory_of
 from brownout.infra.lab.waiting import await_milestone
+from brownout.inventory.connection import Connection
+from brownout.inventory.labs import directory as directory_of
+from brownout.inventory.model import Cluster, LabSpec, Node, ProcessSpec, ProxySpec
+from brownout.machine import netem
+from brownout.machine.host import host_for
+from brownout.machine.launch import last_words
 
 __all__ = ["await_whole", "form", "lay_out"]
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from brownout.cluster import network
-from brownout.errors import HostError, UndoFailed, Unsupported
+from brownout.base.errors import HostError, UndoFailed, Unsupported
+from brownout.machine import network
 
 __all__ = ["HERE", "Place", "left", "make", "remove"]
 

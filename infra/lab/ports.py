@@ -4,7 +4,7 @@ import random
 import socket
 from pathlib import Path
 
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
 
 __all__ = ["free_ports"]
 

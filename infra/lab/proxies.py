@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from brownout.cluster import toxiproxy
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Node, ProxySpec
-from brownout.errors import HostError
+from brownout.base.errors import HostError
 from brownout.infra.lab import beside
 from brownout.infra.lab.ports import free_ports
+from brownout.inventory.model import Node, ProxySpec
+from brownout.machine import toxiproxy
+from brownout.machine.host import host_for
 
 __all__ = ["find_toxiproxy", "lay_out", "start", "stop"]
 

@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Node
 from brownout.infra.lab import beside
+from brownout.inventory.model import Node
+from brownout.machine.host import host_for
 
 __all__ = ["find_router", "lay_out", "start", "stop"]
 

@@ -17,10 +17,10 @@ from typing import Any
 import pymongo
 from pymongo.errors import PyMongoError
 
-from brownout.cluster.connection import Auth, Connection, Tls
-from brownout.cluster.model import Cluster, Node
-from brownout.cluster.mongodb.access import access
-from brownout.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.databases.mongodb.access import access
+from brownout.inventory.connection import Auth, Connection, Tls
+from brownout.inventory.model import Cluster, Node
 
 __all__ = ["ROLES", "USER", "add_user", "connection", "lay_out", "member_login", "without_login"]
 

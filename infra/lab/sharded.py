@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from brownout.cluster.connection import Connection
-from brownout.cluster.model import Cluster, LabSpec, Node
-from brownout.cluster.mongodb import sharding
+from brownout.databases.mongodb import sharding
 from brownout.infra.lab import mongodb, router_stand_in
 from brownout.infra.lab.engine import Progress
 from brownout.infra.lab.ports import free_ports
-from brownout.infra.lab.state import directory as directory_of
+from brownout.inventory.connection import Connection
+from brownout.inventory.labs import directory as directory_of
+from brownout.inventory.model import Cluster, LabSpec, Node
 
 __all__ = ["await_whole", "form", "lay_out"]
 

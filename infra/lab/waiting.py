@@ -1,8 +1,8 @@
 """Waiting until a lab has reached a milestone."""
 
-from brownout.cluster import lacking
-from brownout.cluster.adapter import Adapter, Milestone
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
+from brownout.databases import lacking
+from brownout.databases.adapter import Adapter, Milestone
 
 __all__ = ["await_milestone"]
 

@@ -21,9 +21,11 @@ import click
 from chaoslib.exceptions import InterruptExecution
 from chaoslib.types import Activity, Configuration, Experiment, Journal, Run, Secrets
 
-from brownout.cluster.secret import offer_secrets
-from brownout.errors import BrownoutError
+from brownout.base.errors import BrownoutError
+from brownout.base.secret import offer_secrets
 from brownout.run.metadata import redact
+from brownout.runs.history.recording import record_quietly
+from brownout.runs.store.delivery import deliver
 from brownout.session.current import current, is_open, set_current
 from brownout.session.interruption import cause_of
 from brownout.session.plan import make_plan
@@ -57,7 +59,7 @@ def before_experiment_control(
         if context.get("dry"):
             print(preview(plan, context)[0])
             return
-        session = Session(plan)
+        session = Session(plan, record_quietly, deliver)
         set_current(session)
         logger.addFilter(_LAST_WORDS)
         session.open()

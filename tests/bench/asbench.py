@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.bench.lab_of_one import lab_of
 from tests.bench.table import table
 
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
 from brownout.infra.lab.aerospike_server import find_server
 
 #: Names an asbench.

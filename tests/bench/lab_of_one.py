@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
-from brownout.cluster import inventory
-from brownout.cluster.model import Cluster, ProcessSpec
 from brownout.infra import lab
+from brownout.inventory import inventory
+from brownout.inventory.model import Cluster, ProcessSpec
 
 LAB = "lab-mongodb"
 

@@ -23,14 +23,14 @@ def table_rows(directory: Path, hours: float, *, report: bool) -> list[list[str]
     """Build a run of `hours`, and measure what is made of it."""
     run = long_run(directory, hours)
     analysis = cost(
-        "from brownout.run import analyze\nfrom pathlib import Path",
+        "from brownout.judge.analysis import analyze\nfrom pathlib import Path",
         "analyze(Path(sys.argv[3]))",
         str(run),
     )
     rows = [table_row("`brownout analyze`", hours, analysis)]
     if report:
         made = cost(
-            "from brownout.report import html\nfrom pathlib import Path",
+            "from brownout.show.report import html\nfrom pathlib import Path",
             "html.write(Path(sys.argv[3]))",
             str(run),
         )

@@ -17,7 +17,7 @@ from typing import Any
 from tests.bench.lab_of_one import LAB, lab_of, tell
 from tests.bench.table import table
 
-from brownout.cluster.model import Cluster
+from brownout.inventory.model import Cluster
 from brownout.run.hdr import highest_values
 from brownout.run.latency import Histogram, is_response, read_hlog
 

@@ -6,7 +6,7 @@ import pytest
 from brownout.calibration.alarms import rates, table
 from brownout.calibration.alarms.detectors import DETECTORS, by_ratio, by_throughput
 from brownout.calibration.alarms.window import Dip, made_up, out_of
-from brownout.impact import MeasureSettings
+from brownout.measure import MeasureSettings
 
 LAB = MeasureSettings.lab()
 

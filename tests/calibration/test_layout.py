@@ -2,10 +2,10 @@
 
 import pytest
 
+from brownout.base.errors import ConfigurationError
 from brownout.calibration import catalogue
 from brownout.calibration.layout import lay_out, settings_for
 from brownout.calibration.scenario import Setup
-from brownout.errors import ConfigurationError
 
 
 @pytest.mark.parametrize("quick", [True, False])

@@ -95,7 +95,7 @@ def test_a_broken_measure_is_out(
     kept: tuple[Calibrated, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "brownout.impact.dips.below_ratio",
+        "brownout.measure.dips.below_ratio",
         lambda born, served, settings: np.zeros(len(born), np.bool_),
     )
     rows = judged(kept[1], "quick")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from brownout.base.errors import RunDirectoryError
 from brownout.calibration.truth import Truth, read_truth
-from brownout.errors import RunDirectoryError
 
 PER_TICK = 20  # 1,000 a second
 

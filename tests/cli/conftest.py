@@ -9,7 +9,7 @@ import pymongo
 import pytest
 
 from brownout import cli
-from brownout.cluster.model import Cluster
+from brownout.inventory.model import Cluster
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Brownout
 
-from brownout import catalog
+from brownout.base import catalog
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted(

@@ -8,7 +8,7 @@ import typer
 from tests.cli.conftest import Brownout
 
 from brownout import cli
-from brownout.errors import ExitCode
+from brownout.base.errors import ExitCode
 
 #: Importing one of these takes longer than printing a help text.
 HEAVY = ("numpy", "scipy", "pydantic", "pymongo", "jinja2", "matplotlib", "asyncssh", "rich.live")

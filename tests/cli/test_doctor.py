@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Brownout
 
 from brownout.cli import extras, machine
-from brownout.session import open_runs
+from brownout.faults import open_runs
 
 ROOT = Path(__file__).parents[2]
 

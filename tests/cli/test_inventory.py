@@ -8,7 +8,7 @@ import pytest
 import yaml
 from tests.cli.conftest import Brownout
 
-from brownout.cluster import inventory
+from brownout.inventory import inventory
 
 #: The shape of `aerolab inventory list -o json` of aerolab 8; the values are ours.
 AEROLAB_8 = {

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import yaml
 from tests.cli.conftest import Brownout
-from tests.cluster.kubernetes.roles import account
-from tests.cluster.kubernetes.sets import stateful_set
 from tests.control_plane import ControlPlane, awaited
+from tests.machine.kubernetes.roles import account
+from tests.machine.kubernetes.sets import stateful_set
 
-from brownout.cluster import inventory
+from brownout.inventory import inventory
 from brownout.kubernetes.access import Access, connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 

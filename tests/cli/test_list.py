@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Brownout
 
-from brownout import catalog, discover
+from brownout import discover
+from brownout.base import catalog
 
 KINDS = ("experiments", "gamedays", "workloads", "clusters", "actions", "probes")
 

@@ -12,9 +12,9 @@ from urllib.request import urlopen
 import pytest
 from tests.cli.conftest import Brownout
 
+from brownout.base.errors import ConfigurationError
 from brownout.cli.load import seconds, words_of
-from brownout.cluster.model import Cluster
-from brownout.errors import ConfigurationError
+from brownout.inventory.model import Cluster
 from brownout.load.session import LoadResult
 from brownout.observe import targets
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Brownout
 
-from brownout.cluster.model import Cluster
-from brownout.errors import Refused
-from brownout.session import heal, open_runs
+from brownout.base.errors import Refused
+from brownout.faults import heal, open_runs
+from brownout.inventory.model import Cluster
 
 SMALL = (
     "namespace=brownout_loads,data.keys=50,streams.orders.ledger_keys=20,"

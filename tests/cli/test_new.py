@@ -7,7 +7,7 @@ import pytest
 import yaml
 from tests.cli.conftest import Brownout
 
-from brownout import catalog
+from brownout.base import catalog
 
 
 @pytest.mark.parametrize("scenario", catalog.names("experiments"))

@@ -10,9 +10,9 @@ import pytest
 from tests.cli.conftest import Brownout
 from tests.run_builder import RunScript, build_run
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
+from brownout.faults import open_runs
 from brownout.run.kept import KeptRun, age, to_remove
-from brownout.session import open_runs
 
 RUN = "20261122T101500Z-node-kill-4711"
 TIGHT = ({"measure": "blackout", "limit": 0.5, "scope": "total"},)
@@ -130,7 +130,7 @@ def test_a_report_without_its_packages_says_what_to_install(
 ) -> None:
     build_run(home / "runs", RunScript(duration_s=45))
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.delitem(sys.modules, "brownout.report.html", raising=False)
+    monkeypatch.delitem(sys.modules, "brownout.show.report.html", raising=False)
     said = brownout("report")
     assert (said.code, "brownout[report]" in said.err) == (64, True)
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Brownout
 
-from brownout import catalog
-from brownout.session import open_runs
+from brownout.base import catalog
+from brownout.faults import open_runs
 
 
 @pytest.fixture(autouse=True)

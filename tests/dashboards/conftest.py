@@ -18,10 +18,10 @@ from tests.dashboards.recorded_exporters import exporters
 from tests.prometheus import serving, wanted
 
 from brownout import cli
-from brownout.cluster import inventory
-from brownout.cluster.model import Cluster
-from brownout.cluster.observing import Endpoint
 from brownout.infra.lab.ports import free_ports
+from brownout.inventory import inventory
+from brownout.inventory.model import Cluster
+from brownout.inventory.observing import Endpoint
 from brownout.observe import targets
 from brownout.observe.source import Source
 

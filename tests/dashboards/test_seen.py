@@ -9,10 +9,10 @@ from tests.dashboards.conftest import Seen
 from tests.dashboards.questions import Question, filled, of_dashboards, of_rules
 from tests.prometheus import get, promtool
 
-from brownout import slo
 from brownout.dashboards import queries
 from brownout.dashboards.compare import shift
 from brownout.dashboards.run import ZOOM
+from brownout.judge import slo
 from brownout.litmus.definitions import prom_probe
 
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(400)]

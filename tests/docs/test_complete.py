@@ -11,10 +11,11 @@ import typer
 from pydantic import BaseModel
 from tests.docs.documents import ROOT
 
-from brownout import catalog, cli, discover
+from brownout import cli, discover
+from brownout.base import catalog
 from brownout.cli.scaffold import VARIABLES
-from brownout.impact import MeasureSettings
-from brownout.impact.names import known
+from brownout.measure import MeasureSettings
+from brownout.measure.names import known
 
 COMMANDS = (ROOT / "docs" / "commands.md").read_text()
 EXPERIMENTS = (ROOT / "docs" / "experiments.md").read_text()
@@ -141,16 +142,16 @@ def _workload_settings() -> list[str]:
 
 
 def _inventory_settings() -> list[tuple[str, str]]:
-    from brownout.cluster import plugins
-    from brownout.cluster.host import GROUP, host_class
-    from brownout.cluster.model import Cluster
-    from brownout.cluster.observing import ObserveSpec
+    from brownout.base import plugins
+    from brownout.inventory.model import Cluster
+    from brownout.inventory.observing import ObserveSpec
+    from brownout.machine.host import host_class
 
     plain = sorted(set(_settings(Cluster, {ObserveSpec})))
     found = [("clusters.md", name) for name in plain]
     found += [("dashboards.md", name) for name in sorted(set(_settings(ObserveSpec, set())))]
     pages = {"docker": "docker.md", "kubernetes": "kubernetes.md", "ssh": "ssh.md"}
-    for kind in plugins.known(GROUP):
+    for kind in plugins.known(plugins.HOSTS):
         own = sorted(set(_settings(host_class(kind).Spec, set())) - set(plain))
         found += [(pages.get(kind, "clusters.md"), name) for name in own]
     return list(dict.fromkeys(found))
@@ -169,7 +170,7 @@ def test_every_setting_of_an_inventory_is_documented(page: str, name: str) -> No
 
 
 def _gameday_settings() -> list[str]:
-    from brownout.gameday.spec import GameDay
+    from brownout.runs.gameday.spec import GameDay
 
     return sorted(set(_settings(GameDay, set())))
 

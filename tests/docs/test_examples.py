@@ -12,8 +12,8 @@ import pytest
 from tests import chaos_runner as chaos
 from tests.docs.documents import DOCUMENTS, ROOT, Block, blocks
 
-from brownout.cluster.adapter import Adapter
-from brownout.cluster.model import Cluster
+from brownout.databases.adapter import Adapter
+from brownout.inventory.model import Cluster
 
 pytestmark = pytest.mark.alone
 

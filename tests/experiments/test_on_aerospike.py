@@ -10,11 +10,11 @@ import pytest
 from tests import chaos_runner as chaos
 from tests.infra.lab.aerospike.waiting import await_state
 
-from brownout.cluster.aerospike import AerospikeAdapter
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster
-from brownout.report import picture
-from brownout.report.reading import read
+from brownout.databases.aerospike import AerospikeAdapter
+from brownout.inventory.model import Cluster
+from brownout.machine.host import host_for
+from brownout.show.report import picture
+from brownout.show.report.reading import read
 
 pytestmark = pytest.mark.alone
 

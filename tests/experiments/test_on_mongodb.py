@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests import chaos_runner as chaos
 
-from brownout.infra.lab.state import running_inventory
+from brownout.inventory.labs import running_inventory
 
 pytestmark = pytest.mark.alone
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests import chaos_runner as chaos
 
-from brownout.infra.lab.state import running_inventory
+from brownout.inventory.labs import running_inventory
 from brownout.run.lanes import read_lanes
 
 pytestmark = pytest.mark.alone

@@ -8,10 +8,10 @@ import bson
 import pytest
 from tests import chaos_runner as chaos
 
-from brownout.cluster import network
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.model import Cluster, Node, ProcessSpec
-from brownout.infra.lab.state import running_inventory
+from brownout.databases.adapter import adapter_for
+from brownout.inventory.labs import running_inventory
+from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine import network
 from brownout.run.ledger import classify
 from brownout.run.ledger_lines import read_ledger_lines
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from tests import chaos_runner as chaos
 
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.aerospike import AerospikeAdapter
-from brownout.cluster.model import Cluster
-from brownout.infra.lab.state import running_inventory
+from brownout.databases.adapter import adapter_for
+from brownout.databases.aerospike import AerospikeAdapter
+from brownout.inventory.labs import running_inventory
+from brownout.inventory.model import Cluster
 
 pytestmark = pytest.mark.alone
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests import chaos_runner as chaos
 
-from brownout.cluster.host import delaying_host
-from brownout.cluster.model import Cluster
+from brownout.inventory.model import Cluster
+from brownout.machine.host import delaying_host
 from brownout.run.latency import read_hlog
 
 pytestmark = pytest.mark.alone

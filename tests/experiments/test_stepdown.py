@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests import chaos_runner as chaos
 
-from brownout.cluster.model import Cluster
+from brownout.inventory.model import Cluster
 
 pytestmark = pytest.mark.alone
 

@@ -8,7 +8,7 @@ import yaml
 from kubernetes.client import CoreV1Api
 from pydantic import ValidationError
 
-from brownout.errors import ConfigurationError, HostError
+from brownout.base.errors import ConfigurationError, HostError
 from brownout.kubernetes import access
 from brownout.kubernetes.access import Access, connect
 from brownout.kubernetes.problems import asking

@@ -7,7 +7,7 @@ from kubernetes.client import ApiClient, Configuration
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError, MaxRetryError
 
-from brownout.errors import HostError
+from brownout.base.errors import HostError
 from brownout.kubernetes.problems import asking, said
 
 _FORBIDDEN = 'pods "db-0" is forbidden: User "me" cannot delete resource "pods" in API group ""'

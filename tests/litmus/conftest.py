@@ -10,12 +10,12 @@ import yaml
 from tests.docs.documents import ROOT
 from tests.litmus.definitions import CRDS
 
-from brownout.session.engines import Where, litmus_at
+from brownout.faults.litmus.engines import Where, litmus_at
 
 if TYPE_CHECKING:
     from tests.control_plane import ControlPlane
 
-    from brownout.litmus.api import Litmus
+    from brownout.faults.litmus.api import Litmus
 
 Document = dict[str, Any]
 

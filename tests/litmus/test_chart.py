@@ -10,7 +10,9 @@ import yaml
 from tests.docs.documents import ROOT
 from tests.litmus.definitions import mistakes
 
-from brownout import catalog, cli, slo
+from brownout import cli
+from brownout.base import catalog
+from brownout.judge import slo
 from brownout.litmus.chart import chart
 from brownout.litmus.chart_parts import ACCOUNT, FAULTS, IMAGE, VARIABLES
 from brownout.litmus.declared import declared_limits

@@ -14,15 +14,15 @@ from tests.litmus.standin import operator
 from tests.waiting import await_whole
 
 from brownout import cli
-from brownout.cluster.adapter import Adapter, adapter_for
-from brownout.cluster.model import Cluster, Guards
-from brownout.errors import ClusterError, Refused
-from brownout.litmus.api import Litmus
-from brownout.litmus.manifest import MARK, from_parts
+from brownout.base.errors import ClusterError, Refused
+from brownout.databases.adapter import Adapter, adapter_for
+from brownout.faults import debts
+from brownout.faults.faults import Faults
+from brownout.faults.litmus.api import Litmus
+from brownout.faults.litmus.engines import Engines, await_completed, result_of
+from brownout.faults.litmus.manifest import MARK, from_parts
+from brownout.inventory.model import Cluster, Guards
 from brownout.run.events import EventLog, read_events
-from brownout.session import debts
-from brownout.session.engines import Engines, await_completed, result_of
-from brownout.session.faults import Faults
 
 pytestmark = pytest.mark.kubernetes
 Document = dict[str, Any]

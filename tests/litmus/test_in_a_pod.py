@@ -19,11 +19,11 @@ from tests.docs.documents import ROOT
 from tests.litmus.conftest import Place, place_in
 from tests.litmus.standin import job_of
 
+from brownout.faults.litmus.api import Litmus
+from brownout.faults.litmus.engines import litmus_at
 from brownout.infra import lab
-from brownout.infra.lab import state
-from brownout.litmus.api import Litmus
+from brownout.inventory import labs
 from brownout.litmus.telling import tell
-from brownout.session.engines import litmus_at
 
 if TYPE_CHECKING:
     from tests.control_plane import ControlPlane
@@ -81,7 +81,7 @@ def atlas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Document]
     try:
         lab.up("lab-atlas")
         found: Document = yaml.safe_load(
-            (state.directory("lab-atlas") / "inventory.yaml").read_text()
+            (labs.directory("lab-atlas") / "inventory.yaml").read_text()
         )
         for node in found["nodes"]:
             del node["host"]
@@ -104,7 +104,7 @@ def started(litmus_plane: "ControlPlane", atlas: Document, tmp_path: Path) -> It
 
 def _start(place: Place, litmus: Litmus, atlas: Document, where: Path) -> Started:
     core, account = client.CoreV1Api(place.api), atlas["atlas"]["service_account"]
-    base = state.directory("lab-atlas")
+    base = labs.directory("lab-atlas")
     secret = {key: (base / account[key]["file"]).read_text() for key in account}
     account.update({key: {"file": f"/etc/brownout-secrets/{key}"} for key in secret})
     core.create_namespaced_secret(

@@ -11,15 +11,16 @@ import yaml
 from tests.litmus.definitions import mistakes
 from tests.run_builder import RunScript, build_run
 
-from brownout import cli, slo
-from brownout.errors import ConfigurationError
+from brownout import cli
+from brownout.base.errors import ConfigurationError
+from brownout.faults.litmus.surroundings import surroundings
+from brownout.judge import slo
+from brownout.judge.slo import Limit
 from brownout.litmus.answering import figure
 from brownout.litmus.declared import declared_limits, probes_of
 from brownout.litmus.definitions import Source, cmd_probe, definitions, prom_probe, query
 from brownout.litmus.naming import places, probe_name
-from brownout.litmus.surroundings import surroundings
 from brownout.litmus.variables import variables
-from brownout.slo import Limit
 
 LIMITS = [
     Limit("recovery_time", 10.0),

@@ -22,16 +22,16 @@ from tests.docs.documents import ROOT
 from tests.litmus.conftest import Place
 from tests.waiting import await_whole
 
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.model import Cluster
-from brownout.errors import ClusterError
-from brownout.litmus import watching
-from brownout.litmus.api import Conflict, Litmus
+from brownout.base.errors import ClusterError
+from brownout.databases.adapter import adapter_for
+from brownout.faults.litmus import watching
+from brownout.faults.litmus.api import Conflict, Litmus
+from brownout.faults.litmus.engines import litmus_at, result_of
+from brownout.faults.litmus.surroundings import Surroundings
+from brownout.inventory.model import Cluster
 from brownout.litmus.conduct import conduct
 from brownout.litmus.reporting import Reporter
-from brownout.litmus.surroundings import Surroundings
 from brownout.litmus.telling import broken_off, started, tell
-from brownout.session.engines import litmus_at, result_of
 
 pytestmark = pytest.mark.kubernetes
 Document = dict[str, Any]

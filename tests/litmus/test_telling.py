@@ -7,8 +7,8 @@ import pytest
 from tests.litmus.definitions import mistakes
 from tests.run_builder import RunScript, build_run
 
+from brownout.faults.litmus.surroundings import Surroundings
 from brownout.litmus.chaosresult import RUN, chaosresult, is_of_our_job, says_so
-from brownout.litmus.surroundings import Surroundings
 from brownout.litmus.telling import Told, broken_off, started, tell, with_history
 from brownout.run.directory import RunDirectory
 

@@ -9,8 +9,8 @@ from typing import Any
 import aerospike
 import pymongo
 
-from brownout.cluster.aerospike import info
-from brownout.cluster.model import Cluster
+from brownout.databases.aerospike import info
+from brownout.inventory.model import Cluster
 
 #: Of the profile: enough for some ten thousand operations.
 _PROFILE_BYTES = 64 << 20

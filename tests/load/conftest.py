@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from brownout.cluster.adapter import Adapter, adapter_for
-from brownout.cluster.host import Host, host_for
-from brownout.cluster.model import Cluster, Node
+from brownout.databases.adapter import Adapter, adapter_for
+from brownout.inventory.model import Cluster, Node
 from brownout.load import workload as workloads
 from brownout.load.generator import Generator
+from brownout.machine.host import Host, host_for
 from brownout.run.ledger import Ledger, classify
 from brownout.run.ledger_lines import read_ledger_lines
 

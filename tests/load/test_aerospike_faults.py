@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from brownout.cluster.host import host_for
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
+from brownout.machine.host import host_for
 
 from .conftest import Running
 

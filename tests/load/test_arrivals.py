@@ -10,7 +10,7 @@ import pytest
 from tests.load.arrivals import AerospikeArrivals, Arrived, MongoArrivals
 from tests.load.conftest import Running
 
-from brownout.cluster.model import Cluster
+from brownout.inventory.model import Cluster
 from brownout.load import workload as workloads
 from brownout.run.ledger_lines import read_ledger_lines
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.channel import Channel, Event
 
 #: Answers each command with itself as an event, and obeys `exit`.

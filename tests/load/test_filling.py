@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.capacity.known import paced_server, workload
+from tests.runs.capacity.known import paced_server, workload
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.load import workload as workloads
 from brownout.load.filling import Conditioning, Pace, bytes_of, fill, sized
 from brownout.load.place import Here

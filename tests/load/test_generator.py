@@ -9,9 +9,9 @@ from typing import Any
 import pymongo
 import pytest
 
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.model import Cluster
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
+from brownout.databases.adapter import adapter_for
+from brownout.inventory.model import Cluster
 from brownout.load import workload as workloads
 from brownout.load.generator import Generator
 from brownout.load.session import run_load

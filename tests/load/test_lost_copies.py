@@ -10,10 +10,10 @@ import aerospike
 import pytest
 from tests.infra.lab.aerospike.waiting import await_state
 
-from brownout.cluster.aerospike import AerospikeAdapter
-from brownout.cluster.aerospike.info import ask
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster
+from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.info import ask
+from brownout.inventory.model import Cluster
+from brownout.machine.host import host_for
 from brownout.run.ledger import Ledger, classify
 from brownout.run.ledger_lines import read_ledger_lines
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from brownout.cluster.host import host_for
+from brownout.machine.host import host_for
 
 from .conftest import Running
 

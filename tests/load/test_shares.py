@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.load import workload as workloads
 from brownout.load.place import Here
 from brownout.load.session import run_load

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.load import workload as workloads
 
 

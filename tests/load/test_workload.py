@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.load import workload as workloads
 from brownout.load.workload import Workload
 from brownout.load.workload_fields import OPERATIONS

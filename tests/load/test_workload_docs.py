@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from brownout.base.settings_file import parse_yaml
 from brownout.load import options, workload_fields, workload_models
 from brownout.load import workload as workloads
 from brownout.load.workload import Workload
-from brownout.settings_file import parse_yaml
 
 PAGE = Path(__file__).parents[2] / "docs" / "workloads.md"
 MODELS = (

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from tests.run_builder import RunScript, build_run
 
-from brownout.cluster.observing import Grafana
-from brownout.live.files import RunFiles
+from brownout.inventory.observing import Grafana
 from brownout.observe.annotations import Annotator, annotations_of
 from brownout.observe.grafana import GrafanaBoard
 from brownout.observe.labels import labels_of
 from brownout.observe.state import RunState
 from brownout.run.metadata import read_json
+from brownout.show.live.files import RunFiles
 
 BEGAN = 1_800_000_000.0
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from brownout.cluster import inventory
-from brownout.errors import ConfigurationError
-from brownout.infra.lab import state
+from brownout.base.errors import ConfigurationError
+from brownout.inventory import inventory, labs
 
 
 def _cluster(observe: Any, tmp_path: Path) -> Any:
@@ -55,8 +54,8 @@ def test_what_a_running_lab_writes_down_leaves_it_out(
     monkeypatch.setenv("GRAFANA_TOKEN", "s3cret")
     grafana = {"url": "https://g.example.com", "token": {"env": "GRAFANA_TOKEN"}}
     cluster = _cluster({"grafana": grafana}, tmp_path)
-    state.directory(cluster.name).mkdir(parents=True)
-    written = state.write_inventory(cluster)
+    labs.directory(cluster.name).mkdir(parents=True)
+    written = labs.write_inventory(cluster)
     assert inventory.declared(written).observe.grafana is None
     assert inventory.declared(written).lab == cluster.lab
 

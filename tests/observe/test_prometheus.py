@@ -9,9 +9,9 @@ import pytest
 from tests.prometheus import get, wanted
 
 from brownout import cli
-from brownout.cluster.observing import Endpoint, Exporter
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
 from brownout.infra.lab.ports import free_ports
+from brownout.inventory.observing import Endpoint, Exporter
 from brownout.observe import prometheus, targets
 from brownout.observe.config import config
 from brownout.observe.push import push

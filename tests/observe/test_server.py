@@ -6,10 +6,10 @@ import urllib.error
 import pytest
 from tests.prometheus import get
 
-from brownout.errors import ConfigurationError
-from brownout.live.board import Board, Clock, Figures
+from brownout.base.errors import ConfigurationError
 from brownout.observe.page import Shown
 from brownout.observe.server import Server, patience
+from brownout.show.live.board import Board, Clock, Figures
 
 PAGES = {"/metrics": lambda: "up 1\n", "/board": lambda: "{}"}
 

@@ -9,15 +9,15 @@ import pytest
 from tests.prometheus import promtool, serving, wanted
 from tests.run_builder import RunScript, build_run
 
-from brownout.cluster.observing import Endpoint, ObserveSpec
+from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.dashboards import queries
 from brownout.dashboards.compare import shift
-from brownout.errors import ClusterError, ConfigurationError
 from brownout.infra.lab.ports import free_ports
-from brownout.live.files import RunFiles
+from brownout.inventory.observing import Endpoint, ObserveSpec
 from brownout.observe.source import Source, source_for
 from brownout.observe.state import RunState
 from brownout.session.server_view import ServerView
+from brownout.show.live.files import RunFiles
 
 #: On a whole second, ten minutes ago: t = 0 of everything here.
 BEGAN = float(round(time.time()) - 600)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from brownout.cluster.resizing import Holding
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
+from brownout.databases.resizing import Holding
 from brownout.run.balance import HEADER, Balance, balance_lines, read_balance
 
 NODES = {"n1": Holding(1000, 1_000_000, 12, 0), "n6": Holding(3, 42, None, None)}

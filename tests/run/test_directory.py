@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brownout.errors import ExitCode, RunDirectoryError
+from brownout.base.errors import ExitCode, RunDirectoryError
 from brownout.run.directory import RunDirectory, runs_root
 
 
@@ -57,7 +57,7 @@ def test_a_file_in_the_way_is_refused(tmp_path: Path) -> None:
 def test_a_full_disk_is_refused(tmp_path: Path) -> None:
     """A real one: a small file system of its own, filled to the last byte."""
     script = (
-        "import sys; from pathlib import Path; from brownout.errors import RunDirectoryError\n"
+        "import sys; from pathlib import Path; from brownout.base.errors import RunDirectoryError\n"
         "from brownout.run.directory import RunDirectory\n"
         "try: RunDirectory.create('x', 1, root=Path(sys.argv[1]), least_free_bytes=0)\n"
         "except RunDirectoryError as error: sys.exit(str(error))\n"

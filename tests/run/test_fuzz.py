@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.fuzzing import VALUES, answers, changed, damaged, fuzzed
 from tests.run_builder import RunScript, build_run
 
-from brownout.cluster.resizing import Holding
-from brownout.report import html
-from brownout.report.table import render
-from brownout.run import analyze
+from brownout.databases.resizing import Holding
+from brownout.faults import debts
+from brownout.faults.heal import half_wiped, still_broken
+from brownout.judge.analysis import analyze
 from brownout.run.balance import HEADER, balance_lines, read_balance
 from brownout.run.csvfile import read_rows, read_table
 from brownout.run.directory import RunDirectory
@@ -27,8 +27,8 @@ from brownout.run.ledger_lines import read_ledger_lines
 from brownout.run.metadata import read_json
 from brownout.run.series import identity_violations, read_series
 from brownout.run.table import OUTCOME_COLUMNS
-from brownout.session import debts
-from brownout.session.heal import half_wiped, still_broken
+from brownout.show.report import html
+from brownout.show.report.table import render
 
 SMALL = RunScript(rate=20, duration_s=4, fault_at=2.0, outage_s=0.5, start_at=2.6,
                   rejoined_at=3.0, redundant_at=3.2)  # fmt: skip

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 from brownout.run import lanes
 from brownout.run.lanes import read_lanes
 

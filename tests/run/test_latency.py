@@ -8,7 +8,7 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 from brownout.run.latency import LatencyLog, is_response, read_hlog
 
 times = st.lists(st.integers(1, 5_000_000), min_size=1, max_size=60)

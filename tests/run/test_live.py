@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.run_builder import RunScript, build_run
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.run.series import LiveSeries, read_series
 
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from tests.capacity.known import paced_server, workload
+from tests.runs.capacity.known import paced_server, workload
 
-from brownout.impact.trend import trend_of
 from brownout.load.session import run_load
-from brownout.report import trend as words
+from brownout.measure.trend import trend_of
 from brownout.run.balance import HEADER
 from brownout.run.longrun import intervals
+from brownout.show.report import trend as words
 
 #: So much the server can do a second in each second of the load; 300/s are offered.
 PACES = (280, 260, 240, 220, 200, 180, 160, 140)

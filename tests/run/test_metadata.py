@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 from brownout.run.metadata import MASK, read_json, redact, write_json
 
 SECRET = "hunter2-Zq8"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from brownout.report.table import render
-from brownout.run import analyze
+from brownout.judge.analysis import analyze
+from brownout.show.report.table import render
 
 RECORDED = Path(__file__).parents[1] / "data" / "starved"
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from tests.security.secured_lab import SecuredLab
 
-from brownout.cluster import inventory
-from brownout.cluster.adapter import adapter_for
-from brownout.errors import BrownoutError
+from brownout.base.errors import BrownoutError
+from brownout.databases.adapter import adapter_for
+from brownout.inventory import inventory
 from brownout.load import workload as workloads
 from brownout.load.generator import Generator
 from brownout.load.session import LoadResult, run_load

@@ -11,12 +11,12 @@ import pytest
 import yaml
 from cryptography.hazmat.primitives import serialization as form
 
-from brownout.cluster.model import Cluster
-from brownout.cluster.mongodb.access import access
+from brownout.databases.mongodb.access import access
 from brownout.infra import lab
-from brownout.infra.lab import certificates, state
-from brownout.infra.lab import secured as labs
+from brownout.infra.lab import certificates, secured
 from brownout.infra.lab.certificates import Authority
+from brownout.inventory import labs
+from brownout.inventory.model import Cluster
 
 LAB = "lab-mongodb-secure"
 USERNAME = "chaos-engineer"
@@ -52,18 +52,18 @@ class SecuredLab:
             cluster = lab.up(LAB)
         mark = f"leak{secrets.token_hex(8)}"
         found = cls(cluster, authorities[0], mark, f"p@ss/w:%ö&{mark}\"'?#", f"key {mark} phrase")
-        found.add_user(USERNAME, found.password, labs.ROLES)
+        found.add_user(USERNAME, found.password, secured.ROLES)
         return found
 
     @property
     def tls(self) -> Path:
         """Where the lab's certificates lie."""
-        return state.directory(LAB) / "tls"
+        return labs.directory(LAB) / "tls"
 
     def admin(self) -> pymongo.MongoClient[dict[str, Any]]:
         """Return a client that may do everything, of the whole set."""
-        way = access(labs.without_login(self.cluster))
-        login = labs.member_login(state.directory(LAB))
+        way = access(secured.without_login(self.cluster))
+        login = secured.member_login(labs.directory(LAB))
         return pymongo.MongoClient(way.uri, **way.pymongo(), **login, timeoutMS=20_000)
 
     def add_user(self, name: str, password: str, roles: Any) -> None:
@@ -101,7 +101,7 @@ class SecuredLab:
 
     def inventory(self, where: Path, connection: Mapping[str, Any], **more: Any) -> Path:
         """Write an inventory of the lab's members with another `connection`; it is no lab."""
-        running = yaml.safe_load((state.directory(LAB) / "inventory.yaml").read_text())
+        running = yaml.safe_load((labs.directory(LAB) / "inventory.yaml").read_text())
         data = {**running, "name": "secured", "connection": dict(connection), **more}
         del data["lab"]
         path = where / "secured.yaml"

@@ -14,7 +14,7 @@ from tests import chaos_runner as chaos
 from tests.security.driving import SMALL
 from tests.security.secured_lab import SecuredLab
 
-from brownout.cluster.adapter import adapter_for
+from brownout.databases.adapter import adapter_for
 from brownout.run.directory import LEAST_FREE_AT_WORK, LEAST_FREE_BYTES
 from brownout.run.series import Series
 from brownout.session.stopping import POLL_S, StopWatch

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from tests.run_builder import RunScript, build_run
 
-from brownout.evidence.bundling import bundle
-from brownout.gameday.locks import Locks
-from brownout.history.place import find
-from brownout.history.store import Store
+from brownout.base.private import private_directory, private_file
+from brownout.faults import open_runs
 from brownout.observe import targets
-from brownout.private import private_directory, private_file
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
-from brownout.session import open_runs
+from brownout.runs.evidence.bundling import bundle
+from brownout.runs.gameday.locks import Locks
+from brownout.runs.history.place import find
+from brownout.runs.history.store import Store
 from brownout.testing.hold import Holds
 
 

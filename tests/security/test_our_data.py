@@ -8,7 +8,7 @@ from tests import chaos_runner as chaos
 from tests.security.driving import SMALL, brownout
 from tests.security.secured_lab import SecuredLab
 
-from brownout.errors import ExitCode
+from brownout.base.errors import ExitCode
 
 THEIRS = "brownout"
 #: A load that says that its data set is there already.

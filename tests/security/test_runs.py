@@ -11,9 +11,9 @@ from tests.chaos_runner import Ran
 from tests.security.driving import SMALL, brownout, leaks
 from tests.security.secured_lab import VARIABLE, SecuredLab
 
-from brownout.cluster import procfs
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.model import Cluster
+from brownout.databases.adapter import adapter_for
+from brownout.inventory.model import Cluster
+from brownout.machine import procfs
 
 SECRETS = {"db": {"password": {"type": "env", "key": VARIABLE}}}
 

@@ -11,7 +11,7 @@ from tests.security.driving import SMALL, brownout, leaks
 from tests.security.name_server import Records, asking_it, serving, why_not
 from tests.security.secured_lab import LAB, USERNAME, VARIABLE, SecuredLab
 
-from brownout.errors import ExitCode
+from brownout.base.errors import ExitCode
 
 Load = Callable[[str], "CompletedProcess[str]"]
 

@@ -12,35 +12,35 @@ from pathlib import Path
 
 import pytest
 
-from brownout.cluster import toxiproxy
-from brownout.cluster.aerospike import info
-from brownout.cluster.atlas.client import AtlasClient
-from brownout.cluster.atlas.spec import AtlasSpec
-from brownout.cluster.docker.engine import connected
-from brownout.cluster.docker.spec import EngineSettings
-from brownout.cluster.kubernetes.session import PodRunner
-from brownout.cluster.model import Node, ProxySpec
-from brownout.cluster.mongodb.access import Access as MongodbAccess
-from brownout.cluster.mongodb.link import Link
-from brownout.cluster.observing import Endpoint, Grafana, ObserveSpec
-from brownout.cluster.ssh import pool
-from brownout.cluster.ssh.connection import SshRunner
-from brownout.cluster.ssh.spec import Login
-from brownout.errors import BrownoutError
-from brownout.gameday.locks import Locks
+from brownout.atlas.client import AtlasClient
+from brownout.base.errors import BrownoutError
+from brownout.databases.aerospike import info
+from brownout.databases.mongodb.access import Access as MongodbAccess
+from brownout.databases.mongodb.link import Link
+from brownout.faults.litmus.api import Litmus
+from brownout.inventory.atlas import AtlasSpec
+from brownout.inventory.model import Node, ProxySpec
+from brownout.inventory.observing import Endpoint, Grafana, ObserveSpec
 from brownout.kubernetes import access as kubernetes
 from brownout.kubernetes.access import Access, connect
-from brownout.litmus.api import Litmus
-from brownout.live import distant
-from brownout.live.distant import DistantRun
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.stream import PodStream
+from brownout.machine import toxiproxy
+from brownout.machine.docker.engine import connected
+from brownout.machine.docker.spec import EngineSettings
+from brownout.machine.kubernetes.session import PodRunner
+from brownout.machine.ssh import pool
+from brownout.machine.ssh.connection import SshRunner
+from brownout.machine.ssh.spec import Login
+from brownout.observe import distant
 from brownout.observe.annotations import Annotation
+from brownout.observe.distant import DistantRun
 from brownout.observe.grafana import GrafanaBoard
 from brownout.observe.push import push
 from brownout.observe.source import source_for
-from brownout.store import objects
-from brownout.store.place import wanted
+from brownout.runs.gameday.locks import Locks
+from brownout.runs.store import objects
+from brownout.runs.store.place import wanted
 
 
 @dataclass(frozen=True)

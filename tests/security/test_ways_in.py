@@ -9,8 +9,8 @@ import pytest
 from tests.security.driving import SMALL, leaks, load_for_a_second
 from tests.security.secured_lab import LAB, USERNAME, VARIABLE, SecuredLab
 
-from brownout.cluster import inventory
-from brownout.cluster.adapter import adapter_for
+from brownout.databases.adapter import adapter_for
+from brownout.inventory import inventory
 from brownout.load import workload as workloads
 from brownout.load.generator import Generator
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from tests import chaos_runner as chaos
 
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.model import Cluster
+from brownout.databases.adapter import adapter_for
+from brownout.inventory.model import Cluster
 
 
 def _hanging() -> dict[str, Any]:

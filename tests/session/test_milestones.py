@@ -6,10 +6,10 @@ from collections.abc import Iterable
 import pytest
 from tests.infra.lab.aerospike.waiting import await_state
 
-from brownout.cluster.adapter import Adapter
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster
-from brownout.session.faults import Faults
+from brownout.databases.adapter import Adapter
+from brownout.faults.faults import Faults
+from brownout.inventory.model import Cluster
+from brownout.machine.host import host_for
 from brownout.session.milestones import Looks, MilestoneWatcher
 
 #: What looks at a member said, a second each: it was SECONDARY for one, then in ROLLBACK for 210 s.

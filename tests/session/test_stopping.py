@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.run.series import Series
 from brownout.run.table import OUTCOME_COLUMNS, SERIES_COLUMNS, Table, frozen
 from brownout.session.stopping import StopWatch, parse_conditions

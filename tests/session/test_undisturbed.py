@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from brownout.base.errors import GeneratorError
 from brownout.calibration.running import scripted_server, workload_of
 from brownout.calibration.scenario import Setup
-from brownout.errors import GeneratorError
 from brownout.load.generator import Generator
 from brownout.run.events import EventLog, read_events
 from brownout.session.undisturbed import control_window, leave_alone

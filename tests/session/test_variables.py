@@ -10,9 +10,10 @@ from chaoslib import substitute
 from chaoslib.activity import get_all_activities_in_experiment
 from chaoslib.configuration import load_configuration
 
-from brownout import catalog, control
-from brownout.errors import ConfigurationError
-from brownout.experiment_checks import problems
+from brownout import control
+from brownout.base import catalog
+from brownout.base.errors import ConfigurationError
+from brownout.session.experiment_checks import problems
 from brownout.session.planning import plan_of
 
 #: Numbers whose default is text, since an environment variable may give them.

@@ -18,9 +18,9 @@ import pytest
 from tests import kill_harness
 from tests.untouched import Untouched
 
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster
 from brownout.infra import lab
+from brownout.inventory.model import Cluster
+from brownout.machine.host import host_for
 
 KILLS = int(os.environ.get("BROWNOUT_SOAK_KILLS", "100"))
 SEED = int(os.environ.get("BROWNOUT_SOAK_SEED", "4711"))

@@ -25,12 +25,12 @@ from tests import kill_harness
 from tests.loadgen.driving import check_identities, rows, running, stream
 from tests.security.driving import SMALL
 
-from brownout.cluster import procfs
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.model import Cluster
+from brownout.databases.adapter import adapter_for
+from brownout.inventory.model import Cluster
+from brownout.judge.analysis import analyze
 from brownout.load.binary import find_loadgen
-from brownout.report import html
-from brownout.run import analyze
+from brownout.machine import procfs
+from brownout.show.report import html
 
 SEED = int(os.environ.get("BROWNOUT_SOAK_SEED", "4711"))
 CUTS = int(os.environ.get("BROWNOUT_SOAK_CUTS", "10"))

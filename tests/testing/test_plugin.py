@@ -5,12 +5,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.gate.repeated import build_repeats
 from tests.run_builder import RunScript, build_run
+from tests.runs.gate.repeated import build_repeats
 from tests.testing import recorded
 
-from brownout.gate import baseline as baselines
-from brownout.run.several import read_several
+from brownout.runs.gate import baseline as baselines
+from brownout.runs.several import read_several
 
 pytest_plugins = "pytester"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from brownout.cluster.model import Node
+from brownout.inventory.model import Node
 
 __all__ = ["PROVIDER", "Book", "now", "region_of", "specification"]
 

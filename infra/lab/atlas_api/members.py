@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable, Collection
 
-from brownout.cluster.adapter import Milestone
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster, Node
-from brownout.cluster.mongodb import MongoAdapter
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
+from brownout.databases.adapter import Milestone
+from brownout.databases.mongodb import MongoAdapter
 from brownout.infra.lab.atlas_api.book import region_of
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import host_for
 
 __all__ = ["Members"]
 

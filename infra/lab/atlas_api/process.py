@@ -14,12 +14,12 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from brownout.cluster.atlas.spec import AtlasSpec, ServiceAccount
-from brownout.cluster.host import host_for
-from brownout.cluster.launch import last_words
-from brownout.cluster.model import LabSpec, Node, ProcessSpec
-from brownout.errors import HostError
+from brownout.base.errors import HostError
 from brownout.infra.lab.ports import free_ports
+from brownout.inventory.atlas import AtlasSpec, ServiceAccount
+from brownout.inventory.model import LabSpec, Node, ProcessSpec
+from brownout.machine.host import host_for
+from brownout.machine.launch import last_words
 
 __all__ = ["idle", "lay_out", "references", "start", "stop"]
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from brownout.cluster import inventory
-from brownout.errors import BrownoutError
+from brownout.base.errors import BrownoutError
 from brownout.infra.lab.atlas_api.desk import Answer, Desk
+from brownout.inventory import inventory
 
 __all__ = ["BANNER", "serve"]
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from brownout.errors import BrownoutError
+from brownout.base.errors import BrownoutError
 from brownout.infra.lab.atlas_api.book import Book
 from brownout.infra.lab.atlas_api.members import Members
 

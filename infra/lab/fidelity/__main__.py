@@ -11,13 +11,13 @@ from tempfile import TemporaryDirectory
 
 import aerospike
 
-from brownout.cluster import inventory
-from brownout.cluster.aerospike import AerospikeAdapter
-from brownout.cluster.model import Cluster
+from brownout.databases.aerospike import AerospikeAdapter
 from brownout.infra import lab
 from brownout.infra.lab.aerospike_server import STAND_IN, VARIABLE
 from brownout.infra.lab.fidelity import answers, captured, driven, tables
 from brownout.infra.lab.fidelity.trial import Trial
+from brownout.inventory import inventory
+from brownout.inventory.model import Cluster
 
 _LAB = "lab-aerospike"
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from brownout.cluster.aerospike.info import ask
-from brownout.cluster.model import Node
+from brownout.databases.aerospike.info import ask
+from brownout.inventory.model import Node
 
 __all__ = ["Compared", "asked", "compare"]
 

@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from brownout.cluster.aerospike import AerospikeAdapter
-from brownout.cluster.aerospike.info import ask, pairs
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster, Node
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
+from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.info import ask, pairs
 from brownout.infra.lab.fidelity.trial import Bucket, Poll, Trial
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import host_for
 
 __all__ = ["trial"]
 

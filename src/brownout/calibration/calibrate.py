@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from brownout.base.errors import BrownoutError
 from brownout.calibration.figures import found_of
 from brownout.calibration.judging import Row, judge, not_measured
 from brownout.calibration.layout import RunPlan, lay_out
 from brownout.calibration.running import drive
 from brownout.calibration.scenario import Scenario
-from brownout.errors import BrownoutError
-from brownout.impact import MeasureSettings
+from brownout.measure import MeasureSettings
 
 __all__ = ["calibrate"]
 

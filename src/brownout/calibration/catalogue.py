@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from brownout.base.errors import ConfigurationError
 from brownout.calibration.scenario import Effect, Scenario, Setup
-from brownout.errors import ConfigurationError
 
 __all__ = ["chosen", "every"]
 

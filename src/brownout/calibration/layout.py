@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brownout.calibration.scenario import Scenario, Setup
-from brownout.impact.settings import MeasureSettings
+from brownout.measure.settings import MeasureSettings
 
 __all__ = ["Placed", "RunPlan", "lay_out", "settings_for"]
 

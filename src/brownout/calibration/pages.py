@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 
 __all__ = ["put"]
 

@@ -10,17 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from brownout.base.errors import GeneratorError
 from brownout.calibration.layout import RunPlan
 from brownout.calibration.scenario import Setup
 from brownout.calibration.truth import Truth, read_truth
-from brownout.errors import GeneratorError
-from brownout.impact import Impact, MeasureSettings, assess
+from brownout.judge.analysis import analyze, load_run
 from brownout.load import workload as workloads
 from brownout.load.binary import find_loadgen, loadgen_version
 from brownout.load.generator import Generator
 from brownout.load.workload import Workload
-from brownout.run import analyze
-from brownout.run.analysis import load_run
+from brownout.measure import Impact, MeasureSettings, assess
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 

@@ -1,6 +1,6 @@
 """What the scripted server says it did: its truth file, and what follows from that alone.
 
-Nothing here knows of buckets, baselines or dips as `brownout.impact` does: the server counts what
+Nothing here knows of buckets, baselines or dips as `brownout.measure` does: the server counts what
 it answered in ticks of 20 ms, and says of each effect from when to when it was on and how many
 operations it hit of those it saw.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 
 __all__ = ["Loss", "Truth", "read_truth"]
 

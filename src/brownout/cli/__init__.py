@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from brownout.base.errors import BrownoutError, ExitCode
 from brownout.cli import (
     calibrate,
     capacity,
@@ -36,7 +37,6 @@ from brownout.cli import (
     trend,
     watch,
 )
-from brownout.errors import BrownoutError, ExitCode
 
 __all__ = ["app", "main", "run"]
 

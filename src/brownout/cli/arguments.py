@@ -23,21 +23,21 @@ def complete_run(incomplete: str) -> list[str]:
 
 def complete_cluster(incomplete: str) -> list[str]:
     """Return the clusters whose names begin so."""
-    from brownout.cluster import inventory
+    from brownout.inventory import inventory
 
     return [name for name in inventory.names() if name.startswith(incomplete)]
 
 
 def complete_experiment(incomplete: str) -> list[str]:
     """Return the shipped experiments whose names begin so."""
-    from brownout import catalog
+    from brownout.base import catalog
 
     return [name for name in catalog.names("experiments") if name.startswith(incomplete)]
 
 
 def complete_workload(incomplete: str) -> list[str]:
     """Return the shipped workloads whose names begin so."""
-    from brownout import catalog
+    from brownout.base import catalog
 
     return [name for name in catalog.names("workloads") if name.startswith(incomplete)]
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Json
-from brownout.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from brownout.calibration.judging import Row
@@ -154,7 +154,7 @@ def false_alarms(
     from brownout.calibration.alarms import rates, table
     from brownout.calibration.alarms.real import real_rates
     from brownout.calibration.machine import machine_words
-    from brownout.impact import MeasureSettings
+    from brownout.measure import MeasureSettings
 
     settings = MeasureSettings.default()
     with _bar("windows without a fault") as progress:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Cluster, Json, Variables, complete_experiment, complete_workload
 from brownout.cli.load import Changes, seconds
-from brownout.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from brownout.capacity.session import Wanted
+    from brownout.runs.capacity.session import Wanted
 
 __all__ = ["capacity"]
 
@@ -68,9 +68,9 @@ def capacity(
     short goes on by --resume. Exit code 0 where it is found, 1 where no rate holds, 2 where it is
     only known to be at least so much.
     """
-    from brownout.capacity.session import Wanted, carry_out, read_wanted
-    from brownout.capacity.words import render
     from brownout.cli.store import delivered
+    from brownout.runs.capacity.session import Wanted, carry_out, read_wanted
+    from brownout.runs.capacity.words import render
 
     if resume is not None:
         if workload:

@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from brownout import experiment_checks
-from brownout.errors import ConfigurationError
-from brownout.experiment_checks import problems_of
-from brownout.settings_file import read_text
+from brownout.base.errors import ConfigurationError
+from brownout.base.settings_file import read_text
+from brownout.session import experiment_checks
+from brownout.session.experiment_checks import problems_of
 
 __all__ = ["KINDS", "check_file", "kind_of"]
 
@@ -75,11 +75,11 @@ def _workload(path: Path, _: Any) -> list[str]:
 
 
 def _gameday(path: Path, _: Any) -> list[str]:
-    from brownout.gameday import check_installed
+    from brownout.runs.gameday import check_installed
 
     def read() -> None:
         check_installed()
-        from brownout.gameday import reading
+        from brownout.runs.gameday import reading
 
         reading.read(str(path))
 
@@ -87,13 +87,13 @@ def _gameday(path: Path, _: Any) -> list[str]:
 
 
 def _inventory(path: Path, _: Any) -> list[str]:
-    from brownout.cluster import inventory
+    from brownout.inventory import inventory
 
     return problems_of(lambda: inventory.declared(path))
 
 
 def _limits(path: Path, _: Any) -> list[str]:
-    from brownout import slo
+    from brownout.judge import slo
 
     return problems_of(lambda: slo.parse(path.read_text(encoding="utf-8"), str(path)))
 

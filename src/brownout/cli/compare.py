@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Json, complete_run
-from brownout.errors import ConfigurationError
 
 __all__ = ["compare"]
 
@@ -35,8 +35,8 @@ def compare(
     Refuses (exit code 64) to mix stand-ins with real systems, other loops, resolutions or
     deadlines; with --mixed it is said beneath the tables and at the top of the page.
     """
-    from brownout.compare import page, systems
-    from brownout.run.several import read_several
+    from brownout.runs.compare import page, systems
+    from brownout.runs.several import read_several
 
     pairs = [_pair(text) for text in runs]
     found = read_several([run for _, run in pairs])
@@ -48,7 +48,7 @@ def compare(
     notes = systems.remarks(sorted_)
     told = [*(f"MIXED: {warning}" for warning in warnings), *notes]
     if report is not None:
-        from brownout.report.html import save
+        from brownout.show.report.html import save
 
         save(report, page.render(sorted_, warnings, notes))
         typer.echo(str(report), err=True)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from brownout.base.errors import ConfigurationError, ExitCode
 from brownout.cli.arguments import Run
-from brownout.errors import ConfigurationError, ExitCode
 
 __all__ = ["bundle", "verify"]
 
@@ -22,8 +22,8 @@ def bundle(
 
     Prints its path and its SHA-256; keep that elsewhere, and `verify` tells a forged bundle too.
     """
-    from brownout.evidence.bundling import bundle as make
     from brownout.run.directory import RunDirectory
+    from brownout.runs.evidence.bundling import bundle as make
 
     directory = RunDirectory.find(run)
     made = make(directory, to or Path(f"{directory.run_id}.tar.gz"))
@@ -44,7 +44,7 @@ def verify(
 
     Damaged, missing and added files are named; 64 where it is no bundle at all.
     """
-    from brownout.evidence.verifying import verify as check
+    from brownout.runs.evidence.verifying import verify as check
 
     if sha256 and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
         raise ConfigurationError("--sha256: wanted 64 hexadecimal digits")

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from brownout.base.errors import ConfigurationError, ExitCode
 from brownout.cli.arguments import Cluster
 from brownout.cli.load import Changes, Confirm, WorkloadName, opened_adapter, seconds
-from brownout.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
-    from brownout.cluster.adapter import Adapter
-    from brownout.cluster.model import Cluster as ClusterModel
+    from brownout.databases.adapter import Adapter
+    from brownout.inventory.model import Cluster as ClusterModel
     from brownout.load.workload import Workload
     from brownout.session.status import Status
 
@@ -41,8 +41,8 @@ def fill(
     One that was killed goes on where it stopped; a complete one is only counted. Exit code 2
     where it did not get steady in the time that --condition gives it.
     """
-    from brownout.cluster import inventory
     from brownout.infra import lab
+    from brownout.inventory import inventory
     from brownout.load import workload as workloads
     from brownout.load.filling import bytes_of, sized
     from brownout.session.loads import check_allowed
@@ -85,11 +85,11 @@ def _carried_out(
     tolerance: float,
 ) -> tuple[str, bool]:
     """Fill, and condition where `longest` is not 0; return what to say, and whether it is well."""
+    from brownout.base.words import duration
     from brownout.load.filling import Conditioning
     from brownout.load.filling import fill as filled
     from brownout.load.session import run_load
     from brownout.load.where import places_for
-    from brownout.report.words import duration
     from brownout.run.directory import RunDirectory
     from brownout.session.loads import taken
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 
 __all__ = ["Foreign", "read"]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from brownout.base.errors import ExitCode, Refused, RunDirectoryError
 from brownout.cli.arguments import Json
-from brownout.errors import ExitCode, Refused, RunDirectoryError
 
 if TYPE_CHECKING:
-    from brownout.gameday.spec import GameDay
+    from brownout.runs.gameday.spec import GameDay
 
 __all__ = ["app"]
 
@@ -24,14 +24,14 @@ app = typer.Typer(
 @app.callback()
 def _needs() -> None:
     """Say what has to be installed first, where something has."""
-    from brownout.gameday import check_installed
+    from brownout.runs.gameday import check_installed
 
     check_installed()
 
 
 def complete_gameday(incomplete: str) -> list[str]:
     """Return the shipped game days whose names begin so."""
-    from brownout import catalog
+    from brownout.base import catalog
 
     return [name for name in catalog.names("gamedays") if name.startswith(incomplete)]
 
@@ -58,9 +58,9 @@ def run(
     64 where it may not begin.
     """
     from brownout.cli.store import delivered
-    from brownout.gameday.record import EXIT
-    from brownout.gameday.running import run as run_day
-    from brownout.gameday.summary import table
+    from brownout.runs.gameday.record import EXIT
+    from brownout.runs.gameday.running import run as run_day
+    from brownout.runs.gameday.summary import table
 
     spec = _read(gameday)
     try:
@@ -80,7 +80,7 @@ def plan(gameday: File) -> None:
 
     Exit code 64 where anything does.
     """
-    from brownout.gameday.outlook import plan_words
+    from brownout.runs.gameday.outlook import plan_words
 
     words, ok = plan_words(_read(gameday), datetime.now(UTC))
     typer.echo(words)
@@ -92,9 +92,9 @@ def status(as_json: Json = False) -> None:
     """Show the game days that go on, and those that died and wait to be put back."""
     from dataclasses import asdict
 
-    from brownout.gameday.days import Day
-    from brownout.gameday.locks import Locks
-    from brownout.gameday.views import going_on
+    from brownout.runs.gameday.days import Day
+    from brownout.runs.gameday.locks import Locks
+    from brownout.runs.gameday.views import going_on
 
     locks = Locks()
     try:
@@ -135,8 +135,8 @@ def stop(
 
     Exit code 4 where it cannot be.
     """
-    from brownout.gameday import killing
-    from brownout.gameday.locks import Locks
+    from brownout.runs.gameday import killing
+    from brownout.runs.gameday.locks import Locks
 
     locks = Locks()
     try:
@@ -159,9 +159,9 @@ def history(
 
     Exit code 1 where one of its passes is stale, or there is none.
     """
-    from brownout.gameday import views
-    from brownout.gameday.days import all_days
-    from brownout.gameday.freshness import freshness
+    from brownout.runs.gameday import views
+    from brownout.runs.gameday.days import all_days
+    from brownout.runs.gameday.freshness import freshness
 
     now = datetime.now(UTC)
     spec = _read(gameday) if gameday else None
@@ -181,19 +181,19 @@ def serve(
     gamedays: Annotated[list[str], typer.Argument(help="Files with a `schedule`.")],
 ) -> None:
     """Start each of GAMEDAYS when its schedule says so, until Ctrl-C or SIGTERM."""
-    from brownout.gameday.serving import Server
+    from brownout.runs.gameday.serving import Server
 
     Server([_read(each) for each in gamedays], _say).serve()
 
 
 def _read(text: str) -> "GameDay":
-    from brownout.gameday.reading import read
+    from brownout.runs.gameday.reading import read
 
     return read(text)
 
 
 def _tell_refusal(spec: "GameDay", error: Refused) -> None:
-    from brownout.gameday.telling import Herald
+    from brownout.runs.gameday.telling import Herald
 
     herald = Herald(spec.notify, _say)
     herald.tell("fail", f"game day {spec.name} on {spec.cluster} did not begin", str(error))

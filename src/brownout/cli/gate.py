@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from brownout.base.errors import ExitCode
 from brownout.cli.arguments import Json, complete_run
-from brownout.errors import ExitCode
 
 __all__ = ["app", "gate", "pin"]
 
@@ -50,10 +50,10 @@ def gate(
     more than is allowed. Exit codes: 0 pass, 1 fail, 2 inconclusive, 64 runs that do not belong
     together or had no limit.
     """
-    from brownout.gate import baseline as baselines
-    from brownout.gate import cases, fit, judging, words
-    from brownout.report.junit import document, write
-    from brownout.run.several import read_several
+    from brownout.runs.gate import baseline as baselines
+    from brownout.runs.gate import cases, fit, judging, words
+    from brownout.runs.several import read_several
+    from brownout.show.report.junit import document, write
 
     pinned = baselines.read(baseline) if baseline is not None else None
     found = read_several(runs)
@@ -92,8 +92,8 @@ def pin(
     ] = False,
 ) -> None:
     """Pin what RUNs of a good version measured; five or more that passed, all of one kind."""
-    from brownout.gate import baseline as baselines
-    from brownout.run.several import read_several
+    from brownout.runs.gate import baseline as baselines
+    from brownout.runs.several import read_several
 
     found = read_several(runs)
     chosen = list(dict.fromkeys(measure or baselines.default_measures(found)))

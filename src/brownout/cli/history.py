@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Json, complete_run
-from brownout.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from brownout.history.place import Place
+    from brownout.runs.history.place import Place
 
 __all__ = ["app"]
 
@@ -31,16 +31,16 @@ def history(
     """Show the runs of the history, a table for each kind; or write them as a page."""
     if context.invoked_subcommand is not None:
         return
-    from brownout.history import telling
-    from brownout.history.store import Store
-    from brownout.report.grid_text import plain
+    from brownout.runs.history import telling
+    from brownout.runs.history.store import Store
+    from brownout.show.report.grid_text import plain
 
     place = _place()
     with Store(place) as store:
         kept = store.runs(scenario or None, cluster or None, last)
     if html is not None:
-        from brownout.history.page import render
-        from brownout.report.html import save
+        from brownout.runs.history.page import render
+        from brownout.show.report.html import save
 
         save(html, render(kept, place.words))
         typer.echo(str(html))
@@ -63,9 +63,9 @@ def add(
     occasion: Annotated[str, typer.Option(help="What the runs were a part of.")] = "",
 ) -> None:
     """Put runs into the history that were made elsewhere, or before there was one."""
-    from brownout.history.recording import record
     from brownout.run.directory import RunDirectory
-    from brownout.run.several import read_several
+    from brownout.runs.history.recording import record
+    from brownout.runs.several import read_several
 
     place = _place()
     for run in read_several(runs):
@@ -74,7 +74,7 @@ def add(
 
 
 def _place() -> "Place":
-    from brownout.history.place import VARIABLE, find
+    from brownout.runs.history.place import VARIABLE, find
 
     place = find()
     if place is None:

@@ -9,7 +9,7 @@ import typer
 from brownout.cli.arguments import Json
 
 if TYPE_CHECKING:
-    from brownout.impact import Impact
+    from brownout.measure import Impact
 
 __all__ = ["impact"]
 
@@ -59,7 +59,7 @@ def impact(
     from dataclasses import replace
 
     from brownout.cli.foreign import read
-    from brownout.impact import MeasureSettings, as_document, series_impact
+    from brownout.measure import MeasureSettings, as_document, series_impact
 
     found = read(file, time, ok, offered, unit, fault_at)
     settings = replace(MeasureSettings.default(), resolution_s=resolution)
@@ -75,9 +75,9 @@ def impact(
 
 def _lines(measured: "Impact") -> list[str]:
     """The baseline and the measures of the fault, aligned."""
-    from brownout.impact import as_document
-    from brownout.report.noise import stable_words
-    from brownout.report.words import number, quantity
+    from brownout.measure import as_document
+    from brownout.show.report.noise import stable_words
+    from brownout.show.report.words import number, quantity
 
     document = as_document(measured)
     base, fault = document["baseline"], document["faults"][0]

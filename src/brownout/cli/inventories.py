@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 
 __all__ = ["app"]
 
@@ -34,7 +34,7 @@ def from_aerolab(
     to: _To = None,
 ) -> None:
     """Make one of aerolab's JSON: `aerolab inventory list -o json` (version 7: `-j`)."""
-    from brownout.cluster.imported import aerolab
+    from brownout.inventory.importers import aerolab
 
     text, source = _read(file)
     _write(aerolab.read(text, source, cluster, private), "aerospike", name, port, to)
@@ -52,7 +52,7 @@ def from_ansible(
     to: _To = None,
 ) -> None:
     """Make one of an Ansible inventory in INI or YAML, or of `ansible-inventory --list`."""
-    from brownout.cluster.imported import ansible
+    from brownout.inventory.importers import ansible
 
     text, source = _read(file)
     beside = [folder for folder in ("group_vars", "host_vars") if (file.parent / folder).is_dir()]
@@ -99,7 +99,7 @@ def from_kubernetes(
     if bool(what) is bool(selector):
         raise ConfigurationError("wanted one of KIND/NAME, --selector LABELS")
     try:
-        from brownout.cluster.imported import kubernetes
+        from brownout.inventory.importers import kubernetes
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"pods need the package `{error.name}`, which is not installed",
@@ -123,7 +123,7 @@ def from_kubernetes(
 
 def _read(file: Path) -> tuple[str, str]:
     """Return the text and what it is called in messages."""
-    from brownout.settings_file import read_text
+    from brownout.base.settings_file import read_text
 
     if str(file) == "-":
         return sys.stdin.read(), "input"
@@ -133,7 +133,7 @@ def _read(file: Path) -> tuple[str, str]:
 def _write(imported: object, database: str, name: str, port: int, to: Path | None) -> None:
     from dataclasses import replace
 
-    from brownout.cluster.imported import Imported, written
+    from brownout.inventory.importers import Imported, written
 
     assert isinstance(imported, Imported)
     if to is not None and to.exists():

@@ -29,8 +29,8 @@ def up(
     ] = None,
 ) -> None:
     """Start the lab and wait until it is whole; does nothing where it is up."""
-    from brownout.cluster import inventory
     from brownout.infra import lab
+    from brownout.inventory import inventory
 
     declared = inventory.declared(name)
     if declared.lab is not None and election_timeout_ms is not None:

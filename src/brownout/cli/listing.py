@@ -36,8 +36,8 @@ def _block(title: str, rows: list[Row], titled: bool) -> str:
 
 
 def _rows(kind: str) -> Iterator[Row]:
-    from brownout import catalog
-    from brownout.settings_file import parse_yaml
+    from brownout.base import catalog
+    from brownout.base.settings_file import parse_yaml
 
     if kind == "experiments":
         for name in catalog.names(kind):
@@ -64,8 +64,8 @@ def _workloads() -> Iterator[Row]:
 
 def _clusters() -> Iterator[Row]:
     """Every inventory that can be named; one that cannot be read says why in short."""
-    from brownout.cluster import inventory
-    from brownout.errors import ConfigurationError
+    from brownout.base.errors import ConfigurationError
+    from brownout.inventory import inventory
 
     for name in inventory.names():
         try:
@@ -80,7 +80,7 @@ def _clusters() -> Iterator[Row]:
 
 def _activities(kind: str) -> Iterator[Row]:
     """Our activities as an experiment names them: `module.function`."""
-    from brownout.discovery import activities
+    from brownout.session.discovery import activities
 
     for found in activities():
         module = str(found["mod"])

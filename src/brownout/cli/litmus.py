@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from brownout.base.errors import ExitCode
 from brownout.cli.arguments import Experiment, Run, Variables
-from brownout.errors import ExitCode
 
 __all__ = ["app"]
 
@@ -46,10 +46,10 @@ def run(
     import os
     from contextlib import closing
 
+    from brownout.faults.litmus.engines import Where, litmus_at
+    from brownout.faults.litmus.surroundings import surroundings
     from brownout.litmus.conduct import conduct
     from brownout.litmus.reporting import Reporter
-    from brownout.litmus.surroundings import surroundings
-    from brownout.session.engines import Where, litmus_at
 
     here = surroundings(os.environ)
     with closing(litmus_at(Where(here.namespace, kubeconfig), patience_s=0.0)) as litmus:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Cluster, complete_workload
-from brownout.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from brownout.cluster import model
-    from brownout.cluster.adapter import Adapter
+    from brownout.databases.adapter import Adapter
+    from brownout.inventory import model
     from brownout.load.session import LoadResult
     from brownout.session.status import Status
 
@@ -56,8 +56,8 @@ def load(
     A lab that is down is brought up, and taken down again. Nobody else has the cluster meanwhile.
     """
     from brownout.cli.store import delivered
-    from brownout.cluster import inventory
     from brownout.infra import lab
+    from brownout.inventory import inventory
     from brownout.load import workload as workloads
     from brownout.load.left import left_by
     from brownout.load.session import run_load
@@ -120,11 +120,11 @@ def clean(
 
     Only what carries our mark goes; a database that brownout did not make is refused.
     """
-    from brownout.cluster import inventory
+    from brownout.faults.heal import make_free
+    from brownout.inventory import inventory
     from brownout.load import workload as workloads
     from brownout.load.generator import Generator
     from brownout.load.where import places_for
-    from brownout.session.heal import make_free
     from brownout.session.loads import taken
 
     wanted, target = workloads.load(workload, change), inventory.load(cluster)
@@ -157,7 +157,7 @@ def seconds(text: str, option: str = "--for") -> float:
 @contextmanager
 def opened_adapter(cluster: "model.Cluster") -> "Iterator[Adapter]":
     """Return the adapter of a cluster, closed when the block is left."""
-    from brownout.cluster.adapter import adapter_for
+    from brownout.databases.adapter import adapter_for
 
     adapter = adapter_for(cluster)
     try:
@@ -183,7 +183,7 @@ def watched(
 
     A database that does not tell is not looked at.
     """
-    from brownout.cluster.resizing import Resizing
+    from brownout.databases.resizing import Resizing
     from brownout.session.balance_watch import BalanceWatch
 
     watches: list[BalanceWatch] = []

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
+from brownout.base.errors import BrownoutError
 from brownout.cli import extras
 from brownout.cli.finding import EVERY_RUN, THE_LAB, Finding, program, version_of
-from brownout.errors import BrownoutError
 
 __all__ = ["CHECKS", "examine", "examine_for"]
 
@@ -36,7 +36,7 @@ def examine_for(name: str) -> list[Finding]:
 
     Raises `ConfigurationError` where its inventory cannot be read.
     """
-    from brownout.cluster import inventory
+    from brownout.inventory import inventory
     from brownout.session.requirements import requirements
 
     cluster = inventory.declared(name)
@@ -100,7 +100,7 @@ def open_files() -> Finding:
 
 def left_behind() -> Finding:
     """Runs that died with a cluster in their hands."""
-    from brownout.session import open_runs
+    from brownout.faults import open_runs
 
     try:
         dead = [claim for claim in open_runs.claims() if not claim.is_alive()]
@@ -176,7 +176,7 @@ def chromium() -> Finding:
 
 def slow_links() -> Finding:
     """Slow nodes by the kernel; it is tried."""
-    from brownout.cluster import netem
+    from brownout.machine import netem
 
     reason = netem.why_not()
     found = f"{reason}; toxiproxy does it instead" if reason else "can be used"
@@ -191,7 +191,7 @@ def packet_filter() -> Finding:
 
 def namespaces() -> Finding:
     """Networks of their own on one machine."""
-    from brownout.cluster import network
+    from brownout.machine import network
 
     reason = network.why_not()
     return Finding("network namespaces", not reason, reason or "can be made",

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import complete_cluster, complete_experiment, complete_workload
-from brownout.errors import ConfigurationError
 
 __all__ = ["check", "new", "schema"]
 
@@ -90,7 +90,7 @@ def schema(
 
 def _name_lacking_hosts() -> None:
     """Say which kinds of hosts the schema of inventories has no settings of, and why."""
-    from brownout.cluster.host import lacking_hosts
+    from brownout.machine.host import lacking_hosts
 
     for problem in lacking_hosts().values():
         typer.echo(f"not in the schema of inventories: {problem}", err=True)

@@ -24,7 +24,7 @@ def up(
     keep: Annotated[str, typer.Option(help="How long it keeps what it has stored.")] = "30d",
 ) -> None:
     """Start it; where it runs, have it read exporters and rules anew."""
-    from brownout.cluster import inventory
+    from brownout.inventory import inventory
     from brownout.observe import prometheus
 
     declared = [inventory.declared(name) for name in cluster or []]

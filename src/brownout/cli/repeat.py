@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from brownout.base.errors import ConfigurationError, ExitCode
 from brownout.cli.arguments import Experiment, Json, Seed, Variables
-from brownout.errors import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
-    from brownout.repeats.running import Repeat
+    from brownout.runs.repeats.running import Repeat
 
 __all__ = ["code_of", "document_of", "repeat", "stop_after"]
 
@@ -39,11 +39,11 @@ def repeat(
     Stops where a run leaves something broken, was aborted or could not begin. Exit code 0 if
     every run passed, else that of the worst; 4 where something is still broken.
     """
-    from brownout import catalog
-    from brownout.repeats import table
-    from brownout.repeats.distribution import spreads
-    from brownout.repeats.draw import draws
-    from brownout.repeats.running import run_once
+    from brownout.base import catalog
+    from brownout.runs.repeats import table
+    from brownout.runs.repeats.distribution import spreads
+    from brownout.runs.repeats.draw import draws
+    from brownout.runs.repeats.running import run_once
 
     path = catalog.find_experiment(experiment)
     own = seed or secrets.randbelow(999_999) + 1

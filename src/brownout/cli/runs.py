@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from brownout.base.errors import ConfigurationError, ExitCode, Unsupported
 from brownout.cli.arguments import Json, Run
-from brownout.errors import ConfigurationError, ExitCode, Unsupported
 
 __all__ = ["analyze", "app", "report", "show", "show_impact"]
 
@@ -39,11 +39,11 @@ def show(run: Run = Path("latest"), as_json: Json = False) -> None:
 
 def analyze(run: Run = Path("latest"), as_json: Json = False) -> None:
     """Make ledger.json and impact.json again from a run's raw files; exit code as `show`."""
-    from brownout import run as runs
+    from brownout.judge.analysis import analyze as made
     from brownout.run.directory import RunDirectory
 
     directory = RunDirectory.find(run)
-    show_impact(runs.analyze(directory.path), str(directory.path), as_json)
+    show_impact(made(directory.path), str(directory.path), as_json)
 
 
 def report(
@@ -99,8 +99,8 @@ def prune(
     """Say which old runs would go, and remove them with --yes. A run that goes on always stays."""
     import shutil
 
+    from brownout.faults import open_runs
     from brownout.run.kept import age, list_runs, to_remove
-    from brownout.session import open_runs
 
     if keep is None and not older_than:
         raise ConfigurationError("found neither --keep nor --older-than, wanted one of them")
@@ -122,9 +122,9 @@ def prune(
 
 def _without_result(path: Path) -> dict[str, str] | None:
     """Return what is to be said of a run that is not judged (yet); None of one that is."""
-    from brownout.live.course import phase_of
-    from brownout.live.files import RunFiles
-    from brownout.session import open_runs
+    from brownout.faults import open_runs
+    from brownout.show.live.course import phase_of
+    from brownout.show.live.files import RunFiles
 
     name = path.name
     held = [claim for claim in open_runs.claims() if Path(claim.run) == path.resolve()]
@@ -150,21 +150,21 @@ def _told(without: Mapping[str, str]) -> str:
 def _drawn(path: Path, png: Path | None, markdown: bool) -> str:
     """Make what is wanted of the run in `path`; return it, or where it is."""
     if markdown:
-        from brownout.report.markdown import write_markdown
+        from brownout.show.report.markdown import write_markdown
 
         return write_markdown(path)
     if png is not None:
-        from brownout.report.picture import write_png
+        from brownout.show.report.picture import write_png
 
         return str(write_png(path, png))
-    from brownout.report.html import write
+    from brownout.show.report.html import write
 
     return str(write(path))
 
 
 def show_impact(impact: Mapping[str, Any], where: str, as_json: bool = False) -> None:
     """Print a result and end with its verdict's exit code."""
-    from brownout.report.table import render
+    from brownout.show.report.table import render
 
     typer.echo(json.dumps(impact, indent=2) if as_json else render(impact, where))
     raise typer.Exit(EXIT[impact["verdict"]])

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from brownout.base.errors import ExitCode, Refused
 from brownout.cli.arguments import Experiment, Variables, complete_cluster, complete_run
-from brownout.errors import ExitCode, Refused
 
 if TYPE_CHECKING:
-    from brownout.session.heal import Healed
-    from brownout.session.open_runs import Claim
+    from brownout.faults.heal import Healed
+    from brownout.faults.open_runs import Claim
 
 __all__ = ["abort", "heal", "plan"]
 
@@ -45,7 +45,7 @@ def abort(
 
     A load by itself (`brownout load`, `fill`, `capacity`) is ended too.
     """
-    from brownout.session import open_runs
+    from brownout.faults import open_runs
     from brownout.session.stopping import ask_to_stop
 
     held = [claim for claim in open_runs.claims() if claim.is_alive() and _names(claim, run)]
@@ -69,8 +69,8 @@ def heal(
 ) -> None:
     """Put back what runs that died had broken. Safe to repeat; does nothing where nothing is."""
     from brownout.cli.store import complain
-    from brownout.session import open_runs
-    from brownout.store.delivery import deliver_left
+    from brownout.faults import open_runs
+    from brownout.runs.store.delivery import deliver_left
 
     claims = [claim for claim in open_runs.claims() if cluster in ("", claim.cluster)]
     if not claims:
@@ -83,7 +83,7 @@ def heal(
 
 def _heal(claim: "Claim", limit_s: float) -> Exception | None:
     """Heal one cluster and say what came of it; whatever fails, the next one is tried."""
-    from brownout.session.heal import heal as heal_claim
+    from brownout.faults.heal import heal as heal_claim
 
     try:
         done = heal_claim(claim, limit_s, _once())

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brownout import catalog
+from brownout.base import catalog
+from brownout.base.errors import ConfigurationError
 from brownout.cli.schemas import schema
-from brownout.errors import ConfigurationError
 
 __all__ = ["VARIABLES", "make"]
 
@@ -109,7 +109,7 @@ def _limits(scenario: str, inventory: str) -> list[Any]:
     """The shipped limits of this scenario on this database."""
     import yaml
 
-    from brownout import slo
+    from brownout.judge import slo
 
     return slo.file_limits(scenario, str(yaml.safe_load(inventory)["database"]))
 

@@ -43,14 +43,14 @@ def _inventory() -> dict[str, Any]:
 
     A host of a kind that is not installed may have any settings: they are not known here.
     """
-    from brownout.cluster import plugins
-    from brownout.cluster.host import GROUP, host_class, lacking_hosts
-    from brownout.cluster.model import Cluster
+    from brownout.base import plugins
+    from brownout.inventory.model import Cluster
+    from brownout.machine.host import host_class, lacking_hosts
 
     made = Cluster.model_json_schema()
     parts = made["$defs"]
     hosts, lacking = [], lacking_hosts()
-    for kind in plugins.known(GROUP):
+    for kind in plugins.known(plugins.HOSTS):
         hosts.append({"$ref": f"#/$defs/host_{kind}"})
         if kind in lacking:
             parts[f"host_{kind}"] = {
@@ -70,7 +70,7 @@ def _inventory() -> dict[str, Any]:
 
 
 def _gameday() -> dict[str, Any]:
-    from brownout.gameday.spec import GameDay
+    from brownout.runs.gameday.spec import GameDay
 
     made = GameDay.model_json_schema()
     parts, steps = made["$defs"], made["properties"]["experiments"]
@@ -92,8 +92,8 @@ def _with_references(part: Any, name: str = "") -> Any:
 
 
 def _limits() -> dict[str, Any]:
-    from brownout.impact.names import UNITS, known
-    from brownout.slo_checks import FIELDS
+    from brownout.judge.slo_checks import FIELDS
+    from brownout.measure.names import UNITS, known
 
     plain = [name for name in known() if "<" not in name]
     families = [

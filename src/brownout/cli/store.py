@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from brownout.base.errors import BrownoutError, ConfigurationError, ExitCode, RunDirectoryError
 from brownout.cli.arguments import Json, complete_run
-from brownout.errors import BrownoutError, ConfigurationError, ExitCode, RunDirectoryError
 
 __all__ = ["app", "complain", "delivered"]
 
@@ -31,7 +31,7 @@ def complain(words: str) -> None:
 
 def delivered(code: int, folder: Path) -> int:
     """Copy a folder to the store if one is named; return `code`, but no 0 where that failed."""
-    from brownout.store.delivery import deliver
+    from brownout.runs.store.delivery import deliver
 
     failed = deliver(folder, complain)
     return code or int(ExitCode.INCONCLUSIVE if failed else ExitCode.PASS)
@@ -50,10 +50,10 @@ def push(
     store: Store = "",
 ) -> None:
     """Copy runs to the store, each file checked there. Exit code 2 where one could not be."""
-    from brownout.store.delivery import left
-    from brownout.store.objects import Objects
-    from brownout.store.place import wanted
-    from brownout.store.pushing import push as push_one
+    from brownout.runs.store.delivery import left
+    from brownout.runs.store.objects import Objects
+    from brownout.runs.store.place import wanted
+    from brownout.runs.store.pushing import push as push_one
 
     place = wanted(store)
     objects, failed = Objects(place), False
@@ -71,8 +71,8 @@ def push(
 
 def _over(run: Path) -> Path:
     """Return a run's folder; raises `Refused` while it goes on or is not healed."""
+    from brownout.faults import open_runs
     from brownout.run.directory import runs_root
-    from brownout.session import open_runs
 
     folder = run if run.is_dir() else runs_root() / run
     if not folder.is_dir():
@@ -88,9 +88,9 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List what the store has, the latest last: name, verdict, size."""
-    from brownout.store.objects import Objects
-    from brownout.store.place import wanted
-    from brownout.store.pulling import list_stored
+    from brownout.runs.store.objects import Objects
+    from brownout.runs.store.place import wanted
+    from brownout.runs.store.pulling import list_stored
 
     found = list_stored(Objects(wanted(store)), last)
     if as_json:
@@ -114,11 +114,11 @@ def pull(
     store: Store = "",
 ) -> None:
     """Fetch runs, each file against its checksum, and print where they are."""
-    from brownout.evidence.manifest import unsafe
     from brownout.run.directory import runs_root
-    from brownout.store.objects import Objects
-    from brownout.store.place import wanted
-    from brownout.store.pulling import pull as fetch
+    from brownout.runs.evidence.manifest import unsafe
+    from brownout.runs.store.objects import Objects
+    from brownout.runs.store.place import wanted
+    from brownout.runs.store.pulling import pull as fetch
 
     objects = Objects(wanted(store))
     if bad := [name for name in runs if unsafe(name)]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Experiment, Json, Seed, Variables
 from brownout.cli.repeat import code_of, document_of, stop_after
-from brownout.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from brownout.repeats.draw import Draw
-    from brownout.repeats.running import Repeat
+    from brownout.runs.repeats.draw import Draw
+    from brownout.runs.repeats.running import Repeat
 
 __all__ = ["sweep"]
 
@@ -33,9 +33,9 @@ def sweep(
     The runs of every value have the same seeds, so they differ in nothing else. Stops and exits
     as `repeat` does.
     """
-    from brownout import catalog
-    from brownout.repeats.curve import svg as picture
-    from brownout.repeats.sweep import point, render
+    from brownout.base import catalog
+    from brownout.runs.repeats.curve import svg as picture
+    from brownout.runs.repeats.sweep import point, render
 
     path = catalog.find_experiment(experiment)
     variable, values = _varied(path, vary)
@@ -63,7 +63,7 @@ def sweep(
 
 
 def _varied(path: Path, vary: str) -> tuple[str, list[str]]:
-    from brownout.repeats.sweep import settings_of
+    from brownout.runs.repeats.sweep import settings_of
 
     found = settings_of(vary)
     if found is None:
@@ -79,15 +79,15 @@ def _varied(path: Path, vary: str) -> tuple[str, list[str]]:
 
 
 def _draws(path: Path, n: int, seed: int, given: tuple[str, ...]) -> "list[Draw]":
-    from brownout.repeats.draw import draws
+    from brownout.runs.repeats.draw import draws
 
     return draws(document_of(path), n, seed, 0.0, given)
 
 
 def _runs(path: Path, planned: "list[Draw]") -> "tuple[list[Repeat], str | None]":
     """Run them one by one; return them, and why no other may follow."""
-    from brownout.repeats import table
-    from brownout.repeats.running import run_once
+    from brownout.runs.repeats import table
+    from brownout.runs.repeats.running import run_once
 
     done: list[Repeat] = []
     for drawn in planned:

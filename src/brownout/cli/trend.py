@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from brownout.base.errors import ConfigurationError, RunDirectoryError
 from brownout.cli.arguments import Json
 from brownout.cli.load import seconds
-from brownout.errors import ConfigurationError, RunDirectoryError
 
 __all__ = ["trend"]
 
@@ -23,8 +23,8 @@ def trend(
     as_json: Json = False,
 ) -> None:
     """Show a long load over time: throughput, percentiles, size of the data, and their slopes."""
-    from brownout.report import trend as words
     from brownout.run.longrun import intervals
+    from brownout.show.report import trend as words
 
     length = seconds(every, "--every")
     if length < 1:

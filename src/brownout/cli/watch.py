@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from brownout.base.errors import BrownoutError, RunDirectoryError
 from brownout.cli.arguments import complete_run
 from brownout.cli.runs import show_impact
-from brownout.errors import BrownoutError, RunDirectoryError
 
 __all__ = ["watch"]
 
@@ -34,8 +34,8 @@ def watch(run: Watched = "latest") -> None:
     if run.startswith(("http://", "https://")):
         _watch_address(run)
         return
-    from brownout.live.follow import Follower
-    from brownout.live.screen import screen_for
+    from brownout.show.live.follow import Follower
+    from brownout.show.live.screen import screen_for
 
     follower = Follower(_find(Path(run)))
     screen = screen_for(sys.stderr, follower.board)
@@ -54,8 +54,8 @@ def watch(run: Watched = "latest") -> None:
 
 
 def _watch_address(url: str) -> None:
-    from brownout.live.distant import DistantRun
-    from brownout.live.screen import screen_for
+    from brownout.observe.distant import DistantRun
+    from brownout.show.live.screen import screen_for
 
     distant = DistantRun(url)
     screen = screen_for(sys.stderr, distant.board)

@@ -19,8 +19,8 @@ from kubernetes.config.incluster_config import SERVICE_HOST_ENV_NAME, SERVICE_TO
 from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION
 from pydantic import Field
 
-from brownout.cluster.settings import LocalFile, Settings
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
+from brownout.base.settings import LocalFile, Settings
 
 __all__ = ["TIMEOUT_S", "Access", "Label", "connect"]
 

@@ -12,7 +12,7 @@ from typing import Any
 from kubernetes.client import ApiClient
 from kubernetes.client.exceptions import ApiException
 
-from brownout.errors import HostError
+from brownout.base.errors import HostError
 from brownout.kubernetes.problems import MISSING, asking
 
 __all__ = ["Conflict", "Object", "Objects", "in_namespace"]

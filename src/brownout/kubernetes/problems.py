@@ -11,7 +11,7 @@ from kubernetes.client import ApiClient
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
-from brownout.errors import HostError
+from brownout.base.errors import HostError
 
 __all__ = ["MISSING", "asking", "said"]
 

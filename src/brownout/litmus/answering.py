@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from brownout.errors import ConfigurationError, Inconclusive, RunDirectoryError
-from brownout.impact.names import find, known
-from brownout.impact.reading import value_of
-from brownout.live.files import RunFiles
-from brownout.live.outlook import CLOCKS, limits_of
-from brownout.live.outlook import measure as so_far
+from brownout.base.errors import ConfigurationError, Inconclusive, RunDirectoryError
+from brownout.measure.names import find, known
+from brownout.measure.reading import value_of
 from brownout.run.directory import RunDirectory
+from brownout.show.live.files import RunFiles
+from brownout.show.live.outlook import CLOCKS, limits_of
+from brownout.show.live.outlook import measure as so_far
 
 __all__ = ["figure"]
 
@@ -53,7 +53,7 @@ def _judged(directory: RunDirectory, measure: str, scope: str) -> float | None:
 
 
 def _growing(directory: RunDirectory, measure: str, scope: str) -> float | None:
-    from brownout.impact.settings import MeasureSettings
+    from brownout.measure.settings import MeasureSettings
 
     files = RunFiles(directory.path)
     series, record = files.series(), files.record()

@@ -13,7 +13,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from brownout import catalog, slo
+from brownout.base import catalog
+from brownout.judge import slo
 from brownout.litmus.chart_parts import ACCOUNT, FAULTS, IMAGE, VARIABLES, Fault, rbac, runner_rules
 from brownout.litmus.chart_text import documents, text
 from brownout.litmus.definitions import definitions

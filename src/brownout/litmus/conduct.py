@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from brownout import catalog
-from brownout.errors import BrownoutError, ConfigurationError
-from brownout.experiment_process import ExperimentProcess, Outcome
+from brownout.base import catalog
+from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.faults import heal, open_runs
+from brownout.faults.litmus.surroundings import Surroundings
 from brownout.litmus.declared import declared_limits, probes_of
 from brownout.litmus.naming import probe_name
 from brownout.litmus.reporting import Reporter
-from brownout.litmus.surroundings import Surroundings
 from brownout.litmus.telling import DIED, NOT_RUN, Told, broken_off, started, tell
 from brownout.litmus.variables import variables
-from brownout.session import heal, open_runs
+from brownout.session.experiment_process import ExperimentProcess, Outcome
 from brownout.session.planning import plan_of
 from brownout.session.signals import Terminated, as_ctrl_c
 

@@ -7,11 +7,11 @@ that is none of ours would be asked by nobody here: it is refused, never passed 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
+from brownout.judge.slo import Limit
 from brownout.litmus.definitions import criteria
 from brownout.litmus.naming import places
 from brownout.observe.metrics import metric_of
-from brownout.slo import Limit
 
 __all__ = ["declared_limits", "probes_of"]
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brownout.errors import ConfigurationError
-from brownout.impact.names import AT_LEAST
+from brownout.base.errors import ConfigurationError
+from brownout.judge.slo import Limit
 from brownout.litmus.naming import probe_name
+from brownout.measure.names import AT_LEAST
 from brownout.observe.metrics import metric_of
-from brownout.slo import Limit
 
 __all__ = ["Source", "cmd_probe", "criteria", "definitions", "number", "prom_probe", "query"]
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from brownout.impact.names import known
-from brownout.slo import Limit
+from brownout.judge.slo import Limit
+from brownout.measure.names import known
 
 __all__ = ["places", "probe_name"]
 

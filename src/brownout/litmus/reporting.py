@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from brownout.errors import BrownoutError, ClusterError
-from brownout.litmus.api import Away, Conflict, Litmus, persist
+from brownout.base.errors import BrownoutError, ClusterError
+from brownout.faults.litmus.api import Away, Conflict, Litmus, persist
+from brownout.faults.litmus.surroundings import Surroundings
 from brownout.litmus.chaosresult import chaosresult, is_of_our_job, says_so
-from brownout.litmus.surroundings import Surroundings
 from brownout.litmus.telling import Told
 
 __all__ = ["Reporter"]

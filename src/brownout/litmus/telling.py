@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brownout.litmus.naming import probe_name
-from brownout.report.words import between, quantity
+from brownout.show.report.words import between, quantity
 
 __all__ = ["DIED", "NOT_RUN", "Target", "Told", "broken_off", "started", "tell", "with_history"]
 

@@ -9,7 +9,7 @@ Everything else goes by the variables that our experiments read themselves, BROW
 from collections.abc import Mapping
 from typing import Any
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 
 __all__ = ["LENGTHS", "variables"]
 

@@ -6,7 +6,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 
 __all__ = ["VARIABLE", "find_loadgen", "loadgen_version", "main"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.load.group import driven_from
 from brownout.load.place import Place
 from brownout.load.shares import check_shares
@@ -74,7 +74,7 @@ class Pace:
 
     def words(self, done: int, total: int) -> str:
         """`filling at 12,000/s, 3 min 20 s left:`; without figures at the beginning."""
-        from brownout.report.words import duration
+        from brownout.base.words import duration
 
         now = self.clock()
         if self._first is None:

@@ -19,7 +19,7 @@ from queue import Empty, Queue
 from types import TracebackType
 from typing import Any, Final, Self
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.channel import Channel, Event
 from brownout.load.clock import GeneratorClock
 from brownout.load.place import Here, Place

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final, Protocol
 
-from brownout.errors import BrownoutError, GeneratorError
+from brownout.base.errors import BrownoutError, GeneratorError
 from brownout.load.binary import find_loadgen
 from brownout.load.environment import generator_environment
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.generator import Progress
 from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.place import Here, Place

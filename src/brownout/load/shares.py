@@ -6,7 +6,7 @@ The generator refuses the same; here it is said before anything is started.
 import math
 from collections.abc import Iterator
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.load.workload import Workload
 from brownout.load.workload_fields import HotSet, Stream, Zipf
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.load.options import DriverOptions
 from brownout.load.problems import Problem, from_validation
 from brownout.load.workload_fields import Data, DataSet, Records, Stream

@@ -10,7 +10,7 @@ from statistics import median
 
 import numpy as np
 
-from brownout.impact.baseline import theil_sen
+from brownout.measure.baseline import theil_sen
 
 __all__ = ["Steadiness", "Window", "steadiness"]
 

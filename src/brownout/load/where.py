@@ -10,26 +10,26 @@ what it needs.
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from brownout.cluster.model import Cluster
-from brownout.cluster.settings import Settings
+from brownout.base.settings import Settings
+from brownout.inventory.model import Cluster
 from brownout.load.place import Here, Place
 
-__all__ = ["LoadFrom", "collect_left", "generators_of", "places_for", "settings_class"]
-
-#: What `where` may be, the module and class of its settings, and the extra that they need.
-_KINDS: Final = {
-    None: ("brownout.load.remote.spec", "LoadSettings", "ssh"),
-    "ssh": ("brownout.load.remote.spec", "SshLoad", "ssh"),
-    "kubernetes": ("brownout.load.kubernetes.spec", "KubernetesLoad", "kubernetes"),
-}
+__all__ = ["LoadFrom", "collect_left", "generators_of", "places_for"]
 
 
 class LoadFrom(Settings):
-    """The settings under `load` of one kind, which know the places that they name."""
+    """The settings under `load` of one kind, which know the places that they name.
+
+    A kind is registered under the entry points `brownout.loads`, by what `where` says.
+    """
+
+    @classmethod
+    def settings_class(cls, raw: Mapping[str, Any]) -> "type[LoadFrom]":
+        """Return the class that reads `raw`, what stands under `load`."""
+        return cls
 
     @property
     @abstractmethod
@@ -44,24 +44,6 @@ class LoadFrom(Settings):
     @abstractmethod
     def collect_left(self, directory: Path) -> bool:
         """End and fetch what a run that died left there; return whether there was any."""
-
-
-def settings_class(raw: Mapping[str, Any]) -> type[LoadFrom]:
-    """Return the class that reads this `load` of an inventory.
-
-    Raises `ValueError` for an unknown `where`, and where an extra is not installed.
-    """
-    where = raw.get("where")
-    if where is not None and where not in _KINDS:
-        known = ", ".join(str(kind) for kind in _KINDS if kind)
-        raise ValueError(f"load.where: found {where!r}, wanted one of {known}")
-    module, name, extra = _KINDS[where]
-    try:
-        found: type[LoadFrom] = getattr(import_module(module), name)
-    except ImportError as error:
-        needed = f"needs {error.name}; pip install 'brownout[{extra}]'"
-        raise ValueError(f"load: a load from elsewhere {needed}") from error
-    return found
 
 
 def generators_of(cluster: Cluster | None) -> int:

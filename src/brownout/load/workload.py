@@ -17,7 +17,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, ValidationError
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
+from brownout.base.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
 from brownout.load.checks import cross_problems
 from brownout.load.model_checks import is_named
 from brownout.load.options import DriverOptions
@@ -26,7 +27,6 @@ from brownout.load.spec import build
 from brownout.load.workload_base import Settings
 from brownout.load.workload_fields import Data, Lanes, Sla, Stream
 from brownout.load.workload_models import reader_rate
-from brownout.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
 
 __all__ = ["Workload", "json_schema", "load", "names", "parse", "split_variant", "variants"]
 

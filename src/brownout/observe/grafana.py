@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from brownout.cluster.observing import Grafana
-from brownout.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.inventory.observing import Grafana
 from brownout.observe.annotations import Annotation
 
 __all__ = ["GrafanaBoard"]

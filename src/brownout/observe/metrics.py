@@ -12,10 +12,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from brownout.impact import names
+from brownout.judge.measures import answer
+from brownout.measure import names
 from brownout.observe.labels import LABELS, labels_of
 from brownout.observe.state import PHASES, VERDICTS, RunState
-from brownout.session.measures import answer
 
 __all__ = ["RunCollector", "Shown", "metric_of"]
 

@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from brownout.cluster.observing import ObserveSpec
-from brownout.errors import BrownoutError
-from brownout.live.board import Board
-from brownout.live.files import RunFiles
+from brownout.base.errors import BrownoutError
+from brownout.inventory.observing import ObserveSpec
 from brownout.observe.annotations import Annotator, annotations_of
 from brownout.observe.labels import labels_of
 from brownout.observe.page import Page
 from brownout.observe.push import push
 from brownout.observe.serving import Serving
 from brownout.observe.state import RunState
+from brownout.show.live.board import Board
+from brownout.show.live.files import RunFiles
 
 __all__ = ["Observation"]
 

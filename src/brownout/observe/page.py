@@ -7,9 +7,9 @@ from typing import Any
 from prometheus_client import CollectorRegistry, generate_latest
 from pydantic import TypeAdapter
 
-from brownout.live.board import Board
 from brownout.observe.metrics import RunCollector
 from brownout.observe.state import RunState
+from brownout.show.live.board import Board
 
 __all__ = ["Page", "Shown"]
 

@@ -17,14 +17,14 @@ from typing import Any
 
 import yaml
 
-from brownout.cluster.host import host_for
-from brownout.cluster.launch import last_words
-from brownout.cluster.model import Node, ProcessSpec
-from brownout.cluster.observing import Endpoint, Exporter
-from brownout.errors import ConfigurationError, HostError
+from brownout.base.errors import ConfigurationError, HostError
+from brownout.faults.open_runs import state_home
+from brownout.inventory.model import Node, ProcessSpec
+from brownout.inventory.observing import Endpoint, Exporter
+from brownout.machine.host import host_for
+from brownout.machine.launch import last_words
 from brownout.observe.config import config
 from brownout.observe.targets import directory as targets
-from brownout.session.open_runs import state_home
 
 __all__ = ["Scraped", "down", "home", "remove_data", "running", "scraped", "up"]
 

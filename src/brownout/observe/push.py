@@ -6,8 +6,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from brownout.cluster.observing import Endpoint
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
+from brownout.inventory.observing import Endpoint
 
 __all__ = ["authorization", "push"]
 

@@ -11,7 +11,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 
 __all__ = ["Server"]
 

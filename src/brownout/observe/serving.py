@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from brownout.errors import BrownoutError
+from brownout.base.errors import BrownoutError
 from brownout.observe import targets
 from brownout.observe.server import Server
 

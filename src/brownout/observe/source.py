@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from brownout.cluster.observing import Endpoint, ObserveSpec
-from brownout.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.inventory.observing import Endpoint, ObserveSpec
 
 __all__ = ["Samples", "Source", "source_for"]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from brownout.live.board import Board
-from brownout.session.debts import ACTIONS, OPEN
+from brownout.faults.debts import ACTIONS, OPEN
+from brownout.show.live.board import Board
 
 if TYPE_CHECKING:
     from brownout.run.events import Event

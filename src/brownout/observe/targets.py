@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from brownout.cluster import procfs
-from brownout.private import private_directory
-from brownout.session.open_runs import state_home
+from brownout.base.private import private_directory
+from brownout.faults.open_runs import state_home
+from brownout.machine import procfs
 
 __all__ = ["Target", "directory", "register", "running", "unregister"]
 

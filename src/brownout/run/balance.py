@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from brownout.cluster.resizing import Holding
+from brownout.databases.resizing import Holding
 from brownout.run.csvfile import read_rows
 
 __all__ = ["HEADER", "Balance", "balance_lines", "read_balance"]

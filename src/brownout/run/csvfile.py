@@ -16,7 +16,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 from brownout.run.table import CountArray, Key, Table, frozen
 
 __all__ = ["TEXT", "read_rows", "read_table"]

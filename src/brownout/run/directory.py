@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from brownout.errors import RunDirectoryError
-from brownout.private import private_directory
+from brownout.base.errors import RunDirectoryError
+from brownout.base.private import private_directory
 from brownout.run.events import wall_clock
 from brownout.run.metadata import digest_of, read_json, redact, write_json
 from brownout.run.parts.paths import FACTS

@@ -20,8 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from brownout.errors import RunDirectoryError
-from brownout.private import private_file
+from brownout.base.errors import RunDirectoryError
+from brownout.base.private import private_file
 from brownout.run.metadata import redact
 from brownout.run.shape import is_count, is_time
 

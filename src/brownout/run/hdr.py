@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from hdrh.histogram import HdrHistogram
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 
 __all__ = ["Cells", "Shape", "check_shapes", "decode", "encode", "highest_values"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from brownout.errors import ConfigurationError, RunDirectoryError
+from brownout.base.errors import ConfigurationError, RunDirectoryError
 from brownout.run.directory import GAMEDAYS, runs_root
 from brownout.run.metadata import read_json
 

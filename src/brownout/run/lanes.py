@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 
 __all__ = ["LANE_COLUMNS", "Lane", "read_lanes"]
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 from brownout.run.hdr import Cells, Shape, check_shapes, decode, highest_values
 from brownout.run.shape import are_times
 

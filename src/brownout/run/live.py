@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.run.table import (
     OUTCOME_COLUMNS,
     SERIES_COLUMNS,

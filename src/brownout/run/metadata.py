@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from brownout.errors import RunDirectoryError
-from brownout.private import private_file
+from brownout.base.errors import RunDirectoryError
+from brownout.base.private import private_file
 from brownout.run.shape import finite
 
-__all__ = ["MASK", "digest_of", "read_json", "redact", "write_json"]
+__all__ = ["MASK", "OCCASION", "digest_of", "read_json", "redact", "write_json"]
 
+#: What a run is a part of: a game day, a release, a ticket. The history has it with the run.
+OCCASION = "BROWNOUT_OCCASION"
 #: What stands where a secret stood.
 MASK = "***"
 

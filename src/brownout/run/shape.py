@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 
 __all__ = [
     "are_times",

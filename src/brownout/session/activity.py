@@ -6,7 +6,7 @@ from typing import ParamSpec, TypeVar
 
 from chaoslib.exceptions import ActivityFailed, InterruptExecution
 
-from brownout.errors import BrownoutError
+from brownout.base.errors import BrownoutError
 from brownout.session.current import current, is_open
 from brownout.session.interruption import cause_of
 

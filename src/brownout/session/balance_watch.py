@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from brownout.cluster.resizing import Holding, Resizing
-from brownout.errors import BrownoutError
+from brownout.base.errors import BrownoutError
+from brownout.databases.resizing import Holding, Resizing
 from brownout.run.balance import HEADER, balance_lines
 
 __all__ = ["BalanceWatch", "moving_words"]

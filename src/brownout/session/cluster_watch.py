@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from brownout.cluster.adapter import Adapter
-from brownout.cluster.resizing import Resizing
+from brownout.databases.adapter import Adapter
+from brownout.databases.resizing import Resizing
 from brownout.session import ending
 from brownout.session.balance_watch import BalanceWatch
 from brownout.session.milestones import Crossing, MilestoneWatcher

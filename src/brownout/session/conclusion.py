@@ -5,12 +5,11 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from brownout.errors import BrownoutError
-from brownout.history.recording import record_quietly
-from brownout.report import html
-from brownout.report.table import render
-from brownout.run import analyze
+from brownout.base.errors import BrownoutError
+from brownout.judge.analysis import analyze
 from brownout.run.directory import RunDirectory
+from brownout.show.report import html
+from brownout.show.report.table import render
 
 __all__ = ["conclude"]
 
@@ -20,8 +19,7 @@ logger = logging.getLogger("chaostoolkit")
 def conclude(directory: RunDirectory, journal: Mapping[str, Any]) -> dict[str, Any]:
     """Write all that is made from a run's raw files, print the table, and return the impact.
 
-    A report that cannot be made, and a history that cannot be written, are said and no more: the
-    verdict does not hang on them.
+    A report that cannot be made is said and no more: the verdict does not hang on it.
     """
     directory.write_journal(journal)
     impact = analyze(directory.path)
@@ -30,7 +28,6 @@ def conclude(directory: RunDirectory, journal: Mapping[str, Any]) -> dict[str, A
         _print(f"report {html.write(directory.path)}")
     except BrownoutError as error:
         logger.warning(f"no report: {error}")
-    record_quietly(directory, impact)
     return impact
 
 

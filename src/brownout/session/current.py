@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from brownout.session.session import Session

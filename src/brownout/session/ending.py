@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable
 
-from brownout.cluster.adapter import Adapter
-from brownout.errors import BrownoutError
-from brownout.impact import recovery
-from brownout.impact.baseline import Baseline
-from brownout.impact.settings import MeasureSettings
+from brownout.base.errors import BrownoutError
+from brownout.databases.adapter import Adapter
 from brownout.load.group import AnyGenerator
+from brownout.measure import recovery
+from brownout.measure.baseline import Baseline
+from brownout.measure.settings import MeasureSettings
 from brownout.run.events import EventLog
 from brownout.session.milestones import MilestoneWatcher
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from brownout.cluster.aerospike import AerospikeAdapter, idle
-from brownout.cluster.aerospike.view import View
-from brownout.cluster.model import Node
+from brownout.databases.aerospike import AerospikeAdapter, idle
+from brownout.databases.aerospike.view import View
+from brownout.inventory.model import Node
 
 __all__ = ["await_idle"]
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from brownout.cluster.adapter import Adapter
+from brownout.databases.adapter import Adapter
 
 __all__ = ["await_no_primary"]
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from brownout.cluster.model import Cluster
+from brownout.faults import guards, open_runs
+from brownout.faults.heal import make_free
 from brownout.infra import lab
-from brownout.session import guards, open_runs
-from brownout.session.heal import make_free
+from brownout.inventory.model import Cluster
 from brownout.session.signals import as_ctrl_c
 
 __all__ = ["check_allowed", "taken"]

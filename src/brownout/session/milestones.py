@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from brownout.cluster.adapter import Adapter, Milestone, MilestoneState
-from brownout.errors import BrownoutError
+from brownout.base.errors import BrownoutError
+from brownout.databases.adapter import Adapter, Milestone, MilestoneState
 
 __all__ = ["Crossing", "Looks", "MilestoneWatcher"]
 

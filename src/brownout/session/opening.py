@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from brownout.cluster.adapter import Adapter, Support
-from brownout.cluster.model import Cluster
-from brownout.errors import ClusterError, GeneratorError, Inconclusive, Refused, Unsupported
-from brownout.impact import baseline as baselines
-from brownout.impact.baseline import Baseline
-from brownout.impact.settings import MeasureSettings
+from brownout.base.errors import ClusterError, GeneratorError, Inconclusive, Refused, Unsupported
+from brownout.databases.adapter import Adapter, Support
 from brownout.infra import lab
+from brownout.inventory.model import Cluster
 from brownout.load.group import AnyGenerator
+from brownout.measure import baseline as baselines
+from brownout.measure.baseline import Baseline
+from brownout.measure.settings import MeasureSettings
 from brownout.session.plan import Plan
 from brownout.session.targets import next_spare
 

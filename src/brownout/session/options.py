@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.session.stopping import Condition, parse_conditions
 from brownout.session.variables import ABOVE_ZERO, SECONDS, TRUTH, WHOLE, convert
 

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 
 from chaoslib import experiment_hash, substitute
 
-from brownout import slo
-from brownout.cluster import inventory
-from brownout.cluster.model import Cluster
-from brownout.errors import BrownoutError, ClusterError, ConfigurationError
-from brownout.impact.settings import MeasureSettings
+from brownout.base.errors import BrownoutError, ClusterError, ConfigurationError
 from brownout.infra import lab
+from brownout.inventory import inventory
+from brownout.inventory.model import Cluster
+from brownout.judge import slo
 from brownout.load import workload as workloads
 from brownout.load.shares import check_shares
 from brownout.load.where import generators_of
 from brownout.load.workload import Workload
+from brownout.measure.settings import MeasureSettings
 from brownout.session.options import (
     KINDS,
     Options,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.session.plan import Plan
 
 __all__ = ["plan_of"]
@@ -18,7 +18,7 @@ def plan_of(experiment: str, given: Sequence[str]) -> tuple[Plan, Mapping[str, A
     from chaoslib.configuration import load_configuration
     from chaoslib.secret import load_secrets
 
-    from brownout.cluster.secret import offer_secrets
+    from brownout.base.secret import offer_secrets
     from brownout.session.plan import make_plan
 
     document = _document(experiment)
@@ -34,7 +34,7 @@ def _document(text: str) -> dict[str, Any]:
     from chaoslib.experiment import ensure_experiment_is_valid
     from chaoslib.loader import parse_experiment_from_file
 
-    from brownout import catalog
+    from brownout.base import catalog
 
     path = catalog.find_experiment(text)
     try:

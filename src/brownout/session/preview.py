@@ -9,21 +9,21 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from brownout.cluster import inventory
-from brownout.cluster.adapter import Adapter, Support, adapter_for
-from brownout.cluster.atlas import rehearsal
-from brownout.cluster.host import delaying_host, host_for, partitioning_host
-from brownout.cluster.model import Cluster, Node
-from brownout.errors import BrownoutError
+from brownout.atlas import rehearsal
+from brownout.base.errors import BrownoutError
+from brownout.databases.adapter import Adapter, Support, adapter_for
+from brownout.faults import guards, open_runs
+from brownout.faults.faults import guards_of_wipe
+from brownout.faults.guards import Guard
 from brownout.infra import lab
-from brownout.report.words import limit_words
+from brownout.inventory import inventory
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import delaying_host, host_for, partitioning_host
 from brownout.run.metadata import redact
-from brownout.session import guards, open_runs
-from brownout.session.faults import guards_of_wipe
-from brownout.session.guards import Guard
 from brownout.session.plan import Plan
 from brownout.session.requirements import requirements
 from brownout.session.targets import ADDED, SPARE, TARGET, targets_of
+from brownout.show.report.words import limit_words
 
 __all__ = ["preview"]
 

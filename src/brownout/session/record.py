@@ -6,8 +6,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from brownout.cluster.adapter import Adapter
-from brownout.cluster.model import Cluster, Node
+from brownout.databases.adapter import Adapter
+from brownout.inventory.model import Cluster, Node
 from brownout.load.binary import loadgen_version
 from brownout.run.directory import RunDirectory
 from brownout.session.plan import Plan

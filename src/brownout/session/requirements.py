@@ -6,13 +6,13 @@ Each is looked at; nothing is touched and no cluster is asked.
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 
-from brownout.cluster import plugins
-from brownout.cluster.adapter import GROUP as ADAPTERS
-from brownout.cluster.model import Cluster
-from brownout.errors import BrownoutError, ConfigurationError
-from brownout.infra.lab import aerospike_server, mongod, router_stand_in, state
+from brownout.base import plugins
+from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.faults.guards import Guard
+from brownout.infra.lab import aerospike_server, mongod, router_stand_in
+from brownout.inventory import labs
+from brownout.inventory.model import Cluster
 from brownout.load.binary import find_loadgen
-from brownout.session.guards import Guard
 
 __all__ = ["requirements"]
 
@@ -31,10 +31,10 @@ def requirements(cluster: Cluster, needs: Iterable[str] = ()) -> list[Guard]:
 def _packages(cluster: Cluster, needs: Iterable[str]) -> Iterator[tuple[str, Look]]:
     yield (
         f"packages of {cluster.database}",
-        lambda: plugins.load(ADAPTERS, cluster.database, "database"),
+        lambda: plugins.load(plugins.ADAPTERS, cluster.database, "database"),
     )
     if cluster.atlas is not None or (cluster.lab is not None and cluster.lab.engine == "atlas"):
-        yield "packages of atlas", lambda: _imported("brownout.cluster.atlas.client", "atlas")
+        yield "packages of atlas", lambda: _imported("brownout.atlas.client", "atlas")
     if cluster.lab is not None and cluster.lab.secure:
         yield "packages of a secure lab", lambda: _imported("cryptography", "lab")
     if "litmus" in needs:
@@ -42,7 +42,7 @@ def _packages(cluster: Cluster, needs: Iterable[str]) -> Iterator[tuple[str, Loo
 
 
 def _servers(cluster: Cluster) -> Iterator[tuple[str, Look]]:
-    if cluster.lab is None or state.running_inventory(cluster.name) is not None:
+    if cluster.lab is None or labs.running_inventory(cluster.name) is not None:
         return
     if cluster.lab.engine == "aerospike":
         yield "server", lambda: aerospike_server.find_server().program

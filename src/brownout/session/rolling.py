@@ -4,9 +4,9 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from brownout.cluster.adapter import Member
-from brownout.cluster.model import Node
-from brownout.errors import Aborted, ClusterError
+from brownout.base.errors import Aborted, ClusterError
+from brownout.databases.adapter import Member
+from brownout.inventory.model import Node
 
 if TYPE_CHECKING:
     from brownout.session.session import Session

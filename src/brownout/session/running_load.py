@@ -3,9 +3,9 @@
 import logging
 from dataclasses import asdict
 
-from brownout.cluster.adapter import Adapter
-from brownout.cluster.model import Cluster
-from brownout.errors import BrownoutError, ConfigurationError
+from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.databases.adapter import Adapter
+from brownout.inventory.model import Cluster
 from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.left import left_by
 from brownout.load.where import places_for

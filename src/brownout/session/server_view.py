@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.observe.windows import compared, single, summed_up
 
 if TYPE_CHECKING:

@@ -7,32 +7,33 @@ open ──▶ begin_method ──▶ (faults) ──▶ finish ──▶ begin_
 import contextlib
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from brownout.cluster.adapter import Adapter, adapter_for
-from brownout.cluster.aerospike import of_aerospike
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Node
-from brownout.errors import ClusterError, ConfigurationError
-from brownout.impact.baseline import Baseline
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.databases.adapter import Adapter, adapter_for
+from brownout.databases.aerospike import of_aerospike
+from brownout.faults import debts, guards, open_runs
+from brownout.faults.atlas.asking import check_free
+from brownout.faults.faults import Faults, guards_of_wipe
+from brownout.faults.heal import make_free
 from brownout.infra import lab
+from brownout.inventory.model import Node
+from brownout.judge.analysis import analyze
+from brownout.judge.measures import answer
+from brownout.machine.host import host_for
+from brownout.measure.baseline import Baseline
 from brownout.observe.observation import Observation
 from brownout.observe.source import source_for
-from brownout.report.noise import detectable_words
-from brownout.run import analyze
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
-from brownout.session import debts, ending, guards, open_runs, opening, record, undisturbed
+from brownout.session import ending, opening, record, undisturbed
 from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import conclude
-from brownout.session.faults import Faults, guards_of_wipe
-from brownout.session.heal import make_free
 from brownout.session.idle import await_idle
 from brownout.session.interruption import Interruption
-from brownout.session.managed.asking import check_free
-from brownout.session.measures import answer
 from brownout.session.plan import Plan
 from brownout.session.requirements import requirements
 from brownout.session.running_load import RunningLoad
@@ -40,7 +41,7 @@ from brownout.session.server_view import ServerView
 from brownout.session.status import Status
 from brownout.session.targets import ADDED, SPARE, next_spare, targets_of
 from brownout.session.trail import Trail
-from brownout.store.delivery import deliver
+from brownout.show.report.noise import detectable_words
 
 __all__ = ["Session"]
 
@@ -48,14 +49,23 @@ logger = logging.getLogger("chaostoolkit")
 
 
 class Session:
-    """One run on one cluster; called from Chaos Toolkit's main thread only."""
+    """One run on one cluster; called from Chaos Toolkit's main thread only.
+
+    `remember` puts the run into the history, `deliver` into a store; it says why where it cannot.
+    """
 
     adapter: Adapter
     faults: Faults
     directory: RunDirectory
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        remember: Callable[[RunDirectory, Mapping[str, Any]], None],
+        deliver: Callable[[Path], str | None],
+    ) -> None:
         self.plan = plan
+        self._remember, self._deliver = remember, deliver
         self.cluster = plan.cluster
         self.baseline: Baseline | None = None
         self._trail: Trail | None = None
@@ -303,7 +313,7 @@ class Session:
         try:
             impact = self._judge(journal, failures)
         finally:
-            not_stored = deliver(self.directory.path)
+            not_stored = self._deliver(self.directory.path)
         return {"run": str(self.directory.path), "verdict": impact["verdict"],
                 "reasons": impact["reasons"], "undo_failed": failures,
                 "not_stored": not_stored}  # fmt: skip
@@ -312,6 +322,7 @@ class Session:
         """Write and say the result, and show it to whoever looks on until then."""
         try:
             impact = conclude(self.directory, journal)
+            self._remember(self.directory, impact)
             for failure in failures:
                 logger.error(failure)
             if self._observed is not None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from brownout.cluster.mongodb import figures, of_mongodb
+from brownout.databases.mongodb import figures, of_mongodb
 from brownout.session.current import current
 
 __all__ = ["elections", "replication_lag"]

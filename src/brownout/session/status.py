@@ -1,7 +1,7 @@
 """What a person sees while a run goes on: a panel in a terminal, plain lines elsewhere.
 
 The session says what it does; what is on disk of the run (run.json, events.ndjson) is read from
-its directory as soon as there is one. The picture itself is made in `brownout.live`.
+its directory as soon as there is one. The picture itself is made in `brownout.show.live`.
 """
 
 import logging
@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from brownout.live.board import Board, Countdown
-from brownout.live.compose import Known, compose
-from brownout.live.files import RunFiles
-from brownout.live.screen import screen_for
 from brownout.run.series import LiveSeries
+from brownout.show.live.board import Board, Countdown
+from brownout.show.live.compose import Known, compose
+from brownout.show.live.files import RunFiles
+from brownout.show.live.screen import screen_for
 
 if TYPE_CHECKING:
-    from brownout.impact.baseline import Baseline
+    from brownout.measure.baseline import Baseline
 
 __all__ = ["Status"]
 

@@ -27,13 +27,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from brownout.cluster import procfs
-from brownout.errors import BrownoutError, ConfigurationError
-from brownout.impact.recovery import availability
+from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.faults.open_runs import Claim
+from brownout.machine import procfs
+from brownout.measure.recovery import availability
 from brownout.run.directory import shortage
 from brownout.run.metadata import redact
 from brownout.run.series import Series
-from brownout.session.open_runs import Claim
 
 __all__ = ["ABORT_FILE", "Condition", "StopWatch", "ask_to_stop", "parse_conditions"]
 

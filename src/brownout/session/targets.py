@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from brownout.cluster.adapter import Adapter, Member
-from brownout.cluster.model import Cluster, Node
-from brownout.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.databases.adapter import Adapter, Member
+from brownout.inventory.model import Cluster, Node
 
 __all__ = ["ADDED", "SPARE", "TARGET", "check_target", "next_spare", "targets_of"]
 
@@ -47,11 +47,11 @@ def check_target(select: str, cluster: Cluster) -> None:
                for node, role in zip(nodes, roles, strict=False)]  # fmt: skip
     try:
         if cluster.database == "mongodb":
-            from brownout.cluster.mongodb import choice
+            from brownout.databases.mongodb import choice
 
             choice.choose(what, serving, 1, {node.name: node.rack for node in cluster.nodes})
         elif cluster.database == "aerospike":
-            from brownout.cluster.aerospike import choosing
+            from brownout.databases.aerospike import choosing
 
             choosing.choose(what, 1, nodes, lambda: serving)
     except ModuleNotFoundError:

@@ -2,7 +2,7 @@
 
 import time
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.group import AnyGenerator
 from brownout.run.events import EventLog
 

@@ -1,6 +1,6 @@
 """What a test of resilience ends in where it neither passed nor failed by its own assertions."""
 
-from brownout.errors import BrownoutError, Inconclusive
+from brownout.base.errors import BrownoutError, Inconclusive
 
 __all__ = ["ClusterShared", "NoSuchMeasure", "NotMeasured", "ResilienceFailed", "RunInconclusive"]
 

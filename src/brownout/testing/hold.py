@@ -5,8 +5,8 @@ import os
 import re
 from typing import TextIO
 
-from brownout.private import private_directory, private_file
-from brownout.session.open_runs import state_home
+from brownout.base.private import private_directory, private_file
+from brownout.faults.open_runs import state_home
 from brownout.testing.errors import ClusterShared
 
 __all__ = ["Holds"]

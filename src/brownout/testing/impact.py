@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brownout.gate.baseline import Baseline
-from brownout.impact.names import find, known
-from brownout.impact.reading import value_of
-from brownout.run.several import Finished
+from brownout.measure.names import find, known
+from brownout.measure.reading import value_of
+from brownout.runs.gate.baseline import Baseline
+from brownout.runs.several import Finished
 from brownout.testing.errors import NoSuchMeasure, NotMeasured
 from brownout.testing.value import Context, Measured
 

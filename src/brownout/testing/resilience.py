@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from brownout import catalog
-from brownout.errors import Aborted, ConfigurationError, Refused, UndoFailed
-from brownout.experiment_process import ExperimentProcess, Outcome
-from brownout.gate import baseline as baselines
-from brownout.gate import fit, judging, words
-from brownout.repeats.draw import draws
-from brownout.run.several import Finished
-from brownout.settings_file import read_text
+from brownout.base import catalog
+from brownout.base.errors import Aborted, ConfigurationError, Refused, UndoFailed
+from brownout.base.settings_file import read_text
+from brownout.runs.gate import baseline as baselines
+from brownout.runs.gate import fit, judging, words
+from brownout.runs.repeats.draw import draws
+from brownout.runs.several import Finished
+from brownout.session.experiment_process import ExperimentProcess, Outcome
 from brownout.testing.errors import ResilienceFailed, RunInconclusive
 from brownout.testing.hold import Holds
 from brownout.testing.impact import Impact
@@ -163,7 +163,7 @@ class Resilience:
         return impact
 
     def _tell(self, impact: Impact) -> None:
-        from brownout.impact.reading import value_of
+        from brownout.measure.reading import value_of
 
         self._note("resilience.run", str(impact.path))
         self._note("resilience.verdict", impact.verdict)

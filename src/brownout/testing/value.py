@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brownout.impact.names import find
-from brownout.impact.reading import NEVER
-from brownout.report.measured import worded
-from brownout.report.words import number
+from brownout.measure.names import find
+from brownout.measure.reading import NEVER
+from brownout.show.report.measured import worded
+from brownout.show.report.words import number
 
 __all__ = ["Context", "Measured", "explained"]
 

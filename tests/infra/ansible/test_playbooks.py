@@ -10,7 +10,7 @@ import jinja2
 import pytest
 import yaml
 
-from brownout.cluster.aerospike.storage import devices_in, files_in
+from brownout.databases.aerospike.storage import devices_in, files_in
 from brownout.load.binary import find_loadgen
 
 ANSIBLE = Path(__file__).resolve().parents[3] / "infra" / "ansible"

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from brownout import cli
-from brownout.settings_file import load_yaml
+from brownout.base.settings_file import load_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 TEMPLATES = sorted((ROOT / "infra" / "ci").glob("*.yaml"))

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
-from brownout.cluster import inventory
-from brownout.cluster.aerospike.storage import devices_in, files_in
-from brownout.cluster.docker import DockerSpec
-from brownout.cluster.model import Cluster, Node
-from brownout.cluster.mongodb.storage import path_in_file
+from brownout.databases.aerospike.storage import devices_in, files_in
+from brownout.databases.mongodb.storage import path_in_file
 from brownout.infra.lab.ports import free_ports
+from brownout.inventory import inventory
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.docker import DockerSpec
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCKER = ROOT / "infra" / "docker"

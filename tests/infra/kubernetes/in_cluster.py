@@ -16,13 +16,13 @@ import pytest
 import yaml
 from kubernetes import client
 from tests.control_plane import ControlPlane, awaited
+from tests.faults.behind_ssh import elsewhere
 from tests.infra.kubernetes.manifests import HERE, ROOT, instructions, manifest
 from tests.s3_server import free_port
-from tests.session.behind_ssh import elsewhere
 from tests.sshd import Sshd
 
-from brownout.cluster.model import Cluster
-from brownout.infra.lab import state
+from brownout.inventory import labs
+from brownout.inventory.model import Cluster
 
 __all__ = ["IMAGE", "NODE", "InCluster", "image"]
 
@@ -139,7 +139,7 @@ class InCluster:
         overlay = self.where / "overlay"
         shutil.copytree(HERE, self.where / "base", ignore=shutil.ignore_patterns("rbac"))
         overlay.mkdir()
-        running = yaml.safe_load((state.directory(cluster.name) / "inventory.yaml").read_text())
+        running = yaml.safe_load((labs.directory(cluster.name) / "inventory.yaml").read_text())
         del running["lab"]
         keys = {name: f"{_KEYS}/{file}" for name, file in _FILES.items()}
         login = sshd.login(user=getpass.getuser(), **keys)

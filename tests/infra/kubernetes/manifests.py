@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from brownout.settings_file import load_yaml
+from brownout.base.settings_file import load_yaml
 
 __all__ = ["CONTAINERFILE", "HERE", "PODS", "ROOT", "instructions", "kustomization", "manifest",
            "pod"]  # fmt: skip

@@ -20,8 +20,8 @@ from tests.s3_server import serving as s3_serving
 from tests.sshd import Sshd
 from tests.waiting import await_whole
 
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.model import Cluster
+from brownout.databases.adapter import adapter_for
+from brownout.inventory.model import Cluster
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.timeout(600)]
 

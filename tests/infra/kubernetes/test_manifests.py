@@ -9,8 +9,8 @@ import typer
 from tests.infra.kubernetes.manifests import HERE, PODS, kustomization, manifest, pod
 
 from brownout import cli
-from brownout.cluster import inventory
-from brownout.gameday.reading import read
+from brownout.inventory import inventory
+from brownout.runs.gameday.reading import read
 
 OURS = ("job.yaml", "cronjob.yaml", "volume.yaml", "serviceaccount.yaml")
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from brownout.cluster import inventory, procfs
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster
-from brownout.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.databases.adapter import adapter_for
 from brownout.infra import lab
-from brownout.infra.lab import state
+from brownout.inventory import inventory, labs
+from brownout.inventory.model import Cluster
+from brownout.machine import procfs
+from brownout.machine.host import host_for
 
 NAME = "lab-mongodb"
 
@@ -179,7 +179,7 @@ class TestCrashes:
         assert len(processes_below(directory)) == 1
 
     def test_it_was_cut_off_before_it_wrote_anything(self, directory: Path) -> None:
-        state.directory(NAME).mkdir()
+        labs.directory(NAME).mkdir()
         assert lab.status(NAME).condition == "half-made"
 
         assert lab.down(NAME)
@@ -188,8 +188,8 @@ class TestCrashes:
     def test_the_machine_was_rebooted(self, directory: Path) -> None:
         old = lab.up(NAME)
         host_for(old.nodes[0]).stop("kill")
-        note = state.directory(NAME) / "lab.json"
-        note.write_text(note.read_text().replace(state.boot_id(), "of-the-boot-before"))
+        note = labs.directory(NAME) / "lab.json"
+        note.write_text(note.read_text().replace(labs.boot_id(), "of-the-boot-before"))
 
         with pytest.raises(ClusterError, match="is down"):
             inventory.load(NAME)
@@ -199,7 +199,7 @@ class TestCrashes:
         old = lab.up(NAME)
         host_for(old.nodes[0]).stop("kill")
         with subprocess.Popen(["sleep", "60"]) as stranger:
-            (state.directory(NAME) / "n1" / "mongod.pid").write_text(f"{stranger.pid}\n")
+            (labs.directory(NAME) / "n1" / "mongod.pid").write_text(f"{stranger.pid}\n")
 
             lab.down(NAME)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from brownout.cluster.model import LabSpec
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
 from brownout.infra.lab import mongod
+from brownout.inventory.model import LabSpec
 
 
 def program(path: Path, script: str) -> Path:

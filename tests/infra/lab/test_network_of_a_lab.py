@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from brownout.cluster import network
-from brownout.cluster.host import host_for, partitioning_host
-from brownout.cluster.model import Cluster, LabSpec
 from brownout.infra import lab
-from brownout.infra.lab import state
 from brownout.infra.lab.network import left
+from brownout.inventory import labs
+from brownout.inventory.model import Cluster, LabSpec
+from brownout.machine import network
+from brownout.machine.host import host_for, partitioning_host
 
 NAME = "lab-mongodb-partition"
 MINE = (
@@ -35,9 +35,9 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     inventory.write_text(MINE, encoding="utf-8")
     monkeypatch.setenv("BROWNOUT_CLUSTERS", str(inventory.parent))
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
-    yield state.directory(NAME)
+    yield labs.directory(NAME)
     lab.down(NAME)
-    assert left(state.directory(NAME)) == []
+    assert left(labs.directory(NAME)) == []
 
 
 def test_up_heals_a_partition_and_down_leaves_no_network(lab_partition: Cluster) -> None:
@@ -51,9 +51,9 @@ def test_up_heals_a_partition_and_down_leaves_no_network(lab_partition: Cluster)
     assert lab.up(NAME, progress=said.append) == lab_partition
     assert f"{one.name} is cut off from others: joining it again" in said
     assert host.cut_off() == []
-    assert len(left(state.directory(NAME))) == 5  # the hub, three members, and our end of it
+    assert len(left(labs.directory(NAME))) == 5  # the hub, three members, and our end of it
     assert lab.down(NAME)
-    assert left(state.directory(NAME)) == []
+    assert left(labs.directory(NAME)) == []
     assert not lab.down(NAME)
 
 

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from brownout.cluster import netem, network
-from brownout.cluster.host import delaying_host
-from brownout.cluster.model import LabSpec, ProcessSpec
-from brownout.errors import ClusterError, HostError
+from brownout.base.errors import ClusterError, HostError
 from brownout.infra import lab
-from brownout.infra.lab import beside, proxies, state
+from brownout.infra.lab import beside, proxies
 from brownout.infra.lab.foreseen import foreseen
 from brownout.infra.lab.network import left
+from brownout.inventory import labs
+from brownout.inventory.model import LabSpec, ProcessSpec
+from brownout.machine import netem, network
+from brownout.machine.host import delaying_host
 
 NAME = "slow-one"
 MINE = "database: mongodb\nenvironment: lab\nlab: {engine: mongodb, slow_links: true, members: 1}\n"
@@ -27,7 +28,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "clusters" / f"{NAME}.yaml").write_text(MINE, encoding="utf-8")
     monkeypatch.setenv("BROWNOUT_CLUSTERS", str(tmp_path / "clusters"))
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
-    yield state.directory(NAME)
+    yield labs.directory(NAME)
     lab.down(NAME)
     assert list((tmp_path / "lab").iterdir()) == []
 

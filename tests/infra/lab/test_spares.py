@@ -8,12 +8,12 @@ import pymongo
 import pytest
 from tests.infra.lab.test_lifecycle import NAME, is_whole, processes_below
 
-from brownout.cluster import inventory
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster, Node, ProcessSpec
-from brownout.cluster.mongodb import MongoAdapter
-from brownout.cluster.mongodb.access import access
+from brownout.databases.mongodb import MongoAdapter
+from brownout.databases.mongodb.access import access
 from brownout.infra import lab
+from brownout.inventory import inventory
+from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine.host import host_for
 
 
 def data_of(node: Node) -> list[Path]:

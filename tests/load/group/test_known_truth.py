@@ -11,8 +11,8 @@ import pytest
 from tests.load.group.known import DIP_AT, DIP_S, DIP_SHARE, SECONDS, measured
 from tests.loadgen.driving import ENDS, check_identities, ledger, loss, rows
 
-from brownout.impact.dips import below_ratio
-from brownout.impact.settings import MeasureSettings
+from brownout.measure.dips import below_ratio
+from brownout.measure.settings import MeasureSettings
 from brownout.run.latency import read_hlog
 from brownout.run.ledger import classify
 from brownout.run.ledger_lines import read_ledger_lines

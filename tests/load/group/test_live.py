@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.group.live import LiveSum
 
 

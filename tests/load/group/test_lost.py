@@ -10,11 +10,11 @@ import pytest
 from tests.load.group.known import SCRIPT, STREAMS, begin, until
 from tests.loadgen.driving import Server
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
+from brownout.judge.analysis import analyze
 from brownout.load.group import GeneratorGroup
 from brownout.load.group import group as groups
 from brownout.load.place import Here
-from brownout.run.analysis import analyze
 from brownout.run.directory import RunDirectory
 from brownout.run.series import read_series
 

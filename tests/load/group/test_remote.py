@@ -13,7 +13,7 @@ from tests.load.group.known import SCRIPT, STREAMS, begin, until
 from tests.loadgen.driving import Server, check_identities, specification
 from tests.sshd import WHY_NOT, Sshd
 
-from brownout.cluster import inventory
+from brownout.inventory import inventory
 from brownout.load.clock import GeneratorClock
 from brownout.load.group import GeneratorGroup, driven_from
 from brownout.load.where import collect_left, places_for
@@ -84,7 +84,7 @@ def test_two_load_hosts_are_one_load_and_a_skewed_start_is_seen(
 RUN = """
 import json, sys
 from pathlib import Path
-from brownout.cluster import inventory
+from brownout.inventory import inventory
 from brownout.load.group import driven_from
 from brownout.load.where import collect_left, places_for
 cluster, spec = inventory.load(sys.argv[1]), json.loads(sys.argv[2])

@@ -15,7 +15,7 @@ from tests.fuzzing import damaged, fuzzed
 from tests.load.kubernetes.pod_server import PodServer
 from tests.loadgen.driving import Server, specification, verified
 
-from brownout.errors import GeneratorError, HostError
+from brownout.base.errors import GeneratorError, HostError
 from brownout.load.binary import find_loadgen
 from brownout.load.channel import Channel, Event
 from brownout.load.kubernetes import attach

@@ -12,8 +12,8 @@ import pytest
 import yaml
 from tests import chaos_runner as chaos
 
-from brownout.cluster.model import Cluster
-from brownout.infra.lab import state
+from brownout.inventory import labs
+from brownout.inventory.model import Cluster
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.manifest import selector
 from brownout.load.kubernetes.spec import KubernetesLoad
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.kubernetes, pytest.mark.alone]
 @pytest.fixture
 def inventory(fresh_lab: Cluster, load: dict[str, Any], tmp_path: Path) -> Path:
     """The inventory of the lab's cluster, whose load comes from pods."""
-    running = yaml.safe_load((state.directory(fresh_lab.name) / "inventory.yaml").read_text())
+    running = yaml.safe_load((labs.directory(fresh_lab.name) / "inventory.yaml").read_text())
     del running["lab"]
     path = tmp_path / "orders.yaml"
     path.write_text(yaml.safe_dump({**running, "name": "orders", "load": load}))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.load.kubernetes.pod_server import PodServer
 
-from brownout.errors import GeneratorError, HostError
+from brownout.base.errors import GeneratorError, HostError
 from brownout.load.binary import find_loadgen
 from brownout.load.kubernetes.files import PodFiles
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.control_plane import ControlPlane
     from tests.load.kubernetes.conftest import Settled
 
-from brownout.errors import GeneratorError, HostError
+from brownout.base.errors import GeneratorError, HostError
 from brownout.load.kubernetes.job import RECORD, GeneratorJob
 from brownout.load.kubernetes.spec import KubernetesLoad
 

@@ -17,7 +17,7 @@ from tests.loadgen.driving import Server, check_identities, rows, specification,
 if TYPE_CHECKING:
     from tests.control_plane import ControlPlane
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.job import RECORD

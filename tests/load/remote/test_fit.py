@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.binary import find_loadgen
 from brownout.load.remote.fit import check_fit, machine_of
 

@@ -7,11 +7,11 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from brownout.cluster.ssh.pool import connection_for
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.remote import LoadHost
 from brownout.load.remote.files import hash_of
 from brownout.load.remote.machine import LoadMachine
+from brownout.machine.ssh.pool import connection_for
 
 LONG_AGO = time.time() - 40 * 86_400
 

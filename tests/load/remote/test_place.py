@@ -15,12 +15,12 @@ import pytest
 from tests.loadgen.driving import Server, check_identities, rows, specification, verified
 from tests.sshd import Sshd
 
-from brownout.cluster import procfs
-from brownout.errors import ConfigurationError, GeneratorError
+from brownout.base.errors import ConfigurationError, GeneratorError
 from brownout.load.binary import find_loadgen
 from brownout.load.generator import Generator
 from brownout.load.remote import LoadHost, RemotePlace, recover
 from brownout.load.remote.files import hash_of
+from brownout.machine import procfs
 
 Start = Callable[..., Generator]
 

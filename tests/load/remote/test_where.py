@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from brownout.cluster import inventory
-from brownout.cluster.model import Cluster
-from brownout.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError
+from brownout.inventory import inventory
+from brownout.inventory.model import Cluster
 from brownout.load.place import Here
 from brownout.load.remote import RemotePlace
 from brownout.load.where import collect_left, generators_of, places_for

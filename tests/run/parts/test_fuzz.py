@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.fuzzing import VALUES, answers, changed, damaged, fuzzed
 from tests.run_builder import RunScript, build_run
 
-from brownout.run import analyze
+from brownout.judge.analysis import analyze
 from brownout.run.parts.paths import part_directories
 
 FILES = ("series.csv", "outcomes.csv", "errors.csv", "lanes.csv", "latency.hlog", "generator.csv",

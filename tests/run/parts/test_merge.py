@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.run_builder import RunScript, build_run
 
-from brownout.errors import RunDirectoryError
-from brownout.run.analysis import analyze
+from brownout.base.errors import RunDirectoryError
+from brownout.judge.analysis import analyze
 from brownout.run.csvfile import read_table
 from brownout.run.hdr import decode, encode
 from brownout.run.ledger import classify

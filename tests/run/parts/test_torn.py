@@ -8,7 +8,7 @@ import pytest
 from tests.run.parts.test_merge import facts
 from tests.run_builder import RunScript, build_run
 
-from brownout.run import analyze
+from brownout.judge.analysis import analyze
 from brownout.run.parts.paths import part_directories
 
 FILES = ("series.csv", "outcomes.csv", "errors.csv", "lanes.csv", "latency.hlog", "generator.csv",

@@ -5,7 +5,7 @@ Python imports it at its start where this directory is in PYTHONPATH.
 
 from dataclasses import replace
 
-from brownout.impact.settings import MeasureSettings
+from brownout.measure.settings import MeasureSettings
 
 _lab = MeasureSettings.lab()
 

@@ -1,4 +1,4 @@
-"""Every way to see a fault in a series: those of `brownout.impact`, and two from the textbook.
+"""Every way to see a fault in a series: those of `brownout.measure`, and two from the textbook.
 
 The last two are here to be compared; no measure uses them.
 """
@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from brownout.calibration.alarms.window import Window
-from brownout.impact.dips import clip, find_dips
-from brownout.impact.drops import tps_drop, tps_drop_interval, tps_drop_sham
-from brownout.impact.level import Level, level_of
-from brownout.impact.signal import bucket_range
+from brownout.measure.dips import clip, find_dips
+from brownout.measure.drops import tps_drop, tps_drop_interval, tps_drop_sham
+from brownout.measure.level import Level, level_of
+from brownout.measure.signal import bucket_range
 
 __all__ = ["DETECTORS", "Detector"]
 

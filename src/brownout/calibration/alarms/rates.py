@@ -8,7 +8,7 @@ import numpy as np
 
 from brownout.calibration.alarms.detectors import DETECTORS, by_ratio
 from brownout.calibration.alarms.window import Dip, Window, made_up
-from brownout.impact.settings import MeasureSettings
+from brownout.measure.settings import MeasureSettings
 
 __all__ = [
     "DIP",

@@ -7,9 +7,9 @@ from brownout.calibration.alarms.window import out_of
 from brownout.calibration.catalogue import NOISY_RATES
 from brownout.calibration.running import scripted_server, workload_of
 from brownout.calibration.scenario import Setup
-from brownout.impact.settings import MeasureSettings
-from brownout.impact.signal import signal_of
 from brownout.load.session import run_load
+from brownout.measure.settings import MeasureSettings
+from brownout.measure.signal import signal_of
 from brownout.run.series import read_series
 
 __all__ = ["real_rates"]

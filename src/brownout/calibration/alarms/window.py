@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from brownout.impact.settings import MeasureSettings
-from brownout.impact.signal import Signal
+from brownout.measure.settings import MeasureSettings
+from brownout.measure.signal import Signal
 from brownout.run.table import BUCKETS_PER_S
 
 __all__ = ["Dip", "Window", "made_up", "out_of"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeVar
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.generator import Generator, Progress
 from brownout.load.group.exposition import one_page
 from brownout.load.group.facts import PartFacts, write_facts

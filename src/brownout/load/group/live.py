@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from typing import Any, Final
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.run.table import SERIES_COLUMNS
 
 __all__ = ["LiveSum"]

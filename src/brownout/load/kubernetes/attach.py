@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Final
 
-from brownout.errors import BrownoutError
+from brownout.base.errors import BrownoutError
 from brownout.kubernetes.access import Access
 from brownout.load.kubernetes.stream import BLOCK, Broken, PodStream
 

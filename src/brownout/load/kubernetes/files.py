@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
-from brownout.errors import GeneratorError, HostError
+from brownout.base.errors import GeneratorError, HostError
 from brownout.kubernetes.access import Access
 from brownout.load.kubernetes.manifest import DEPOT
 from brownout.load.kubernetes.stream import PodStream

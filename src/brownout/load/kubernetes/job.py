@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from brownout.errors import BrownoutError, GeneratorError
+from brownout.base.errors import BrownoutError, GeneratorError
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.spec import KubernetesLoad

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from brownout.errors import BrownoutError, GeneratorError, HostError
+from brownout.base.errors import BrownoutError, GeneratorError, HostError
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.attach import Attached
 from brownout.load.kubernetes.files import PodFiles

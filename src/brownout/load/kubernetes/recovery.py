@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.files import PodFiles
 from brownout.load.kubernetes.job import RECORD, Record

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brownout.cluster.settings import Settings
+from brownout.base.settings import Settings
 from brownout.kubernetes.access import Access
 from brownout.load.place import Place
 from brownout.load.where import LoadFrom

@@ -19,7 +19,7 @@ from kubernetes.stream.ws_client import (
 )
 from websocket import WebSocketBadStatusException, WebSocketException
 
-from brownout.errors import HostError
+from brownout.base.errors import HostError
 from brownout.kubernetes.access import Access, connect
 from brownout.kubernetes.websockets import WSClient
 from brownout.load.kubernetes.manifest import CONTAINER

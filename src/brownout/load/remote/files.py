@@ -3,10 +3,10 @@
 import hashlib
 from pathlib import Path, PurePosixPath
 
-from brownout.cluster.commands import Answer, answer, script
-from brownout.cluster.ssh.connection import Connection, SshRunner
-from brownout.cluster.ssh.stream import Stream
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
+from brownout.machine.commands import Answer, answer, script
+from brownout.machine.ssh.connection import Connection, SshRunner
+from brownout.machine.ssh.stream import Stream
 
 __all__ = ["fetch", "fetch_all", "hash_of", "put"]
 

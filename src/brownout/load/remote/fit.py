@@ -3,7 +3,7 @@
 import struct
 from pathlib import Path
 
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 
 __all__ = ["check_fit", "machine_of"]
 

@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath
 
-from brownout.cluster.commands import Answer, answer, last_words, script
-from brownout.cluster.ssh.connection import Connection, SshRunner
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
+from brownout.machine.commands import Answer, answer, last_words, script
+from brownout.machine.ssh.connection import Connection, SshRunner
 
 __all__ = ["LoadMachine", "Prepared"]
 

@@ -15,15 +15,15 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from brownout.cluster.ssh.pool import connection_for
-from brownout.cluster.ssh.stream import Stream
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
 from brownout.load.binary import find_loadgen
 from brownout.load.place import TLS_FILES, Process, as_generator_error
 from brownout.load.remote import files
 from brownout.load.remote.fit import check_fit
 from brownout.load.remote.machine import LoadMachine, Prepared
 from brownout.load.remote.spec import LoadHost
+from brownout.machine.ssh.pool import connection_for
+from brownout.machine.ssh.stream import Stream
 
 __all__ = ["RECORD", "RemotePlace", "recover"]
 

@@ -11,17 +11,17 @@ load:
     - {address: load2.example.com, user: brownout}
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from brownout.cluster.settings import AbsolutePath
-from brownout.cluster.ssh.spec import Login, RequiredHostName
-from brownout.errors import GeneratorError
+from brownout.base.errors import GeneratorError
+from brownout.base.settings import AbsolutePath
 from brownout.load.place import Place
 from brownout.load.where import LoadFrom
+from brownout.machine.ssh.spec import Login, RequiredHostName
 from brownout.run.parts.paths import part_directories
 
 __all__ = ["LoadHost", "LoadSettings", "SshLoad"]
@@ -40,6 +40,11 @@ class LoadSettings(LoadFrom):
     """Where the load comes from; by default the machine that brownout runs on."""
 
     host: LoadHost | None = None
+
+    @classmethod
+    def settings_class(cls, raw: Mapping[str, Any]) -> type[LoadFrom]:
+        """Return the class of a single load host, or of several where `raw` says `where: ssh`."""
+        return cls if raw.get("where") is None else SshLoad
 
     @property
     def generators(self) -> int:

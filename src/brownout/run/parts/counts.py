@@ -9,7 +9,7 @@ from typing import TextIO
 
 import numpy as np
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 from brownout.run.csvfile import read_table
 from brownout.run.table import Table, frozen
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 from brownout.run.hdr import decode, encode
 
 __all__ = ["Line", "add_lines", "header_of", "read_lines"]

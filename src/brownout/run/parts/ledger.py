@@ -7,7 +7,7 @@ all: its promises are added up, and one of them reads it. Balances of votes add 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 from brownout.run.ledger import SIDES
 from brownout.run.shape import is_count
 

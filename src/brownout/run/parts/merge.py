@@ -13,7 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from brownout.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError
 from brownout.run.csvfile import read_rows
 from brownout.run.ledger_lines import read_ledger_lines
 from brownout.run.metadata import read_json, write_json

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from brownout.cluster.aerospike import AerospikeAdapter
-from brownout.cluster.model import Cluster
+from brownout.databases.aerospike import AerospikeAdapter
+from brownout.inventory.model import Cluster
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from aerospike import exception
 from aerospike_helpers.operations import operations
 from tests.infra.lab.aerospike.waiting import await_state
 
-from brownout.cluster.aerospike import AerospikeAdapter
-from brownout.cluster.aerospike.info import ask, pairs
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster, Node
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
+from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.info import ask, pairs
 from brownout.infra import lab
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import host_for
 
 RECORDS = 400
 

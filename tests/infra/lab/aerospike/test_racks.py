@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from brownout.cluster.aerospike import AerospikeAdapter
-from brownout.cluster.model import Cluster
-from brownout.errors import Unsupported
+from brownout.base.errors import Unsupported
+from brownout.databases.aerospike import AerospikeAdapter
 from brownout.infra import lab
+from brownout.inventory.model import Cluster
 
 NAME = "lab-aerospike-racks"
 

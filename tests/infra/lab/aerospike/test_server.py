@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from brownout.cluster.model import LabSpec
-from brownout.errors import ClusterError
+from brownout.base.errors import ClusterError
 from brownout.infra.lab.aerospike_server import Server, find_server
+from brownout.inventory.model import LabSpec
 
 SAYS = "#!/bin/sh\necho '{}'\n"
 REAL = SAYS.format("Aerospike Community Edition build 8.1.2.0")

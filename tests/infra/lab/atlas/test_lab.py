@@ -9,16 +9,16 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.cluster.atlas.schemas import check_answer
+from tests.atlas.schemas import check_answer
 
-from brownout.cluster import inventory
-from brownout.cluster.adapter import adapter_for
-from brownout.cluster.atlas.client import AtlasClient
-from brownout.cluster.atlas.errors import AtlasError
-from brownout.cluster.atlas.sizing import Size, resized, sizes
-from brownout.cluster.host import host_for
-from brownout.cluster.model import Cluster
+from brownout.atlas.client import AtlasClient
+from brownout.atlas.errors import AtlasError
+from brownout.atlas.sizing import Size, resized, sizes
+from brownout.databases.adapter import adapter_for
 from brownout.infra import lab
+from brownout.inventory import inventory
+from brownout.inventory.model import Cluster
+from brownout.machine.host import host_for
 
 LAB = "lab-atlas"
 _WITHIN_S = 90.0

@@ -1,0 +1,74 @@
+"""What comes with brownout as data: experiments, workloads, limits, clusters. Read and copied.
+
+A collection is a folder of files of one kind; a name in it is the file's without the ending.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from brownout.base.errors import ConfigurationError
+
+__all__ = ["COLLECTIONS", "Collection", "find_experiment", "find_file", "names", "read"]
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Where a kind of file lies, from the root of the checkout and of the package alike."""
+
+    folder: str
+    ending: str
+
+
+COLLECTIONS = {
+    "experiments": Collection("experiments", ".json"),
+    "gamedays": Collection("experiments/gamedays", ".yaml"),
+    "workloads": Collection("steady-state/workloads", ".yaml"),
+    "limits": Collection("steady-state/slo", ".yaml"),
+    "clusters": Collection("infra/clusters", ".yaml"),
+}
+
+
+def names(collection: str) -> list[str]:
+    """Return the names of all files of a collection, sorted."""
+    return sorted(name for name, _ in _files(collection))
+
+
+def read(collection: str, name: str) -> str:
+    """Return the text of a shipped file; `ConfigurationError` with the known names."""
+    return _find(collection, name).read_text(encoding="utf-8")
+
+
+def find_experiment(text: str) -> Path:
+    """Return the file of an experiment given by its path or by the name of a shipped one."""
+    return find_file("experiments", text)
+
+
+def find_file(collection: str, text: str) -> Path:
+    """Return a file that people named: by its path, or as a shipped one of `collection`."""
+    path = Path(text)
+    if path.is_file():
+        return path
+    if "/" in text or text.endswith((".json", ".yaml", ".yml")):
+        kind = collection.removesuffix("s")
+        raise ConfigurationError(f"{text}: no such {kind}", f"see `brownout list {collection}`")
+    return Path(str(_find(collection, text)))
+
+
+def _find(collection: str, name: str) -> Traversable:
+    for found, file in _files(collection):
+        if found == name:
+            return file
+    known = ", ".join(names(collection)) or "none"
+    raise ConfigurationError(f"{collection}: found {name!r}, wanted one of {known}")
+
+
+def _files(collection: str) -> Iterator[tuple[str, Traversable]]:
+    where = COLLECTIONS[collection]
+    folder = files("brownout").joinpath(*where.folder.split("/"))
+    if folder.is_dir():
+        for file in folder.iterdir():
+            if file.name.endswith(where.ending):
+                yield file.name.removesuffix(where.ending), file

@@ -1,0 +1,44 @@
+"""Finding adapters and hosts by entry points, so that another database is another package."""
+
+from importlib.metadata import entry_points
+from typing import Any
+
+from brownout.base.errors import ConfigurationError
+
+__all__ = ["ADAPTERS", "HOSTS", "LOADS", "known", "lacking", "load"]
+
+#: The entry points of databases, of what nodes run on, and of where load comes from.
+ADAPTERS, HOSTS, LOADS = "brownout.adapters", "brownout.hosts", "brownout.loads"
+
+
+def known(group: str) -> list[str]:
+    """Return the names that are registered under `group`, e.g. `["mongodb"]`."""
+    return sorted({entry.name for entry in entry_points(group=group)})
+
+
+def lacking(group: str, what: str) -> dict[str, ConfigurationError]:
+    """Return what is registered under `group` and cannot be loaded, each with what it needs."""
+    found = {}
+    for name in known(group):
+        try:
+            load(group, name, what)
+        except ConfigurationError as error:
+            found[name] = error
+    return found
+
+
+def load(group: str, name: str, what: str) -> Any:
+    """Return what is registered as `name` under `group`; `what` says what that is in messages.
+
+    Raises `ConfigurationError` if there is none, or if a package that it needs is missing.
+    """
+    for entry in entry_points(group=group, name=name):
+        try:
+            return entry.load()
+        except ModuleNotFoundError as error:
+            raise ConfigurationError(
+                f"{what} `{name}` needs the package `{error.name}`, which is not installed",
+                f"pip install 'brownout[{name}]'",
+            ) from error
+    wanted = ", ".join(known(group)) or "none is installed"
+    raise ConfigurationError(f"unknown {what} `{name}`, wanted one of: {wanted}")

@@ -1,0 +1,173 @@
+"""What a database says of itself, and the few things only it can do: the protocol of every adapter.
+
+An adapter is the control plane: short questions, asked of every member itself. The load does not
+go through it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from brownout.base import plugins
+from brownout.base.errors import ClusterError
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import Proof
+
+__all__ = [
+    "Adapter",
+    "Member",
+    "Milestone",
+    "MilestoneState",
+    "Quiescing",
+    "SteppingDown",
+    "Support",
+    "adapter_for",
+]
+
+
+#: rejoined: every member serves again; redundant: and has all data; whole: and none is missing.
+Milestone = Literal["rejoined", "redundant", "whole"]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One node as it describes itself: `Member("n1", "127.0.0.1:27017", "primary", "PRIMARY", True,
+    0.0)`.
+
+    `role` is `primary`, `secondary`, `other` or `unknown`; `state` is the database's own word.
+    `lag_s` is None where it cannot be told.
+    """
+
+    node: str
+    address: str
+    role: str
+    state: str
+    healthy: bool
+    lag_s: float | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MilestoneState:
+    """Whether a milestone is reached now, and what that was read from.
+
+    `detail["missing"]` lists in words what is still wanted.
+    """
+
+    reached: bool
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Whether a scenario is possible on this cluster; if not, why."""
+
+    ok: bool
+    reason: str = ""
+
+
+class Adapter(Protocol):
+    """One cluster's database.
+
+    Every method raises `ClusterError` if the database does not answer as needed.
+    """
+
+    def ready(self) -> None:
+        """Return if the cluster is reachable and of the kind that this adapter knows."""
+        ...
+
+    def members(self) -> list[Member]:
+        """Return every node of the inventory with what it says of itself."""
+        ...
+
+    def targets(self, select: str, seed: int) -> list[Node]:
+        """Return the nodes that `select` names: a name, a role or `random`; the same for a seed."""
+        ...
+
+    def stable(self, milestone: Milestone) -> MilestoneState:
+        """Return whether the milestone is reached at this moment."""
+        ...
+
+    def signature(self) -> str:
+        """Return a value that changes when a member goes, comes back or changes its role."""
+        ...
+
+    def drain(self, node: Node) -> Proof:
+        """Have `node` hand its work over to others, in the database's own orderly way."""
+        ...
+
+    def undrain(self, node: Node) -> Proof:
+        """Let a drained `node` take work again."""
+        ...
+
+    def evidence(self, node: Node) -> dict[str, Any]:
+        """Return what `node` says of itself now; also when it says nothing."""
+        ...
+
+    def supports(self, scenario: str) -> Support:
+        """Return whether the cluster can do `scenario`; never a milder one in its place."""
+        ...
+
+    def engine(self) -> str:
+        """Return what runs, as `mongod 6.0.5`."""
+        ...
+
+    def load_spec(self) -> dict[str, Any]:
+        """Return `driver`, `connection` and `options` for the load generator; it holds secrets."""
+        ...
+
+    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
+        """Return where `node` keeps its data, as its own configuration says; checked for a wipe.
+
+        `begun` says that a wipe of it was cut short: what is left need not look like data.
+        """
+        ...
+
+    def would_lose(self, nodes: Sequence[Node]) -> list[str]:
+        """Return in words what would be lost for good if `nodes` lost their data now.
+
+        Nothing, if the other nodes have all of it; a node that does not answer has nothing.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close every connection."""
+        ...
+
+
+@runtime_checkable
+class Quiescing(Protocol):
+    """What an adapter has besides, if its database drains a node in two steps; `undrain` undoes."""
+
+    def quiesce(self, node: Node) -> Proof:
+        """Have `node` leave its work to others from the next `recluster` on."""
+        ...
+
+    def recluster(self) -> Proof:
+        """Have the nodes form their cluster anew; effective when that was accepted."""
+        ...
+
+
+@runtime_checkable
+class SteppingDown(Protocol):
+    """What an adapter has besides, if its database has a primary that hands over in order."""
+
+    def step_down(self, node: Node, catch_up_s: int) -> Proof:
+        """Have the primary hand over, once another member has caught up, in `catch_up_s` at most.
+
+        The evidence says `caught_up_s`, for how long it let another one catch up.
+        """
+        ...
+
+
+def adapter_for(cluster: Cluster) -> Adapter:
+    """Return the adapter of the cluster's database; the caller closes it.
+
+    Raises `ConfigurationError` for an unknown database and `ClusterError` for a lab that is down.
+    """
+    found = plugins.load(plugins.ADAPTERS, cluster.database, "database")
+    if not cluster.nodes:
+        raise ClusterError(f"the lab `{cluster.name}` is down", f"brownout lab up {cluster.name}")
+    adapter: Adapter = found(cluster)
+    return adapter

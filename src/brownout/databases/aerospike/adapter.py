@@ -1,0 +1,180 @@
+"""Aerospike as every other part sees it: short questions to each node, all at once."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from brownout.base.errors import ClusterError, ConfigurationError, Refused
+from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
+from brownout.databases.aerospike import objections, quiescing, scenarios, storage
+from brownout.databases.aerospike.choosing import choose
+from brownout.databases.aerospike.panel import Panel
+from brownout.databases.aerospike.resizing import ResizingPart
+from brownout.databases.aerospike.view import (
+    View,
+    judge,
+    member_of,
+    quiesced,
+    signature_of,
+    stable_command,
+)
+from brownout.inventory.model import Cluster, Node
+from brownout.machine import wipe
+from brownout.machine.host import Proof, host_for
+
+__all__ = ["AerospikeAdapter"]
+
+_STATE = ("node", "statistics")
+
+
+class AerospikeAdapter(ResizingPart):
+    """One cluster of Aerospike nodes, Community or Enterprise, or of the lab's stand-in."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._panel = Panel(cluster)
+
+    def __enter__(self) -> "AerospikeAdapter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what asks the nodes; no connection stays open between two questions."""
+        self._panel.close()
+
+    def ready(self) -> None:
+        """Return if a node answers as an Aerospike node; `ClusterError` with each one's reason.
+
+        Raises `ConfigurationError` where the inventory names a namespace that there is not.
+        """
+        views = self._panel.views(("edition",))
+        if all(view.error for view in views):
+            reasons = "; ".join(f"{view.node}: {view.error}" for view in views)
+            raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons}")
+        named = self._cluster.connection.options.get("namespace")
+        if named is not None:
+            self.namespaces(str(named))
+
+    def members(self) -> list[Member]:
+        """Return every node with its role, its state and the cluster that it is in."""
+        return [member_of(view) for view in self._panel.views(_STATE)]
+
+    def targets(self, select: str, seed: int) -> list[Node]:
+        """Return whom `select` means: a name, a role, `random`, `rack=NAME` or `rack`.
+
+        The primary is the principal, which forms clusters; every node is master of some partitions.
+        `rack` is one that the seed draws, with all its healthy nodes.
+        """
+        return choose(select, seed, self._panel.nodes, self.members)
+
+    def stable(self, milestone: Milestone) -> MilestoneState:
+        """Return whether all nodes have one key; but for `rejoined`, with nothing left to migrate.
+
+        For `whole` none of them is quiesced either. Losing every copy of a partition leaves this
+        true: only the ledger shows it.
+        """
+        command = stable_command(len(self._panel.nodes), milestone != "rejoined")
+        if milestone == "rejoined":
+            return judge(self._panel.views((command,)), command)
+        views = self._panel.views((command, *self._panel.numbers()))
+        state = judge(views, command)
+        missing = [*state.detail["missing"], *(quiesced(views) if milestone == "whole" else ())]
+        return MilestoneState(not missing, {**state.detail, "missing": missing})
+
+    def signature(self) -> str:
+        """Return the cluster's key; it changes when the nodes notice a change, and not before."""
+        return signature_of(self._panel.views(_STATE))
+
+    def quiesce(self, node: Node) -> Proof:
+        """Mark the node; others take its partitions with the next `recluster`."""
+        return quiescing.quiesce(self._panel, node)
+
+    def recluster(self) -> Proof:
+        """Have the nodes form their cluster anew, with what they are marked for."""
+        return quiescing.recluster(self._panel)
+
+    def drain(self, node: Node) -> Proof:
+        """Have others take the node's partitions: quiesce, then recluster."""
+        self.quiesce(node)
+        return self.recluster()
+
+    def undrain(self, node: Node) -> Proof:
+        """Give the node its partitions back; they migrate to it."""
+        return quiescing.undo(self._panel, node)
+
+    def evidence(self, node: Node) -> dict[str, Any]:
+        """Return what the node says of itself now; if it says nothing, why."""
+        return self._panel.look(node, _STATE).evidence()
+
+    def ask(self, *commands: str) -> list[View]:
+        """Return every node's own answers to info commands; without one, to those for numbers."""
+        return self._panel.views(commands or self._panel.numbers())
+
+    def namespaces(self, wanted: str = "") -> tuple[str, ...]:
+        """Return all namespaces, or the `wanted` one; `ConfigurationError` if there is no such."""
+        known = self._panel.namespaces()
+        if wanted and wanted not in known:
+            raise ConfigurationError(
+                f"namespace: found {wanted!r}, wanted one of {', '.join(known)}: "
+                f"`{self._cluster.name}` has no other",
+                "namespaces are made by the nodes' own configuration only",
+            )
+        return (wanted,) if wanted else known
+
+    def supports(self, scenario: str) -> Support:
+        """Return whether `scenario` is possible; what the Community Edition refuses is not."""
+        return scenarios.support(self._panel, self._cluster, self.load_namespace, scenario)
+
+    def engine(self) -> str:
+        """Return what runs, as `asd 8.1.2.0` or `brownout stand-in 8.1.2.0-…`."""
+        name = "brownout stand-in" if "stand-in" in self._panel.told("edition") else "asd"
+        return f"{name} {self._panel.told('build')}"
+
+    def load_spec(self) -> dict[str, Any]:
+        """Return how the load generator connects: driver, connection with secrets, options."""
+        given = self._cluster.connection
+        hosts = given.hosts or [node.address for node in self._cluster.nodes]
+        connection: dict[str, Any] = {"uri": f"aerospike://{','.join(hosts)}"}
+        if given.auth is not None and given.auth.password is not None:
+            connection["username"] = given.auth.username
+            connection["password"] = given.auth.password.get_secret_value()
+        if given.tls is not None:
+            connection["tls"] = given.tls.for_generator()
+        options = {"namespace": self.load_namespace(), **given.options}
+        return {"driver": "aerospike", "connection": connection, "options": options}
+
+    def would_lose(self, nodes: Sequence[Node]) -> list[str]:
+        """Return in words what would be lost if `nodes` lost their data, by how many copies are."""
+        gone = {node.name for node in nodes}
+        others = [node for node in self._panel.nodes if node.name not in gone]
+        try:
+            views = self._panel.views_of(others, self._panel.numbers())
+        except ClusterError as error:
+            return [str(error)]
+        return objections.of_loss(views, len(self._panel.nodes), len(gone))
+
+    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
+        """Return where the node's storage is, files and devices, as its own configuration says.
+
+        What is left of it once a wipe has `begun` is part of the same.
+
+        Raises `Refused` if that is not known, or if another node of the machine has its there too.
+        """
+        host = host_for(node)
+        own = storage.targets(node, host)
+        for other in self._cluster.every:
+            if other.name == node.name or other.host is None:
+                continue
+            neighbour = host_for(other)
+            if neighbour.machine != host.machine:
+                continue
+            self._check_apart(node, own, storage.named(other, neighbour), other)
+        return own
+
+    @staticmethod
+    def _check_apart(node: Node, own: Sequence[Path], theirs: Sequence[Path], other: Node) -> None:
+        for path in theirs:
+            if wipe.same_or_nested(own, path):
+                raise Refused(f"node `{node.name}`: `{path}` is node `{other.name}`'s too")

@@ -1,0 +1,77 @@
+"""A sharded cluster taken apart: its shards as replica sets, and its routers' own word on them.
+
+Each node of the inventory names its `shard`, as config.shards calls it; `connection` names the
+routers (mongos), which are asked about config.shards only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brownout.base.errors import ClusterError
+from brownout.databases.mongodb.access import access
+from brownout.databases.mongodb.link import Link
+from brownout.inventory.model import Cluster, Node
+
+__all__ = ["Router", "disagreements", "names", "routers", "shard_of"]
+
+Document = Mapping[str, Any]
+
+
+def names(cluster: Cluster) -> list[str]:
+    """Return the names of the shards, in the inventory's order; none of a replica set."""
+    return list(dict.fromkeys(node.shard for node in cluster.nodes if node.shard))
+
+
+def shard_of(cluster: Cluster, shard: str) -> Cluster:
+    """Return one shard as the replica set that it is, called `orders-s1`."""
+    connection = cluster.connection
+    alone = connection.model_copy(update={"uri": None, "hosts": (), "replica_set": ""})
+    nodes = tuple(node for node in cluster.nodes if node.shard == shard)
+    return cluster.model_copy(
+        update={"name": f"{cluster.name}-{shard}", "nodes": nodes, "connection": alone}
+    )
+
+
+def disagreements(cluster: Cluster, shards: Sequence[Document]) -> list[str]:
+    """Return in words where config.shards and the inventory are not of one mind.
+
+    A member that is down may be missing in a router's list of hosts, but none may be there that
+    the inventory does not know.
+    """
+    wanted = {name: shard_of(cluster, name) for name in names(cluster)}
+    found = {str(shard["_id"]): str(shard["host"]) for shard in shards}
+    told = [f"the routers know no shard {name}" for name in sorted(set(wanted) - set(found))]
+    told += [f"shard {name} is not in the inventory" for name in sorted(set(found) - set(wanted))]
+    for name in sorted(set(wanted) & set(found)):
+        ours = {node.address for node in wanted[name].nodes}
+        theirs = set(found[name].partition("/")[2].split(","))
+        told += [f"{host} is of shard {name}, but not in the inventory" for host in
+                 sorted(theirs - ours)]  # fmt: skip
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    """One mongos, asked over a connection of its own."""
+
+    address: str
+    link: Link
+
+    def shards(self) -> list[Document]:
+        """Return config.shards; raises `ClusterError` where it is no router, or does not answer."""
+        if self.link.ask("hello").get("msg") != "isdbgrid":
+            raise ClusterError(
+                f"{self.address} is no router (mongos), and the inventory's nodes name shards",
+                "name the routers in `connection.hosts`, or leave out `shard`",
+            )
+        answer = self.link.ask("find", "shards", database="config")
+        return list(answer["cursor"]["firstBatch"])
+
+
+def routers(cluster: Cluster) -> list[Router]:
+    """Return the routers that `connection` names, each with a link of its own."""
+    way = access(cluster)
+    hosts = way.uri.partition("://")[2].partition("/")[0].split(",")
+    nodes = [Node(name=f"router{n}", address=host) for n, host in enumerate(hosts, 1)]
+    return [Router(n.address, Link(n, way, cluster.connection.timeout_s)) for n in nodes]

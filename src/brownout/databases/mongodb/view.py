@@ -1,0 +1,154 @@
+"""What one member says of itself and of the others, at one moment."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from brownout.base.errors import ClusterError
+from brownout.databases.mongodb.initial_sync import copying
+from brownout.databases.mongodb.link import CommandFailed, Link
+from brownout.inventory.model import Node
+
+__all__ = ["PRIMARY", "STATES", "View", "look", "reasons"]
+
+#: `myState` of replSetGetStatus, in the server's own words.
+STATES = (
+    *("STARTUP", "PRIMARY", "SECONDARY", "RECOVERING", "UNUSED", "STARTUP2", "UNKNOWN"),
+    *("ARBITER", "DOWN", "ROLLBACK", "REMOVED"),
+)
+PRIMARY = "PRIMARY"
+_ROLES = {"PRIMARY": "primary", "SECONDARY": "secondary"}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One member's answers to `hello` and `replSetGetStatus`; empty with `error` if it had none."""
+
+    node: str
+    address: str
+    hello: Mapping[str, Any] = field(default_factory=dict)
+    status: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def state(self) -> str:
+        """Its state, as `SECONDARY`; `unreachable` or `uninitiated` where it has none."""
+        if self.status:
+            number = int(self.status["myState"])
+            return STATES[number] if number < len(STATES) else f"state {number}"
+        return "uninitiated" if self.hello else "unreachable"
+
+    @property
+    def role(self) -> str:
+        """`primary`, `secondary`, `other` or, if it does not answer, `unknown`."""
+        return _ROLES.get(self.state, "other" if self.hello else "unknown")
+
+    @property
+    def serves(self) -> bool:
+        """Whether it does what it is there for; an arbiter holds no data but votes."""
+        return self.state in {"PRIMARY", "SECONDARY", "ARBITER"}
+
+    @property
+    def term(self) -> int:
+        """The election term it is in; -1 if unknown."""
+        return int(self.status.get("term", -1))
+
+    @property
+    def applied(self) -> datetime | None:
+        """When the primary made the last write that this member has, by the primary's clock."""
+        return self._optimes.get("lastAppliedWallTime")
+
+    @property
+    def applied_term(self) -> int:
+        """The term of its last write."""
+        return _term(self._optimes.get("appliedOpTime"))
+
+    @property
+    def committed(self) -> datetime | None:
+        """When the last write that it knows a majority to have was made."""
+        return self._optimes.get("lastCommittedWallTime")
+
+    @property
+    def committed_term(self) -> int:
+        """The term of that write."""
+        return _term(self._optimes.get("lastCommittedOpTime"))
+
+    @property
+    def syncs_initially(self) -> bool:
+        """Whether it copies all data from another member now."""
+        return self.state == "STARTUP2" or "initialSyncStatus" in self.status
+
+    @property
+    def delay_s(self) -> int:
+        """How far it is configured to stay behind."""
+        return int(self.hello.get("secondaryDelaySecs", 0))
+
+    @property
+    def process(self) -> str:
+        """The id of its server process, another one after each restart."""
+        return str(self.hello.get("topologyVersion", {}).get("processId", ""))
+
+    @property
+    def others(self) -> dict[str, int]:
+        """The set's members by address, and whether it sees each one up (1) or not (0)."""
+        members = self.status.get("members", ())
+        return {str(member["name"]): int(member["health"]) for member in members}
+
+    @property
+    def _optimes(self) -> Mapping[str, Any]:
+        optimes: Mapping[str, Any] = self.status.get("optimes", {})
+        return optimes
+
+    def evidence(self) -> dict[str, Any]:
+        """Return what matters of it for JSON."""
+        found: dict[str, Any] = {"state": self.state, "role": self.role}
+        if self.error:
+            found["error"] = self.error
+        if self.status:
+            found |= {
+                "set": str(self.status.get("set", "")),
+                "term": self.term,
+                "uptime_s": self._uptime_s,
+                "applied": self.applied.isoformat() if self.applied else None,
+                "process_id": self.process,
+            }
+            progress = copying(self.status)
+            if progress is not None:
+                found["initial_sync"] = progress.evidence()
+        return found
+
+    @property
+    def _uptime_s(self) -> int:
+        members = self.status.get("members", ())
+        return next((int(m.get("uptime", 0)) for m in members if m.get("self")), 0)
+
+
+def look(node: Node, link: Link) -> View:
+    """Ask one member; whatever goes wrong is in the view's `error`."""
+    try:
+        hello = link.ask("hello")
+    except ClusterError as error:
+        return View(node.name, node.address, error=error.message)
+    try:
+        status = link.ask("replSetGetStatus")
+    except CommandFailed as error:
+        return View(node.name, node.address, hello, error=error.message)
+    except ClusterError as error:
+        return View(node.name, node.address, error=error.message)
+    return View(node.name, node.address, hello, status)
+
+
+def reasons(views: Sequence[View]) -> str:
+    """Return why members do not answer: each reason once, after the members that gave it."""
+    by_reason: dict[str, list[str]] = {}
+    for view in views:
+        if view.error:
+            who = f"`{view.node}` ({view.address})"
+            reason = view.error.removeprefix(f"member {who}: ")
+            by_reason.setdefault(reason, []).append(who)
+    return "; ".join(f"{', '.join(who)}: {reason}" for reason, who in by_reason.items())
+
+
+def _term(optime: Any) -> int:
+    return int(optime["t"]) if isinstance(optime, Mapping) and "t" in optime else -1

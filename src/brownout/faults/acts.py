@@ -1,0 +1,86 @@
+"""Do something to the cluster and write it down: the intent before the act, the proof after it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from brownout.base.errors import BrownoutError
+from brownout.machine.host import Proof
+from brownout.run.events import EventLog
+
+__all__ = ["Act", "Acts", "Evidence", "evidence_of"]
+
+Evidence = dict[str, Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One act: its event's type and name, the node and, where something is owed, how to undo it.
+
+    `type` is `break` for what a fault begins with, `mend` for what ends one, and `change` for
+    what alone moves nothing, as the speed of migrations. `node` is None for what is done to the
+    cluster as a whole.
+    """
+
+    type: str
+    name: str
+    node: str | None
+    undo: dict[str, Any] | None = None
+    arguments: dict[str, Any] | None = None
+
+
+class Acts:
+    """What was done in one run. `to_t` turns monotonic seconds into those of the run."""
+
+    def __init__(self, events: EventLog, to_t: Callable[[float], float | None]) -> None:
+        self._events, self._to_t = events, to_t
+        self.broke_something = False
+        self.before_break: Callable[[], None] = lambda: None
+
+    def carry_out(self, act: Act, do: Callable[[], Proof]) -> Evidence:
+        """Write the intent, act, write the proof; the evidence is what the activity returns."""
+        entry = self.intend(act)
+        return {"node": act.node, **self.prove(entry, self.do(entry, do))}
+
+    def intend(self, act: Act) -> int:
+        """Write that `act` is about to be done; return its event's id."""
+        if act.type == "break":
+            self.broke_something = True
+        return self._events.intent(
+            act.type, act.name, node=act.node, undo=act.undo, arguments=act.arguments
+        )
+
+    def do(self, entry: int, do: Callable[[], T]) -> T:
+        """Do it; where that fails, write why."""
+        try:
+            return do()
+        except BrownoutError as error:
+            self.failed(entry, error)
+            raise
+
+    def failed(self, entry: int, error: BrownoutError) -> None:
+        """Write why what was intended could not be done."""
+        self._events.failed(entry, str(error))
+
+    def prove(self, entry: int, proof: Proof) -> Evidence:
+        """Write that it took effect, when, and what proves it; with that it is over."""
+        evidence = self.takes_effect(entry, proof)
+        self._events.ended(entry)
+        return evidence
+
+    def takes_effect(self, entry: int, proof: Proof) -> Evidence:
+        """Write that it took effect, when, and what proves it, while it goes on."""
+        effective = self._to_t(proof.effective_monotonic)
+        evidence = evidence_of(proof)
+        self._events.effective(entry, effective, proof.uncertainty_s, evidence)
+        return {"effective": effective, "evidence": evidence}
+
+    def ends(self, entry: int, evidence: Mapping[str, Any]) -> None:
+        """Write that what took effect before is over now, and what was seen of its end."""
+        self._events.ended(entry, evidence=evidence)
+
+
+def evidence_of(proof: Proof) -> Evidence:
+    """Return what was seen, ready for JSON."""
+    return {**proof.evidence, "skipped": proof.skipped, "already": proof.already}

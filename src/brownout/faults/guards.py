@@ -1,0 +1,251 @@
+"""The guards: each says yes or no to a fault, and why. Pure: what they judge is handed to them.
+
+The same guards are shown by `brownout plan` and asked by `faults` before every act.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from brownout.base.errors import Refused
+from brownout.inventory.hours import parse_window
+from brownout.inventory.model import Cluster
+
+__all__ = [
+    "Guard",
+    "of_break",
+    "of_change",
+    "of_cluster",
+    "of_emptying",
+    "of_engine",
+    "of_loss",
+    "of_stopped",
+    "of_wipe",
+    "possible",
+    "refuse",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One guard's answer: `Guard("environment", False, "…", "what to do about it")`."""
+
+    name: str
+    ok: bool
+    detail: str
+    hint: str = ""
+
+
+def refuse(guards: Iterable[Guard]) -> None:
+    """Raise `Refused` with every guard that said no."""
+    said_no = [guard for guard in dict.fromkeys(guards) if not guard.ok]
+    if said_no:
+        raise Refused(
+            "nothing is touched: " + "; ".join(f"{g.name}: {g.detail}" for g in said_no),
+            "; ".join(g.hint for g in said_no if g.hint),
+        )
+
+
+def of_cluster(
+    cluster: Cluster, needs: Iterable[str], confirmation: str, now: datetime
+) -> list[Guard]:
+    """Judge a scenario that does `needs` to `cluster`, confirmed by the token `confirmation`."""
+    return [
+        _environment(cluster, confirmation),
+        _hours(cluster, now),
+        _denied_acts(cluster, needs),
+        _data_loss(cluster, needs),
+    ]
+
+
+def of_break(
+    cluster: Cluster,
+    node: str,
+    act: str,
+    broken: Mapping[str, str],
+    missing: Sequence[str],
+    lost: Sequence[str] = (),
+) -> list[Guard]:
+    """Judge one break of `node`, while `broken` nodes wait for their mend.
+
+    `missing` is what the cluster lacks at this moment to be whole and redundant, in words. It is
+    not asked of a node that is broken already: its second break (a wipe after a kill) belongs to
+    the same fault. `lost` is what would be lost with the node's data; a wipe is asked about that
+    by `of_wipe`.
+    """
+    guards = [_denied_node(cluster, node), _denied_acts(cluster, [act])]
+    guards.append(of_loss(cluster, act, lost))
+    if node not in broken:
+        guards += [_nodes_down(cluster, node, broken), _redundancy(missing)]
+    return guards
+
+
+def of_loss(cluster: Cluster, act: str, lost: Sequence[str]) -> Guard:
+    """Judge an act by what would be lost if a node's data went with it: one copy is no copy.
+
+    `allow_data_loss: true` accepts that for what may lose data. A wipe does lose it, and needs
+    `all_copies`.
+    """
+    if not lost:
+        return Guard("copies", True, "what the node holds, others hold too")
+    wanted = cluster.allow_data_loss == "all_copies" or (act != "wipe" and cluster.allow_data_loss)
+    if wanted:
+        said = f"; `allow_data_loss: {str(cluster.allow_data_loss).lower()}` accepts that"
+        return Guard("copies", True, "; ".join(lost) + said)
+    return Guard(
+        "copies",
+        False,
+        f"one more failure loses data: {'; '.join(lost)}",
+        "keep another copy of it, or set `allow_data_loss: "
+        f"{'all_copies' if act == 'wipe' else 'true'}` in the inventory if it may be lost for good",
+    )
+
+
+def of_change(
+    cluster: Cluster,
+    node: str | None,
+    act: str,
+    missing: Sequence[str],
+    objections: Sequence[str],
+) -> list[Guard]:
+    """Judge a planned change, of `node` or of the cluster as a whole.
+
+    `missing` is as in `of_break`; `objections` are the database's own, in words.
+    """
+    guards = [_denied_node(cluster, node)] if node else []
+    return [*guards, _denied_acts(cluster, [act]), _redundancy(missing), possible(objections)]
+
+
+def of_engine(
+    cluster: Cluster,
+    broken: Mapping[str, str],
+    missing: Sequence[str],
+    objections: Sequence[str],
+) -> list[Guard]:
+    """Judge a ChaosEngine of Litmus, which breaks what nobody here knows; else as `of_break`."""
+    return [
+        _denied_acts(cluster, ["litmus"]),
+        _nodes_down(cluster, "what the engine breaks", broken),
+        _redundancy(missing),
+        possible(objections),
+    ]
+
+
+def of_emptying(cluster: Cluster) -> list[Guard]:
+    """Judge whether a spare that was added and is out again may be emptied."""
+    return [_data_loss(cluster, ["wipe"]), _denied_acts(cluster, ["wipe"])]
+
+
+def of_wipe(cluster: Cluster, node: str, lost: Sequence[str], against: str) -> list[Guard]:
+    """Judge a wipe of `node` by all that can be known before the node is stopped.
+
+    `lost` is what would be lost with its data; `against` is what is against emptying its
+    directories, in words.
+    """
+    directory = Guard("the directory", not against, against or "it is the node's own")
+    return [
+        _data_loss(cluster, ["wipe"]),
+        _denied_acts(cluster, ["wipe"]),
+        _denied_node(cluster, node),
+        of_loss(cluster, "wipe", lost),
+        directory,
+    ]
+
+
+def of_stopped(node: str, state: str, running: bool) -> Guard:
+    """Judge a wipe of `node`, whose process is in `state`."""
+    return Guard(
+        "node is stopped",
+        not running,
+        f"node `{node}` is {state}",
+        "stop it first, by `stop_node` or `kill_node`",
+    )
+
+
+def _environment(cluster: Cluster, confirmation: str) -> Guard:
+    """A production cluster wants its own name as a token, typed or by variable."""
+    if cluster.environment != "production":
+        return Guard("environment", True, f"`{cluster.name}` is a {cluster.environment} cluster")
+    if confirmation == cluster.name:
+        return Guard("environment", True, f"production, confirmed by the token `{confirmation}`")
+    found = f"the token `{confirmation}`" if confirmation else "no confirmation"
+    return Guard(
+        "environment",
+        False,
+        f"`{cluster.name}` is a production cluster; found {found}, wanted its name",
+        f"give `--var confirm={cluster.name}` or BROWNOUT_CONFIRM={cluster.name} if you mean it "
+        f"(`--confirm {cluster.name}` of `brownout load` and `fill`)",
+    )
+
+
+def _hours(cluster: Cluster, now: datetime) -> Guard:
+    windows = cluster.guards.allowed_hours
+    if not windows:
+        return Guard("allowed hours", True, "any")
+    listed = ", ".join(windows)
+    inside = any(parse_window(window).holds(now) for window in windows)
+    return Guard(
+        "allowed hours",
+        inside,
+        f"it is {now.astimezone():%a %H:%M %Z}, allowed is {listed}",
+        "wait, or change `guards.allowed_hours` in the inventory",
+    )
+
+
+def _denied_acts(cluster: Cluster, acts: Iterable[str]) -> Guard:
+    denied = sorted(set(acts) & set(cluster.guards.deny_acts))
+    return Guard(
+        "deny list",
+        not denied,
+        f"the inventory denies {', '.join(denied)}" if denied else "nothing here is denied",
+        "`guards.deny_acts` of the inventory says so" if denied else "",
+    )
+
+
+def _denied_node(cluster: Cluster, node: str) -> Guard:
+    denied = node in cluster.guards.deny_nodes
+    return Guard(
+        "denied nodes",
+        not denied,
+        f"the inventory denies node `{node}`" if denied else f"node `{node}` is not denied",
+        "`guards.deny_nodes` of the inventory says so" if denied else "",
+    )
+
+
+def _data_loss(cluster: Cluster, needs: Iterable[str]) -> Guard:
+    if "wipe" not in needs:
+        return Guard("data loss", True, "nothing is wiped")
+    return Guard(
+        "data loss",
+        bool(cluster.allow_data_loss),
+        f"the inventory of `{cluster.name}` "
+        + ("allows it" if cluster.allow_data_loss else "does not say `allow_data_loss: true`"),
+        "set it there if losing a node's data is acceptable",
+    )
+
+
+def possible(objections: Sequence[str]) -> Guard:
+    """Judge what the state of the cluster, or of this run, forbids in words."""
+    return Guard("possible now", not objections, "; ".join(objections) or "the database can do it")
+
+
+def _nodes_down(cluster: Cluster, node: str, broken: Mapping[str, str]) -> Guard:
+    limit = cluster.guards.max_nodes_down
+    down = ", ".join(sorted(broken)) or "none"
+    return Guard(
+        "nodes down",
+        len(broken) < limit,
+        f"broken now: {down}; at most {limit} may be, and `{node}` would be one more",
+        "mend what is broken first",
+    )
+
+
+def _redundancy(missing: Sequence[str]) -> Guard:
+    return Guard(
+        "redundancy",
+        not missing,
+        f"the cluster is not redundant now: {', '.join(missing)}"
+        if missing
+        else "every member is in step",
+        "wait until it is",
+    )

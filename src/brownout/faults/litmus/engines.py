@@ -1,0 +1,257 @@
+"""Litmus's faults in a run: a ChaosEngine is created, watched until it injects, and stopped.
+
+    guards ──▶ intent ──▶ created ──▶ injected: effective ──▶ … ──▶ stopped or completed: paid
+
+What it breaks is in the hands of Litmus, and only it knows how many nodes that is: the guards see
+to it that nothing else is broken and that the inventory does not deny it, and no more. Until it is
+stopped no milestone counts, and a run that dies owes that it is stopped.
+"""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.problems import from_validation
+from brownout.databases.adapter import Adapter
+from brownout.databases.lacking import still_lacks
+from brownout.faults import guards
+from brownout.faults.acts import Evidence
+from brownout.faults.debts import STOP_ENGINE, Debt
+from brownout.faults.litmus import watching
+from brownout.faults.litmus.manifest import MARK, experiments_of, marked
+from brownout.faults.litmus.surroundings import result_name
+from brownout.faults.making import Making
+from brownout.inventory.model import Cluster
+from brownout.machine.host import Proof
+
+if TYPE_CHECKING:
+    from brownout.faults.litmus.api import Litmus
+
+__all__ = ["Engines", "Where", "await_completed", "litmus_at", "result_of"]
+
+_POLL_S = 0.5
+_STOPPED_WITHIN_S = 600.0
+_AWAY_S = 120.0
+Document = dict[str, Any]
+Stopped = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which API server and which of its namespaces; empty is what is found by default."""
+
+    namespace: str = "default"
+    kubeconfig: str = ""
+    context: str = ""
+
+    def value(self) -> dict[str, str]:
+        """Return it as a debt holds it."""
+        named = self.kubeconfig or os.environ.get("KUBECONFIG", "")
+        file = str(Path(named).expanduser().resolve()) if Path(named).is_file() else named
+        return {"namespace": self.namespace, "kubeconfig": file, "context": self.context}
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """The ChaosEngines of one run; `broken` are the nodes that wait for their mend."""
+
+    cluster: Cluster
+    adapter: Adapter
+    making: Making
+    broken: Callable[[], Mapping[str, str]]
+    stopped: Stopped
+
+    def run(self, where: Where, engine: Document, mark: str, within_s: float) -> Evidence:
+        """Create it; effective when it says that it injects."""
+        name = str(engine["metadata"]["name"])
+        made = marked(engine, where.namespace, mark)
+        setting = f"{where.namespace}/{name}"
+        with closing(litmus_at(where)) as litmus:
+            value = {**where.value(), "server": litmus.server, "name": name, "mark": mark}
+            owes, there = Debt(STOP_ENGINE, None, setting, value), litmus.engine(name)
+            self._check(_taken(there, setting))
+
+            def do() -> Proof:
+                if there is not None:
+                    _remove(litmus, name, self.stopped)
+                return self._injected(litmus, litmus.create_engine(made), within_s)
+
+            told = {"engine": setting, "experiments": experiments_of(engine)}
+            return self.making.make("break", "run_chaos_engine", owes, do, told)
+
+    def stop(self, where: Where, name: str, within_s: float = _STOPPED_WITHIN_S) -> Evidence:
+        """Stop it; effective when its operator says so. Safe where it is over, or gone."""
+        setting = f"{where.namespace}/{name}"
+        owed = [debt for debt in self.making.owed if debt.setting == setting]
+        debt = owed[0] if owed else Debt(STOP_ENGINE, None, setting, where.value())
+        return self._stop(where, name, debt, str((debt.value or {}).get("mark", "")), within_s)
+
+    def pay(self, debt: Debt) -> None:
+        """Stop what a run left, and nothing that another one made meanwhile."""
+        value = {key: str(text) for key, text in (debt.value or {}).items()}
+        where = Where(value["namespace"], value.get("kubeconfig", ""), value.get("context", ""))
+        self._stop(where, value["name"], debt, value.get("mark", ""), _STOPPED_WITHIN_S)
+
+    def _stop(self, where: Where, name: str, debt: Debt, mark: str, within_s: float) -> Evidence:
+        with closing(litmus_at(where)) as litmus:
+            _check_server(litmus, debt)
+            return self.making.make(
+                "mend", STOP_ENGINE, debt, lambda: _stopped(litmus, name, mark, within_s),
+                {"setting": debt.setting},
+            )  # fmt: skip
+
+    def _check(self, objections: list[str]) -> None:
+        missing = still_lacks(self.adapter, "whole")
+        guards.refuse(guards.of_engine(self.cluster, self.broken(), missing, objections))
+
+    def _injected(self, litmus: "Litmus", engine: Document, within_s: float) -> Proof:
+        """Wait until it injects, by its own word."""
+        name, uid = engine["metadata"]["name"], engine["metadata"]["uid"]
+        began = before = time.monotonic()
+        while True:
+            now = time.monotonic()
+            results = _results(litmus, engine)
+            seen = "event ChaosInject" if litmus.injected(uid) else ""
+            seen = seen or watching.injected_by(results, uid)
+            if seen:
+                told = {"engine": name, "uid": uid, "seen": seen, "after_s": round(now - began, 3)}
+                return Proof(now, now - before, told)
+            engine = litmus.engine(name) or engine
+            never = watching.complaints(engine, results)
+            if never or watching.is_over(engine):
+                why = "; ".join(never) or f"it is {watching.is_over(engine)}"
+                raise ClusterError(f"ChaosEngine `{name}`: nothing was injected: {why}")
+            if now - began > within_s or self.stopped():
+                raise ClusterError(
+                    f"ChaosEngine `{name}`: nothing was injected {now - began:.0f} s after it was "
+                    "created",
+                    "is Litmus's operator running, and may it act in this namespace?",
+                )
+            before = now
+            time.sleep(_POLL_S)
+
+
+def litmus_at(where: Where, patience_s: float = _AWAY_S) -> "Litmus":
+    """Return the API of a namespace; `ConfigurationError` without the extra.
+
+    A server that is away, as where the fault is one of Kubernetes, is waited for so long.
+    """
+    try:
+        from brownout.faults.litmus.api import Litmus
+        from brownout.kubernetes.access import Access, connect
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"Litmus needs the package `{error.name}`, which is not installed",
+            "pip install 'brownout[kubernetes]'",
+        ) from error
+    given = {key: text for key, text in where.value().items() if text}
+    try:
+        access = Access.model_validate(given)
+    except ValidationError as error:
+        raise ConfigurationError(from_validation(error, Access)) from error
+    return Litmus(connect(access), access.namespace, patience_s)
+
+
+def await_completed(where: Where, name: str, within_s: float, stopped: Stopped) -> Document:
+    """Wait until an engine is completed or stopped; return how, and what came of it."""
+    began = time.monotonic()
+    with closing(litmus_at(where)) as litmus:
+        while True:
+            engine = litmus.engine(name)
+            if engine is None:
+                raise ClusterError(f"namespace `{where.namespace}`: no ChaosEngine `{name}`")
+            waited = round(time.monotonic() - began, 3)
+            if over := watching.is_over(engine):
+                return {**_seen(litmus, engine, over), "waited_s": waited}
+            if waited > within_s or stopped():
+                raise ClusterError(f"ChaosEngine `{name}`: goes on after {waited:.0f} s")
+            time.sleep(_POLL_S)
+
+
+def result_of(where: Where, engine: str, experiment: str) -> Document:
+    """Return what the ChaosResult of an experiment of an engine says; see `watching.summary`."""
+    name = result_name(engine, experiment)
+    with closing(litmus_at(where)) as litmus:
+        result = litmus.result(name)
+    if result is None:
+        raise ClusterError(
+            f"namespace `{where.namespace}`: there is no ChaosResult `{name}`",
+            "the experiment writes it when it begins: has it?",
+        )
+    return watching.summary(result)
+
+
+def _check_server(litmus: "Litmus", debt: Debt) -> None:
+    """Another cluster has no such engine, and what is owed would seem to be paid there."""
+    wanted = (debt.value or {}).get("server", litmus.server)
+    if wanted != litmus.server:
+        raise ConfigurationError(
+            f"ChaosEngine {debt.setting}: is at the API server {wanted}, and the kubeconfig leads "
+            f"to {litmus.server} now",
+            "set KUBECONFIG to that of the run",
+        )
+
+
+def _taken(there: Document | None, setting: str) -> list[str]:
+    """Return why an engine of this name cannot be made; one of ours that is over makes way."""
+    if there is None:
+        return []
+    if MARK not in (there["metadata"].get("annotations") or {}):
+        return [f"there is a ChaosEngine {setting} that no run of brownout made"]
+    return [] if watching.is_over(there) else [f"the ChaosEngine {setting} of another run goes on"]
+
+
+def _remove(litmus: "Litmus", name: str, stopped: Stopped) -> None:
+    """Remove an engine of ours that is over, and wait until its operator has let it go."""
+    litmus.delete_engine(name)
+    deadline = time.monotonic() + _STOPPED_WITHIN_S
+    while litmus.engine(name) is not None:
+        if time.monotonic() > deadline or stopped():
+            raise ClusterError(f"ChaosEngine `{name}`: the earlier one does not go")
+        time.sleep(_POLL_S)
+
+
+def _stopped(litmus: "Litmus", name: str, mark: str, within_s: float) -> Proof:
+    began = time.monotonic()
+    engine = litmus.engine(name)
+    if engine is None or not _is_marked(engine, mark):
+        return Proof(began, 0.0, {"found": f"no ChaosEngine `{name}` of this run"}, already=True)
+    if over := watching.is_over(engine):
+        return Proof(began, 0.0, _seen(litmus, engine, over), already=True)
+    litmus.set_state(name, "stop")
+    before = began
+    while True:
+        now, engine = time.monotonic(), litmus.engine(name)
+        over = watching.is_over(engine) if engine else "gone"
+        if over:
+            return Proof(now, now - before, _seen(litmus, engine, over))
+        if now - began > within_s:
+            raise ClusterError(
+                f"ChaosEngine `{name}`: was told to stop, and is not {within_s:.0f} s later",
+                "is Litmus's operator running? What it broke may still be broken",
+            )
+        before = now
+        time.sleep(_POLL_S)
+
+
+def _is_marked(engine: Document, mark: str) -> bool:
+    """An engine that somebody named and no run owes has any mark, or none."""
+    return not mark or (engine["metadata"].get("annotations") or {}).get(MARK) == mark
+
+
+def _seen(litmus: "Litmus", engine: Document | None, over: str) -> dict[str, Any]:
+    results = _results(litmus, engine) if engine else []
+    verdicts = {r["metadata"]["name"]: watching.verdict_of(r) for r in results}
+    return {"engine_status": over, "verdicts": verdicts}
+
+
+def _results(litmus: "Litmus", engine: Document) -> list[Document]:
+    names = [result_name(engine["metadata"]["name"], e) for e in experiments_of(engine)]
+    return [result for result in map(litmus.result, names) if result is not None]

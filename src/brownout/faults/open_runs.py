@@ -1,0 +1,325 @@
+"""Which run has a cluster in its hands: one at a time, and known after a crash.
+
+A claim is a small file outside the run directory, written before anything is touched and removed
+when the run has ended and put everything back. It names the run, so that `brownout heal` finds
+what a run that died had broken.
+
+Beside it the process of the run holds a lock. The process ids of another container, whose state is
+on the same volume, cannot be seen from here; that its lock is held can. Whoever heals holds the
+same lock, so a claim that was read under it stays what it is: two heals cannot meet, and none can
+remove the claim of a run that began meanwhile.
+
+A load by itself (`brownout load`, `fill`, `capacity`, `clean`) claims the cluster as well: a run
+beside it would measure it. It breaks nothing, so whoever comes next puts its claim away.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+
+from brownout.base.errors import Refused, RunDirectoryError
+from brownout.base.private import private_directory, private_file
+from brownout.machine import procfs
+
+__all__ = [
+    "Claim",
+    "Kind",
+    "check_free",
+    "check_over",
+    "claim",
+    "claim_on",
+    "claims",
+    "healing",
+    "holding",
+    "lent",
+    "release",
+    "state_home",
+]
+
+#: A run of an experiment, which may break something, or a load by itself, which breaks nothing.
+Kind = Literal["run", "load"]
+
+#: Who only looks whether a lock is held holds it for a moment.
+_LOOKED_WITHIN_S, _LOOK_AGAIN_S = 1.0, 0.02
+#: The locks of this process, by cluster; they end with it.
+_locks: dict[str, int] = {}
+#: What the lock's file says while a heal holds it; a run leaves it empty.
+_HEALING = "heal"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A run's hold on a cluster. `inventory` is what `inventory.declared` takes to find it."""
+
+    cluster: str
+    run: str
+    inventory: str
+    brought_up: bool
+    pid: int
+    started: int
+    command: tuple[str, ...]
+    kind: Kind = "run"
+
+    @property
+    def process(self) -> procfs.Identity:
+        """The process that runs it; of another container it is none that can be seen here."""
+        return procfs.Identity(self.pid, self.started, self.command)
+
+    def is_alive(self) -> bool:
+        """Whether the process that runs it still exists, be it in another container."""
+        if procfs.is_alive(self.process):
+            return True
+        return _is_locked(self.cluster) and not _is_healed(self.cluster)
+
+
+#: The claims of this process, by cluster.
+_mine: dict[str, Claim] = {}
+
+
+def state_home() -> Path:
+    """Where brownout keeps what outlives a run: BROWNOUT_STATE, else under the XDG state home."""
+    if given := os.environ.get("BROWNOUT_STATE"):
+        return Path(given)
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(home) / "brownout"
+
+
+def check_free(cluster: str) -> None:
+    """Raise `Refused` where another run has `cluster` or died holding it."""
+    if (held := claim_on(cluster)) is not None:
+        raise _refusal(held)
+
+
+def claim(cluster: str, run: Path, inventory: str, brought_up: bool, kind: Kind = "run") -> Claim:
+    """Take `cluster` for `run`; raises `Refused` where another run has it or died holding it."""
+    me = procfs.identify(os.getpid())
+    if me is None:
+        raise RunDirectoryError("this process cannot be read from /proc")
+    where = str(run.resolve())
+    mine = Claim(cluster, where, inventory, brought_up, me.pid, me.started, me.command, kind)
+    path = _path(cluster)
+    _make_directory()
+    draft = path.with_name(f"{path.name}.{me.pid}")
+    _write(draft, json.dumps(asdict(mine)))
+    try:
+        check_free(cluster)
+        _lock(cluster)
+        os.link(draft, path)  # fails where one is there: two runs cannot both have it
+    except FileExistsError:
+        _unlock(cluster)
+        check_free(cluster)
+        raise Refused(f"another run just had cluster `{cluster}`", "try again") from None
+    finally:
+        draft.unlink()
+    _mine[cluster] = mine
+    _sync(path.parent)
+    return mine
+
+
+@contextmanager
+def holding(cluster: str, run: Path, inventory: str, *, brought_up: bool) -> Iterator[None]:
+    """Have `cluster` for a load by itself while the block lasts."""
+    claim(cluster, run, inventory, brought_up, "load")
+    try:
+        yield
+    finally:
+        release(cluster)
+
+
+@contextmanager
+def lent(cluster: str) -> Iterator[None]:
+    """Let another process have our `cluster` while the block lasts, then take it again.
+
+    It is not taken again where the block fails. Raises `Refused` where somebody else was quicker.
+    """
+    mine = _mine[cluster]
+    release(cluster)
+    yield
+    claim(cluster, Path(mine.run), mine.inventory, mine.brought_up, mine.kind)
+
+
+@contextmanager
+def healing(held: Claim) -> Iterator[bool]:
+    """Have what `held` had, to put it back; False where it is not there any more.
+
+    Nobody else heals it meanwhile, and no run can begin. Raises `Refused` while the run lives,
+    and where somebody else heals it.
+    """
+    if held.is_alive():
+        raise Refused(
+            f"the run {held.run} (process {held.pid}) still goes on",
+            f"`brownout abort {held.run}` ends it and puts everything back",
+        )
+    _make_directory()
+    _lock(held.cluster, _HEALING)
+    try:
+        found = claim_on(held.cluster)
+        # To put back twice does no harm; a lab that is up again may be somebody else's.
+        yield found == held or (found is None and not held.brought_up)
+    finally:
+        _unlock(held.cluster)
+
+
+def claim_on(cluster: str) -> Claim | None:
+    """Return the claim on `cluster` that there is now, of a living or a dead run."""
+    return _read(_path(cluster))
+
+
+def claims() -> list[Claim]:
+    """Return every claim there is, of living and of dead runs."""
+    found = map(_read, sorted(_directory().glob("*.json")))
+    return [held for held in found if held is not None]
+
+
+def check_over(run: Path) -> None:
+    """Raise `Refused` while `run` goes on, or where it died and is not healed yet."""
+    here = str(run.resolve())
+    for held in claims():
+        if held.run == here:
+            alive = held.is_alive()
+            state = "goes on" if alive else "died before it had put everything back"
+            raise Refused(
+                f"the run {run.name} {state}, so its files are not final",
+                "wait for its end" if alive else "`brownout heal` it first",
+            )
+
+
+def release(cluster: str, held: Claim | None = None) -> None:
+    """Let go of `cluster`: everything is put back.
+
+    Only a claim of this process goes, or the one that was `held` and is healed; never another.
+    """
+    ours = held or _mine.pop(cluster, None)
+    if ours is not None and claim_on(cluster) == ours:
+        _path(cluster).unlink(missing_ok=True)
+    if held is None:
+        _unlock(cluster)
+    if _directory().is_dir():
+        _sync(_directory())
+
+
+def _refusal(held: Claim) -> Refused:
+    if held.is_alive():
+        return Refused(
+            f"cluster `{held.cluster}` is in the hands of the run {held.run} (process {held.pid})",
+            "wait for it, or `brownout abort` it",
+        )
+    return Refused(
+        f"the run {held.run} on cluster `{held.cluster}` died before it had put everything back",
+        f"`brownout heal {held.cluster}` does that",
+    )
+
+
+def _directory() -> Path:
+    return state_home() / "open"
+
+
+def _path(cluster: str) -> Path:
+    return _directory() / f"{cluster}.json"
+
+
+def _lock(cluster: str, holder: str = "") -> None:
+    """Hold the cluster's lock as long as this process lives; `Refused` where another one has it."""
+    handle = os.open(_lock_file(cluster), os.O_RDWR | os.O_CREAT, 0o600)
+    retrying = Retrying(
+        retry=retry_if_exception_type(BlockingIOError),
+        stop=stop_after_delay(_LOOKED_WITHIN_S),
+        wait=wait_fixed(_LOOK_AGAIN_S),
+    )
+    try:
+        retrying(fcntl.flock, handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except RetryError:
+        os.close(handle)
+        doing = "healing" if _is_healed(cluster) else "taking"
+        raise Refused(
+            f"another process is just {doing} cluster `{cluster}`", "wait for it"
+        ) from None
+    except OSError:  # a file system without locks: then only processes of this machine are seen
+        os.close(handle)
+        return
+    os.ftruncate(handle, 0)
+    os.write(handle, holder.encode())
+    _locks[cluster] = handle
+
+
+def _unlock(cluster: str) -> None:
+    if (handle := _locks.pop(cluster, None)) is not None:
+        os.close(handle)
+
+
+def _is_locked(cluster: str) -> bool:
+    try:
+        handle = os.open(_lock_file(cluster), os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def _is_healed(cluster: str) -> bool:
+    """Whether who has the lock heals, or was the last one to have it and did."""
+    try:
+        return _lock_file(cluster).read_text(encoding="utf-8") == _HEALING
+    except OSError:
+        return False
+
+
+def _make_directory() -> None:
+    try:
+        private_directory(_directory())
+    except OSError as error:
+        raise RunDirectoryError(
+            f"{_directory()}: cannot be made: {error.strerror}",
+            "set BROWNOUT_STATE to a directory that can be written",
+        ) from error
+
+
+def _lock_file(cluster: str) -> Path:
+    return _directory() / f"{cluster}.lock"
+
+
+def _read(path: Path) -> Claim | None:
+    """Return the claim in a file; None where it was let go."""
+    try:
+        data: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return Claim(**{**data, "command": tuple(data["command"])})
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise RunDirectoryError(
+            f"{path}: not a claim of a run: {error}",
+            "see whether a run is going on; if none is, remove the file",
+        ) from error
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with private_file(path).open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise RunDirectoryError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _sync(directory: Path) -> None:
+    """Make the directory's entries survive a power cut too."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,193 @@
+"""Machines of an inventory made of pods, as the API has them and their StatefulSets. Pure.
+
+StatefulSet db  ──▶ its pods, by their controller ──▶ container, program, port, directory
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brownout.base.errors import ConfigurationError
+from brownout.inventory.importers.machine import Imported, Machine
+from brownout.kubernetes.access import Access
+from brownout.kubernetes.objects import Object
+
+__all__ = ["Wanted", "read"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Database:
+    """How a container of a database is known, and what it has by itself."""
+
+    program: str
+    words: tuple[str, ...]
+    port: int
+
+
+_DATABASES: Mapping[str, _Database] = {
+    "aerospike": _Database("asd", ("aerospike-server", "aerospike", "asd"), 3000),
+    "mongodb": _Database("mongod", ("mongod", "mongo"), 27017),
+}
+#: The Aerospike operator's label of a pod.
+_RACK = "aerospike.com/rack-id"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked for: `what` in words, as `statefulset/db`, and what was said besides.
+
+    `container` is empty where it is to be found, `port` 0 where the container says it;
+    `pod_addresses` wants the pods' own addresses and not the names of their service.
+    """
+
+    what: str
+    access: Access
+    name: str
+    container: str = ""
+    port: int = 0
+    domain: str = "svc.cluster.local"
+    pod_addresses: bool = False
+
+
+def read(
+    wanted: Wanted, sets: Sequence[Object], pods: Sequence[Object], known: Mapping[str, Any]
+) -> tuple[Imported, str]:
+    """Return the machines and the database of all pods that `sets` control.
+
+    `known` are settings of the connection that a custom resource says. Raises
+    `ConfigurationError` with all problems.
+    """
+    names = {str(one["metadata"]["uid"]): str(one["metadata"]["name"]) for one in sets}
+    own = sorted((pod for pod in pods if _controller(pod) in names), key=_order)
+    problems = [f"{wanted.what}: owns no pods of a StatefulSet"] if not own else []
+    machines, databases = [], set()
+    for pod in own:
+        try:
+            database, container = _container(pod, wanted)
+            machines.append(_machine(pod, database, container, wanted))
+            databases.add(database)
+        except ConfigurationError as error:
+            problems += error.problems
+    if len(databases) > 1:
+        problems.append(f"{wanted.what}: its pods are of {' and '.join(sorted(databases))}")
+    if problems:
+        raise ConfigurationError(problems)
+    told = {**_told(own[0], wanted), **known}
+    source = f"{wanted.what} of namespace {wanted.access.namespace}"
+    return Imported(wanted.name, source, tuple(machines), told), databases.pop()
+
+
+def _controller(pod: Object) -> str:
+    owners: Sequence[Object] = pod["metadata"].get("ownerReferences") or []
+    return next((str(one["uid"]) for one in owners if one.get("controller")), "")
+
+
+def _order(pod: Object) -> tuple[str, int]:
+    stem, _, ordinal = str(pod["metadata"]["name"]).rpartition("-")
+    return stem, int(ordinal) if ordinal.isdigit() else 0
+
+
+def _container(pod: Object, wanted: Wanted) -> tuple[str, Object]:
+    """Return the database and the container that it is in, which must be told without doubt."""
+    containers: Sequence[Object] = pod["spec"]["containers"]
+    where, listed = f"pod {pod['metadata']['name']}", ", ".join(c["name"] for c in containers)
+    named = [one for one in containers if wanted.container in ("", one["name"])]
+    if not named:
+        raise ConfigurationError(f"{where}: has no container `{wanted.container}`, but {listed}")
+    found = [(kind, one) for one in named for kind in _DATABASES if _is(_DATABASES[kind], one)]
+    if len(found) != 1:
+        raise ConfigurationError(
+            f"{where}: found {len(found)} containers of a database among {listed}, wanted one; "
+            "say which by --container"
+        )
+    return found[0]
+
+
+def _is(database: _Database, container: Object) -> bool:
+    """Whether a container runs the database: by its command, its image or its own name."""
+    words = _words(container)
+    program = words[0].rpartition("/")[2] if words else ""
+    if program in {known.program for known in _DATABASES.values()}:
+        return program == database.program
+    image = str(container.get("image", "")).rpartition("/")[2].partition("@")[0].partition(":")[0]
+    return container["name"] == database.program or any(
+        image == word or image.startswith(f"{word}-")
+        for word in (*database.words, database.program)
+    )
+
+
+def _machine(pod: Object, database: str, container: Object, wanted: Wanted) -> Machine:
+    meta, kind = pod["metadata"], _DATABASES[database]
+    access = wanted.access.model_dump(mode="json", exclude_defaults=True)
+    host: dict[str, Any] = {"kind": "kubernetes", **access, "namespace": wanted.access.namespace}
+    host |= {"pod": meta["name"], "container": container["name"], "program": kind.program}
+    storage = _storage(database, container)
+    notes = [] if storage else ["where it keeps its data is not known: `command`, `config_file`"]
+    if not pod["spec"].get("shareProcessNamespace"):
+        notes.append("if its database is PID 1, it cannot be paused; docs/kubernetes.md")
+    return Machine(
+        name=str(meta["name"]),
+        address=_address(pod, wanted),
+        database_port=wanted.port or _port(container, kind),
+        rack=str((meta.get("labels") or {}).get(_RACK, "")),
+        host={**host, **storage},
+        notes=tuple(notes),
+    )
+
+
+def _address(pod: Object, wanted: Wanted) -> str:
+    spec, meta = pod["spec"], pod["metadata"]
+    if wanted.pod_addresses:
+        if address := (pod.get("status") or {}).get("podIP"):
+            return str(address)
+        raise ConfigurationError(f"pod {meta['name']}: has no address yet")
+    if not spec.get("subdomain"):
+        raise ConfigurationError(
+            f"pod {meta['name']}: is of no headless service, so it has no name; "
+            "give --pod-addresses"
+        )
+    own = spec.get("hostname", meta["name"])
+    return f"{own}.{spec['subdomain']}.{meta['namespace']}.{wanted.domain}"
+
+
+def _port(container: Object, database: _Database) -> int:
+    """Return where it listens: by its command, its only port, or as ever."""
+    told = _option(_words(container), "--port")
+    ports = [int(one["containerPort"]) for one in container.get("ports") or []]
+    if told.isdigit():
+        return int(told)
+    return ports[0] if len(ports) == 1 else database.port
+
+
+def _storage(database: str, container: Object) -> dict[str, Any]:
+    """Return the settings that name the data directory, as far as the container tells."""
+    words = _words(container)
+    if directory := _option(words, "--dbpath"):
+        return {"command": [_DATABASES[database].program, "--dbpath", directory]}
+    if (
+        file := _option(words, "--config")
+        or _option(words, "-f")
+        or _option(words, "--config-file")
+    ):
+        return {"config_file": file}
+    return {"config_file": "/etc/aerospike/aerospike.conf"} if database == "aerospike" else {}
+
+
+def _told(pod: Object, wanted: Wanted) -> dict[str, Any]:
+    """Return what the command of a member says of its cluster."""
+    _, container = _container(pod, wanted)
+    name = _option(_words(container), "--replSet")
+    return {"replica_set": name.partition("/")[0]} if name else {}
+
+
+def _words(container: Object) -> list[str]:
+    return [*map(str, container.get("command") or []), *map(str, container.get("args") or [])]
+
+
+def _option(words: Sequence[str], name: str) -> str:
+    for index, word in enumerate(words):
+        if word == name:
+            return next(iter(words[index + 1 :]), "")
+        if word.startswith(f"{name}="):
+            return word.partition("=")[2]
+    return ""

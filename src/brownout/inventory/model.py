@@ -1,0 +1,321 @@
+"""What an inventory says: a cluster, its nodes, and how to reach both.
+
+    name: orders
+    database: mongodb
+    environment: test
+    nodes:
+      - name: n1
+        address: db1.example.com:27017
+    connection:
+      replica_set: orders
+
+`docs/clusters.md` explains every setting. Models are frozen; `inventory` makes them.
+"""
+
+from collections import Counter
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, SerializeAsAny, field_validator, model_validator
+
+from brownout.base.errors import ConfigurationError
+from brownout.base.settings import AbsolutePath, Address, Name, Settings
+from brownout.inventory.atlas import AtlasSpec
+from brownout.inventory.connection import Connection
+from brownout.inventory.hours import parse_window
+from brownout.inventory.observing import ObserveSpec
+from brownout.inventory.price import Price
+
+__all__ = ["Cluster", "Environment", "Guards", "HostSpec", "LabSpec", "Node", "ProcessSpec"]
+__all__ += ["ProxySpec"]
+
+Environment = Literal["lab", "test", "staging", "production"]
+
+
+class HostSpec(Settings):
+    """How to reach what a node runs on. Each kind of host adds its own settings."""
+
+    kind: str
+    command: Annotated[tuple[str, ...], Field(description="starts the node's process")] = ()
+    config_file: Annotated[
+        AbsolutePath | None, Field(description="the node's own configuration file, on its machine")
+    ] = None
+
+    def process(self, node_address: str) -> str:
+        """Say which process this is, as far as an inventory tells: no two nodes may be the same.
+
+        Empty where it cannot be told. `node_address` is where the node's database listens.
+        """
+        return ""
+
+
+class ProxySpec(Settings):
+    """A toxiproxy that listens at a node's address in its place, as a lab starts one."""
+
+    name: Annotated[Name, Field(description="what the proxy calls this way")]
+    control: Annotated[Address, Field(description="where it takes its orders, over HTTP")]
+    upstream: Annotated[Address, Field(description="where the node's process itself listens")]
+
+
+class ProcessSpec(HostSpec):
+    """A process on this machine."""
+
+    kind: Literal["process"] = "process"
+    pid_file: Annotated[AbsolutePath, Field(description="where the process writes its id")]
+    command: Annotated[tuple[str, ...], Field(min_length=1)]
+    working_directory: AbsolutePath | None = None
+    log_file: Annotated[
+        AbsolutePath | None, Field(description="gets what a process started by us prints")
+    ] = None
+    stop_timeout_s: Annotated[
+        float, Field(gt=0, le=3600, description="for a clean stop to end by itself")
+    ] = 60.0
+    network_namespace: Annotated[
+        str,
+        Field(
+            pattern=r"^(brownout-[a-z0-9-]+)?$",
+            description="that it runs in, as a lab makes them; what can be cut off needs one",
+        ),
+    ] = ""
+    proxy: Annotated[
+        ProxySpec | None,
+        Field(description="a toxiproxy in front of it, as a lab starts one; it can slow the node"),
+    ] = None
+
+    @field_validator("command")
+    @classmethod
+    def _has_program(cls, command: tuple[str, ...]) -> tuple[str, ...]:
+        if not command[0].strip():
+            raise ValueError("wanted a program as its first word")
+        return command
+
+    def process(self, node_address: str) -> str:
+        """Return the file of its id, which is this machine's."""
+        return f"pid_file {self.pid_file}"
+
+
+class Node(Settings):
+    """One member of the cluster."""
+
+    name: Name
+    address: Annotated[Address, Field(description="where the database listens, host:port")]
+    host: Annotated[
+        SerializeAsAny[HostSpec] | None,
+        Field(description="what it runs on; without one it cannot be stopped, only asked"),
+    ] = None
+    rack: str = ""
+    shard: Annotated[
+        str, Field(description="its shard, as config.shards calls it; of a sharded cluster")
+    ] = ""
+
+
+class LabSpec(Settings):
+    """An embedded cluster that `brownout lab up` makes on this machine."""
+
+    engine: Literal["aerospike", "atlas", "mongodb", "sharded"]
+    members: Annotated[int, Field(ge=1, le=7)] = 3
+    election_timeout_ms: Annotated[
+        int, Field(ge=500, le=60_000, description="without a heartbeat until an election")
+    ] = 2000
+    heartbeat_ms: Annotated[int, Field(ge=100, le=10_000)] = 500
+    heartbeat_timeout: Annotated[
+        int, Field(ge=3, le=60, description="heartbeats missed until a node is gone; Aerospike")
+    ] = 10
+    device_mb: Annotated[int, Field(ge=32, le=65_536, description="Aerospike's file, a member")] = (
+        1024
+    )
+    edition: Annotated[
+        Literal["enterprise", "community"],
+        Field(description="whose commands the Aerospike stand-in has"),
+    ] = "enterprise"
+    stand_in: Annotated[
+        bool, Field(description="written by `lab up`: not the database runs, but our stand-in")
+    ] = False
+    begins_after_s: Annotated[
+        float, Field(ge=0, le=600, description="until the local Atlas API begins what it was asked")
+    ] = 2.0
+    shards: Annotated[
+        int, Field(ge=2, le=4, description="of a `sharded` lab; each has so many members")
+    ] = 2
+    cache_mb: Annotated[int, Field(ge=256, le=65_536, description="WiredTiger's, a member")] = 256
+    oplog_mb: Annotated[int, Field(ge=16, le=65_536)] = 128
+    secure: Annotated[bool, Field(description="TLS only, and a login by certificate")] = False
+    network_namespaces: Annotated[
+        bool, Field(description="each member in one of its own, so that it can be cut off; root")
+    ] = False
+    slow_links: Annotated[
+        bool,
+        Field(description="each member can be slowed, by netem where there is, else by toxiproxy"),
+    ] = False
+    spares: Annotated[
+        int, Field(ge=0, le=4, description="laid out and not started, for `add_node`")
+    ] = 0
+    racks: Annotated[
+        int, Field(ge=0, le=7, description="the members are spread over so many; 0: no racks")
+    ] = 0
+
+    @model_validator(mode="after")
+    def _can_be_cut_off(self) -> "LabSpec":
+        if self.network_namespaces and (self.secure or self.engine != "mongodb"):
+            raise ValueError("network_namespaces: wanted engine mongodb, and not secure")
+        if self.slow_links and (self.secure or self.engine != "mongodb"):
+            raise ValueError("slow_links: wanted engine mongodb, and not secure")
+        if self.slow_links and self.network_namespaces:
+            raise ValueError("found slow_links and network_namespaces, wanted one of them")
+        return self
+
+
+def _is_window(text: str) -> str:
+    parse_window(text)
+    return text
+
+
+class Guards(Settings):
+    """What this cluster's owners do not want to happen, whatever an experiment asks for."""
+
+    max_nodes_down: Annotated[int, Field(ge=1, description="broken at the same time")] = 1
+    allowed_hours: Annotated[
+        tuple[Annotated[str, AfterValidator(_is_window)], ...],
+        Field(description="as `Mon-Fri 09:00-16:30 Europe/Berlin`; none means any time"),
+    ] = ()
+    deny_nodes: Annotated[tuple[str, ...], Field(description="never to be broken")] = ()
+    deny_acts: Annotated[
+        tuple[
+            Literal[
+                "stop",
+                "kill",
+                "pause",
+                "partition",
+                "delay",
+                "wipe",
+                "stepdown",
+                "quiesce",
+                "add",
+                "remove",
+                "adjust",
+                "failover",
+                "maintenance",
+                "outage",
+                "pause_cluster",
+                "resize",
+                "litmus",
+            ],
+            ...,
+        ],
+        Field(description="never to be done"),
+    ] = ()
+
+
+class Cluster(Settings):
+    """A cluster to test. `nodes` is empty only for a lab that is down."""
+
+    name: Name
+    database: Annotated[str, Field(description="which adapter asks it: mongodb")]
+    environment: Environment
+    allow_data_loss: Annotated[
+        bool | Literal["all_copies"],
+        Field(
+            description="whether a node's data may be wiped; `all_copies`: also where no other "
+            "node has it, so that it is lost for good"
+        ),
+    ] = False
+    guards: Guards = Guards()
+    nodes: tuple[Node, ...] = ()
+    spares: Annotated[
+        tuple[Node, ...],
+        Field(description="no members, and not running, until an experiment adds them"),
+    ] = ()
+    connection: Connection = Connection()
+    atlas: Annotated[
+        AtlasSpec | None, Field(description="how Atlas is asked, where it runs the cluster")
+    ] = None
+    load: Annotated[
+        SerializeAsAny[Settings] | None,
+        Field(description="where the load comes from; by default this machine (docs/ssh.md)"),
+    ] = None
+    observe: Annotated[
+        ObserveSpec, Field(description="Prometheus, Grafana, exporters (docs/dashboards.md)")
+    ] = ObserveSpec()
+    lab: LabSpec | None = None
+    price: Annotated[Price | None, Field(description="what it costs, for results per money")] = None
+    labels: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("nodes", "spares")
+    @classmethod
+    def _are_distinct(cls, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+        problems = _same(nodes)
+        if problems:
+            raise ValueError("; ".join(problems))
+        return nodes
+
+    @model_validator(mode="after")
+    def _has_nodes(self) -> "Cluster":
+        if not self.nodes and self.lab is None:
+            raise ValueError("found neither nodes nor lab, wanted one of them")
+        shared = _same(self.every) if not _same(self.nodes) and not _same(self.spares) else []
+        if shared:
+            raise ValueError(f"nodes and spares: {'; '.join(shared)}")
+        bare = [node.name for node in self.spares if node.host is None]
+        if bare:
+            raise ValueError(f"spares: {', '.join(bare)} has no host, wanted how to start it")
+        _check_shards(self.nodes, self.spares, self.connection)
+        unknown = sorted(set(self.guards.deny_nodes) - {node.name for node in self.every})
+        if self.nodes and unknown:
+            raise ValueError(f"guards.deny_nodes: found {', '.join(unknown)}, no node of this file")
+        return self
+
+    @property
+    def every(self) -> tuple[Node, ...]:
+        """The members and, after them, the spares."""
+        return (*self.nodes, *self.spares)
+
+    def node(self, name: str) -> Node:
+        """Return the node called `name`, a spare too; `ConfigurationError` with the known ones."""
+        for node in self.every:
+            if node.name == name:
+                return node
+        known = ", ".join(n.name for n in self.every) or "none"
+        raise ConfigurationError(f"cluster `{self.name}` has no node `{name}`; it has {known}")
+
+    def public(self) -> dict[str, Any]:
+        """Return what a run may record: who and how many, nothing of how to log in."""
+        return {
+            "name": self.name,
+            "database": self.database,
+            "environment": self.environment,
+            "allow_data_loss": self.allow_data_loss,
+            "members": len(self.nodes),
+            "nodes": [_public(node) for node in self.nodes],
+            "spares": [_public(node) for node in self.spares],
+            "labels": dict(self.labels),
+        }
+
+
+def _check_shards(
+    nodes: tuple[Node, ...], spares: tuple[Node, ...], connection: Connection
+) -> None:
+    """Raise `ValueError` unless all nodes name a shard, and the routers are named, or none does."""
+    bare = [node.name for node in nodes if not node.shard]
+    if len(bare) == len(nodes):
+        return
+    if bare:
+        raise ValueError(f"nodes: {', '.join(bare)} names no shard, and others do")
+    if connection.uri is None and not connection.hosts:
+        raise ValueError("nodes name shards: wanted the routers (mongos) in connection.hosts")
+    if connection.replica_set or spares:
+        raise ValueError("nodes name shards: wanted neither connection.replica_set nor spares")
+
+
+def _public(node: Node) -> dict[str, str]:
+    return {"name": node.name, "address": node.address, "rack": node.rack}
+
+
+def _same(nodes: tuple[Node, ...]) -> list[str]:
+    """Return in words what no two nodes may share and do."""
+    problems = [*_twice("name", [n.name for n in nodes])]
+    problems += _twice("address", [n.address for n in nodes])
+    told = [n.host.process(n.address) for n in nodes if n.host]
+    return problems + _twice("host", [process for process in told if process])
+
+
+def _twice(what: str, values: list[str]) -> list[str]:
+    return [f"{what} {value!r} is there {n} times" for value, n in Counter(values).items() if n > 1]

@@ -1,0 +1,1 @@
+"""Is it within what was promised? Limits, validity, the verdict, and the analysis of a run."""

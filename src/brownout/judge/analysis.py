@@ -1,0 +1,196 @@
+"""From the raw files of a run to `ledger.json` and `impact.json`: `brownout analyze RUN`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brownout.judge.slo import Limit
+from brownout.judge.torn import torn_files
+from brownout.judge.validity import Facts
+from brownout.judge.verdict import judge
+from brownout.measure.assess import Impact, assess
+from brownout.measure.data import ErrorRow, RunData, Stream
+from brownout.measure.document import as_document, rounded
+from brownout.measure.names import time_above_of
+from brownout.measure.settings import MeasureSettings
+from brownout.run.balance import read_balance
+from brownout.run.csvfile import read_rows
+from brownout.run.directory import SCHEMA_VERSION, RunDirectory
+from brownout.run.events import Event, read_events
+from brownout.run.lanes import read_lanes
+from brownout.run.latency import read_hlog
+from brownout.run.ledger import Ledger, classify
+from brownout.run.ledger_lines import read_ledger_lines
+from brownout.run.metadata import digest_of, read_json, write_json
+from brownout.run.parts.apart import apart_of
+from brownout.run.parts.merge import ERRORS, GENERATOR, facts_of, merge
+from brownout.run.series import Series, identity_violations, read_series
+from brownout.run.shape import check_generator, check_record
+from brownout.run.table import BUCKETS_PER_S, bucket_of
+
+__all__ = ["analyze", "load_run"]
+
+Document = Mapping[str, Any]
+
+#: What ledger.json says of single keys.
+_NAMED = ("examples", "refused")
+
+
+def analyze(path: Path | str) -> dict[str, Any]:
+    """Make the derived files of the run at `path`; return the impact document."""
+    directory = RunDirectory.open(path)
+    record = directory.read_metadata()
+    check_record(record)
+    merge(directory.path)
+    generator = read_json(directory.generator) if directory.generator.exists() else {}
+    check_generator(generator)
+    data = load_run(directory, record)
+    ledger = _ledger(directory, data, generator)
+    impact = assess(data)
+    facts = _facts(directory, data, generator, impact, ledger)
+    document = _document(record, data, impact, ledger, facts)
+    write_json(directory.ledger, {"schema_version": SCHEMA_VERSION, **ledger.as_dict()})
+    document["digest"] = digest_of(document)
+    write_json(directory.impact, document)
+    return document
+
+
+def load_run(directory: RunDirectory, record: Document) -> RunData:
+    """Read everything that the measures of a run are made from; `record` is its run.json."""
+    streams = _streams(record)
+    closed = [stream.name for stream in streams if stream.closed]
+    series = read_series(directory.path, closed)
+    events = read_events(directory.events) if directory.events.exists() else []
+    limits = record.get("limits") or []
+    wanted = dict.fromkeys(time_above_of(str(limit["measure"])) for limit in limits)
+    return RunData(
+        series=series,
+        events=events,
+        streams=streams,
+        settings=MeasureSettings.from_mapping(record.get("settings") or {}),
+        end=_load_end(series, events),
+        errors=[_error_row(row) for row in read_rows(directory.errors, ERRORS)],
+        lanes=read_lanes(directory.lanes),
+        latency=read_hlog(directory.latency),
+        balance=read_balance(directory.balance),
+        managed=bool((record.get("cluster") or {}).get("managed")),
+        time_above=[each for each in wanted if each is not None],
+    )
+
+
+def _streams(record: Document) -> list[Stream]:
+    """Read what the measures need of each stream of the resolved workload."""
+    found = (record.get("workload") or {}).get("streams") or []
+    return [
+        Stream(
+            name=str(stream["name"]),
+            deadline_s=float(stream.get("deadline_s", 1.0)),
+            retries=str(stream.get("retries", "none")),
+            closed=not stream.get("rate"),
+            rate=float(stream.get("rate") or 0.0),
+            verified=bool(stream.get("verified")),
+        )
+        for stream in found
+    ]
+
+
+def _load_end(series: Series, events: Sequence[Event]) -> float:
+    """Return when the load ended: at the stop, or where its last bucket ends."""
+    stops = [e.requested for e in events if e.type == "phase" and e.name == "load_stopped"]
+    known = [t for t in stops if t is not None]
+    return min([series.completion.end, *(bucket_of(t) / BUCKETS_PER_S for t in known)])
+
+
+def _error_row(row: Sequence[str]) -> ErrorRow:
+    return ErrorRow(float(row[0]), row[1], row[2], row[3], int(float(row[5])))
+
+
+def _ledger(directory: RunDirectory, data: RunData, generator: Document) -> Ledger:
+    read = [e.fields for e in data.events if (e.type, e.name) == ("note", "ledger_read")]
+    away = bool(read) and not read[-1].get("all_nodes")
+    return classify(
+        read_ledger_lines(directory.ledger_lines),
+        verified=any(stream.verified for stream in data.streams),
+        finished=generator.get("ended") is True,
+        # Nodes of Aerospike serve what they have; of MongoDB a majority has the last word.
+        away=away and generator.get("driver") == "aerospike",
+    )
+
+
+def _facts(
+    directory: RunDirectory, data: RunData, generator: Document, impact: Impact, ledger: Ledger
+) -> Facts:
+    done = data.series.completion
+    reported = int(generator.get("identity_violations") or 0)
+    return Facts(
+        events=data.events,
+        baseline=impact.baseline,
+        ledger=ledger,
+        settings=data.settings,
+        generator_ended=generator.get("ended") is True,
+        lag_p99_ms=_lag(directory, generator),
+        offered=int(done.total("total", "offered").sum()),
+        missed=int(done.total("total", "missed").sum()),
+        violations=identity_violations(data.series) + reported,
+        deadline_s=min((stream.deadline_s for stream in data.streams), default=1.0),
+        torn=torn_files(directory, data, generator),
+        apart=apart_of(facts_of(directory.path)),
+    )
+
+
+def _lag(directory: RunDirectory, generator: Document) -> float | None:
+    """Return the p99 of the scheduling lag in ms: of the whole run, or of a dead one's seconds."""
+    if generator.get("ended") is True and generator.get("lag_p99_ms") is not None:
+        return float(generator["lag_p99_ms"])
+    rows = [float(row[1]) for row in read_rows(directory.generator_series, GENERATOR)]
+    return float(np.percentile(rows, 99)) if rows else None
+
+
+def _document(
+    record: Document,
+    data: RunData,
+    impact: Impact,
+    ledger: Ledger,
+    facts: Facts,
+) -> dict[str, Any]:
+    """Put impact.json together."""
+    made = as_document(impact)
+    limits = [Limit(**limit) for limit in record.get("limits") or []]
+    cluster = dict(record.get("cluster") or {})
+    deadlines = {stream.name: stream.deadline_s for stream in data.streams}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": record.get("run_id"),
+        **rounded(judge(made["faults"], limits, facts).as_dict()),
+        "stand_in": bool(cluster.get("stand_in")),
+        "seed": record.get("seed"),
+        "cluster": cluster,
+        "experiment": dict(record.get("experiment") or {}),
+        "workload": dict(record.get("workload") or {}),
+        "deadline_s": max(deadlines.values(), default=None),
+        "deadlines_s": deadlines,
+        "baseline": made["baseline"],
+        "faults": made["faults"],
+        "shams": made["shams"],
+        "ledger": {name: v for name, v in ledger.as_dict().items() if name not in _NAMED},
+        "load": rounded(_load(data, impact, facts)),
+        "settings": data.settings.as_dict(),
+        "versions": dict(record.get("versions") or {}),
+    }
+
+
+def _load(data: RunData, impact: Impact, facts: Facts) -> dict[str, Any]:
+    """Return what was driven at the cluster, and how well the generator kept to it."""
+    loops = {"closed" if stream.closed else "open" for stream in data.streams}
+    return {
+        "loop": loops.pop() if len(loops) == 1 else "mixed",
+        "rate": sum(stream.rate for stream in data.streams),
+        "duration_s": data.end,
+        "offered": facts.offered,
+        "ok": int(data.series.completion.total("total", "ok").sum()),
+        "achieved_ratio": impact.baseline.test("delivered").value,
+        "missed": facts.missed,
+        "lag_p99_ms": facts.lag_p99_ms,
+    }

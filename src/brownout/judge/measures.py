@@ -1,0 +1,56 @@
+"""Answer the impact probes from the impact of the whole run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from brownout.judge import slo
+
+__all__ = ["answer"]
+
+Impact = Mapping[str, Any]
+
+
+def answer(impact: Impact | None, finished: bool, name: str, scope: str) -> dict[str, Any]:
+    """Return the probe's answer for measure `name` in `scope`; see `brownout.probes.impact`.
+
+    `name` may be a path (`latency.during.p99_us`). With several faults the worst value counts.
+    """
+    found: dict[str, Any] = {"measure": name, "scope": scope, "value": None, "status": "no_data"}
+    if impact is None:
+        return {**found, "status": "no_data" if finished else "not_applicable"}
+    for limit in impact["slos"]:
+        if (limit["name"], limit["scope"]) == (name, scope):
+            found |= {key: limit[key] for key in ("limit", "limit_from", "met")}
+    value, detail = _value(impact, name, scope)
+    if detail is not None:
+        found["detail"] = detail
+    return {**found, "value": value, "status": "no_data" if value is None else "measured"}
+
+
+def _value(impact: Impact, name: str, scope: str) -> tuple[float | None, Any]:
+    """The worst value over all faults, and the parts it is the sum of where it has parts."""
+    if name == "lost_writes":
+        ledger = impact["ledger"]
+        return (ledger["lost"] if ledger["state"] in ("clean", "lost") else None), None
+    values: list[float | None] = []
+    detail: Any = None
+    for fault in impact["faults"]:
+        measured = fault if scope == "total" else fault["scopes"].get(scope, {})
+        value = _follow(measured, name)
+        if isinstance(value, Mapping):
+            detail, value = dict(value), sum(value.values())
+        elif isinstance(value, list):
+            detail, value = value, value[-1]
+        values.append(value)
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None, detail
+    return slo.worst(name, known), detail
+
+
+def _follow(measured: Mapping[str, Any], path: str) -> Any:
+    """Follow `latency.during.p99_us` down into nested mappings; None where it leads nowhere."""
+    value: Any = measured
+    for step in path.split("."):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value

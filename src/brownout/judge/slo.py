@@ -1,0 +1,238 @@
+"""Limits on measures: read from `steady-state/slo/`, overridden on the way, each with its source.
+
+    - measure: recovery_time
+      limit: 10
+      unit: s
+      why: an election takes 2 to 3 s here; users retry for 10 s
+
+A limit comes from `--var`, else the environment (`BROWNOUT_LIMIT_RECOVERY_TIME=8`), else the
+experiment, else the file for its scenario and database.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from brownout.base.errors import ConfigurationError
+from brownout.base.settings_file import load_yaml
+from brownout.judge.slo_checks import item_problems, kind_of, value_problems
+from brownout.measure.names import AT_LEAST, UNITS, find
+
+__all__ = [
+    "ENVIRONMENT_PREFIX",
+    "Limit",
+    "file_limits",
+    "names",
+    "parse",
+    "resolve",
+    "scenarios",
+    "worst",
+]
+
+ENVIRONMENT_PREFIX = "BROWNOUT_LIMIT_"
+_SHIPPED = files("brownout") / "steady-state" / "slo"
+_SCOPES = ("total", "read", "write")
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a measure may be: at most (`availability` and its like: at least) `limit`.
+
+    `limit` is in the measure's own unit; `limit_from` says who set it, `why` with what reason.
+    """
+
+    measure: str
+    limit: float
+    scope: str = "total"
+    limit_from: str = ""
+    why: str = ""
+
+    @property
+    def direction(self) -> str:
+        """`at_most` or `at_least`."""
+        found = find(self.measure)
+        return found.direction if found else "at_most"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the limit as JSON data."""
+        return asdict(self)
+
+
+def names() -> list[str]:
+    """Return the names of the limit files that come with brownout, `<scenario>.<database>`."""
+    return sorted(
+        item.name.removesuffix(".yaml")
+        for item in _SHIPPED.iterdir()
+        if item.name.endswith(".yaml")
+    )
+
+
+def resolve(
+    *,
+    scenario: str,
+    database: str,
+    streams: Iterable[str],
+    experiment: Mapping[str, Any] | None = None,
+    environment: Mapping[str, Any] | None = None,
+    variables: Mapping[str, Any] | None = None,
+) -> list[Limit]:
+    """Return every limit of a run: for each measure and scope the one set nearest to the person.
+
+    The mappings hold `measure` or `scope.measure` -> limit in the measure's own unit; those of
+    the environment its variables' names. Raises `ConfigurationError` with every problem at once.
+    """
+    scopes = (*_SCOPES, *streams)
+    problems: list[str] = []
+    found = {(limit.scope, limit.measure): limit for limit in file_limits(scenario, database)}
+    for limit in found.values():
+        if limit.scope not in scopes:
+            problems.append(_no_scope(f"{limit.limit_from}: {limit.measure}", limit.scope, scopes))
+    for source, given in (
+        ("experiment", _by_name(experiment or {}, scopes, "experiment limits", problems)),
+        ("environment", _by_variable(environment or {}, scopes, problems)),
+        ("--var limits", _by_name(variables or {}, scopes, "--var limits", problems)),
+    ):
+        for limit in given:
+            place = limit.scope, limit.measure
+            why = found[place].why if place in found else ""
+            found[place] = Limit(
+                limit.measure, limit.limit, limit.scope, limit.limit_from or source, why
+            )
+    if problems:
+        raise ConfigurationError(problems)
+    return list(found.values())
+
+
+def scenarios() -> list[str]:
+    """Return the scenarios that limits come with, on whatever database."""
+    return sorted({name.rpartition(".")[0] for name in names()})
+
+
+def file_limits(scenario: str, database: str) -> list[Limit]:
+    """Return the limits that come with brownout for this scenario on this database, if any."""
+    name = f"{scenario}.{database}"
+    if name not in names():
+        return []
+    path = f"steady-state/slo/{name}.yaml"
+    return parse((_SHIPPED / f"{name}.yaml").read_text("utf-8"), path)
+
+
+def parse(text: str, source: str) -> list[Limit]:
+    """Read limits from YAML; `source` is named in each limit and in every problem.
+
+    Raises `ConfigurationError` with every problem at once.
+    """
+    try:
+        data = load_yaml(text)
+    except yaml.YAMLError as error:
+        place = getattr(error, "problem_mark", None)
+        where = f"{source}:{place.line + 1}" if place else source
+        raise ConfigurationError(
+            f"{where}: is not YAML: {getattr(error, 'problem', None) or error}"
+        ) from error
+    if not isinstance(data, list):
+        raise ConfigurationError(f"{source}: found {kind_of(data)}, wanted a list of limits")
+    problems: list[str] = []
+    limits: list[Limit] = []
+    for number, item in enumerate(data):
+        found = list(item_problems(item))
+        problems += [f"{source}: [{number}]{problem}" for problem in found]
+        if not found:
+            limits.append(_limit(item, source))
+    places = [(limit.scope, limit.measure) for limit in limits]
+    problems += [
+        f"{source}: {measure} of {scope}: is limited twice; wanted one limit"
+        for scope, measure in dict.fromkeys(p for p in places if places.count(p) > 1)
+    ]
+    if problems:
+        raise ConfigurationError(problems)
+    return limits
+
+
+def worst(measure: str, values: Sequence[float]) -> float:
+    """Return the worst of several values of a measure, of which there is at least one."""
+    found = find(measure)
+    return min(values) if found and found.direction == AT_LEAST else max(values)
+
+
+def _limit(item: Mapping[str, Any], source: str) -> Limit:
+    """Make the limit of an item without problems, in its measure's own unit."""
+    measure = find(item["measure"])
+    unit = item.get("unit")
+    factor = UNITS[measure.unit][unit] if measure and unit else 1.0
+    value = round(item["limit"] * factor, 9)
+    return Limit(item["measure"], value, item.get("scope", "total"), source, item["why"].strip())
+
+
+def _by_name(
+    given: Mapping[str, Any], scopes: Sequence[str], source: str, problems: list[str]
+) -> list[Limit]:
+    """Read limits by `measure` or `scope.measure`."""
+    limits = []
+    for name, raw in given.items():
+        scope, measure = ("total", name) if find(name) else _split(name)
+        value = _number(raw)
+        found = list(value_problems(measure, scope, value))
+        problems += [f"{source}: {name}: {problem}" for problem in found]
+        if scope not in scopes:
+            problems.append(_no_scope(f"{source}: {name}", scope, scopes))
+        elif not found:
+            limits.append(Limit(measure, float(value), scope))
+    return limits
+
+
+def _by_variable(
+    given: Mapping[str, Any], scopes: Sequence[str], problems: list[str]
+) -> list[Limit]:
+    """Read limits by the name of an environment variable, `BROWNOUT_LIMIT_[<SCOPE>_]<MEASURE>`."""
+    limits = []
+    for variable, raw in given.items():
+        name = variable.removeprefix(ENVIRONMENT_PREFIX)
+        scope, measure = _from_variable(name, scopes)
+        value = _number(raw)
+        found = list(value_problems(measure, scope, value))
+        problems += [f"{variable}: {problem}" for problem in found]
+        if not found:
+            limits.append(Limit(measure, float(value), scope, f"environment {variable}"))
+    return limits
+
+
+def _from_variable(name: str, scopes: Sequence[str]) -> tuple[str, str]:
+    """Return the scope and measure that a variable stands for: its name has only underscores."""
+    text = name.lower()
+    for scope in ("", *sorted(scopes, key=len, reverse=True)):
+        prefix = re.sub(r"[^a-z0-9]", "_", scope) + "_" if scope else ""
+        rest = text.removeprefix(prefix)
+        for measure in (rest, *_dotted(rest)):
+            if text.startswith(prefix) and find(measure):
+                return scope or "total", measure
+    return "total", text
+
+
+def _dotted(text: str) -> Iterator[str]:
+    """Yield what `latency_during_p99_us` and `time_above_p99_10ms` may have been with dots."""
+    yield re.sub(r"^(latency(?:_all)?)_(before|during|after)_", r"\1.\2.", text)
+    yield re.sub(r"^time_above_", "time_above.", text)
+
+
+def _split(name: str) -> tuple[str, str]:
+    scope, dot, measure = name.partition(".")
+    return (scope, measure) if dot else ("total", name)
+
+
+def _number(raw: Any) -> Any:
+    """Return `raw` as a number if it is the text of one."""
+    if not isinstance(raw, str):
+        return raw
+    try:
+        return float(raw)
+    except ValueError:
+        return raw
+
+
+def _no_scope(where: str, scope: str, scopes: Sequence[str]) -> str:
+    return f"{where}: scope {scope!r} is unknown; wanted one of {', '.join(scopes)}"

@@ -1,0 +1,223 @@
+"""May a run be judged at all? Each condition by name, with what was found."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from brownout.measure.baseline import Baseline
+from brownout.measure.episodes import has_landed
+from brownout.measure.settings import MeasureSettings
+from brownout.run.events import Event
+from brownout.run.ledger import Ledger
+from brownout.run.parts.apart import Apart
+
+__all__ = ["STARVED", "Condition", "Facts", "conditions", "starved"]
+
+#: The condition that fails by our own doing: it is named before all others.
+STARVED = "generator_not_starved"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition; `ok` is None where the run was aborted before it could be told."""
+
+    name: str
+    ok: bool | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a run besides its impact.
+
+    `lag_p99_ms` is how late the generator sent, None where it never said; `violations` counts
+    rows of its files whose sums do not agree; `deadline_s` is its streams' shortest; `torn` says
+    of each file that is not whole what it lacks; `apart` is how well several generators kept
+    together, None where one was alone.
+    """
+
+    events: Sequence[Event]
+    baseline: Baseline
+    ledger: Ledger
+    settings: MeasureSettings
+    generator_ended: bool
+    lag_p99_ms: float | None
+    offered: int
+    missed: int
+    violations: int
+    deadline_s: float = 1.0
+    torn: Sequence[str] = ()
+    apart: Apart | None = None
+
+    @property
+    def abort(self) -> str | None:
+        """Why the run was aborted; None if it was not."""
+        aborts = [event for event in self.events if event.type == "abort"]
+        return str(aborts[0].fields.get("reason") or "no reason given") if aborts else None
+
+    @property
+    def put_back(self) -> bool:
+        """Whether the run lived to put back what it had broken."""
+        return any(event.type == "phase" and event.name == "put_back" for event in self.events)
+
+
+def starved(facts: Facts) -> str | None:
+    """Return what has to be said of a generator that did not keep up with its schedule."""
+    if facts.lag_p99_ms is None or not facts.offered:
+        return None
+    settings, missed = facts.settings, facts.missed / facts.offered
+    if missed < settings.missed_ratio_max and facts.lag_p99_ms < settings.lag_p99_max_ms:
+        return None
+    said = (
+        f"the load generator was starved: it missed {missed:.2%} of its schedule, scheduling lag "
+        f"p99 {facts.lag_p99_ms:.1f} ms"
+    )
+    return f"{said}; nobody knows how what it missed would have ended" if facts.missed else said
+
+
+def conditions(facts: Facts) -> list[Condition]:
+    """Return every condition of validity but that of the limits, which `verdict` knows."""
+    found = [check(facts) for check in _CHECKS]
+    return found if facts.apart is None else [*found, _generators_together(facts, facts.apart)]
+
+
+def _fault_landed(facts: Facts) -> Condition:
+    """Every break has proof of its cause, and one at least did something new."""
+    breaks = [event for event in facts.events if event.type == "break"]
+    if not breaks:
+        return _untold(facts, "fault_landed", "nothing was broken")
+    for event in breaks:
+        what = f"{event.name} {event.node or ''}".strip()
+        if event.error is not None:
+            return Condition("fault_landed", False, f"{what} failed: {event.error}")
+        if event.effective is None:
+            return _untold(facts, "fault_landed", f"{what}: there is no evidence that it happened")
+    landed = [event for event in breaks if has_landed(event)]
+    if not landed:
+        return Condition("fault_landed", False, "what was to be broken was broken already")
+    what = ", ".join(
+        f"{e.name} {e.node or ''}".strip() + f" at {e.effective:.3f} s" for e in landed
+    )
+    return Condition("fault_landed", True, f"proven: {what}")
+
+
+def _load_delivered(facts: Facts) -> Condition:
+    test = facts.baseline.test("delivered")
+    if not test.ok:
+        return _untold_before_fault(facts, "load_delivered", test.detail)
+    return Condition("load_delivered", True, test.detail)
+
+
+def _baseline_stable(facts: Facts) -> Condition:
+    base, settings = facts.baseline, facts.settings
+    failed = [f"{test.name}: {test.detail}" for test in base.failed if test.name != "delivered"]
+    if settings.baseline_s < settings.baseline_min_s:
+        failed.append(
+            f"a baseline of {settings.baseline_s:g} s is too short to tell steady from unsteady, "
+            f"at least {settings.baseline_min_s:g} s wanted"
+        )
+    if failed:
+        return _untold_before_fault(facts, "baseline_stable", "; ".join(failed))
+    passed = ", ".join(t.name for t in base.tests if t.ok and t.name != "delivered")
+    spared = [f"{test.name}: {test.detail}" for test in base.tests if not test.ok]
+    without = f"; nothing is made of throughput: {'; '.join(spared)}" if spared else ""
+    return Condition("baseline_stable", True, f"passed: {passed}{without}")
+
+
+def _generator_finished(facts: Facts) -> Condition:
+    if facts.apart is not None and facts.apart.lost:
+        return Condition("generator_finished", False, "; ".join(facts.apart.lost))
+    if facts.generator_ended:
+        return Condition("generator_finished", True, "the load generator ended as it should")
+    return Condition(
+        "generator_finished", False, "the load generator died: what it had in flight is not known"
+    )
+
+
+def _generator_not_starved(facts: Facts) -> Condition:
+    name, lag = STARVED, facts.lag_p99_ms
+    most_lag, most_missed = 1000 * facts.deadline_s, facts.settings.starved_ratio_max
+    if lag is None or not facts.offered:
+        return _untold(facts, name, "the load generator said nothing of how late it sent")
+    missed = facts.missed / facts.offered
+    detail = (
+        f"scheduling lag p99 {lag:.1f} ms, at most the deadline of {most_lag:g} ms; "
+        f"missed {missed:.2%} of the schedule, at most {most_missed:.2%}"
+    )
+    return Condition(name, lag <= most_lag and missed <= most_missed, detail)
+
+
+def _generators_together(facts: Facts, apart: Apart) -> Condition:
+    """Buckets that begin at different times cannot be added up."""
+    name = "generators_together"
+    if apart.seconds is None:
+        return _untold(facts, name, apart.words())
+    return Condition(name, apart.together, apart.words())
+
+
+def _identities_exact(facts: Facts) -> Condition:
+    found = facts.violations
+    detail = (
+        f"{found} rows of the raw files whose sums do not agree" if found else "every sum agrees"
+    )
+    return Condition("identities_exact", not found, detail)
+
+
+def _files_whole(facts: Facts) -> Condition:
+    detail = "; ".join(facts.torn) or "every raw file goes to the end of the run"
+    return Condition("files_whole", not facts.torn, detail)
+
+
+def _ledger_known(facts: Facts) -> Condition:
+    ledger = facts.ledger
+    if ledger.state == "unknown":
+        return _untold(facts, "ledger_known", ledger.detail)
+    return Condition("ledger_known", True, ledger.detail)
+
+
+def _cluster_whole(facts: Facts) -> Condition:
+    name = "cluster_whole_at_start"
+    for event in facts.events:
+        if event.type == "break":
+            break
+        if event.type == "check" and event.name == "cluster_whole":
+            ok = event.fields.get("ok") is True
+            said = "whole and redundant" if ok else f"not whole: {event.fields.get('detail')}"
+            return Condition(name, ok, f"the cluster was {said} before anything was broken")
+    return _untold(facts, name, "nobody checked that the cluster was whole at the start")
+
+
+def _method_completed(facts: Facts) -> Condition:
+    """Nothing of the method failed, and all that was broken was put back."""
+    notes = [e for e in facts.events if e.type == "note" and e.name in ("failure", "undo_failed")]
+    if notes:
+        reasons = "; ".join(str(note.fields.get("reason")) for note in notes)
+        return Condition("method_completed", False, reasons)
+    if not facts.put_back:
+        detail = "the run died before it had put everything back"
+        return _untold(facts, "method_completed", detail)
+    return Condition("method_completed", True, "no activity failed")
+
+
+def _untold(facts: Facts, name: str, detail: str) -> Condition:
+    """A condition that nothing is known of: not met, unless the run was cut short."""
+    return Condition(name, None if facts.abort else False, detail)
+
+
+def _untold_before_fault(facts: Facts, name: str, detail: str) -> Condition:
+    """A baseline that was still awaited when the run was aborted tells nothing."""
+    broken = any(event.type == "break" for event in facts.events)
+    return Condition(name, False, detail) if broken else _untold(facts, name, detail)
+
+
+_CHECKS: tuple[Callable[[Facts], Condition], ...] = (
+    _cluster_whole,
+    _load_delivered,
+    _baseline_stable,
+    _fault_landed,
+    _method_completed,
+    _generator_finished,
+    _generator_not_starved,
+    _identities_exact,
+    _files_whole,
+    _ledger_known,
+)

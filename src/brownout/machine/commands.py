@@ -1,0 +1,161 @@
+"""Running a shell script on a machine, this one or another: what scripts look like, who runs them.
+
+A script goes to `/bin/sh -s` by its standard input: nothing of it is in the process table, and no
+login shell gets to interpret it. What it prints is lines of `name value`:
+
+    stamp_sent 1795251600123456789
+    state gone
+"""
+
+import shlex
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from brownout.base.errors import HostError
+from brownout.base.secret import environment_without_secrets
+
+__all__ = [
+    "ENTRIES",
+    "Answer",
+    "Completed",
+    "LocalRunner",
+    "Runner",
+    "answer",
+    "last_words",
+    "named",
+    "printed",
+    "script",
+]
+
+#: What a login shell prints before the script begins (`~/.bashrc` may) is not the script's.
+_BEGIN = "brownout: the script's output begins"
+#: `date` on a node's clock; readings are compared only with readings of the same script.
+_PRELUDE = f"""\
+echo "{_BEGIN}"
+LC_ALL=C; export LC_ALL
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin; export PATH
+stamp() {{ printf 'stamp_%s %s\\n' "$1" "$(date +%s%N)"; }}
+"""
+
+#: Prints the names in directory `$1`, for `named`: each is told from the next by a zero byte.
+ENTRIES = """find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\\0'"""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """One script that ended: between `sent` and `received`, both `time.monotonic()`.
+
+    Where a connection broke, the script ran again: `sent` is that of the last attempt, and
+    `first_sent` that of the first, which may have had its effect too.
+    """
+
+    status: int
+    output: str
+    errors: str
+    sent: float
+    received: float
+    first_sent: float
+    attempts: int = 1
+
+
+class Runner(Protocol):
+    """One machine that runs scripts."""
+
+    @property
+    def where(self) -> str:
+        """Which machine, for messages."""
+        ...
+
+    def run(self, text: str, timeout_s: float = 30.0) -> Completed:
+        """Run a script that may safely run twice; raises `HostError` if it cannot be run."""
+        ...
+
+
+class LocalRunner:
+    """Runs scripts on this machine."""
+
+    where = "this machine"
+
+    def run(self, text: str, timeout_s: float = 30.0) -> Completed:
+        """Run a script here and wait for its end."""
+        sent = time.monotonic()
+        try:
+            done = subprocess.run(
+                ["/bin/sh", "-s"],
+                input=text.encode(errors="surrogateescape"),
+                capture_output=True,
+                timeout=timeout_s,
+                env={**environment_without_secrets(), "LC_ALL": "C"},
+            )
+        except subprocess.TimeoutExpired as error:
+            raise HostError(
+                f"a script did not end within {timeout_s:g} s on this machine"
+            ) from error
+        output, errors = printed(done.stdout), printed(done.stderr)
+        return Completed(done.returncode, output, errors, sent, time.monotonic(), sent)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a script printed: `name value` lines, in their order."""
+
+    lines: tuple[tuple[str, str], ...]
+
+    def get(self, name: str, otherwise: str = "") -> str:
+        """Return the last value called `name`."""
+        found = self.all(name)
+        return found[-1] if found else otherwise
+
+    def all(self, name: str) -> list[str]:
+        """Return every value called `name`."""
+        return [value for found, value in self.lines if found == name]
+
+    def number(self, name: str) -> int | None:
+        """Return the last value called `name` as a number; None if there is none."""
+        value = self.get(name)
+        return int(value) if value.lstrip("-").isdigit() else None
+
+
+def script(body: str, *arguments: object) -> str:
+    """Return a whole script whose `body` finds `arguments` in `$1`, `$2`, ….
+
+    The body is one function, so that the shell has read all of it before a command of it could
+    take the rest for its own input.
+    """
+    words = " ".join(shlex.quote(str(argument)) for argument in arguments)
+    return f"{_PRELUDE}main() {{\n{body.strip()}\n}}\nmain {words} </dev/null\nexit $?\n"
+
+
+def printed(data: bytes | str | None) -> str:
+    """Return what a script printed as text, without what came before it began."""
+    text = data if isinstance(data, str) else (data or b"").decode(errors="surrogateescape")
+    return text.partition(f"{_BEGIN}\n")[2] if _BEGIN in text else text
+
+
+def answer(completed: Completed, what: str, where: str) -> Answer:
+    """Return what a script printed; raises `HostError` with its last words if it failed."""
+    if completed.status:
+        words = last_words(completed.errors) or last_words(completed.output) or "it said nothing"
+        raise HostError(f"{what} failed on {where} (status {completed.status}): {words}")
+    return Answer(tuple(_pairs(completed.output)))
+
+
+def named(output: str) -> list[str]:
+    """Return the names that `ENTRIES` printed."""
+    return sorted(output.split("\0")[:-1])
+
+
+def last_words(text: str, lines: int = 3) -> str:
+    """Return the end of what a command said, in one line."""
+    said = [line.strip() for line in text.splitlines() if line.strip()]
+    return " | ".join(line[:300] for line in said[-lines:])
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.split("\n"):
+        name, _, value = line.partition(" ")
+        if name:
+            yield name, value

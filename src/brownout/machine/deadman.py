@@ -1,0 +1,102 @@
+"""A dead man's switch on the node: a paused process goes on by itself after a limit.
+
+A pause that we cannot end, because our own way in is cut or we are gone, ends without us: a small
+shell of its own session sleeps on the node and then sends SIGCONT, to the very same process and
+to no other. It is found again by its command line and by nothing else, so there is no file of it
+that could be left over:
+
+    /bin/sh -c … brownout-undo-pause 4711 8812345 120
+                                     pid  start    limit
+"""
+
+from brownout.machine.commands import Runner, answer, script
+
+__all__ = ["DEFAULT_UNDO_AFTER_S", "FUNCTIONS", "MARK", "arm", "armed", "cancel", "functions"]
+
+MARK = "brownout-undo-pause"
+#: Longer than any pause that is meant, shorter than anybody's patience with a frozen node.
+DEFAULT_UNDO_AFTER_S = 120.0
+
+#: `$1` process, `$2` its start in ticks since boot, `$3` seconds. The start is checked only at the
+#: end: an id that was given to another process meanwhile is not ours to touch.
+_WAIT_AND_RESUME = """\
+sleep "$3"
+read -r stat < "/proc/$1/stat" || exit 0
+stat=${stat##*) }; set -- "$1" "$2" $stat
+[ "${22}" = "$2" ] && kill -CONT "$1"
+"""
+
+
+def functions(mark: str, undo: str) -> str:
+    """Return shell functions for scripts that break what a switch called `mark` is to undo.
+
+    `switches ONE TWO` prints the ids of those that are armed for what these two words name,
+    `arm ONE TWO SECONDS` starts one and `disarm IDS` ends these with all they started. `undo`
+    gets the three words as `$1` to `$3`, waits `$3` seconds, checks that `$1` is still what `$2`
+    says, and undoes. It has no single quote in it.
+    """
+    return f"""\
+switches() {{
+  grep -ls -- {mark} /proc/[0-9]*/cmdline | while read -r line; do
+    switch=${{line#/proc/}}; switch=${{switch%/cmdline}}
+    tr '\\0' ' ' 2>/dev/null < "$line" | grep -q -- " {mark} $1 $2 [0-9.]* $" && echo "$switch"
+  done
+}}
+disarm() {{ for group in $1; do kill -s TERM -- "-$group" 2>/dev/null; done; }}
+arm() {{
+  setsid /bin/sh -c '{undo}' {mark} "$1" "$2" "$3" </dev/null >/dev/null 2>&1 &
+  switch=$!
+  for try in 1 2 3 4 5 6 7 8 9 10; do
+    [ "$(switches "$1" "$2" | grep -cx "$switch")" = 1 ] && return 0
+    kill -0 "$switch" 2>/dev/null || break
+    sleep 0.05
+  done
+  echo "no dead man's switch could be started (is setsid of util-linux there?)" >&2
+  return 1
+}}
+"""
+
+
+#: Those of a pause: the words are its process and the start of that in ticks since boot.
+FUNCTIONS = functions(MARK, _WAIT_AND_RESUME)
+
+_ARM = f"""{FUNCTIONS}
+earlier=$(switches "$1" "$2")
+arm "$1" "$2" "$3" || return 1
+disarm "$earlier"
+echo "switch $switch"
+"""
+_CANCEL = f"""{FUNCTIONS}
+found=$(switches "$1" "$2")
+disarm "$found"
+for switch in $found; do echo "switch $switch"; done
+"""
+_FIND = f"""{FUNCTIONS}
+for switch in $(switches "$1" "$2"); do echo "switch $switch"; done
+"""
+
+
+def arm(runner: Runner, pid: int, started: int, after_s: float = DEFAULT_UNDO_AFTER_S) -> int:
+    """Start a switch for process `pid` on the runner's machine and return its own process id.
+
+    Call it before the pause. One that was armed before is replaced, never left without one in
+    between. Raises `HostError` if it does not run.
+    """
+    done = runner.run(script(_ARM, pid, started, f"{after_s:g}"))
+    return int(answer(done, "arming the dead man's switch", runner.where).get("switch", "0"))
+
+
+def cancel(runner: Runner, pid: int, started: int) -> list[int]:
+    """End every switch of process `pid`; return their process ids. Call it after the resume."""
+    done = runner.run(script(_CANCEL, pid, started))
+    return _ids(answer(done, "ending the dead man's switch", runner.where).all("switch"))
+
+
+def armed(runner: Runner, pid: int, started: int) -> list[int]:
+    """Return the process ids of the switches that wait for process `pid`."""
+    done = runner.run(script(_FIND, pid, started))
+    return _ids(answer(done, "looking for a dead man's switch", runner.where).all("switch"))
+
+
+def _ids(values: list[str]) -> list[int]:
+    return [int(value) for value in values if value.isdigit()]

@@ -1,0 +1,13 @@
+"""Emptying a block device, on this machine or another: facts, what they forbid, and the wipe.
+
+    facts.gather ──▶ guards.refusals ──▶ emptying.empty
+    (a script)       (pure)              (discard or overwrite, then read back)
+
+`check` and `empty` are what hosts call, each with a runner of scripts for the machine.
+"""
+
+from brownout.machine.devices.emptying import Emptied, empty
+from brownout.machine.devices.facts import Facts
+from brownout.machine.devices.guards import check
+
+__all__ = ["Emptied", "Facts", "check", "empty"]

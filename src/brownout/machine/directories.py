@@ -1,0 +1,308 @@
+"""Emptying a data directory, of this machine, of another or of a container: first the guard.
+
+A script gathers the facts where the directory is; what they mean is decided here by pure
+functions, the same for every kind of host. Whose directory it is, and that its node is stopped, is
+for the callers to show.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath, PurePosixPath
+from typing import Any
+
+from brownout.base.errors import HostError, Refused
+from brownout.machine.commands import Answer, Runner, answer, script
+from brownout.machine.moments import bracket
+
+__all__ = ["Emptied", "Facts", "Mount", "check", "emptied_evidence", "empty", "parse", "refusals"]
+
+_SYSTEM = frozenset(
+    PurePosixPath("/", name)
+    for name in (
+        *("", "bin", "boot", "data", "dev", "etc", "home", "lib", "lib32", "lib64", "media", "mnt"),
+        *("opt", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"),
+        *("boot/efi", "usr/bin", "usr/lib", "usr/local", "usr/sbin", "usr/share", "var/cache"),
+        *("var/lib", "var/log", "var/spool", "var/tmp"),
+    )
+)
+_OF_THE_SYSTEM = "it belongs to the system, or is or holds a home directory"
+#: Another machine may be at work on the same files.
+_SHARED = frozenset(
+    (
+        *("9p", "afs", "beegfs", "ceph", "cifs", "gfs2", "glusterfs", "lustre", "nfs", "nfs4"),
+        *("ocfs2", "smb2", "smb3", "virtiofs"),
+    )
+)
+
+#: `$1` directory, further: files that must survive. Who uses it is told by device and inode: a path
+#: is another one in each mount namespace.
+_FACTS = r"""
+echo "kind $(stat -c %F -- "$1" 2>/dev/null)"
+[ -L "$1" ] && echo "link $(readlink -- "$1")"
+real=$(cd -P -- "$1" 2>/dev/null && pwd -P) || return 0
+echo "real $real"
+echo "identity $(stat -c %d:%i -- "$real")"
+echo "owner $(stat -c %u -- "$real")"
+we=$(id -u)
+echo "we $we"
+{ getent passwd || cat /etc/passwd; } 2>/dev/null |
+  awk -F: '$3 == 0 || ($3 >= 1000 && $3 < 65000) { print "home " $6 }'
+[ "$we" -eq 0 ] || [ "$we" -ge 1000 ] && echo "home $HOME"
+sed 's/^/mount /' /proc/self/mountinfo
+here=$(readlink /proc/self/ns/mnt)
+find /proc/[0-9]*/ns/mnt -maxdepth 0 -printf '%l %p\n' 2>/dev/null | sort -u -k1,1 |
+  while read -r namespace link; do
+    pid=${link#/proc/}; pid=${pid%%/*}
+    [ "$namespace" = "$here" ] || sed "s/^/mount_of $pid /" "/proc/$pid/mountinfo" 2>/dev/null
+  done
+find "$real" -xdev -type l -printf 'inner_link %p\n' -quit 2>/dev/null
+find "$real" -xdev -type d ! \( -readable -writable -executable \) -printf 'closed %p\n' -quit \
+  2>/dev/null
+{ find "$real" -xdev -printf 'in %D:%i\n'
+  find -L /proc/[0-9]*/cwd /proc/[0-9]*/root /proc/[0-9]*/exe -maxdepth 0 -printf 'by %D:%i %p\n'
+  find -L /proc/[0-9]*/fd /proc/[0-9]*/map_files -mindepth 1 -maxdepth 1 -printf 'by %D:%i %p\n'
+} 2>/dev/null | awk '
+  $1 == "in" { own[$2]; inside++; next }
+  { asked++ }
+  $2 in own { split($3, path, "/"); if (!seen[path[3]]++) print "user " path[3] }
+  END { print "looked " (inside && asked ? "yes" : "no") }'
+shift
+for keep; do echo "keep $(readlink -m -- "$keep")"; done
+"""
+
+#: `$1` directory, `$2` its identity. What is deep goes first: the top level is gone at one stroke.
+_EMPTY = r"""
+stamp began
+cd -P -- "$1" || return 1
+[ "$(stat -c %d:%i .)" = "$2" ] || { echo "it was exchanged for another one" >&2; return 1; }
+find . -xdev -mindepth 1 ! -type d -printf '%s\n' |
+  awk '{ n++; b += $1 } END { printf "files %d\nbytes %.0f\n", n, b }'
+find . -xdev -mindepth 2 -delete || return 1
+[ -n "$(find . -mindepth 1 -print -quit)" ] && stamp last_no
+find . -xdev -mindepth 1 -delete || return 1
+sync -f . 2>/dev/null || sync
+find . -mindepth 1 -print | head -n 3 | sed 's/^/left /'
+stamp first_yes
+stamp ended
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One line of mountinfo: what of file system `device` (from `root` on) is seen at `point`."""
+
+    device: str
+    root: PurePosixPath
+    point: PurePosixPath
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a directory on its machine; paths are as the machine resolves them.
+
+    `mounts_of` are those of other mount namespaces, each with a process that is in it; `closed` is
+    a directory in it that we may not empty; `looked` says that `users` could be looked for.
+    """
+
+    path: PurePosixPath
+    kind: str = ""
+    link: str = ""
+    real: PurePosixPath | None = None
+    identity: str = ""
+    owner: int = -1
+    we: int = -1
+    homes: tuple[PurePosixPath, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    mounts_of: tuple[tuple[int, Mount], ...] = ()
+    inner_link: str = ""
+    closed: str = ""
+    users: tuple[int, ...] = ()
+    looked: bool = False
+    keep: tuple[PurePosixPath, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Emptied:
+    """One directory that was emptied; it was so by `effective`, on `time.monotonic()`."""
+
+    directory: PurePosixPath
+    files: int
+    size_bytes: int
+    effective: float
+    uncertainty_s: float
+    attempts: int
+
+    def evidence(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return emptied_evidence(self.directory, self.files, self.size_bytes)
+
+
+def emptied_evidence(directory: PurePath, files: int, size_bytes: int) -> dict[str, Any]:
+    """Return for JSON what was in a directory that is proven empty."""
+    return {
+        "directory": str(directory),
+        "files_removed": files,
+        "bytes_removed": size_bytes,
+        "entries_left": 0,
+    }
+
+
+def check(
+    runner: Runner,
+    directory: PurePosixPath,
+    keep: Sequence[PurePosixPath],
+    mount_point: bool = False,
+    own: Collection[int] | None = (),
+) -> Facts:
+    """Return the facts of a directory that may be emptied; `keep` are files not to lose.
+
+    `mount_point` says that it may be one itself, as a container's volume is. `own` are processes
+    that may use it, since they are the node's; None says that whoever is seen there is. Raises
+    `Refused` with every reason otherwise; nothing is touched.
+    """
+    problem = _path_problem(directory)
+    if problem:
+        raise _refused(runner, directory, [problem])
+    done = runner.run(script(_FACTS, directory, *keep), timeout_s=120.0)
+    facts = parse(directory, answer(done, f"looking at `{directory}`", runner.where))
+    others = () if own is None else tuple(user for user in facts.users if user not in own)
+    facts = replace(facts, users=others)
+    found = list(refusals(facts, mount_point))
+    if found:
+        raise _refused(runner, directory, found)
+    return facts
+
+
+def empty(runner: Runner, facts: Facts, timeout_s: float) -> Emptied:
+    """Remove everything in a checked directory, keep it, and prove that nothing is left."""
+    done = runner.run(script(_EMPTY, facts.real, facts.identity), timeout_s)
+    said = answer(done, f"emptying `{facts.real}`", runner.where)
+    left = said.all("left")
+    if left:
+        raise HostError(
+            f"`{facts.real}` on {runner.where} is not empty after its wipe: {', '.join(left)}"
+        )
+    effective, uncertainty_s = bracket(done, said)
+    files, size_bytes = said.number("files") or 0, said.number("bytes") or 0
+    directory = facts.real or facts.path
+    return Emptied(directory, files, size_bytes, effective, uncertainty_s, done.attempts)
+
+
+def parse(directory: PurePosixPath, said: Answer) -> Facts:
+    """Return what the script on the machine found."""
+    real = said.get("real")
+    return Facts(
+        path=directory,
+        kind=said.get("kind"),
+        link=said.get("link"),
+        real=PurePosixPath(real) if real else None,
+        identity=said.get("identity"),
+        owner=int(said.get("owner", "-1")),
+        we=int(said.get("we", "-1")),
+        homes=tuple(PurePosixPath(home) for home in said.all("home") if home),
+        mounts=tuple(mount(line) for line in said.all("mount")),
+        mounts_of=tuple(_mount_of_another(line) for line in said.all("mount_of")),
+        inner_link=said.get("inner_link"),
+        closed=said.get("closed"),
+        users=tuple(sorted(int(user) for user in said.all("user"))),
+        looked=said.get("looked") == "yes",
+        keep=tuple(PurePosixPath(path) for path in said.all("keep")),
+    )
+
+
+def mount(line: str) -> Mount:
+    """Read one line of mountinfo; the kernel writes spaces and the like as `\\040`."""
+    fields = line.split(" ")
+    root, point = (PurePosixPath(_unescape(field)) for field in fields[3:5])
+    return Mount(fields[2], root, point, fields[fields.index("-") + 1])
+
+
+def _mount_of_another(line: str) -> tuple[int, Mount]:
+    pid, _, told = line.partition(" ")
+    return int(pid), mount(told)
+
+
+def refusals(facts: Facts, mount_point: bool = False) -> Iterator[str]:
+    """Yield every reason why the directory must not be emptied."""
+    if facts.link:
+        yield f"it is a symbolic link to `{facts.link}`"
+    elif not facts.kind:
+        yield "it does not exist"
+    elif facts.kind != "directory":
+        yield f"it is not a directory but a {facts.kind}"
+    if facts.real is None or facts.link:
+        return
+    yield from _place(facts, facts.real)
+    yield from _mounting(facts, facts.real, mount_point)
+    for path in facts.keep:
+        if path.is_relative_to(facts.real):
+            yield f"`{path}`, which must survive, lies in it"
+    if facts.inner_link:
+        yield f"it holds the link `{facts.inner_link}`, whose target would keep its data"
+    if facts.closed:
+        yield f"`{facts.closed}` may not be emptied by us"
+    if facts.users:
+        yield f"it is in use by process {', '.join(map(str, facts.users))}; stop what uses it first"
+    if not facts.looked:
+        yield "who uses it could not be found out; wanted GNU find and awk there"
+
+
+def _place(facts: Facts, real: PurePosixPath) -> Iterator[str]:
+    if real in _SYSTEM or real in facts.homes or any(h.is_relative_to(real) for h in facts.homes):
+        yield _OF_THE_SYSTEM
+    if facts.we not in (0, facts.owner):
+        yield f"it belongs to user id {facts.owner}, not to ours ({facts.we})"
+
+
+def _mounting(facts: Facts, real: PurePosixPath, mount_point: bool) -> Iterator[str]:
+    """Yield what mounts have against it: one there, one in it, another view of it, a shared one."""
+    for one in facts.mounts:
+        if one.point == real:
+            if mount_point:
+                continue
+            yield "it is a mount point; wipe a directory on that file system"
+        elif one.point.is_relative_to(real):
+            yield f"another file system is mounted in it at `{one.point}`"
+    own = _mount_of(facts.mounts, real)
+    if own is None:
+        yield "its file system is not known"
+        return
+    if own.kind in _SHARED or own.kind.startswith("fuse."):
+        yield f"its file system ({own.kind}) may be in use by another machine"
+    inner = own.root / real.relative_to(own.point)
+    for one in facts.mounts:
+        if one is not own and _shows(one, own, inner):
+            yield f"it can be seen at `{one.point}` too"
+    for pid, one in facts.mounts_of:
+        if _shows(one, own, inner):
+            yield f"process {pid}, in a mount namespace of its own, sees it at `{one.point}`"
+
+
+def _shows(mount: Mount, own: Mount, inner: PurePosixPath) -> bool:
+    """Whether a mount is of directory `inner` of the file system of `own`, or of what is in it."""
+    return mount.device == own.device and mount.root.is_relative_to(inner)
+
+
+def _mount_of(mounts: Sequence[Mount], real: PurePosixPath) -> Mount | None:
+    """Return the mount that `real` is on; of two at one place the later one covers the other."""
+    over = [one for one in mounts if real.is_relative_to(one.point)]
+    return max(reversed(over), key=lambda one: len(one.point.parts), default=None)
+
+
+def _path_problem(directory: PurePosixPath) -> str:
+    text = str(directory)
+    if not directory.is_absolute() or ".." in directory.parts:
+        return "wanted an absolute path without `..`"
+    if re.search(r"[\x00-\x1f\x7f]", text):
+        return "its name holds control characters"
+    return _OF_THE_SYSTEM if directory in _SYSTEM else ""
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+def _refused(runner: Runner, directory: PurePosixPath, reasons: list[str]) -> Refused:
+    return Refused(f"`{directory}` on {runner.where} is not wiped: {'; '.join(reasons)}")

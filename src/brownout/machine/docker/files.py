@@ -1,0 +1,60 @@
+"""Reading a container's files, be it running or not: one file by the engine, names by a helper."""
+
+import io
+import tarfile
+from pathlib import PurePosixPath
+from typing import Any
+
+from brownout.base.errors import HostError
+from brownout.machine.commands import ENTRIES, last_words, named, script
+from brownout.machine.docker.container import Container
+from brownout.machine.docker.helper import HelperRunner
+
+__all__ = ["entries", "read_text"]
+
+#: More than this is no configuration.
+_MOST_BYTES = 16 << 20
+
+
+def read_text(client: Any, container: Container, path: PurePosixPath) -> str:
+    """Return the text of a file; the engine sends it in a tar archive."""
+    try:
+        chunks, _ = client.get_archive(container.id, str(path))
+        return _only_file(_bounded(chunks)).decode("utf-8")
+    except (ValueError, tarfile.TarError) as error:
+        raise _unreadable(container, path, str(error)) from error
+
+
+def entries(client: Any, container: Container, path: PurePosixPath) -> list[str]:
+    """Return the names in a directory of the container's volumes.
+
+    By a helper: the engine itself would send all that is in the directory as well.
+    """
+    if container.mount_of(path) is None:
+        raise _unreadable(container, path, "it lies on no volume of the container")
+    done = HelperRunner(client, container).run(script(ENTRIES, path))
+    if done.status:
+        raise _unreadable(container, path, last_words(done.errors, 1))
+    return named(done.output)
+
+
+def _bounded(chunks: Any) -> bytes:
+    read = b""
+    for chunk in chunks:
+        read += chunk
+        if len(read) > _MOST_BYTES:
+            raise ValueError(f"it is longer than {_MOST_BYTES >> 20} MiB")
+    return read
+
+
+def _only_file(archive: bytes) -> bytes:
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        first = opened.next()
+        file = opened.extractfile(first) if first is not None and first.isfile() else None
+        if file is None:
+            raise ValueError("it is no plain file")
+        return file.read()
+
+
+def _unreadable(container: Container, path: PurePosixPath, why: str) -> HostError:
+    return HostError(f"container {container.name}: `{path}` cannot be read: {why}")

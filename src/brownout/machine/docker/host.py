@@ -1,0 +1,249 @@
+"""A node that is a container of a Docker engine."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar
+
+from docker.errors import APIError
+
+from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.inventory.model import HostSpec, Node
+from brownout.machine.commands import last_words
+from brownout.machine.docker import clock, files, storage, undo
+from brownout.machine.docker.container import Container, checked, locate
+from brownout.machine.docker.engine import connected
+from brownout.machine.docker.spec import DockerSpec
+from brownout.machine.host import ProcessState, Proof, StopMode
+
+__all__ = ["DockerHost"]
+
+_KILL_TIMEOUT_S = 20.0
+#: A container that has not ended after this long is taken as started.
+_GRACE_S = 1.0
+_POLL_S = 0.02
+
+
+class DockerHost:
+    """Acts on one container, known by its id and by when it was last started.
+
+    Holds no state and no connection, so that another run can take over at any moment.
+    """
+
+    Spec: ClassVar[type[HostSpec]] = DockerSpec
+
+    def __init__(self, node: Node) -> None:
+        if not isinstance(node.host, DockerSpec):
+            raise ConfigurationError(f"node `{node.name}` is no container")
+        self._name, self._spec = node.name, node.host
+
+    @property
+    def machine(self) -> str:
+        """Which file system: the container's own, whatever it is called."""
+        with connected(self._spec) as client:
+            return f"container {self._locate(client).id}"
+
+    def running(self) -> ProcessState:
+        """Return whether the container runs, and whether it is paused."""
+        with connected(self._spec) as client:
+            found = self._locate(client)
+        if found.state in ("running", "paused"):
+            return ProcessState(True, found.paused, found.pid, found.evidence())
+        return ProcessState(False, evidence=found.evidence(exit_code=found.exit_code))
+
+    def stop(self, mode: StopMode) -> Proof:
+        """End the container: its own stop signal (`clean`) or SIGKILL (`kill`).
+
+        The engine takes either as the wish that it stays down: no restart policy brings it back,
+        unless the engine itself is restarted.
+        """
+        if mode not in ("clean", "kill"):
+            raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
+        with connected(self._spec) as client:
+            before = self._checked(client)
+            if not before.running:
+                return _already(before)
+            if mode == "clean" and before.paused:
+                raise Refused(
+                    f"node `{self._name}` is not stopped: it is paused and would not hear it",
+                    "resume it first, or kill it",
+                )
+            return self._end(client, before, mode)
+
+    def pause(self, undo_after_s: float | None = None) -> Proof:
+        """Have the engine freeze the container; a process of this machine undoes it."""
+        with connected(self._spec) as client:
+            before = self._wanted_alive(client, "paused")
+            if before.paused:
+                return _already(before)
+            limit_s = undo_after_s or self._spec.undo_after_s
+            switch = undo.arm(self._spec, before, limit_s)
+            sent = time.monotonic()
+            client.pause(before.id)
+            seen = time.monotonic()
+            after = self._same_life(client, before, "paused")
+        evidence = after.evidence(undo_after_s=limit_s, undo_pid=switch)
+        return Proof(seen, seen - sent, evidence)
+
+    def resume(self) -> Proof:
+        """Have the engine let it go on."""
+        with connected(self._spec) as client:
+            before = self._wanted_alive(client, "resumed")
+            if not before.paused:
+                return _already(before)
+            sent = time.monotonic()
+            client.unpause(before.id)
+            seen = time.monotonic()
+            after = self._same_life(client, before, "running")
+        undo.cancel(after)
+        return Proof(seen, seen - sent, after.evidence())
+
+    def start(self) -> Proof:
+        """Start the container as it was made."""
+        with connected(self._spec) as client:
+            before = self._checked(client)
+            if before.running:
+                return _already(before)
+            sent = time.monotonic()
+            client.start(before.id)
+            seen = time.monotonic()
+            after = self._stays_up(client)
+        return Proof(seen, seen - sent, after.evidence())
+
+    def reboot(self) -> Proof:
+        """Do nothing: a container has no machine of its own to restart."""
+        reason = "a container has no machine of its own to restart"
+        return Proof(time.monotonic(), 0.0, {"reason": reason}, skipped=True)
+
+    def check_wipe(self, directories: Sequence[Path]) -> None:
+        """Ask everything that speaks against emptying `directories`, but whether it runs."""
+        with connected(self._spec) as client:
+            storage.check(client, self._checked(client), self._targets(directories), self._keep())
+
+    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
+        """Empty directories of the container's own volumes, all checked before one is touched."""
+        with connected(self._spec) as client:
+            before = self._checked(client)
+            if before.running:
+                raise Refused(
+                    f"node `{self._name}` is not wiped: it is {before.state}", "stop it first"
+                )
+            proof = storage.wipe(
+                client,
+                before,
+                self._targets(directories),
+                self._keep(),
+                self._spec.wipe_timeout_s,
+                began,
+            )
+            self._same_life(client, before, "gone")
+            return proof
+
+    def would(self, act: str, directories: Sequence[Path] = ()) -> str:
+        """Return what the engine would be asked for."""
+        with connected(self._spec) as client:
+            found = self._locate(client)
+        who = f"container {found.name} ({found.id[:12]}) of {self._spec.engine}"
+        return {
+            "stop": f"{found.stop_signal} to {who}",
+            "kill": f"SIGKILL to {who}",
+            "pause": f"docker pause {who}",
+            "resume": f"docker unpause {who}",
+            "start": f"docker start {who}",
+            "wipe": f"empty {', '.join(map(str, directories))} in the volumes of {who}",
+            "reboot": "skipped: a container has no machine of its own to restart",
+        }[act]
+
+    def read_text(self, path: Path) -> str:
+        """Return the text of a file of the container, be it running or not."""
+        with connected(self._spec) as client:
+            return files.read_text(client, self._locate(client), PurePosixPath(path))
+
+    def entries(self, path: Path) -> list[str]:
+        """Return the names in a directory of the container's volumes, be it running or not."""
+        with connected(self._spec) as client:
+            return files.entries(client, self._locate(client), PurePosixPath(path))
+
+    def _targets(self, directories: Sequence[Path]) -> list[PurePosixPath]:
+        if not directories:
+            raise Refused(f"node `{self._name}` is not wiped: no directory was named")
+        return [PurePosixPath(path) for path in directories]
+
+    def _locate(self, client: Any) -> Container:
+        return locate(client, self._name, self._spec.container)
+
+    def _checked(self, client: Any) -> Container:
+        return checked(client, self._name, self._spec.container)
+
+    def _wanted_alive(self, client: Any, act: str) -> Container:
+        found = self._checked(client)
+        if not found.running:
+            raise HostError(f"node `{self._name}` is not {act}: it is not running", "start it")
+        return found
+
+    def _end(self, client: Any, before: Container, mode: StopMode) -> Proof:
+        """Send the signal, wait for the end, and say when the engine saw it."""
+        number = "SIGKILL" if mode == "kill" else before.stop_signal
+        timeout_s = _KILL_TIMEOUT_S if mode == "kill" else self._spec.stop_timeout_s
+        sent = time.monotonic()
+        try:
+            client.kill(before.id, signal=number)
+        except APIError:
+            if self._locate(client).running:  # else it ended by itself just before
+                raise
+        after = self._locate(client)
+        while after.running and after.started == before.started:
+            if time.monotonic() > sent + timeout_s:
+                raise HostError(
+                    f"node `{self._name}` still runs {timeout_s:g} s after {number} "
+                    f"(container {after.name})",
+                    "look at its log, raise `stop_timeout_s`, or kill it",
+                )
+            time.sleep(_POLL_S)
+            after = self._locate(client)
+        seen = time.monotonic()
+        undo.cancel(before)  # a kill ends a pause as well
+        gone, uncertainty_s = clock.moment(after.finished, clock.read(client), sent, seen)
+        evidence = {**before.evidence(), "state": "gone", "signal": number}
+        evidence |= {"took_s": round(gone - sent, 4), "restart_policy": before.policy}
+        if after.started != before.started or after.restarting:
+            evidence["restarted_as_pid"] = after.pid
+        else:
+            evidence["exit_code"] = after.exit_code
+        return Proof(gone, uncertainty_s, evidence)
+
+    def _stays_up(self, client: Any) -> Container:
+        """Watch a started container for a while; `HostError` with its last words if it ends."""
+        first = found = self._locate(client)
+        until = time.monotonic() + _GRACE_S
+        while found.state == "running" and found.started == first.started:
+            if time.monotonic() > until:
+                return found
+            time.sleep(_POLL_S)
+            found = self._locate(client)
+        log = client.logs(found.id, stdout=True, stderr=True, tail=2).decode(errors="replace")
+        said = f"; its log ends: {last_words(log, 2)}" if log.strip() else ""
+        raise HostError(
+            f"node `{self._name}` did not start: container {found.name} ended at once with "
+            f"status {found.exit_code}{said}"
+        )
+
+    def _same_life(self, client: Any, before: Container, wanted: str) -> Container:
+        """Return the container, still in the life that was acted on and in the state `wanted`."""
+        after = self._locate(client)
+        if (after.id, after.started) != (before.id, before.started):
+            raise HostError(
+                f"node `{self._name}`: container {before.name} was started by somebody else "
+                "meanwhile",
+                "see what else looks after it",
+            )
+        if after.state != wanted:
+            raise HostError(f"node `{self._name}` is {after.state}, wanted {wanted}")
+        return after
+
+    def _keep(self) -> list[PurePosixPath]:
+        return [PurePosixPath(self._spec.config_file)] if self._spec.config_file else []
+
+
+def _already(found: Container) -> Proof:
+    return Proof(time.monotonic(), 0.0, found.evidence(), already=True)

@@ -1,0 +1,119 @@
+"""The dead man's switch of a paused container: a process of this machine that resumes it.
+
+The engine freezes a container from outside, so that no signal in it would help: the engine has to
+be asked. A small process in a session of its own sleeps here and then asks it, without us, to let
+that very life of the container go on. It is found again by its command line and by nothing else:
+
+    python -c … 120 {"engine": …} brownout-undo-docker-pause ID STARTED
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from brownout.base.errors import BrownoutError, HostError
+from brownout.base.secret import environment_without_secrets
+from brownout.machine import procfs
+from brownout.machine.docker.container import Container, locate
+from brownout.machine.docker.engine import connected
+from brownout.machine.docker.spec import EngineSettings
+from brownout.machine.procfs import Handle, Identity
+
+__all__ = ["MARK", "arm", "armed", "cancel", "main"]
+
+MARK = "brownout-undo-docker-pause"
+#: An engine that does not answer at that moment is asked again for so long.
+_PATIENCE_S = 600.0
+_AGAIN_S = 1.0
+_PROGRAM = "from brownout.machine.docker import undo; undo.main()"
+_READY_S = 30.0
+_GONE_S = 5.0
+
+
+def arm(settings: EngineSettings, container: Container, after_s: float) -> int:
+    """Start a switch for this life of the container and return its process id.
+
+    Call it before the pause. One that was armed before is replaced, never left without one in
+    between. Raises `HostError` if it does not run or cannot reach the engine.
+    """
+    earlier = armed(container)
+    known = json.dumps(settings.only_engine().model_dump(mode="json"))
+    command = [sys.executable, "-P", "-c", _PROGRAM, f"{after_s:g}", known, *_words(container)]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_READY_S,
+            env=environment_without_secrets(),
+            check=True,
+        )
+    except subprocess.SubprocessError as error:
+        said = getattr(error, "stderr", "") or str(error)
+        raise HostError(f"no dead man's switch could be started: {str(said).strip()}") from error
+    _end(earlier)
+    return int(done.stdout)
+
+
+def cancel(container: Container) -> list[int]:
+    """End every switch of this life; return their ids. Call it after the resume."""
+    found = armed(container)
+    _end(found)
+    return [identity.pid for identity in found]
+
+
+def armed(container: Container) -> list[Identity]:
+    """Return the switches that wait for this life of the container."""
+    return procfs.find(_words(container))
+
+
+def main() -> None:
+    """Be the switch: see that the engine answers, let go of the caller, wait, resume."""
+    after_s, known, _, container_id, started = sys.argv[1:]
+    deadline = time.monotonic() + float(after_s)
+    settings = EngineSettings.model_validate_json(known)
+    try:
+        with connected(settings) as client:
+            locate(client, "of the switch", container_id)
+    except BrownoutError as error:
+        sys.exit(str(error))
+    child = os.fork()
+    if child:
+        print(child, flush=True)
+        return
+    os.setsid()
+    silent = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(silent, fd)
+    time.sleep(max(0.0, deadline - time.monotonic()))
+    _resume(settings, container_id, started)
+
+
+def _resume(settings: EngineSettings, container_id: str, started: str) -> None:
+    until = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < until:
+        try:
+            with connected(settings) as client:
+                found = locate(client, "of the switch", container_id)
+                if found.started == started and found.paused:
+                    client.unpause(container_id)
+                return
+        except BrownoutError:
+            time.sleep(_AGAIN_S)
+
+
+def _words(container: Container) -> tuple[str, ...]:
+    return (MARK, container.id, container.started)
+
+
+def _end(switches: Sequence[Identity]) -> None:
+    for identity in switches:
+        with contextlib.suppress(HostError), Handle(identity) as handle:  # it ended by itself
+            handle.send(signal.SIGTERM)
+            handle.wait_gone(_GONE_S)

@@ -1,0 +1,226 @@
+"""What a node runs on, and what can be done to it: the protocol of every host.
+
+A host knows no database. Each act proves its effect before it returns, is safe to repeat, and
+has its opposite: stop and start, pause and resume.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+from brownout.base import plugins
+from brownout.base.errors import ConfigurationError, Unsupported
+from brownout.inventory.model import HostSpec, Node
+
+__all__ = ["Host", "Partitioning", "ProcessState", "Proof", "StopMode", "host_class", "host_for"]
+__all__ += ["Delaying", "delaying_host", "lacking_hosts", "partitioning_host"]
+
+StopMode = Literal["clean", "kill"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """That an act had its effect, and when: the cause, never what the cluster made of it.
+
+    The effect came within `uncertainty_s` seconds before `effective_monotonic`, which is on
+    `time.monotonic()`. `already` says that nothing had to be done, `skipped` that this host has
+    no such thing; `evidence` is what was seen, ready for JSON:
+
+        {"pid": 4711, "signal": "SIGKILL", "state": "gone", "took_s": 0.021}
+    """
+
+    effective_monotonic: float
+    uncertainty_s: float
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    skipped: bool = False
+    already: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessState:
+    """Whether a node's process exists now; a paused one does."""
+
+    running: bool
+    paused: bool = False
+    pid: int | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    def describe(self) -> str:
+        """Return it in words, as `paused, pid 4711`."""
+        if not self.running:
+            return "not running"
+        return f"{'paused' if self.paused else 'running'}, pid {self.pid}"
+
+
+class Host(Protocol):
+    """One node's way to its process and its files.
+
+    Every method raises `HostError` if the host did not do as it was told, and `Refused` where
+    doing it could hurt something else; then nothing was touched.
+    """
+
+    #: The settings that an inventory gives for this kind of host.
+    Spec: ClassVar[type[HostSpec]]
+
+    @property
+    def machine(self) -> str:
+        """Which machine: nodes with the same one share its directories."""
+        ...
+
+    def running(self) -> ProcessState:
+        """Return whether the node's process exists, by its identity and not by its id alone."""
+        ...
+
+    def stop(self, mode: StopMode) -> Proof:
+        """End the process, `clean` (as its own service would) or `kill`; proven when it is gone."""
+        ...
+
+    def start(self) -> Proof:
+        """Start the process; proven when it exists and did not end at once."""
+        ...
+
+    def pause(self, undo_after_s: float | None = None) -> Proof:
+        """Freeze every thread of the process; undone by `resume`.
+
+        The node undoes it by itself after `undo_after_s` seconds (a default of the host's where
+        none are given), without us and without a connection.
+        """
+        ...
+
+    def resume(self) -> Proof:
+        """Let a paused process go on."""
+        ...
+
+    def reboot(self) -> Proof:
+        """Restart the machine; skipped where the node has none of its own."""
+        ...
+
+    def check_wipe(self, directories: Sequence[Path]) -> None:
+        """Raise `Refused` where a wipe would be, except that the node may run; touch nothing.
+
+        What the node's own process has open does not count: it is stopped before a wipe.
+        """
+        ...
+
+    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
+        """Empty `directories` of a node that is proven stopped; proven when nothing is in them.
+
+        All of them are checked first; `began` is called between the last check and the first
+        removal. There is no undo but the database's own redundancy.
+        """
+        ...
+
+    def would(self, act: str, directories: Sequence[Path] = ()) -> str:
+        """Return the command or call that `act` would be, for a plan; nothing is touched.
+
+        `act` is stop, kill, pause, resume, start, wipe or reboot, of a `Partitioning` host
+        partition and join too, of a `Delaying` one delay and undelay; `directories` are a wipe's.
+        """
+        ...
+
+    def read_text(self, path: Path) -> str:
+        """Return the text of a file on the node's machine."""
+        ...
+
+    def entries(self, path: Path) -> list[str]:
+        """Return the names in a directory on the node's machine."""
+        ...
+
+
+@runtime_checkable
+class Partitioning(Protocol):
+    """What a host has besides whose node can be cut off from others, and joined to them again."""
+
+    def why_no_partition(self) -> str:
+        """Return why this node cannot be cut off; empty if it can. Nothing is touched."""
+        ...
+
+    def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
+        """Cut the node off from these `host:port`, both ways and from every port of theirs.
+
+        Everybody else still reaches it. The node joins them again by itself after `undo_after_s`
+        seconds (a default of the host's where none are given), without us.
+        """
+        ...
+
+    def heal_partition(self) -> Proof:
+        """Let the node reach everybody again; proven by the kernel's routes."""
+        ...
+
+    def cut_off(self) -> list[str]:
+        """Return the addresses that the node is cut off from now."""
+        ...
+
+
+@runtime_checkable
+class Delaying(Protocol):
+    """What a host has besides whose node can be made slow to reach, and as fast as before."""
+
+    def why_no_delay(self) -> str:
+        """Return why this node cannot be slowed; empty if it can. Nothing is touched."""
+        ...
+
+    def delay(self, latency_ms: int, jitter_ms: int) -> Proof:
+        """Have what the node sends arrive `latency_ms`, plus or minus `jitter_ms`, later."""
+        ...
+
+    def undelay(self) -> Proof:
+        """Have it arrive as before; proven by reading it back."""
+        ...
+
+    def delayed(self) -> str:
+        """Return in words by what the node is slowed now; empty for nothing."""
+        ...
+
+
+def lacking_hosts() -> dict[str, ConfigurationError]:
+    """Return the kinds of hosts whose package is not installed, each with what it needs."""
+    return plugins.lacking(plugins.HOSTS, "host kind")
+
+
+def host_class(kind: str) -> Any:
+    """Return the class that handles hosts of `kind`; `ConfigurationError` with the known ones."""
+    return plugins.load(plugins.HOSTS, kind, "host kind")
+
+
+def host_for(node: Node) -> Host:
+    """Return the host of `node`.
+
+    Raises `Unsupported` if the inventory does not say what the node runs on.
+    """
+    if node.host is None:
+        raise Unsupported(
+            f"node `{node.name}` has no `host` in the inventory, so nothing can be done to it",
+            "add `host:` with how to reach its process (docs/clusters.md)",
+        )
+    host: Host = host_class(node.host.kind)(node)
+    return host
+
+
+def partitioning_host(node: Node) -> Partitioning:
+    """Return the host of `node` if it can cut the node off, now and here.
+
+    Raises `Unsupported` with the reason if it cannot; nothing was touched.
+    """
+    host = host_for(node)
+    if not isinstance(host, Partitioning):
+        kind = node.host.kind if node.host else "none"
+        raise Unsupported(f"node `{node.name}`: a host of kind {kind} cannot cut it off")
+    if reason := host.why_no_partition():
+        raise Unsupported(reason)
+    return host
+
+
+def delaying_host(node: Node) -> Delaying:
+    """Return the host of `node` if it can slow the node, now and here.
+
+    Raises `Unsupported` with the reason if it cannot; nothing was touched.
+    """
+    host = host_for(node)
+    if not isinstance(host, Delaying):
+        kind = node.host.kind if node.host else "none"
+        raise Unsupported(f"node `{node.name}`: a host of kind {kind} cannot slow it")
+    if reason := host.why_no_delay():
+        raise Unsupported(reason)
+    return host

@@ -1,0 +1,251 @@
+"""A node that is a pod of a StatefulSet, or of an operator that makes StatefulSets."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar
+
+from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.inventory.model import HostSpec, Node
+from brownout.kubernetes.access import connect
+from brownout.kubernetes.objects import Object, Objects, in_namespace
+from brownout.machine import signals
+from brownout.machine.commands import ENTRIES, Runner, last_words, named, script
+from brownout.machine.host import ProcessState, Proof, StopMode
+from brownout.machine.kubernetes import calls, holding, starting, stopping, storage
+from brownout.machine.kubernetes.helper import helper
+from brownout.machine.kubernetes.locating import Located, find_pod, locate
+from brownout.machine.kubernetes.objections import objections
+from brownout.machine.kubernetes.pod import HELD, Pod
+from brownout.machine.kubernetes.session import PodRunner
+from brownout.machine.kubernetes.spec import KubernetesSpec
+from brownout.machine.moments import bracket
+from brownout.machine.processes import RemoteProcess
+from brownout.machine.signals import Effect
+
+__all__ = ["KubernetesHost"]
+
+
+class KubernetesHost:
+    """Acts on one pod, known by its uid, its container's id and the database's process in it.
+
+    Holds no state and no connection, so that another run can take over at any moment: what is
+    stopped by us carries our finalizer in the API.
+    """
+
+    Spec: ClassVar[type[HostSpec]] = KubernetesSpec
+
+    def __init__(self, node: Node) -> None:
+        if not isinstance(node.host, KubernetesSpec):
+            raise ConfigurationError(f"node `{node.name}` is no pod")
+        self._name, self._spec = node.name, node.host
+
+    @property
+    def machine(self) -> str:
+        """Which file system: the pod's own; what claims it shares a wipe looks at."""
+        with self._objects() as objects:
+            return f"pod {self._spec.namespace}/{self._spec.pod} at {objects.server}"
+
+    def running(self) -> ProcessState:
+        """Return whether the database's process exists, and whether it is paused."""
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+        if found.process is None:
+            return ProcessState(False, evidence=self._evidence(found, process="gone"))
+        process = found.process
+        state = "paused" if process.paused else "running"
+        evidence = self._evidence(found, **process.evidence(), process=state)
+        return ProcessState(True, process.paused, process.pid, evidence)
+
+    def stop(self, mode: StopMode) -> Proof:
+        """End the pod and keep it from coming back: with its grace (`clean`), or none (`kill`)."""
+        if mode not in ("clean", "kill"):
+            raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+            if found.process is None and found.pod is not None and found.pod.held:
+                return self._already(found)
+            pod, process = self._breakable(objects, found, "stopped")
+            if mode == "clean" and process.paused:
+                raise Refused(
+                    f"node `{self._name}` is not stopped: it is paused and would not hear it",
+                    "resume it first, or kill it",
+                )
+            if mode == "kill":
+                stopping.check_killable(self._spec, process)
+            return stopping.stop(objects, self._spec, pod, process, mode)
+
+    def pause(self, undo_after_s: float | None = None) -> Proof:
+        """Freeze every thread by SIGSTOP from within; a shell in the container undoes it."""
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+            if found.process is not None and found.process.paused:
+                return self._already(found)
+            pod, process = self._breakable(objects, found, "paused")
+            stopping.check_pausable(self._spec, process)
+            limit_s = undo_after_s or self._spec.undo_after_s
+            effect = signals.freeze(self._runner(), process, limit_s)
+        signals.check(effect, self._name, "paused", "SIGSTOP")
+        undo = {"undo_after_s": limit_s, "undo_pid": effect.said.number("switch")}
+        probe = pod.containers[self._spec.container].has_liveness_probe
+        return self._proof(Located(pod, process), effect, liveness_probe=probe, **undo)
+
+    def resume(self) -> Proof:
+        """Let it go on by SIGCONT."""
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+            if found.process is None:
+                raise HostError(
+                    f"node `{self._name}` is not resumed: it is not running", "start it"
+                )
+            effect = signals.thaw(self._runner(), found.process)
+        signals.check(effect, self._name, "running", "SIGCONT")
+        return self._proof(found, effect)
+
+    def start(self) -> Proof:
+        """Let go of a held pod, and wait until its controller's new one runs the database."""
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+            pod = found.pod
+            if pod is not None and not pod.deleting and HELD in pod.finalizers:
+                holding.release(objects, pod)  # we died before it was deleted
+            if found.process is not None and pod is not None and not pod.deleting:
+                return self._already(found)
+            return starting.start(objects, self._spec, pod, self._name)
+
+    def reboot(self) -> Proof:
+        """Do nothing: what a pod runs on is shared with others, and not ours."""
+        return Proof(time.monotonic(), 0.0, {"reason": calls.NO_MACHINE}, skipped=True)
+
+    def check_wipe(self, directories: Sequence[Path]) -> None:
+        """Ask everything that speaks against emptying `directories`, but whether it runs."""
+        targets = self._targets(directories)
+        with self._objects() as objects:
+            pod = find_pod(objects, self._spec)
+            if pod is None:
+                raise Refused(f"node `{self._name}` is not wiped: its pod is not there")
+            storage.check(objects, self._spec, pod, self._controller(objects, pod), targets)
+        with self._somewhere() as runner:
+            storage.check_running(runner, self._spec, targets)
+
+    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
+        """Empty directories of a held pod's own claims, all checked before one is touched."""
+        with self._objects() as objects:
+            pod = find_pod(objects, self._spec)
+            if pod is None or not pod.held or not pod.ended:
+                state = "is not there" if pod is None else "runs, or was not stopped by us"
+                raise Refused(
+                    f"node `{self._name}` is not wiped: its pod {state}",
+                    "stop it first",
+                )
+            targets, controller = self._targets(directories), self._controller(objects, pod)
+            return storage.wipe(objects, self._spec, pod, controller, targets, began)
+
+    def would(self, act: str, directories: Sequence[Path] = ()) -> str:
+        """Return the calls that `act` would be; raises `Refused` where it would be refused."""
+        with self._objects() as objects:
+            found = locate(objects, self._spec)
+            if act in ("stop", "kill", "pause") and not (found.pod is not None and found.pod.held):
+                _, process = self._breakable(objects, found, "touched")
+                if act == "pause":
+                    stopping.check_pausable(self._spec, process)
+                if act == "kill":
+                    stopping.check_killable(self._spec, process)
+            if act == "wipe" and found.pod is not None:
+                controller = self._controller(objects, found.pod)
+                targets = self._targets(directories)
+                storage.check(objects, self._spec, found.pod, controller, targets)
+        return calls.of(act, self._spec, found, directories)
+
+    def read_text(self, path: Path) -> str:
+        """Return the text of a file: in the container, or of a stopped pod's volumes."""
+        return self._ask('cat -- "$1"', path, "read")
+
+    def entries(self, path: Path) -> list[str]:
+        """Return the names in a directory: in the container, or of a stopped pod's volumes."""
+        return named(self._ask(ENTRIES, path, "listed"))
+
+    def _targets(self, directories: Sequence[Path]) -> list[PurePosixPath]:
+        if not directories:
+            raise Refused(f"node `{self._name}` is not wiped: no directory was named")
+        return [PurePosixPath(path) for path in directories]
+
+    @contextmanager
+    def _objects(self) -> Iterator[Objects]:
+        client = connect(self._spec)
+        try:
+            yield Objects(client)
+        finally:
+            client.close()
+
+    def _runner(self) -> PodRunner:
+        return PodRunner(self._spec, self._spec.pod, self._spec.container)
+
+    @contextmanager
+    def _somewhere(self) -> Iterator[Runner]:
+        """Yield what sees the node's files: its container, or a helper where that has ended."""
+        with self._objects() as objects:
+            pod = find_pod(objects, self._spec)
+            if pod is not None and pod.held and pod.ended:
+                with helper(objects, self._spec, pod) as runner:
+                    yield runner
+            else:
+                yield self._runner()
+
+    def _ask(self, body: str, path: Path, act: str) -> str:
+        with self._somewhere() as runner:
+            done = runner.run(script(body, path))
+        if done.status:
+            why = last_words(done.errors, 1)
+            raise HostError(
+                f"node `{self._name}`: `{path}` cannot be {act} in {runner.where}: {why}"
+            )
+        return done.output
+
+    def _controller(self, objects: Objects, pod: Pod) -> Object | None:
+        kind, name, _ = pod.controller
+        if kind != "StatefulSet":
+            return None
+        return objects.find(in_namespace(pod.namespace, "statefulsets", name))
+
+    def _breakable(self, objects: Objects, found: Located, act: str) -> tuple[Pod, RemoteProcess]:
+        """Return the pod and the process that may be broken; `Refused` with every reason."""
+        if found.pod is None or found.process is None:
+            what = f"no {self._spec.program} runs in it" if found.pod else "it does not exist"
+            raise HostError(f"node `{self._name}` is not {act}: pod {self._spec.pod}: {what}")
+        budgets = objects.listed(in_namespace(self._spec.namespace, "poddisruptionbudgets"))
+        controller = self._controller(objects, found.pod)
+        reasons = list(
+            objections(
+                found.pod,
+                controller,
+                budgets,
+                over_budget=self._spec.over_budget,
+                broken=found.process.paused,
+            )
+        )
+        if reasons:
+            raise Refused(
+                f"node `{self._name}` is not {act}: pod {self._spec.namespace}/{self._spec.pod}: "
+                + "; ".join(reasons)
+            )
+        return found.pod, found.process
+
+    def _evidence(self, found: Located, **seen: Any) -> dict[str, Any]:
+        if found.pod is None:
+            return {"pod": self._spec.pod, "namespace": self._spec.namespace, "held": False, **seen}
+        return found.pod.evidence(self._spec.container, **seen)
+
+    def _already(self, found: Located) -> Proof:
+        process = found.process
+        state = "gone" if process is None else "paused" if process.paused else "running"
+        who = process.evidence() if process is not None else {}
+        evidence = self._evidence(found, **who, process=state)
+        return Proof(time.monotonic(), 0.0, evidence, already=True)
+
+    def _proof(self, found: Located, effect: Effect, **seen: Any) -> Proof:
+        effective, uncertainty_s = bracket(effect.done, effect.said)
+        who = found.process.evidence() if found.process else {}
+        evidence = self._evidence(found, **who, process=effect.state, **seen)
+        return Proof(effective, uncertainty_s, evidence, already=effect.already)

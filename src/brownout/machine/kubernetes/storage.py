@@ -1,0 +1,132 @@
+"""Wiping a held pod's storage: directories of its own volume claims, and the claims themselves.
+
+Directories are emptied by a helper. A claim that the inventory names is then deleted, too: the
+API keeps it as long as the held pod, and that cannot be taken back; with the pod it goes, and the
+StatefulSet makes another claim for the next pod.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+
+from brownout.base.errors import HostError, Refused
+from brownout.kubernetes.objects import Object, Objects, in_namespace
+from brownout.machine import directories
+from brownout.machine.commands import Runner
+from brownout.machine.host import Proof
+from brownout.machine.kubernetes import claims, holding
+from brownout.machine.kubernetes import pod as pods
+from brownout.machine.kubernetes.claims import Claim
+from brownout.machine.kubernetes.helper import HELPER, helper
+from brownout.machine.kubernetes.pod import Pod
+from brownout.machine.kubernetes.spec import KubernetesSpec
+
+__all__ = ["check", "check_running", "claim_of", "deleting", "wipe"]
+
+_VOLUMES = "/api/v1/persistentvolumes"
+
+
+def check(
+    objects: Objects,
+    spec: KubernetesSpec,
+    pod: Pod,
+    controller: Object | None,
+    targets: Sequence[PurePosixPath],
+) -> dict[str, Claim | None]:
+    """Return the claims that `targets` lie on if they may be wiped, as far as the API knows.
+
+    Raises `Refused` with every reason otherwise; nothing is touched.
+    """
+    others = _others(objects, pod)
+    found = [
+        f"`{target}`: {reason}"
+        for target in targets
+        for reason in claims.refusals(target, pod, spec.container, controller, others)
+    ]
+    mounts = [pod.mount_of(spec.container, target) for target in targets]
+    names = sorted({mount.claim for mount in mounts if mount is not None and mount.claim})
+    used = {name: claim_of(objects, spec.namespace, name) for name in names} if spec.claims else {}
+    if spec.claims:
+        found += claims.replacement_refusals(spec.claims, used)
+    if found:
+        raise Refused(
+            f"pod {spec.namespace}/{spec.pod} is not wiped: {'; '.join(found)}",
+        )
+    return used
+
+
+def check_running(runner: Runner, spec: KubernetesSpec, targets: Sequence[PurePosixPath]) -> None:
+    """Raise `Refused` with what is in the way inside the pod's container, which runs.
+
+    Who is seen to use them there is the pod itself; nothing is touched.
+    """
+    for target in targets:
+        directories.check(runner, target, _keep(spec), mount_point=True, own=None)
+
+
+def wipe(
+    objects: Objects,
+    spec: KubernetesSpec,
+    pod: Pod,
+    controller: Object | None,
+    targets: Sequence[PurePosixPath],
+    began: Callable[[], None],
+) -> Proof:
+    """Empty `targets` of a held pod, all of them checked before the first is touched.
+
+    Raises `Refused` with what is against one of them; then nothing was touched.
+    """
+    used = check(objects, spec, pod, controller, targets)
+    with helper(objects, spec, pod) as runner:
+        facts = [directories.check(runner, one, _keep(spec), mount_point=True) for one in targets]
+        began()
+        emptied = [directories.empty(runner, one, spec.wipe_timeout_s) for one in facts]
+    holding.await_ended(objects, pod, 0.0)  # nothing of it came back meanwhile
+    replaced = [_replace(objects, spec, claim) for claim in used.values() if claim is not None]
+    effective, uncertainty_s = max((one.effective, one.uncertainty_s) for one in emptied)
+    evidence = {"state": "empty", "directories": [one.evidence() for one in emptied]}
+    if replaced:
+        evidence["claims"] = replaced
+    already = not any(one.files for one in emptied) and all(c and c.deleting for c in used.values())
+    return Proof(effective, uncertainty_s, evidence, already=already)
+
+
+def _keep(spec: KubernetesSpec) -> list[PurePosixPath]:
+    return [PurePosixPath(spec.config_file)] if spec.config_file else []
+
+
+def claim_of(objects: Objects, namespace: str, name: str) -> Claim | None:
+    """Return a claim with its volume; None if there is none."""
+    said = objects.find(in_namespace(namespace, "persistentvolumeclaims", name))
+    if said is None:
+        return None
+    volume = said["spec"].get("volumeName")
+    return claims.read(said, objects.find(f"{_VOLUMES}/{volume}") if volume else None)
+
+
+def deleting(objects: Objects, spec: KubernetesSpec) -> dict[str, str]:
+    """Return the uid of each of the inventory's claims that a wipe has deleted and is still there.
+
+    A claim that is gone already has an empty one: whichever comes is another one.
+    """
+    found = {name: claim_of(objects, spec.namespace, name) for name in spec.claims}
+    gone = {name: "" for name, claim in found.items() if claim is None}
+    return gone | {name: one.uid for name, one in found.items() if one is not None and one.deleting}
+
+
+def _replace(objects: Objects, spec: KubernetesSpec, claim: Claim) -> dict[str, object]:
+    """Delete a claim; proven when the API has marked it, which nobody can take back."""
+    path = in_namespace(spec.namespace, "persistentvolumeclaims", claim.name)
+    if not claim.deleting:
+        objects.delete(path, claim.uid)
+    left = claim_of(objects, spec.namespace, claim.name)
+    if left is not None and left.uid == claim.uid and not left.deleting:
+        raise HostError(f"the claim {spec.namespace}/{claim.name} is still there, not deleted")
+    state = "deleted, goes with the held pod" if left is not None else "gone"
+    return claim.evidence(state=state)
+
+
+def _others(objects: Objects, pod: Pod) -> list[Pod]:
+    """Return the other pods of the namespace, without our own helpers for this one."""
+    listed = objects.listed(in_namespace(pod.namespace, "pods"))
+    read = [pods.read(one) for one in listed]
+    return [one for one in read if one.uid != pod.uid and one.labels.get(HELPER) != pod.uid]

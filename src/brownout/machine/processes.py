@@ -1,0 +1,120 @@
+"""Processes as a script on their machine sees them: who they are, and in which state.
+
+A process is known by its id and its start time; scripts name it by both.
+"""
+
+import base64
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from brownout.machine.commands import Answer, Completed
+
+__all__ = ["DESCRIBE", "FUNCTIONS", "RemoteProcess", "described"]
+
+#: Shell functions that set a variable of their name and fork nothing, so that they can be asked
+#: every few milliseconds. A first thread may be a zombie while others go on.
+FUNCTIONS = """\
+started() {
+  { IFS= read -r stat < "/proc/$1/stat"; } 2>/dev/null || return 1
+  set -- ${stat##*) }
+  started=${20}
+}
+states() {
+  states=
+  for task in "/proc/$1/task"/*/stat; do
+    { IFS= read -r stat < "$task"; } 2>/dev/null || continue
+    stat=${stat##*) }; states=$states${stat%% *}
+  done
+}
+alive() {
+  started "$1" && [ "$started" = "$2" ] || return 1
+  states "$1"
+  case $states in *[!ZX]*) return 0;; esac
+  return 1
+}
+frozen() {
+  states "$1"
+  case $states in ''|*[!TtZX]*) return 1;; *[!ZX]*) return 0;; esac
+  return 1
+}
+"""
+
+#: `describe PID` prints a process that lives, `clock` what its age is told by; see `described`.
+DESCRIBE = """\
+describe() {
+  started "$1" && alive "$1" "$started" || return 0
+  echo "pid $1"
+  echo "started $started"
+  echo "states $states"
+  echo "comm $(cat "/proc/$1/comm")"
+  echo "exe $(readlink "/proc/$1/exe")"
+  echo "command $(base64 -w0 < "/proc/$1/cmdline")"
+}
+clock() {
+  read -r uptime rest < /proc/uptime
+  echo "uptime $uptime"
+  echo "ticks $(getconf CLK_TCK)"
+}
+"""
+
+_STOPPED = frozenset("TtZX")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteProcess:
+    """One process for good: `started` is in clock ticks since its machine booted.
+
+    It began between `born_after` and `born_by`, by its age and our `time.monotonic()`.
+    """
+
+    pid: int
+    started: int
+    states: frozenset[str]
+    program: str
+    executable: str
+    command: tuple[str, ...]
+    born_after: float
+    born_by: float
+
+    @property
+    def paused(self) -> bool:
+        """Whether every thread of it is stopped."""
+        return self.states <= _STOPPED
+
+    def runs(self, program: str) -> bool:
+        """Whether it is `program`, by its name, its file or the first word of its command."""
+        names = {PurePath(self.executable).name, *(PurePath(w).name for w in self.command[:1])}
+        return program in names or self.program == program[:15]  # the kernel keeps 15 letters
+
+    def evidence(self, **seen: Any) -> dict[str, Any]:
+        """Return who it is and what was `seen` of it, for JSON; its arguments stay out."""
+        return {"pid": self.pid, "started_ticks": self.started, "program": self.program, **seen}
+
+
+def described(said: Answer, done: Completed) -> list[RemoteProcess]:
+    """Return the processes that a script described, by `describe` and, once, `clock`."""
+    columns = [said.all(n) for n in ("pid", "started", "states", "comm", "exe", "command")]
+    uptime, ticks = float(said.get("uptime", "0")), said.number("ticks") or 100
+
+    def age_s(started: str) -> float:
+        return uptime - int(started) / ticks
+
+    return [
+        RemoteProcess(
+            pid=int(pid),
+            started=int(started),
+            states=frozenset(states),
+            program=comm,
+            executable=exe.removesuffix(" (deleted)"),
+            command=_words(command),
+            born_after=done.sent - age_s(started),
+            born_by=done.received - age_s(started),
+        )
+        for pid, started, states, comm, exe, command in zip(*columns, strict=True)
+    ]
+
+
+def _words(encoded: str) -> tuple[str, ...]:
+    words = base64.b64decode(encoded).split(b"\0")[:-1]
+    return tuple(word.decode(errors="surrogateescape") for word in words)

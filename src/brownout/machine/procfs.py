@@ -1,0 +1,185 @@
+"""Processes of this machine, read from /proc: who one is, and what it does.
+
+A process is known by its id, its start time and its command line. The id alone is never enough:
+the kernel gives it to the next one.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from brownout.base.errors import HostError
+
+__all__ = ["Handle", "Identity", "find", "identify", "is_alive", "thread_states", "users_of"]
+
+_PROC = Path("/proc")
+#: How often the end of a process is looked for; the uncertainty of its time.
+POLL_S = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """One process for good: `started` is in clock ticks since the machine booted."""
+
+    pid: int
+    started: int
+    command: tuple[str, ...]
+
+    def runs(self, command: Sequence[str]) -> bool:
+        """Whether this is `command`, maybe by another path to it or through an interpreter."""
+        own = self.command[-len(command) :]
+        if len(own) != len(command) or own[1:] != tuple(command[1:]):
+            return False
+        return Path(own[0]).name == Path(command[0]).name
+
+
+def identify(pid: int) -> Identity | None:
+    """Return the process that has `pid` now; None if there is none or it has ended."""
+    try:
+        started = _start_time(pid)
+        command = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")[:-1]
+        if not is_alive(Identity(pid, started, ())):
+            return None
+    except (OSError, ValueError, IndexError):
+        return None
+    return Identity(pid, started, tuple(os.fsdecode(word) for word in command))
+
+
+def find(command: Sequence[str]) -> list[Identity]:
+    """Return every live process that runs `command`."""
+    pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
+    found = [identity for identity in map(identify, pids) if identity is not None]
+    return [identity for identity in found if identity.runs(command)]
+
+
+def is_alive(identity: Identity) -> bool:
+    """Whether that very process still exists.
+
+    A zombie has ended, but only once its last thread has: the first thread may be a zombie while
+    others still hold the files open.
+    """
+    try:
+        if _start_time(identity.pid) != identity.started:
+            return False
+        states = thread_states(identity.pid)
+    except (OSError, ValueError, IndexError):
+        return False
+    return not states <= {"Z", "X"}
+
+
+def thread_states(pid: int) -> frozenset[str]:
+    """Return the kernel's state letters of all threads of `pid`; `T` is a stopped one."""
+    states = set()
+    for task in (_PROC / str(pid) / "task").iterdir():
+        try:
+            states.add(_fields(task / "stat")[0])
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # that thread ended in between
+    return frozenset(states)
+
+
+def users_of(directory: Path) -> list[int]:
+    """Return the ids of processes that have a file open, or work, in `directory`."""
+    inside = os.fspath(directory) + os.sep
+    found = []
+    for entry in _PROC.iterdir():
+        if entry.name.isdigit() and any(
+            (path + os.sep).startswith(inside) for path in _paths_in_use(entry)
+        ):
+            found.append(int(entry.name))
+    return sorted(found)
+
+
+class Handle:
+    """A hold on one process by a file descriptor of the kernel's: its id cannot be reused under us.
+
+    Raises `HostError` if the process is not the identity that it is meant to be any more.
+    """
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity = identity
+        try:
+            self._fd = os.pidfd_open(identity.pid)
+        except OSError as error:
+            raise HostError(
+                f"process {identity.pid} cannot be reached: {error.strerror}"
+            ) from error
+        # Only now is the id pinned: what was read before may have been of an earlier process.
+        if identify(identity.pid) != identity:
+            self.close()
+            raise HostError(f"process {identity.pid} ended or is another one now")
+
+    def __enter__(self) -> "Handle":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the process; it goes on."""
+        os.close(self._fd)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to exactly this process."""
+        try:
+            signal.pidfd_send_signal(self._fd, number)
+        except ProcessLookupError:
+            pass  # it ended by itself, which `wait_gone` will see
+        except PermissionError as error:
+            raise HostError(
+                f"{number.name} to process {self.identity.pid} is not permitted",
+                "run as the process's own user",
+            ) from error
+
+    def wait_gone(self, timeout_s: float) -> tuple[float, float] | None:
+        """Wait for the end of all its threads; return when it last was and first was not there.
+
+        Both are `time.monotonic()`; None if it is still there after `timeout_s`.
+        """
+        poller = select.poll()
+        poller.register(self._fd, select.POLLIN)
+        last_there = time.monotonic()
+        deadline = last_there + timeout_s
+        while not poller.poll(POLL_S * 1000):
+            last_there = time.monotonic()
+            if last_there > deadline:
+                return None
+        gone = time.monotonic()
+        self._reap()
+        return last_there, gone
+
+    def _reap(self) -> None:
+        """Collect it if it is our child, or it would stay in the process table.
+
+        Nobody else can have its id before that, so this collects no other child.
+        """
+        with contextlib.suppress(ChildProcessError):  # somebody else's
+            os.waitpid(self.identity.pid, os.WNOHANG)
+
+
+def _fields(stat: Path) -> list[str]:
+    """Return a stat file's fields from the state on; the name before it may hold anything."""
+    return stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+
+
+def _start_time(pid: int) -> int:
+    return int(_fields(_PROC / str(pid) / "stat")[19])
+
+
+def _paths_in_use(process: Path) -> list[str]:
+    """Return the paths a process holds, as far as we may look."""
+    links = [process / "cwd"]
+    with contextlib.suppress(OSError):
+        links += (process / "fd").iterdir()
+    paths = []
+    for link in links:
+        try:
+            paths.append(os.fspath(link.readlink()))
+        except OSError:
+            continue
+    return paths

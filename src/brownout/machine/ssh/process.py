@@ -1,0 +1,96 @@
+"""Which process is the node's on its machine: asked of systemd, a pid file or a command.
+
+A process is known by its id, its start time and, unless systemd vouches for it, its program.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from brownout.base.errors import HostError
+from brownout.machine.commands import Answer, Runner, answer, script
+from brownout.machine.processes import DESCRIBE, FUNCTIONS, RemoteProcess, described
+from brownout.machine.ssh.spec import SshSpec
+
+__all__ = ["Located", "locate"]
+
+_LOCATE = f"""{FUNCTIONS}
+{DESCRIBE}
+case $1 in
+service)
+  shown=$(systemctl show --property=LoadState,ActiveState,SubState,MainPID,Restart -- "$2") ||
+    return 1
+  echo "$shown" | sed 's/^\\([A-Za-z]*\\)=/\\1 /'
+  pids=$(echo "$shown" | sed -n 's/^MainPID=//p');;
+pid_file) pids=$(cat -- "$2" 2>/dev/null);;
+pid_command) pids=$(/bin/sh -c "$2" 2>/dev/null);;
+esac
+for pid in $pids; do
+  case $pid in 0|*[!0-9]*) continue;; esac
+  describe "$pid"
+done
+if [ -n "$3" ]; then
+  /bin/sh -c "$3" >/dev/null 2>&1
+  echo "status $?"
+fi
+clock
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The node's process, or that it has none; `unrest` then says why it may soon have one."""
+
+    process: RemoteProcess | None
+    unrest: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+def locate(node: str, spec: SshSpec, runner: Runner) -> Located:
+    """Ask the node's machine for its process.
+
+    Raises `HostError` where the answer is not to be trusted: no such unit, several processes, or
+    one that runs another program.
+    """
+    how, value, status = _question(spec)
+    done = runner.run(script(_LOCATE, how, value, status))
+    said = answer(done, f"looking for the process of node `{node}`", runner.where)
+    if said.get("LoadState", "loaded") not in ("loaded", "masked"):
+        raise HostError(
+            f"node `{node}`: {runner.where} has no unit `{spec.service}` ({said.get('LoadState')})",
+            "correct `service` in the inventory; `systemctl list-units` shows what there is",
+        )
+    found = described(said, done)
+    wanted = [one for one in found if spec.commands is None or one.runs(spec.commands.program)]
+    if len(wanted) > 1 or (found and not wanted and how == "pid_command"):
+        names = ", ".join(f"{one.pid} ({one.program})" for one in found)
+        raise HostError(f"node `{node}`: {how} names process {names}, wanted one of its own")
+    if wanted:
+        return Located(wanted[0], evidence=_service(said))
+    stale = {"stale_pid": found[0].pid} if found else {}
+    return Located(None, _unrest(said, spec), {**_service(said), **stale})
+
+
+def _question(spec: SshSpec) -> tuple[str, str, str]:
+    if spec.commands is None:
+        return "service", spec.service, ""
+    if spec.commands.pid_file is not None:
+        return "pid_file", str(spec.commands.pid_file), spec.commands.status
+    return "pid_command", spec.commands.pid_command, spec.commands.status
+
+
+def _service(said: Answer) -> dict[str, Any]:
+    if not said.get("ActiveState"):
+        return {}
+    return {"unit": f"{said.get('ActiveState')} ({said.get('SubState')})",
+            "restarts": said.get("Restart")}  # fmt: skip
+
+
+def _unrest(said: Answer, spec: SshSpec) -> str:
+    """Return what contradicts that the node is at rest although it has no process."""
+    active = said.get("ActiveState", "inactive")
+    if active not in ("inactive", "failed"):
+        return f"systemd says that `{spec.service}` is {active} ({said.get('SubState')})"
+    if said.get("status") == "0":
+        return "its status command says that it runs"
+    return ""

@@ -1,0 +1,22 @@
+"""What a fault did to a load: the measures of `docs/measures.md`, as pure functions.
+
+Nothing here reads a file, knows a cluster or asks the time. Start with `assess`, or with
+`series_impact` for a series that is not of ours.
+"""
+
+from brownout.measure.anybody import series_impact
+from brownout.measure.assess import Fault, Impact, ScopeImpact, assess
+from brownout.measure.data import RunData
+from brownout.measure.document import as_document
+from brownout.measure.settings import MeasureSettings
+
+__all__ = [
+    "Fault",
+    "Impact",
+    "MeasureSettings",
+    "RunData",
+    "ScopeImpact",
+    "as_document",
+    "assess",
+    "series_impact",
+]

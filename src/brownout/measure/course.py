@@ -1,0 +1,56 @@
+"""How service went after the fault: when it got worse, for how long, when it was back."""
+
+from dataclasses import dataclass
+
+from brownout.measure.blackout import blackout_of
+from brownout.measure.dips import Dip, dip_method
+from brownout.measure.recovery import recovered_at
+from brownout.measure.view import View
+
+__all__ = ["Course", "course_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Seconds; those that end in `_time`, but for `degraded_time`, from the fault's effect.
+
+    `time_to_impact` is None without a dip, `recovery_time` where the load never held, and
+    `settled_time` where the last dip was still going on when the load ended.
+    """
+
+    time_to_impact: float | None
+    degraded_time: float
+    blackout: float | None
+    longest_blackout: float | None
+    blackout_resolution_s: float | None
+    recovery_time: float | None
+    settled_time: float | None
+    dips: tuple[Dip, ...]
+    dip_method: str
+
+
+def course_of(view: View) -> Course:
+    """Return how service went in one scope."""
+    dark = blackout_of(view.signal, view.level, view.start, view.end, view.settings)
+    recovered = recovered_at(
+        view.signal, view.all_dips, view.level, view.effective, view.until, view.settings
+    )
+    return Course(
+        time_to_impact=max(0.0, view.dips[0].start - view.effective) if view.dips else None,
+        degraded_time=sum(dip.length for dip in view.dips),
+        blackout=dark.total if dark else None,
+        longest_blackout=dark.longest if dark else None,
+        blackout_resolution_s=dark.resolution if dark else None,
+        recovery_time=None if recovered is None else recovered - view.effective,
+        settled_time=_settled(view),
+        dips=view.dips,
+        dip_method=dip_method(view.signal),
+    )
+
+
+def _settled(view: View) -> float | None:
+    """Return when the last dip ended; a dip that reaches the end of the load never did."""
+    if not view.dips:
+        return 0.0
+    last = view.dips[-1].end
+    return None if last > view.until - 0.05 else max(0.0, last - view.effective)

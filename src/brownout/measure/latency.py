@@ -1,0 +1,121 @@
+"""Response times of one scope by phase. Histograms are added, percentiles never averaged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from brownout.measure.data import RunData, TimeAbove
+from brownout.measure.signal import Counts, Signal
+from brownout.measure.view import View
+from brownout.run.latency import Histogram
+from brownout.run.table import BUCKETS_PER_S, in_scope
+
+__all__ = ["Latency", "Phase", "latency_of"]
+
+_RATIOS = {"p50_us": 0.50, "p99_us": 0.99, "p999_us": 0.999, "max_us": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Percentiles of one phase, in µs, and how many operations they are of.
+
+    `ok` is of those that were ok; there None means that there were none. `all` is of all, and one
+    that was not ok counts as longer than its deadline; there None means just that, as long as
+    there were any.
+    """
+
+    n: int
+    not_ok: int
+    ok: dict[str, int | None]
+    all: dict[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Response times before, during and after; `time_above` is in how many seconds of the episode
+    each wanted percentile was above its limit, what was not ok counting as above."""
+
+    phases: dict[str, Phase]
+    time_above: dict[str, float]
+
+
+def latency_of(view: View, data: RunData) -> Latency:
+    """Return the response times of one scope: in the baseline, in the episode, after it."""
+    windows = {
+        "before": (view.level.start, view.level.end),
+        "during": (view.start, view.end),
+        "after": (view.end, view.until),
+    }
+    return Latency(
+        phases={name: _phase(view.signal, data, *window) for name, window in windows.items()},
+        time_above=_seconds_above(view, data),
+    )
+
+
+def _phase(signal: Signal, data: RunData, start: float, end: float) -> Phase:
+    first = _snap(start)
+    last = max(first, _snap(end))
+    histogram = data.latency.between(_tags(data, signal.scope), first, last)
+    here = slice(first * BUCKETS_PER_S, last * BUCKETS_PER_S)
+    not_ok = int(_not_ok(signal)[here].sum())
+    unsent = 0 if signal.unsent is None else int(signal.unsent[here].sum())
+    quick, lost = (unsent, 0) if signal.case == "best" else (0, unsent)
+    of_ok = {name: _percentile(histogram, ratio, lost, quick) for name, ratio in _RATIOS.items()}
+    if histogram and lost:  # what was served after all took no longer than it may
+        longest = _deadline_us(data, signal.scope)
+        of_ok = {name: longest if found is None else found for name, found in of_ok.items()}
+    return Phase(
+        n=histogram.n if histogram else 0,
+        not_ok=not_ok,
+        ok=of_ok,
+        all={n: _percentile(histogram, ratio, not_ok, quick) for n, ratio in _RATIOS.items()},
+    )
+
+
+def _deadline_us(data: RunData, scope: str) -> int:
+    """Return the longest deadline of a scope's streams."""
+    names = {stream for stream, op in data.series.keys if in_scope(scope, (stream, op))}
+    return round(1e6 * max((s.deadline_s for s in data.streams if s.name in names), default=0.0))
+
+
+def _seconds_above(view: View, data: RunData) -> dict[str, float]:
+    """Return in how many seconds of the episode each wanted percentile was above its limit."""
+    if not data.time_above:
+        return {}
+    signal, first, last = view.signal, _snap(view.start), _snap(view.end)
+    histograms = data.latency.seconds(_tags(data, signal.scope), first, last)
+    not_ok = _not_ok(signal)
+    quick = signal.unsent if signal.case == "best" and signal.unsent is not None else not_ok * 0
+    counts = dict.fromkeys((each.name for each in data.time_above), 0.0)
+    for second in range(first, last):
+        here = slice(second * BUCKETS_PER_S, (second + 1) * BUCKETS_PER_S)
+        bad, good = int(not_ok[here].sum()), int(quick[here].sum())
+        for each in data.time_above:
+            counts[each.name] += _is_above(histograms.get(second), bad, good, each)
+    return counts
+
+
+def _is_above(histogram: Histogram | None, bad: int, good: int, wanted: TimeAbove) -> bool:
+    if histogram is None:
+        return bad > 0 and max(1, np.ceil(wanted.ratio * (bad + good) - 1e-9)) > good
+    value = histogram.percentile_us(wanted.ratio, beyond=bad, below=good)
+    return value is None or value > wanted.limit_us
+
+
+def _percentile(histogram: Histogram | None, ratio: float, beyond: int, below: int) -> int | None:
+    return None if histogram is None else histogram.percentile_us(ratio, beyond, below)
+
+
+def _tags(data: RunData, scope: str) -> Sequence[str]:
+    keys = data.series.keys
+    return [f"{stream}/{op}" for stream, op in keys if in_scope(scope, (stream, op))]
+
+
+def _not_ok(signal: Signal) -> Counts:
+    return signal.errors + signal.missed
+
+
+def _snap(t: float) -> int:
+    """Return the first whole second whose interval has its middle at or after `t`."""
+    return max(0, int(np.ceil(t - 0.5 - 1e-9)))

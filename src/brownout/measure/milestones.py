@@ -1,0 +1,65 @@
+"""How long the database took to be itself again, as far as polling can tell."""
+
+from dataclasses import dataclass
+
+from brownout.measure.bootstrap import Interval
+from brownout.measure.episodes import Episode, milestone
+
+__all__ = ["Milestones", "milestones_of", "not_before"]
+
+
+@dataclass(frozen=True, slots=True)
+class Milestones:
+    """Seconds as (last no, first yes), or None where it was never reached or never looked for.
+
+    From the fault's effect; those `_after_start` from the request to start (or resume) the node,
+    since the scripted downtime is not the database's doing.
+    """
+
+    rejoin_time: Interval | None
+    rejoin_time_after_start: Interval | None
+    redundancy_time: Interval | None
+    redundancy_time_after_start: Interval | None
+
+
+def not_before(episode: Episode, effective: float) -> dict[str, float]:
+    """Return of each milestone that was looked for in vain how long it took at least, in seconds:
+    until the last look that said no."""
+    mends = [e.requested for e in episode.events if e.type == "mend" and e.requested is not None]
+    least = {}
+    for measure, name in (("rejoin_time", "rejoined"), ("redundancy_time", "redundant")):
+        found = milestone(episode, name)
+        if found is None or found.first_yes is not None:
+            continue
+        last = effective if found.last_no is None else found.last_no
+        least[measure] = max(0.0, last - effective)
+        before = [t for t in mends if t <= last]
+        if before:
+            least[f"{measure}_after_start"] = last - max(before)
+    return least
+
+
+def milestones_of(episode: Episode, effective: float) -> Milestones:
+    """Return the milestones of an episode that took effect at `effective`."""
+    mends = [e.requested for e in episode.events if e.type == "mend" and e.requested is not None]
+
+    def since(name: str, origin: float | None) -> Interval | None:
+        found = milestone(episode, name)
+        if origin is None or found is None or found.first_yes is None:
+            return None
+        no = origin if found.last_no is None else found.last_no
+        return max(0.0, no - origin), max(0.0, found.first_yes - origin)
+
+    def after_start(name: str) -> Interval | None:
+        found = milestone(episode, name)
+        if found is None or found.first_yes is None:
+            return None
+        before = [t for t in mends if t <= found.first_yes]
+        return since(name, max(before)) if before else None
+
+    return Milestones(
+        rejoin_time=since("rejoined", effective),
+        rejoin_time_after_start=after_start("rejoined"),
+        redundancy_time=since("redundant", effective),
+        redundancy_time_after_start=after_start("redundant"),
+    )

@@ -1,0 +1,1 @@
+"""Many finished runs: repeated, gated, compared, kept, and made on a schedule."""

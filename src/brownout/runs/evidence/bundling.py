@@ -1,0 +1,93 @@
+"""Make a bundle: everything in a run's directory, with its report, its checksums and no secret."""
+
+import hashlib
+import io
+import os
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO
+
+from brownout.base.errors import BrownoutError, ConfigurationError, RunDirectoryError
+from brownout.base.private import private_file
+from brownout.faults import open_runs
+from brownout.run.directory import RunDirectory
+from brownout.run.events import wall_clock
+from brownout.runs.evidence.entries import Entry, entries
+from brownout.runs.evidence.manifest import NAME, Manifest
+from brownout.show.report import html
+
+__all__ = ["Bundle", "bundle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A bundle that was made: where it is, its checksum, what is in it."""
+
+    path: Path
+    sha256: str
+    manifest: Manifest
+
+
+def bundle(directory: RunDirectory, target: Path) -> Bundle:
+    """Write the run in `directory` to `target`, a tar.gz; the report is made anew if it can be.
+
+    Raises `Refused` for a run that goes on or is not healed, and `ConfigurationError` for links
+    and other things that are no files, and where `target` is there already.
+    """
+    open_runs.check_over(directory.path)
+    impact = directory.read_impact()
+    if target.exists():
+        raise ConfigurationError(
+            f"{target}: is there already and is not written over", "give another file with --to"
+        )
+    _make_report(directory)
+    found = entries(directory.path)
+    manifest = Manifest(
+        run_id=directory.run_id,
+        bundled=wall_clock(),
+        brownout=version("brownout"),
+        verdict=str(impact["verdict"]),
+        stand_in=bool(impact["stand_in"]),
+        versions={k: str(v) for k, v in (impact.get("versions") or {}).items()},
+        files={name: entry.file for name, entry in found.items()},
+    )
+    return Bundle(target, _write(target, manifest, found), manifest)
+
+
+def _make_report(directory: RunDirectory) -> None:
+    """A report that cannot be made is no reason to go without the evidence."""
+    if not directory.report.is_file():
+        try:
+            html.write(directory.path)
+        except BrownoutError:
+            return
+
+
+def _write(target: Path, manifest: Manifest, files: Mapping[str, Entry]) -> str:
+    """Write the archive in one step and return its SHA-256."""
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    listed = manifest.model_dump_json(indent=2).encode() + b"\n"
+    try:
+        with tarfile.open(private_file(beside), "w:gz", format=tarfile.PAX_FORMAT) as archive:
+            _add(archive, f"{manifest.run_id}/{NAME}", len(listed), io.BytesIO(listed))
+            for name, entry in files.items():
+                with entry.open() as file:
+                    _add(archive, f"{manifest.run_id}/{name}", entry.file.bytes, file)
+        with beside.open("rb") as made:
+            found = hashlib.file_digest(made, "sha256").hexdigest()
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise RunDirectoryError(
+            f"{target}: cannot be written: {error.strerror or error}"
+        ) from error
+    return found
+
+
+def _add(archive: tarfile.TarFile, name: str, size: int, file: IO[bytes]) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = size, 0o600
+    archive.addfile(entry, file)

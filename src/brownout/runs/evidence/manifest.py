@@ -1,0 +1,63 @@
+"""What a bundle says of itself: the run, versions, and size and checksum of every file. Pure."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from brownout.base.errors import ConfigurationError
+
+__all__ = ["NAME", "File", "Manifest", "parse", "unsafe"]
+
+#: The manifest's name in the archive; it is the first entry.
+NAME = "manifest.json"
+
+
+class File(BaseModel):
+    """One file: its size, its SHA-256, and whether secrets were taken out of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    bytes: int = Field(ge=0)
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    redacted: bool = False
+
+
+class Manifest(BaseModel):
+    """The first file of a bundle."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    schema_version: Literal[1] = 1
+    run_id: str
+    bundled: str
+    brownout: str
+    verdict: str
+    stand_in: bool
+    versions: Mapping[str, str]
+    files: Mapping[str, File]
+
+
+def parse(data: bytes, source: str) -> Manifest:
+    """Read a manifest; raises `ConfigurationError` where it is none."""
+    try:
+        manifest = Manifest.model_validate_json(data)
+    except ValidationError as error:
+        problems = [f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()]
+        raise ConfigurationError(
+            [f"{source}: {NAME}: {problem}" for problem in problems[:10]]
+        ) from error
+    bad = [name for name in (manifest.run_id, *manifest.files) if unsafe(name)]
+    if bad:
+        raise ConfigurationError([f"{source}: {NAME}: {name!r} is no safe path" for name in bad])
+    return manifest
+
+
+def unsafe(name: str) -> bool:
+    """Whether a name could lead out of the folder that an archive is unpacked into."""
+    parts: list[Any] = name.split("/")
+    return (
+        not name
+        or name.startswith("/")
+        or "\\" in name
+        or "\0" in name
+        or any(part in ("", ".", "..") for part in parts)
+    )

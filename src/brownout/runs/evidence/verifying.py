@@ -1,0 +1,135 @@
+"""Check a bundle without unpacking it: every file against its checksum, and nothing that is more.
+
+A bundle may come from anybody: names that lead elsewhere and links are refused, and no more is
+read of an entry than the manifest says it has.
+"""
+
+import hashlib
+import json
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from brownout.base.errors import ConfigurationError
+from brownout.run.metadata import digest_of
+from brownout.runs.evidence.manifest import NAME, Manifest, parse, unsafe
+
+__all__ = ["Checked", "verify"]
+
+#: A manifest of ten thousand files is smaller.
+_MOST_MANIFEST = 4_000_000
+#: What tarfile and zlib raise where an archive is damaged or ends early.
+_BROKEN = (tarfile.TarError, EOFError, OSError, ValueError)
+_BLOCK = 1 << 20
+#: An impact has some 100 kB; more than this is none.
+_MOST_IMPACT = 100_000_000
+
+
+@dataclass(slots=True)
+class Checked:
+    """What was found: each file that is damaged, missing, added, or not safe; empty is good."""
+
+    manifest: Manifest
+    sha256: str
+    damaged: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)
+    unsafe: list[str] = field(default_factory=list)
+
+    @property
+    def problems(self) -> list[str]:
+        """All of it in words."""
+        return [
+            *(f"unsafe: {each}" for each in self.unsafe),
+            *(f"damaged: {each}" for each in self.damaged),
+            *(f"missing: {each}" for each in self.missing),
+            *(f"added: {each}" for each in self.added),
+        ]
+
+
+def verify(path: Path) -> Checked:
+    """Check the bundle at `path`; raises `ConfigurationError` where it is none at all."""
+    try:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from error
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            checked = Checked(_manifest(archive, path), sha256)
+            _check(archive, checked)
+    except _BROKEN as error:
+        raise ConfigurationError(f"{path}: is no bundle: {error}") from error
+    return checked
+
+
+def _manifest(archive: tarfile.TarFile, path: Path) -> Manifest:
+    """The first entry, which has to be the manifest."""
+    first = archive.next()
+    name = first.name.rpartition("/")[2] if first else ""
+    if first is None or name != NAME or not first.isreg() or first.size > _MOST_MANIFEST:
+        raise ConfigurationError(f"{path}: is no bundle: its first entry is not {NAME}")
+    file = archive.extractfile(first)
+    manifest = parse(file.read(_MOST_MANIFEST) if file else b"", str(path))
+    if first.name != f"{manifest.run_id}/{NAME}":
+        raise ConfigurationError(f"{path}: is no bundle: its folder is not {manifest.run_id}")
+    return manifest
+
+
+def _check(archive: tarfile.TarFile, checked: Checked) -> None:
+    seen: set[str] = set()
+    try:
+        for entry in _entries(archive):
+            _check_entry(archive, entry, checked, seen)
+    except _BROKEN as error:
+        checked.damaged.append(f"the archive itself, after {len(seen)} files: {error}")
+    checked.missing += [name for name in checked.manifest.files if name not in seen]
+
+
+def _entries(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    while (entry := archive.next()) is not None:
+        yield entry
+
+
+def _check_entry(
+    archive: tarfile.TarFile, entry: tarfile.TarInfo, checked: Checked, seen: set[str]
+) -> None:
+    folder = f"{checked.manifest.run_id}/"
+    name = entry.name.removeprefix(folder)
+    if unsafe(entry.name) or not entry.name.startswith(folder):
+        checked.unsafe.append(f"{entry.name!r} leads out of the bundle's folder")
+    elif not entry.isreg():
+        checked.unsafe.append(f"{entry.name!r} is a link or no file")
+    elif name in seen:
+        checked.added.append(f"{name}, a second time")
+    elif name not in checked.manifest.files:
+        checked.added.append(name)
+    else:
+        seen.add(name)
+        file = archive.extractfile(entry)
+        if file is not None and not _is_as_listed(file, name, entry.size, checked):
+            checked.damaged.append(name)
+
+
+def _is_as_listed(file: IO[bytes], name: str, size: int, checked: Checked) -> bool:
+    """Whether a file has its size and checksum; impact.json also its own digest."""
+    listed = checked.manifest.files[name]
+    if size != listed.bytes:
+        return False
+    digest, kept = hashlib.sha256(), b""
+    while block := file.read(_BLOCK):
+        digest.update(block)
+        kept = kept + block if name == "impact.json" and size <= _MOST_IMPACT else b""
+    if digest.hexdigest() != listed.sha256:
+        return False
+    return name != "impact.json" or _has_its_digest(kept)
+
+
+def _has_its_digest(data: bytes) -> bool:
+    try:
+        impact = json.loads(data)
+    except ValueError:
+        return False
+    return isinstance(impact, dict) and impact.get("digest") == digest_of(impact)

@@ -1,0 +1,188 @@
+"""Conduct a game day: one experiment after the other, each in a process of its own.
+
+Whatever wants the day to end (the kill switch, a signal, a stop condition, the end of the window,
+a lost lease) sets one reason; what is broken then is put back by the experiment's own process.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+
+from brownout.base.errors import ClusterError, UndoFailed
+from brownout.databases.adapter import Adapter, Milestone, adapter_for
+from brownout.databases.lacking import lacks
+from brownout.infra import lab
+from brownout.inventory import inventory
+from brownout.run.events import wall_clock
+from brownout.runs.gameday import days, mending
+from brownout.runs.gameday.days import Day
+from brownout.runs.gameday.freshness import known_duration
+from brownout.runs.gameday.one import make_one
+from brownout.runs.gameday.planning import Made, calendar_for
+from brownout.runs.gameday.record import StepRecord, verdict_of
+from brownout.runs.gameday.spec import GameDay
+from brownout.runs.gameday.stop import Stop
+from brownout.runs.gameday.telling import Herald
+from brownout.session.experiment_process import Outcome
+
+__all__ = ["Conductor"]
+
+POLL_S = 0.5
+WHOLE_WITHIN_S = 120.0
+
+
+class Conductor:
+    """Conducts one day, new or resumed, whose cluster's lease is held; main thread only."""
+
+    def __init__(
+        self,
+        gameday: GameDay,
+        day: Day,
+        made: Sequence[Made],
+        stop: Stop,
+        say: Callable[[str], None],
+    ) -> None:
+        self._gameday, self._day, self._stop, self._say = gameday, day, stop, say
+        self._made = {each.step.called: each for each in made}
+        self._calendar = calendar_for(gameday)
+        self._past = [past.record for past in days.all_days()]
+        self._herald = Herald(gameday.notify, self._note)
+
+    def run(self) -> None:
+        """Make every remaining step and record the verdict; the cluster is left as it was."""
+        remaining = self._day.record.remaining
+        self._tell("begin", f"begins: {', '.join(step.name for step in remaining)}")
+        try:
+            with self._stop:
+                self._bring_up()
+                for index, step in enumerate(remaining):
+                    if index:
+                        self._cool_down(after=remaining[index - 1])
+                    if self._may_begin(step):
+                        self._make(step)
+                self._prove()
+        finally:
+            self._conclude()
+
+    def close(self) -> None:
+        """Wait until people are told; the cluster is let go of before."""
+        self._herald.close()
+
+    def _bring_up(self) -> None:
+        """Bring a lab up for the whole day, or each experiment would for itself."""
+        cluster = inventory.declared(self._gameday.cluster)
+        if cluster.lab is not None:
+            _, brought_up = lab.ensure(cluster, progress=self._say)
+            self._day.record.brought_up |= brought_up
+            self._day.save()
+
+    def _prove(self) -> None:
+        """See that the cluster is whole, and take a lab down again; else it stays as it is."""
+        record = self._day.record
+        try:
+            record.proof = mending.await_whole(record.inventory, WHOLE_WITHIN_S, self._say)
+        except UndoFailed as error:
+            record.unmended = record.unmended or error.message
+            self._note(error.message)
+            return
+        self._note(record.proof)
+        if record.brought_up and not record.unmended:
+            mending.take_down(record.cluster, self._say)
+
+    def _may_begin(self, step: StepRecord) -> bool:
+        """Whether a step may begin now; where the time is not right the day ends."""
+        now = datetime.now(UTC)
+        takes = known_duration(self._gameday, step.name, self._past)
+        closes = self._calendar.closes(now)
+        if why := self._calendar.why_not(now):
+            self._stop.ask(why)
+        elif takes and closes and now + takes > closes:
+            self._stop.ask(f"{step.name} takes longer than until {closes:%H:%M} UTC, when the "
+                          "window closes")  # fmt: skip
+        return not self._stop.reason
+
+    def _make(self, step: StepRecord) -> None:
+        """Run one experiment to its end and take down what came of it."""
+        steps = self._day.record.steps
+        step.begin(wall_clock())
+        self._note(f"{step.name} begins ({steps.index(step) + 1} of {len(steps)})")
+        outcome = make_one(self._made[step.name], self._gameday, lambda run: self._look(step, run))
+        reasons = (outcome.impact or {}).get("reasons", ())
+        step.end(wall_clock(), outcome.verdict, outcome.directory, reasons)
+        self._day.record.unmended = outcome.unmended or ""
+        self._note(f"{step.name}: {step.verdict}")
+        if step.verdict != "pass":
+            self._tell("fail", f"{step.name}: {step.verdict}", *step.reasons)
+        if why := self._ends_the_day(step, outcome):
+            self._stop.ask(why)
+
+    def _look(self, step: StepRecord, run: str) -> str:
+        """While a step goes on: note where its run lies, and return why it is to stop, if so."""
+        if run and not step.run:
+            step.run = run
+            self._day.save()
+        if why := self._calendar.why_not(datetime.now(UTC)):
+            self._stop.ask(why)
+        return self._stop.reason
+
+    def _ends_the_day(self, step: StepRecord, outcome: Outcome) -> str:
+        """Why no other step may follow; empty where one may."""
+        rule = self._gameday.stop_on
+        if outcome.unmended:
+            return f"the cluster is not mended after {step.name}: {outcome.unmended}"
+        if step.verdict == "fail" and rule.fail == "stop":
+            return f"{step.name} failed, and `stop_on.fail` is stop"
+        if step.verdict in ("inconclusive", "not run") and rule.inconclusive == "stop":
+            return f"{step.name} was {step.verdict}, and `stop_on.inconclusive` is stop"
+        return f"{step.name} was aborted" if step.verdict == "aborted" else ""
+
+    def _cool_down(self, after: StepRecord) -> None:
+        """Wait until the cluster has its milestone and the time is over, or the day ends."""
+        if self._stop.reason:
+            return
+        rule = self._gameday.cool_down
+        self._note(f"cool-down after {after.name}: until {rule.until}, at least "
+                   f"{rule.at_least_s:g} s")  # fmt: skip
+        try:
+            with closing(adapter_for(inventory.load(self._gameday.cluster))) as adapter:
+                self._await(adapter)
+        except ClusterError as error:
+            self._stop.ask(f"cool-down after {after.name}: {error}")
+
+    def _await(self, adapter: Adapter) -> None:
+        rule, began = self._gameday.cool_down, time.monotonic()
+        while not self._stop.reason:
+            passed, missing = time.monotonic() - began, _lacking(adapter, rule.until)
+            if not missing and passed >= rule.at_least_s:
+                return
+            if missing and passed > rule.limit_s:
+                self._stop.ask(f"after {rule.limit_s:g} s of cool-down the cluster is not "
+                              f"{rule.until}: {', '.join(missing)}")  # fmt: skip
+            time.sleep(POLL_S)
+
+    def _conclude(self) -> None:
+        record = self._day.record
+        record.ended, record.stopped = wall_clock(), self._stop.reason
+        record.verdict = verdict_of(record)
+        self._tell("end", record.verdict, record.stopped)
+        self._note(f"over: {record.verdict}" + (f", {record.stopped}" if record.stopped else ""))
+
+    def _note(self, words: str) -> None:
+        self._say(words)
+        self._day.note(words)
+
+    def _tell(self, about: str, words: str, *more: str) -> None:
+        """Tell people; the first line says what, where and how it is."""
+        record = self._day.record
+        title = f"game day {record.name} on {record.cluster}: {words}"
+        steps = [f"{step.name}: {step.verdict or step.status}" for step in record.steps]
+        self._herald.tell(about, title, "\n".join([*filter(None, more), *steps]))
+
+
+def _lacking(adapter: Adapter, milestone: Milestone) -> list[str]:
+    """Return what the cluster lacks; one that does not answer lacks an answer."""
+    try:
+        return lacks(adapter, milestone)
+    except ClusterError as error:
+        return [str(error)]

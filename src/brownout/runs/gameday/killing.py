@@ -1,0 +1,88 @@
+"""The kill switch: end a game day from any shell, have all put back, and prove it by state."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from brownout.base.errors import Refused, RunDirectoryError, UndoFailed
+from brownout.run.events import wall_clock
+from brownout.runs.gameday import mending
+from brownout.runs.gameday.days import Day
+from brownout.runs.gameday.locks import Held, Locks
+from brownout.runs.gameday.record import verdict_of
+
+__all__ = ["chosen", "stop"]
+
+Say = Callable[[str], None]
+POLL_S = 0.1
+
+
+def chosen(locks: Locks, name: str) -> Held:
+    """Return the one lease that `name` means: a cluster, a game day, its directory, or the only.
+
+    Raises `Refused` where that is not exactly one.
+    """
+    found = [held for held in locks.held() if _names(held, name)]
+    if len(found) != 1:
+        listed = ", ".join(f"{held.cluster} ({Path(held.day).name})" for held in found) or "none"
+        raise Refused(f"game days that go on and that {name or 'this'!r} may mean: {listed}",
+                      "name exactly one")  # fmt: skip
+    return found[0]
+
+
+def stop(locks: Locks, lease: Held, reason: str, limit_s: float, say: Say) -> str:
+    """End the game day and return in words what state proves; raises `UndoFailed` where it cannot.
+
+    One that goes on does it itself, on this host or another; what a dead one left is done here.
+    """
+    began = time.monotonic()
+    state = lease.state(locks.now())
+    say(f"{lease.holder()}: {state}")
+    if state == "goes on":
+        locks.ask_to_stop(lease, reason)
+        _await_end(locks, lease, limit_s)
+    mending.put_back(lease.cluster, reason, limit_s, say)
+    proof = _proof(lease, reason, limit_s, say)
+    locks.release(lease)
+    return f"{proof}, {time.monotonic() - began:.1f} s after it was asked for"
+
+
+def _names(held: Held, name: str) -> bool:
+    day = Path(held.day)
+    return name in ("", held.cluster, held.day, day.name, day.name.partition("-")[2])
+
+
+def _await_end(locks: Locks, lease: Held, limit_s: float) -> None:
+    """Wait until the holder has let its lease go, or is dead."""
+    deadline = time.monotonic() + limit_s
+    while any(held.token == lease.token for held in locks.held()):
+        if lease.state(locks.now()) == "died":
+            return
+        if time.monotonic() > deadline:
+            raise UndoFailed(
+                f"{lease.holder()} does not end within {limit_s:.0f} s",
+                "kill that process, then `brownout gameday stop` again",
+            )
+        time.sleep(POLL_S)
+
+
+def _proof(lease: Held, reason: str, limit_s: float, say: Say) -> str:
+    """Return what the day itself proved at its end; else prove it, and close its record."""
+    try:
+        day = Day.open(Path(lease.day))
+    except RunDirectoryError as error:
+        say(f"{error}; the cluster is looked at by its name")
+        return mending.await_whole(lease.cluster, limit_s, say)
+    record = day.record
+    if record.verdict:
+        if record.unmended:
+            raise UndoFailed(f"the game day ended, and not all is back: {record.unmended}",
+                             f"`brownout heal {lease.cluster}`")  # fmt: skip
+        return record.proof or mending.await_whole(record.inventory, limit_s, say)
+    record.proof = mending.await_whole(record.inventory, limit_s, say)
+    record.stopped, record.ended = f"it died, then: {reason}", wall_clock()
+    record.verdict = verdict_of(record)
+    day.note(f"over: {record.verdict}, {record.stopped}; {record.proof}")
+    if record.brought_up:
+        mending.take_down(record.cluster, say)
+    return record.proof

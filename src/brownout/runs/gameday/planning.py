@@ -1,0 +1,63 @@
+"""A game day resolved: its steps in their order, each with its plan, and what stands against it."""
+
+import json
+import random
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chaoslib.configuration import load_configuration
+from chaoslib.secret import load_secrets
+
+from brownout.base.secret import offer_secrets
+from brownout.inventory import inventory
+from brownout.runs.gameday.calendar import Calendar, calendar_of
+from brownout.runs.gameday.reading import experiment_of, variables_of
+from brownout.runs.gameday.spec import GameDay, Step
+from brownout.session.plan import make_plan
+from brownout.session.preview import preview
+
+__all__ = ["Made", "calendar_for", "in_order", "make"]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One step, resolved: its experiment's file and document, and what it is run with."""
+
+    step: Step
+    path: Path
+    document: Mapping[str, Any]
+    variables: dict[str, Any]
+
+    def preview(self) -> tuple[str, bool]:
+        """Return its run in words, and whether nothing stands against it; nothing is touched."""
+        configuration = load_configuration(
+            self.document.get("configuration", {}), dict(self.variables)
+        )
+        offer_secrets(load_secrets(self.document.get("secrets", {}), configuration))
+        plan = make_plan(self.document, configuration, self.variables)
+        return preview(plan, self.document)
+
+
+def in_order(gameday: GameDay) -> tuple[list[Step], int]:
+    """Return the steps in the order of the day, and the seed that a random order has."""
+    steps = list(gameday.experiments)
+    if gameday.order == "as written":
+        return steps, 0
+    seed = gameday.seed or secrets.randbelow(999_999) + 1
+    random.Random(seed).shuffle(steps)
+    return steps, seed
+
+
+def make(gameday: GameDay, step: Step) -> Made:
+    """Resolve a step."""
+    path = experiment_of(gameday, step)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    return Made(step, path, document, variables_of(gameday, step, document))
+
+
+def calendar_for(gameday: GameDay) -> Calendar:
+    """Return the calendar of a game day on its own cluster."""
+    return calendar_of(gameday, inventory.declared(gameday.cluster).guards.allowed_hours)

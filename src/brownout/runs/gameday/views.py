@@ -1,0 +1,66 @@
+"""Game days as `status` and `history` show them. Pure, but for what is handed to them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from brownout.runs.gameday.days import Day
+from brownout.runs.gameday.freshness import Freshness, stale_words
+from brownout.runs.gameday.locks import Held
+from brownout.runs.gameday.record import Record
+from brownout.runs.gameday.summary import text_table
+
+__all__ = ["fresh_document", "fresh_words", "going_on", "history_rows", "history_words"]
+
+
+def going_on(lease: Held, state: str, record: Record | None) -> str:
+    """Return what a lease's game day does now: who holds it, which step, what came before."""
+    lines = [f"{lease.cluster}: {lease.holder()}: {state}"]
+    if state != "goes on":
+        lines.append("  `brownout gameday run … --resume` goes on with it, `brownout gameday stop` "
+                     "puts back what it left and ends it")  # fmt: skip
+    for step in record.steps if record else ():
+        words = step.verdict or step.status
+        lines.append(f"  {step.name}: {words}" + (f"  {step.run}" if step.run else ""))
+    return "\n".join(lines + [f"  {note}" for note in (record.notes[-1:] if record else ())])
+
+
+def history_rows(past: Sequence[Day]) -> list[dict[str, Any]]:
+    """Return a row a day, the latest last, for programs."""
+    return [
+        {**asdict(day.record), "day": str(day.path), "verdict": _word(day.record)} for day in past
+    ]
+
+
+def history_words(past: Sequence[Day]) -> str:
+    """Return a line a day, the latest last."""
+    rows = [("began", "game day", "cluster", "verdict", "steps", "where")]
+    for day in past:
+        record = day.record
+        steps = ", ".join(f"{step.name} {step.verdict or step.status}" for step in record.steps)
+        rows.append((record.began[:16], record.name, record.cluster, _word(record), steps,
+                     str(day.path)))  # fmt: skip
+    return text_table(rows)
+
+
+def fresh_words(found: Sequence[Freshness], now: datetime) -> str:
+    """Return a line an experiment: how old its last pass is, what came of it last."""
+    rows = [("experiment", "last pass", "last verdict", "run")]
+    rows += [
+        (each.name, stale_words(each, now), each.last or "never ran", each.run or "–")
+        for each in found
+    ]
+    return text_table(rows)
+
+
+def fresh_document(found: Sequence[Freshness]) -> list[dict[str, Any]]:
+    """Return the same for programs."""
+    return [
+        {**asdict(each), "passed": each.passed.isoformat() if each.passed else None}
+        for each in found
+    ]
+
+
+def _word(record: Record) -> str:
+    return record.verdict or "not over"

@@ -1,0 +1,277 @@
+"""A pinned baseline: what some repeats of a good version measured, and how much worse is allowed.
+
+It is a YAML file that people read, change and keep beside their code. The values of each repeat
+are in it, so the runs themselves may go.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median_high
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from brownout.base.errors import ConfigurationError
+from brownout.base.settings_file import parse_yaml, read_text
+from brownout.measure.names import find
+from brownout.measure.reading import split, value_of
+from brownout.measure.subject import differences, subject_of
+from brownout.run.events import wall_clock
+from brownout.runs.repeats.distribution import LEAST
+from brownout.runs.several import Finished
+
+__all__ = ["NO_LIMIT", "Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
+
+NO_LIMIT = "no limit was set, wanted one at least: nothing was judged"
+#: What is compared unless somebody says otherwise; the more, the more repeats a decision needs.
+#: Availability is not among them: it rises with the time that an episode takes to be redundant.
+DEFAULT_MEASURES = (
+    "tps_drop",
+    "blackout",
+    "recovery_time",
+    "redundancy_time",
+    "lost_seconds",
+)
+#: No allowance is smaller: what two buckets of 0.1 s, or a hundredth, can hide.
+_FLOORS = {"s": 0.2, "ratio": 0.01, "us": 1000.0}
+#: No allowance is larger than so many times what was pinned, or than so many times the least that
+#: counts as pinned: a system that is that much worse is another one, which limits are for.
+_MOST_TIMES = 10
+_LEAST_PINNED = {"s": 1.0, "us": 10_000.0}
+_LEAST_COUNT = 100.0
+#: What may be `.inf`: a wait that never ended.
+_WAITS = ("recovery_time", "settled_time", "rejoin_time", "redundancy_time")
+_HEAD = """\
+# A pinned baseline for `brownout gate`, made by `brownout baseline pin`.
+# `allowed` and `critical` are yours to change: by how much, in the measure's own unit, the best
+# estimate may be worse, and how much worse must be ruled out. Everything else was measured.
+"""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Compared(_Strict):
+    """A measure that the gate compares, `scope.measure` or total; limits in its own unit."""
+
+    measure: str
+    allowed: float = Field(ge=0, allow_inf_nan=False, strict=True)
+    critical: float = Field(ge=0, allow_inf_nan=False, strict=True)
+    must_have_data: bool = True
+
+    @field_validator("measure")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if find(split(name)[1]) is None:
+            raise ValueError("is no measure; `docs/measures.md` has them all")
+        return name
+
+
+class Repeat(_Strict):
+    """One run of the baseline: its name and its values; `.inf` is a wait that never ended."""
+
+    run: str
+    values: Mapping[str, float | None]
+
+
+class Baseline(_Strict):
+    """What is pinned; `subject` is what the runs were about."""
+
+    schema_version: Literal[1] = 1
+    pinned: str
+    subject: Mapping[str, Any]
+    cluster: str
+    versions: Mapping[str, str]
+    measures: tuple[Compared, ...] = Field(min_length=1)
+    repeats: tuple[Repeat, ...]
+
+    def values(self, measure: str) -> list[float | None]:
+        """The values of a measure, one a repeat."""
+        return [repeat.values.get(measure) for repeat in self.repeats]
+
+    def median(self, measure: str) -> float | None:
+        """The median of a measure, None where it was not pinned."""
+        known = [value for value in self.values(measure) if value is not None]
+        return median_high(known) if known else None
+
+
+def pin(
+    runs: Sequence[Finished], measures: Sequence[str], allowed: float, critical: float
+) -> Baseline:
+    """Make a baseline of runs; its limits are these shares of each measure's median.
+
+    Raises `ConfigurationError` with everything that is wrong with the runs: too few, not of one
+    kind, not passed, a measure that they do not have.
+    """
+    problems = [*_unfit(runs), *_unmeasured(runs, measures)]
+    for name, share in (("--allowed", allowed), ("--critical", critical)):
+        if not 0 <= share <= _MOST_TIMES:
+            wanted = f"wanted a share of the median, 0 to {_MOST_TIMES}"
+            problems.append(f"{name}: found {share:g}, {wanted}")
+    if critical < allowed:
+        problems.append(f"--critical: found {critical:g}, wanted at least --allowed, {allowed:g}")
+    if problems:
+        raise ConfigurationError(problems)
+    first = runs[0].impact
+    repeats = tuple(
+        Repeat(run=run.run_id, values={name: _value(run, name) for name in measures})
+        for run in runs
+    )
+    pinned = Baseline(
+        pinned=wall_clock(),
+        subject=subject_of(first),
+        cluster=str((first.get("cluster") or {}).get("name")),
+        versions=dict(first.get("versions") or {}),
+        measures=tuple(_compared(name, repeats, allowed, critical) for name in measures),
+        repeats=repeats,
+    )
+    if problems := _inconsistent(pinned):
+        raise ConfigurationError(problems, "--measure says what else to compare")
+    return pinned
+
+
+def default_measures(runs: Sequence[Finished]) -> list[str]:
+    """Return what is compared unless somebody says otherwise: what every run has a value of."""
+    return [
+        name
+        for name in DEFAULT_MEASURES
+        if all(value_of(run.impact, name) is not None for run in runs)
+    ]
+
+
+def write(baseline: Baseline, path: Path, over: bool = False) -> None:
+    """Write the file; one that is there is written over only if that is wanted."""
+    if path.exists() and not over:
+        raise ConfigurationError(
+            f"{path}: is there already and is not written over", "say --force to pin anew"
+        )
+    data = yaml.safe_dump(baseline.model_dump(mode="python"), sort_keys=False, allow_unicode=True)
+    try:
+        path.write_text(_HEAD + data, encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def read(path: Path) -> Baseline:
+    """Read a pinned baseline; raises `ConfigurationError` with all that is wrong in it."""
+    data = parse_yaml(read_text(path, "baseline"), str(path))
+    try:
+        baseline = Baseline.model_validate(data)
+    except ValidationError as error:
+        raise ConfigurationError(
+            [f"{path}: {_where(e['loc'])}: {e['msg']}" for e in error.errors()],
+            "`brownout baseline pin` makes such a file",
+        ) from error
+    problems = [f"{path}: {problem}" for problem in _inconsistent(baseline)]
+    if problems:
+        raise ConfigurationError(problems)
+    return baseline
+
+
+def _unfit(runs: Sequence[Finished]) -> list[str]:
+    problems = []
+    if len(runs) < LEAST:
+        problems.append(
+            f"found {len(runs)} runs, wanted at least {LEAST}: the replicate is a fault, and fewer "
+            "cannot show a difference"
+        )
+    problems += [
+        f"{run.run_id}: its verdict is {run.verdict}, wanted pass: a baseline is of what is good"
+        for run in runs
+        if run.verdict != "pass"
+    ]
+    problems += [f"{run.run_id}: {NO_LIMIT}" for run in runs if not run.impact["slos"]]
+    for run in runs[1:]:
+        unlike = differences(subject_of(runs[0].impact), subject_of(run.impact))
+        if run.server != runs[0].server:
+            unlike.append(("server", runs[0].server, run.server))
+        problems += [
+            f"{run.run_id}: {name} is {found}, but {first} in {runs[0].run_id}; wanted runs of one "
+            "kind"
+            for name, first, found in unlike
+        ]
+    return problems
+
+
+def _unmeasured(runs: Sequence[Finished], measures: Sequence[str]) -> list[str]:
+    problems = []
+    for name in measures:
+        scope, measure = split(name)
+        if find(measure) is None:
+            problems.append(f"--measure: found {name!r}, wanted a measure of docs/measures.md")
+            continue
+        without = [run.run_id for run in runs if value_of(run.impact, measure, scope) is None]
+        if without:
+            problems.append(f"--measure: {name}: there is no data in {', '.join(without)}")
+    return problems
+
+
+def _value(run: Finished, name: str) -> float | None:
+    scope, measure = split(name)
+    return value_of(run.impact, measure, scope)
+
+
+def _compared(name: str, repeats: Sequence[Repeat], allowed: float, critical: float) -> Compared:
+    """The limits of a measure: shares of its median, but no less than can be told from nothing."""
+    measure = find(split(name)[1])
+    middle = median_high([v for r in repeats if (v := r.values[name]) is not None])
+    floor = _FLOORS.get(measure.unit if measure else "", 1.0)
+    size = 0.0 if math.isinf(middle) else abs(middle)
+    return Compared(
+        measure=name,
+        allowed=round(max(floor, allowed * size), 6),
+        critical=round(max(2 * floor, critical * size), 6),
+    )
+
+
+def _inconsistent(baseline: Baseline) -> list[str]:
+    problems = []
+    if len(baseline.repeats) < LEAST:
+        problems.append(f"repeats: found {len(baseline.repeats)}, wanted at least {LEAST}")
+    for compared in baseline.measures:
+        where = f"measures: {compared.measure}"
+        values = baseline.values(compared.measure)
+        known = [value for value in values if value is not None and not math.isnan(value)]
+        if len(known) < len(values) or not known:
+            problems.append(f"{where}: not every repeat has a value; pin it anew")
+        else:
+            problems += [f"{where}: {problem}" for problem in _impossible(compared, known)]
+        if compared.critical < compared.allowed:
+            problems.append(
+                f"{where}: critical is {compared.critical:g}, wanted at least what is allowed, "
+                f"{compared.allowed:g}"
+            )
+    names = [compared.measure for compared in baseline.measures]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    problems += [f"measures: {name}: is there twice" for name in twice]
+    return problems
+
+
+def _impossible(compared: Compared, values: Sequence[float]) -> Iterator[str]:
+    """Say which values cannot have been measured, and which allowances nothing could exceed."""
+    name = split(compared.measure)[1]
+    waits = name.startswith("latency_all.") or name.removesuffix("_after_start") in _WAITS
+    for value in values:
+        if value < 0 or (math.isinf(value) and not waits):
+            yield f"found {value:g} in a repeat, wanted a number of 0 or more"
+    never, middle = sum(map(math.isinf, values)), median_high(values)
+    if math.isinf(middle):
+        yield f"it did not come about in {never} of {len(values)} repeats, so nothing is worse"
+        return
+    measure = find(name)
+    unit = measure.unit if measure else ""
+    most = _MOST_TIMES * max(middle, _LEAST_PINNED.get(unit, _LEAST_COUNT))
+    times = f"{_MOST_TIMES} times what was pinned: whatever may be that much worse needs a limit"
+    for setting in ("allowed", "critical"):
+        value = getattr(compared, setting)
+        if unit == "ratio" and value >= 1:
+            yield f"{setting} is {value:g}, wanted less than 1: a ratio cannot get worse by more"
+        elif unit != "ratio" and value > most:
+            yield f"{setting} is {value:g}, wanted at most {most:g}, {times}"
+
+
+def _where(path: Sequence[Any]) -> str:
+    return ".".join(map(str, path))

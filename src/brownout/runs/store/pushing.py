@@ -1,0 +1,137 @@
+"""Copy one folder of a run to the store: every file, each checked there, and then its manifest.
+
+The manifest comes last: what has one is whole. A folder that was copied before is only brought up
+to date. What the store has is what a bundle would have: texts without anything like a secret.
+"""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from brownout.base.errors import RunDirectoryError
+from brownout.run.directory import runs_root
+from brownout.run.events import wall_clock
+from brownout.run.kept import verdict_of
+from brownout.run.metadata import read_json
+from brownout.runs.evidence.entries import Entry, entries
+from brownout.runs.evidence.manifest import NAME, File, Manifest, parse
+from brownout.runs.store.objects import NotThere, Objects
+from brownout.runs.store.place import Place
+
+__all__ = ["MARK", "Pushed", "is_pushed", "mark", "name_of", "push"]
+
+#: In a run's folder: where it was copied to, and by its own time when. It is not copied itself.
+MARK = ".stored"
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What was done: files in all, and those that had to be sent, in bytes too."""
+
+    url: str
+    files: int
+    sent: int
+    sent_bytes: int
+
+
+def push(folder: Path, objects: Objects) -> Pushed:
+    """Copy `folder` to the store and mark it; raises `StoreError` and leaves it unmarked if not."""
+    began = _begin(folder)
+    name, found = name_of(folder), entries(folder)
+    before = _there(name, objects)
+    new = {each: entry for each, entry in found.items() if not _is_there(entry.file, each, before)}
+    for each, entry in new.items():
+        objects.put(f"{name}/{each}", entry.open, entry.file)
+    if new or before is None or set(before.files) != set(found):
+        _put_manifest(objects, _manifest(folder, name, found))
+    mark(folder, objects.place, began)
+    sent_bytes = sum(entry.file.bytes for entry in new.values())
+    return Pushed(f"{objects.place.url}/{name}", len(found), len(new), sent_bytes)
+
+
+def name_of(folder: Path) -> str:
+    """Return what a folder is called in the store: its path below the runs, else its own name."""
+    try:
+        return folder.resolve().relative_to(runs_root().resolve()).as_posix()
+    except ValueError:
+        return folder.resolve().name
+
+
+def mark(folder: Path, place: Place, began_ns: int | None = None) -> None:
+    """Note in the folder where it was copied to, as it was at `began_ns` or is now."""
+    try:
+        (folder / MARK).write_text(json.dumps({"store": place.url}) + "\n", encoding="utf-8")
+        if began_ns is not None:
+            os.utime(folder / MARK, ns=(began_ns, began_ns))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _begin(folder: Path) -> int:
+    """Return the time by the clock of the folder's file system, in ns; forget an older mark."""
+    try:
+        (folder / MARK).write_text("{}\n", encoding="utf-8")
+        return (folder / MARK).stat().st_mtime_ns
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> RunDirectoryError:
+    return RunDirectoryError(f"{folder / MARK}: cannot be written: {error.strerror}")
+
+
+def is_pushed(folder: Path, place: Place) -> bool:
+    """Whether all of `folder` as it is now was copied to `place`, by the note in it."""
+    try:
+        if read_json(folder / MARK).get("store") != place.url:
+            return False
+        since = (folder / MARK).stat().st_mtime_ns
+        files = (path for path in folder.rglob("*") if not path.name.startswith("."))
+        return all(path.stat().st_mtime_ns < since for path in files if path.is_file())
+    except (RunDirectoryError, OSError):
+        return False
+
+
+def _there(name: str, objects: Objects) -> Manifest | None:
+    try:
+        return parse(objects.read(f"{name}/{NAME}"), objects.place.url)
+    except NotThere:
+        return None
+
+
+def _is_there(file: File, name: str, before: Manifest | None) -> bool:
+    known = before.files.get(name) if before else None
+    return known is not None and known.sha256 == file.sha256
+
+
+def _manifest(folder: Path, name: str, found: Mapping[str, Entry]) -> Manifest:
+    said = _said(folder)
+    return Manifest(
+        run_id=name,
+        bundled=wall_clock(),
+        brownout=version("brownout"),
+        verdict=verdict_of(folder),
+        stand_in=bool((said.get("cluster") or {}).get("stand_in")),
+        versions={key: str(value) for key, value in (said.get("versions") or {}).items()},
+        files={each: entry.file for each, entry in found.items()},
+    )
+
+
+def _said(folder: Path) -> Mapping[str, Any]:
+    """Return run.json; nothing where the folder has none, as one of a game day or a torn one."""
+    try:
+        return read_json(folder / "run.json")
+    except RunDirectoryError:
+        return {}
+
+
+def _put_manifest(objects: Objects, manifest: Manifest) -> None:
+    data = manifest.model_dump_json(indent=2).encode() + b"\n"
+    listed = File(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+    objects.put(f"{manifest.run_id}/{NAME}", lambda: io.BytesIO(data), listed)

@@ -1,0 +1,107 @@
+"""All that is wrong with an experiment: for Chaos Toolkit, for our control, and for a run of it.
+
+Nothing is touched: no cluster is asked, no load started.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from brownout.base.errors import BrownoutError, ConfigurationError
+
+__all__ = ["problems", "problems_of"]
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+def problems(data: Mapping[str, Any], variables: Mapping[str, Any] | None = None) -> list[str]:
+    """Return what is wrong with an experiment that is run with these `--var` variables."""
+    found = [*_chaos_toolkit(data), *_house_rules(data), *_undeclared(data)]
+    return found or _plan(data, variables or {})
+
+
+def problems_of(step: Callable[[], Any]) -> list[str]:
+    """Do one step; return the problems that it found."""
+    try:
+        step()
+    except ConfigurationError as error:
+        return error.problems
+    except BrownoutError as error:
+        return [str(error)]
+    return []
+
+
+def _chaos_toolkit(data: Mapping[str, Any]) -> Iterator[str]:
+    """Ask Chaos Toolkit for every part on its own: by itself it ends at the first problem."""
+    from chaoslib.activity import ensure_activity_is_valid
+    from chaoslib.control import validate_controls
+    from chaoslib.exceptions import ChaosException
+    from chaoslib.extension import validate_extensions
+    from chaoslib.hypothesis import ensure_hypothesis_is_valid
+
+    def said(check: Callable[[Any], Any], part: Any) -> Iterator[str]:
+        try:
+            check(part)
+        except ChaosException as error:
+            yield str(error)
+        except (AttributeError, KeyError, TypeError) as error:
+            yield f"is not formed as Chaos Toolkit wants it ({error})"
+
+    for key in ("title", "description", "method"):
+        if data.get(key) is None:
+            yield f"{key}: missing"
+    for index, activity in enumerate(data.get("method") or []):
+        yield from (f"method[{index}]: {p}" for p in said(ensure_activity_is_valid, activity))
+    for index, activity in enumerate(data.get("rollbacks") or []):
+        yield from (f"rollbacks[{index}]: {p}" for p in said(ensure_activity_is_valid, activity))
+    hypothesis = data.get("steady-state-hypothesis") or {}
+    for index, probe in enumerate(hypothesis.get("probes") or []):
+        alone = {"title": "one probe", "probes": [probe]}
+        for problem in said(ensure_hypothesis_is_valid, {**data, "steady-state-hypothesis": alone}):
+            yield f"steady-state-hypothesis.probes[{index}]: {problem}"
+    yield from said(validate_controls, data)
+    yield from said(validate_extensions, data)
+
+
+def _house_rules(data: Mapping[str, Any]) -> Iterator[str]:
+    """What an experiment needs so that a run is measured, judged and put back."""
+    from brownout.session.plan import extension_problems
+
+    modules = [c.get("provider", {}).get("module") for c in data.get("controls") or []]
+    if "brownout.control" not in modules:
+        yield "controls: lack `brownout.control`, which makes the load and the verdict"
+    strategy = data.get("runtime", {}).get("rollbacks", {}).get("strategy")
+    if strategy != "always":
+        yield f"runtime.rollbacks.strategy: found {strategy!r}, wanted 'always'"
+    undone = [a.get("provider", {}).get("func") for a in data.get("rollbacks") or []]
+    if "put_back" not in undone:
+        yield "rollbacks: lack `brownout.actions.node.put_back`, which undoes what was broken"
+    yield from extension_problems(data)
+
+
+def _undeclared(data: Mapping[str, Any]) -> Iterator[str]:
+    """Name each `${variable}` that the configuration does not have: it would stay as it is."""
+    secrets = (data.get("secrets") or {}).values()
+    declared = set(data.get("configuration") or {}).union(*(group for group in secrets))
+    parts = {key: value for key, value in data.items() if key != "configuration"}
+    for name in dict.fromkeys(_VARIABLE.findall(json.dumps(parts))):
+        if name not in declared:
+            yield f"configuration: lacks `{name}`, which is used as ${{{name}}}"
+
+
+def _plan(data: Mapping[str, Any], variables: Mapping[str, Any]) -> list[str]:
+    """Resolve the run as the control will: cluster, workload, limits, options."""
+    from chaoslib.configuration import load_configuration
+    from chaoslib.exceptions import ChaosException
+    from chaoslib.secret import load_secrets
+
+    from brownout.base.secret import offer_secrets
+    from brownout.session.plan import make_plan
+
+    try:
+        configuration = load_configuration(data.get("configuration") or {}, dict(variables))
+        offer_secrets(load_secrets(data.get("secrets") or {}, configuration))
+    except ChaosException as error:
+        return [f"configuration: {error}"]
+    return problems_of(lambda: make_plan(data, configuration, variables))

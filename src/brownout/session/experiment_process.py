@@ -1,0 +1,111 @@
+"""One experiment as `chaos run` in a process of its own, and what it left.
+
+Chaos Toolkit keeps its controls in a global and wants the main thread, so whoever runs several
+experiments runs each as a process.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from brownout.base.errors import RunDirectoryError
+from brownout.faults import open_runs
+from brownout.run.directory import RunDirectory
+from brownout.run.metadata import OCCASION
+from brownout.session.signals import Terminated
+
+__all__ = ["ExperimentProcess", "Outcome"]
+
+STDERR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a process that is over left. `impact` is impact.json, None where no run was opened.
+
+    `unmended` says why no other may follow: something is still broken, or nobody knows.
+    """
+
+    directory: Path | None
+    impact: Mapping[str, Any] | None
+    unmended: str | None
+
+    @property
+    def verdict(self) -> str:
+        """The run's verdict; `not run` where there is none."""
+        return str(self.impact["verdict"]) if self.impact else "not run"
+
+
+class ExperimentProcess:
+    """`chaos run` of `experiment`; a context, whose process has ended when it is left.
+
+    `variables` are as `--var` has them, `controls` is a file for `--control-file`. Its words go
+    where ours go, to stderr. With `leashed` it is told to stop, and puts everything back, when
+    this process dies. `occasion` is what the run is a part of, for the history.
+    """
+
+    def __init__(
+        self,
+        experiment: Path,
+        variables: Sequence[str] = (),
+        controls: Path | None = None,
+        leashed: bool = False,
+        occasion: str = "",
+    ) -> None:
+        self._place = tempfile.TemporaryDirectory(prefix="brownout-experiment-")
+        self._journal = Path(self._place.name) / "journal.json"
+        self._claimed_before = {claim.run for claim in open_runs.claims()}
+        starter = ["brownout.base.leash", str(os.getpid())] if leashed else ["chaostoolkit"]
+        command = [sys.executable, "-m", *starter, "--no-version-check", "--log-file", os.devnull,
+                   "run", "--journal-path", str(self._journal)]  # fmt: skip
+        command += ["--control-file", str(controls)] if controls else []
+        command += [part for text in variables for part in ("--var", text)]
+        environment = {**os.environ, **({OCCASION: occasion} if occasion else {})}
+        # Not sys.stderr: within a test that may be an object without a file.
+        self.process = subprocess.Popen([*command, str(experiment)], stdout=STDERR, env=environment)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: object) -> None:
+        if kind is not None and issubclass(kind, Terminated):
+            self.process.terminate()
+        self.process.wait()  # after a Ctrl-C too: it heard it as well, and puts everything back
+        self._place.cleanup()
+
+    def outcome(self) -> Outcome:
+        """Wait for the end and return what there is of it."""
+        self.process.wait()
+        said = self._said()
+        directory = Path(str(said["run"])) if said.get("run") else None
+        runs = [claim.run for claim in open_runs.claims() if claim.kind == "run"]
+        held = [run for run in runs if run not in self._claimed_before]
+        unmended = None
+        if said.get("undo_failed"):
+            unmended = "; ".join(map(str, said["undo_failed"]))
+        elif held:
+            unmended = f"the run {held[0]} died before it had put everything back"
+        return Outcome(directory, _impact_of(directory), unmended)
+
+    def _said(self) -> Mapping[str, Any]:
+        """Return what our control left in the journal; nothing where it never came to that."""
+        try:
+            journal = json.loads(self._journal.read_text(encoding="utf-8"))
+            return dict(journal.get("brownout") or {})
+        except (OSError, ValueError):
+            return {}
+
+
+def _impact_of(directory: Path | None) -> Mapping[str, Any] | None:
+    if directory is None:
+        return None
+    try:
+        return RunDirectory.open(directory).read_impact()
+    except RunDirectoryError:
+        return None

@@ -1,0 +1,1 @@
+"""What people read: the report, the table, the panel while a run lasts."""

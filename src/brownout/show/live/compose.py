@@ -1,0 +1,82 @@
+"""Put the board together from what is known of the run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from brownout.show.live.board import Board, Countdown
+from brownout.show.live.course import countdown_of, marks_of, phase_of, title_of
+from brownout.show.live.figures import figures_of
+from brownout.show.live.outlook import Course, limits_of, measure, outlook_of
+
+if TYPE_CHECKING:
+    from brownout.run.events import Event
+    from brownout.run.table import Series
+
+__all__ = ["Known", "compose"]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a run now. Whatever is not known yet is empty or None.
+
+    `record` is run.json. `phase`, where it is given, is more exact than what the events tell;
+    `broken` likewise.
+    """
+
+    title: str = ""
+    record: Mapping[str, Any] = field(default_factory=dict)
+    events: Sequence["Event"] = ()
+    series: "Series | None" = None
+    causes: Mapping[str, int] = field(default_factory=dict)
+    percentiles_ms: tuple[float | None, float | None] = (None, None)
+    phase: str = ""
+    detail: str = ""
+    progress: tuple[int, int] | None = None
+    countdown: Countdown | None = None
+    broken: Mapping[str, str] | None = None
+
+
+def compose(known: Known) -> Board:
+    """Return the board of this moment."""
+    figures = None
+    course = Course()
+    limits = limits_of(known.record)
+    if known.series is not None:
+        figures = figures_of(known.series, known.causes, known.percentiles_ms)
+        if known.record.get("settings"):
+            course = measure(known.series, known.events, _settings(known.record), limits)
+    countdown = known.countdown
+    if countdown is None and figures is not None:
+        countdown = countdown_of(known.record, known.events, figures.t)
+    return Board(
+        title=title_of(known.record) or known.title,
+        phase=known.phase or phase_of(known.events),
+        detail=known.detail,
+        progress=known.progress,
+        countdown=countdown,
+        figures=figures,
+        baseline_tps=course.baseline_tps,
+        broken=_broken(known),
+        clocks=course.clocks,
+        marks=marks_of(known.events),
+        outlook=outlook_of(course, limits) if course.clocks else None,
+    )
+
+
+def _settings(record: Mapping[str, Any]) -> Any:
+    from brownout.measure.settings import MeasureSettings
+
+    return MeasureSettings.from_mapping(record["settings"])
+
+
+def _broken(known: Known) -> Mapping[str, str]:
+    if known.broken is not None:
+        return known.broken
+    from brownout.faults import debts
+    from brownout.faults.heal import still_broken
+
+    # A member that was only asked to stand back goes on serving.
+    waiting = still_broken(known.events)
+    stands = {node: mend for node, mend in waiting.items() if mend != "undrain_node"}
+    return {**stands, **debts.away(debts.left(known.events))}

@@ -1,0 +1,87 @@
+"""The recovery clocks of a fault on one axis: service, every member back, redundancy back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brownout.base.words import duration
+from brownout.show.report.axes import Axis, time
+from brownout.show.report.words import NOT_SEEN
+
+__all__ = ["Clock", "Clocks", "clocks"]
+
+NAMES = {
+    "recovery_time": ("service recovered", "first"),
+    "settled_time": ("last dip over", "raw"),
+    "rejoin_time": ("rejoined", "third"),
+    "redundancy_time": ("redundancy restored", "fourth"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """One bar; places in % of the axis. `sure` ends where it was last seen not to be so yet."""
+
+    name: str
+    style: str
+    words: str
+    sure: float
+    unsure: float
+    goal: float | None
+    goal_words: str
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """The clocks of one fault over `axis`, in seconds since its effect."""
+
+    name: str
+    axis: Axis
+    bars: tuple[Clock, ...]
+
+
+def clocks(fault: Mapping[str, Any], slos: list[Mapping[str, Any]], name: str) -> Clocks | None:
+    """Return the clocks of `fault`; None where it took no effect, so that none was started."""
+    if fault["effective"] is None:
+        return None
+    goals = {
+        slo["name"]: float(slo["limit"])
+        for slo in slos
+        if slo["scope"] == "total" and slo["name"] in NAMES and slo["limit"] is not None
+    }
+    pairs = {key: _pair(fault[key]) for key in NAMES}
+    times = [pair[1] for pair in pairs.values() if pair[1] is not None]
+    # A limit far beyond everything would press the bars together: it is only written then.
+    longest = max([*times, 1.0])
+    near = [goal for goal in goals.values() if goal <= 4 * longest]
+    axis = time(0.0, 1.05 * max([longest, *near]), wanted=6)
+    bars = tuple(_bar(key, pair, goals.get(key), axis) for key, pair in pairs.items())
+    return Clocks(name, axis, bars)
+
+
+def _bar(
+    key: str, pair: tuple[float | None, float | None], goal: float | None, axis: Axis
+) -> Clock:
+    words, style = NAMES[key]
+    last_no, first_yes = pair
+    end = 100.0 if first_yes is None else 100 * axis.position(first_yes)
+    sure = end if last_no is None else min(end, 100 * axis.position(last_no))
+    shown = goal is not None and goal <= axis.high
+    return Clock(
+        name=words,
+        style=style,
+        words=NOT_SEEN if first_yes is None else duration(first_yes),
+        sure=sure,
+        unsure=end - sure,
+        goal=100 * axis.position(goal) if goal is not None and shown else None,
+        goal_words="" if goal is None else f"limit {duration(goal)}",
+        reached=first_yes is not None,
+    )
+
+
+def _pair(value: Any) -> tuple[float | None, float | None]:
+    """[last no, first yes]; a plain number has no last no."""
+    if isinstance(value, list):
+        return value[0], value[-1]
+    return None, value

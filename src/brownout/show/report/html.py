@@ -1,0 +1,84 @@
+"""Write `report.html`: one file without a network, for someone who was not there."""
+
+import os
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brownout.base.errors import RunDirectoryError, Unsupported
+from brownout.show.report.material import Material
+from brownout.show.report.page import context
+from brownout.show.report.palette import DARK, LIGHT, PAPER, css, looks_css
+from brownout.show.report.reading import read
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["fill", "render", "save", "write"]
+
+TEMPLATES = Path(__file__).parent / "template"
+
+
+def write(run: Path) -> Path:
+    """Make `report.html` in the run directory `run` from its files and return its path.
+
+    Whatever of the run is missing is named in the report. Raises `RunDirectoryError` where
+    `run` is no run directory or the report cannot be written, `Unsupported` without jinja2.
+    """
+    target = run / "report.html"
+    text = render(read(run))
+    save(target, text)
+    return target
+
+
+def save(target: Path, text: str) -> None:
+    """Write a page in one step; raises `RunDirectoryError` where that cannot be done."""
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise RunDirectoryError(
+            f"{target}: cannot be written: {error.strerror}", "free some space or check permissions"
+        ) from error
+
+
+def render(material: Material) -> str:
+    """Return the whole page as text."""
+    return fill("report.html.j2", context(material))
+
+
+def fill(template: str, values: Mapping[str, Any]) -> str:
+    """Return the page that a template makes of its values, in the one style of all pages."""
+    environment = _environment()
+    style = environment.get_template("report.css").render(
+        light=css(LIGHT), dark=css(DARK), paper=css(PAPER), looks=looks_css()
+    )
+    script = (TEMPLATES / "report.js").read_text("utf-8")
+    return environment.get_template(template).render(style=style, script=script, **values)
+
+
+@cache
+def _environment() -> "Environment":
+    try:
+        import jinja2
+    except ImportError as error:
+        raise Unsupported(
+            "a report needs jinja2, which is not installed",
+            "install it by `pip install 'brownout[report]'`",
+        ) from error
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["kept"] = _kept
+    return environment
+
+
+def _kept(text: str) -> str:
+    """Keep a number and its unit on one line."""
+    return re.sub(r"(?<=\d) (?=(?:s|ms|µs|min|%)(?!\w))", "\u00a0", text)

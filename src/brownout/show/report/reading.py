@@ -1,0 +1,175 @@
+"""Read a run directory into the material of a report; what cannot be read is named as missing."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from brownout.base.errors import BrownoutError
+from brownout.judge.analysis import analyze
+from brownout.run.csvfile import read_rows
+from brownout.run.directory import RunDirectory
+from brownout.run.events import Event, read_events
+from brownout.run.lanes import read_lanes
+from brownout.run.latency import LatencyLog, read_hlog
+from brownout.run.metadata import read_json
+from brownout.run.series import Series, Table, read_series
+from brownout.run.table import BUCKETS_PER_S, OUTCOME_COLUMNS
+from brownout.show.report.absences import absences
+from brownout.show.report.chart import Floats
+from brownout.show.report.happenings import happenings
+from brownout.show.report.material import Columns, Material, Window
+from brownout.show.report.response import over_time, spectra
+
+__all__ = ["read"]
+
+ERRORS = ("t", "stream", "op", "cause", "code", "n")
+GENERATOR = ("t", "lag_p99_ms", "lag_max_ms", "gc_pause_ms", "cpu_s", "rss_mb", "goroutines")
+#: What is drawn of each view of the series.
+BY_COMPLETION, BY_START = ("offered", "ok"), OUTCOME_COLUMNS
+SCOPES = ("total", "read", "write")
+Part = TypeVar("Part")
+
+
+def read(run: Path) -> Material:
+    """Return the material of the run in `run`; its impact.json is made where there is none.
+
+    Raises `RunDirectoryError` where `run` is no run directory.
+    """
+    directory = RunDirectory.open(run)
+    return _Reader(directory).material()
+
+
+class _Reader:
+    """Reads part by part; of a part that cannot be read a sentence is left in `missing`."""
+
+    def __init__(self, directory: RunDirectory) -> None:
+        self._directory = directory
+        self._missing: dict[str, str] = {}
+
+    def material(self) -> Material:
+        """Read everything."""
+        here = self._directory
+        nothing: dict[str, Any] = {}
+        no_errors: list[dict[str, Any]] = []
+        impact = self._part("impact", self._impact, nothing)
+        series = self._part("series", lambda: read_series(here.path), None)
+        log = self._part("latency", lambda: read_hlog(here.latency), LatencyLog({}))
+        errors = self._part("errors", lambda: list(_errors(here.errors)), no_errors)
+        material = Material(
+            path=here.path,
+            impact=impact,
+            metadata=self._part("metadata", here.read_metadata, nothing),
+            generator=self._json("generator", here.generator),
+            journal=self._json("journal", here.journal),
+            happenings=happenings(self._part("events", self._events, [])),
+            lanes=self._part("lanes", lambda: _lanes(here.lanes), {}),
+            errors=errors,
+            health=self._part("health", lambda: _health(here.generator_series), {}),
+            dips=_dips(impact),
+            episodes=_episodes(impact),
+            missing=dict(self._missing),
+            **_drawn(series, log, errors, impact),
+        )
+        return replace(material, missing={**self._missing, **absences(material)})
+
+    def _part(self, name: str, read_it: Callable[[], Part], otherwise: Part) -> Part:
+        try:
+            return read_it()
+        except BrownoutError as error:
+            self._missing[name] = f"{error}."
+            return otherwise
+
+    def _json(self, part: str, path: Path) -> dict[str, Any]:
+        return self._part(part, lambda: read_json(path), {}) if path.is_file() else {}
+
+    def _events(self) -> list[Event]:
+        here = self._directory
+        return read_events(here.events) if here.events.is_file() else []
+
+    def _impact(self) -> dict[str, Any]:
+        """The impact as it was made; made now where it was not."""
+        here = self._directory
+        return here.read_impact() if here.impact.is_file() else analyze(here.path)
+
+
+def _drawn(
+    series: Series | None,
+    log: LatencyLog,
+    errors: Sequence[Mapping[str, Any]],
+    impact: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What stands on the series; without one there is no time to draw anything over."""
+    if series is None or not len(series.completion):
+        return {}
+    return {
+        "series": _columns(series, series.completion, BY_COMPLETION),
+        "outcomes": _columns(series, series.outcomes, BY_START),
+        "causes": _causes(errors, len(series.completion)),
+        "latency": over_time(log, series, ("read", "write")),
+        "spectra": spectra(log, series, impact),
+    }
+
+
+def _columns(series: Series, table: Table, names: Sequence[str]) -> dict[str, Columns]:
+    """The columns of each scope that the load has."""
+    t = np.arange(len(table)) / BUCKETS_PER_S
+    return {
+        scope: {"t": t, **{n: table.total(scope, n).astype(np.float64) for n in names}}
+        for scope in SCOPES
+        if scope in series.scopes
+    }
+
+
+def _errors(path: Path) -> Iterator[dict[str, Any]]:
+    for t, stream, op, cause, code, n in read_rows(path, ERRORS):
+        counted = {"cause": cause, "code": code, "n": int(float(n))}
+        yield {"t": float(t), "stream": stream, "op": op, **counted}
+
+
+def _causes(errors: Sequence[Mapping[str, Any]], buckets: int) -> dict[str, Floats]:
+    """Operations by cause in each bucket."""
+    found: dict[str, Floats] = {}
+    for row in errors:
+        counts = found.setdefault(row["cause"], np.zeros(buckets))
+        bucket = round(row["t"] * BUCKETS_PER_S)
+        if 0 <= bucket < buckets:
+            counts[bucket] += row["n"]
+    return found
+
+
+def _lanes(path: Path) -> dict[str, Columns]:
+    return {
+        lane: {"t": np.arange(len(found["ok"])) / BUCKETS_PER_S,
+               **{name: values.astype(np.float64) for name, values in found.items()}}
+        for lane, found in read_lanes(path).items()
+    }  # fmt: skip
+
+
+def _health(path: Path) -> Columns:
+    """The generator's own columns; `cpu_s` per second instead of since the start."""
+    rows = [[float(value) for value in row] for row in read_rows(path, GENERATOR)]
+    if not rows:
+        return {}
+    columns = dict(zip(GENERATOR, np.array(rows).T, strict=True))
+    return columns | {"cpu_s": np.diff(columns["cpu_s"], prepend=columns["cpu_s"][0])}
+
+
+def _dips(impact: Mapping[str, Any]) -> dict[str, list[Window]]:
+    """The dips of all faults, by scope."""
+    found: dict[str, list[Window]] = {}
+    for fault in impact.get("faults") or []:
+        for scope, measured in {"total": fault, **fault["scopes"]}.items():
+            dips = [Window(start, end) for start, end in measured["dips"] or []]
+            found.setdefault(scope, []).extend(dips)
+    return found
+
+
+def _episodes(impact: Mapping[str, Any]) -> list[Window]:
+    """From when to when each fault was felt; one without effect only where it was requested."""
+    return [
+        Window(fault["start"], fault["start"] if fault["end"] is None else fault["end"])
+        for fault in impact.get("faults") or []
+    ]

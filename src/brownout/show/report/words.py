@@ -1,0 +1,102 @@
+"""Numbers as people read them: thousands apart, units beside, three figures at most."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from brownout.base.words import duration
+from brownout.judge.slo import Limit
+
+__all__ = [
+    "NOT_SEEN",
+    "STAND_IN",
+    "between",
+    "data_size",
+    "limit_words",
+    "number",
+    "pace",
+    "quantity",
+]
+
+#: Stands beneath figures that are a stand-in's.
+STAND_IN = "STAND-IN: not the database was measured, and nothing here says how fast it is."
+#: Stands for what a run waited for until it ended, in whatever way: it may have come later.
+NOT_SEEN = "not seen before the run ended"
+#: Measures that are ratios, shown as percentages.
+RATIOS = {
+    "tps_drop",
+    "mean_drop",
+    "worst_second",
+    "availability",
+    "decay",
+    "throughput_while_moving",
+    "capacity_ratio",
+}
+#: Measures that are counts.
+COUNTS = {
+    "lost_operations",
+    "lost_writes",
+    "errors",
+    "errors_after_retry",
+    "records_moved",
+    "records_moved_per_s",
+}
+#: Measures in bytes.
+SIZES = {"bytes_moved", "bytes_moved_per_s"}
+
+
+def number(value: float) -> str:
+    """`41,220`."""
+    return f"{value:,.0f}"
+
+
+def pace(load: Mapping[str, Any]) -> str:
+    """`800/s open loop`, `closed loop`, `300/s mixed loop`; `load` is that of `impact.json`."""
+    rate = f"{number(load['rate'])}/s" if load.get("rate") else ""
+    loop = f"{load['loop']} loop" if load.get("loop") else ""
+    return " ".join(part for part in (rate, loop) if part)
+
+
+def data_size(size: float) -> str:
+    """`812 B`, `64.2 kB`, `1.1 GB`."""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.1f} GB"
+
+
+def quantity(measure: str, value: float | list[float] | None) -> str:
+    """Word a value by its measure: a ratio as a percentage, a time in seconds, a count plain.
+
+    A milestone is a pair, the last poll that said no and the first that said yes.
+    """
+    if isinstance(value, list):
+        value = value[-1]
+    if value is None:
+        return NOT_SEEN if measure.endswith("_time") else "no data"
+    if measure in RATIOS:
+        return f"{100 * value:.3g} %"
+    if measure in COUNTS:
+        return number(value)
+    if measure in SIZES:
+        return data_size(value)
+    if measure.endswith("_us"):
+        return f"{value / 1000:,.1f} ms"
+    return duration(value)
+
+
+def between(
+    ends: Sequence[float | None] | None, worded: Callable[[float | None], str], value: Any
+) -> str:
+    """Word a value, or `2.3 s to 8.6 s` where it lies between a best and a worst case."""
+    if not ends or ends[0] == ends[1]:
+        return worded(value)
+    best, worst = ends
+    return f"{worded(best)} to {worded(worst)}"
+
+
+def limit_words(limit: Limit) -> str:
+    """`recovery_time ≤ 10 s`, with the scope where it is not the whole load."""
+    scope = "" if limit.scope == "total" else f" ({limit.scope})"
+    sign = "≥" if limit.direction == "at_least" else "≤"
+    return f"{limit.measure}{scope} {sign} {quantity(limit.measure, limit.limit)}"

@@ -1,0 +1,59 @@
+"""Who is meant by a target."""
+
+import pytest
+
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.databases.adapter import Member
+from brownout.databases.aerospike.choosing import choose
+from brownout.inventory.model import Node
+
+NODES = [Node(name=f"n{n}", address=f"h{n}:3000", rack=f"r{n % 2}") for n in range(1, 6)]
+
+
+def members(sick: str = "") -> list[Member]:
+    return [
+        Member(n.name, n.address, "primary" if n.name == "n5" else "secondary", "", n.name != sick)
+        for n in NODES
+    ]
+
+
+def chosen(select: str, seed: int = 1, sick: str = "") -> list[str]:
+    return [node.name for node in choose(select, seed, NODES, lambda: members(sick))]
+
+
+def test_a_name_a_role_and_a_draw() -> None:
+    assert chosen("n3") == ["n3"]
+    assert chosen("primary") == ["n5"]
+    assert chosen("secondary", 7) == chosen("secondary", 7) != ["n5"]
+    assert len(chosen("random")) == 1
+
+
+def test_a_rack_is_all_its_healthy_nodes() -> None:
+    assert chosen("rack=r1") == ["n1", "n3", "n5"]
+    assert chosen("rack=r1", sick="n3") == ["n1", "n5"]
+
+
+def test_a_rack_is_drawn_by_the_seed() -> None:
+    drawn = {tuple(chosen("rack", seed)) for seed in range(20)}
+
+    assert drawn == {("n1", "n3", "n5"), ("n2", "n4")}
+    assert chosen("rack", 3) == chosen("rack", 3)
+
+
+@pytest.mark.parametrize(
+    ("select", "says"), [("n9", "wanted a node"), ("rack=r7", "wanted one of r0, r1")]
+)
+def test_who_is_not_there_is_an_error_of_the_input(select: str, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        chosen(select)
+
+
+def test_without_racks_in_the_inventory_none_can_be_meant() -> None:
+    bare = [node.model_copy(update={"rack": ""}) for node in NODES]
+    with pytest.raises(ConfigurationError, match="gives no node a `rack`"):
+        choose("rack", 1, bare, members)
+
+
+def test_a_role_that_nobody_has_now_is_an_error_of_the_cluster() -> None:
+    with pytest.raises(ClusterError, match="no node is primary now"):
+        chosen("primary", sick="n5")

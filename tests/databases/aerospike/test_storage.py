@@ -1,0 +1,176 @@
+"""What a wipe empties: the files and devices that a node's own configuration names, no others."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import pytest
+from tests.loopdevice import Loop, loop_device
+
+from brownout.base.errors import Refused
+from brownout.databases.aerospike import AerospikeAdapter, storage
+from brownout.databases.aerospike.storage import devices_in, files_in
+from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine.commands import LocalRunner
+from brownout.machine.host import Proof, host_for
+from brownout.machine.ssh import storage as ssh_storage
+from brownout.machine.ssh.spec import SshSpec
+
+CONF = """
+logging {
+    file /var/log/aerospike.log {
+        context any info
+    }
+}
+namespace users {
+    storage-engine device {
+        file /data/a/users.dat   # the first
+        file /data/b/users.dat /shadow/users.dat
+        # file /data/c/users.dat
+        filesize 4G
+    }
+}
+namespace orders {
+    storage-engine device {
+        device /dev/nvme0n1 /dev/sdb
+        device /dev/nvme1n1
+    }
+}
+namespace cache {
+    storage-engine memory {
+        data-size 1G
+    }
+}
+"""
+
+
+def test_only_files_of_a_storage_engine_count_and_shadows_do_too() -> None:
+    assert list(map(str, files_in(CONF))) == [
+        "/data/a/users.dat", "/data/b/users.dat", "/shadow/users.dat",
+    ]  # fmt: skip
+
+
+def test_devices_and_their_shadows_count() -> None:
+    assert list(map(str, devices_in(CONF))) == ["/dev/nvme0n1", "/dev/sdb", "/dev/nvme1n1"]
+
+
+def test_a_configuration_without_storage_names_none() -> None:
+    assert files_in("service {\n}\n") == []
+    assert devices_in("service {\n}\n") == []
+
+
+def node_with(home: Path, *lines: str) -> Node:
+    """A node whose configuration has these lines in its `storage-engine`."""
+    home.mkdir(exist_ok=True)
+    file = home / "aerospike.conf"
+    inner = "\n".join(lines)
+    file.write_text(f"namespace test {{\nstorage-engine device {{\n{inner}\n}}\n}}\n")
+    host = ProcessSpec(pid_file=home / "asd.pid", command=("true",), config_file=file)
+    return Node(name=home.name, address="127.0.0.1:3000", host=host)
+
+
+def targets(node: Node) -> list[Path]:
+    return storage.targets(node, host_for(node))
+
+
+def test_files_are_wiped_by_their_directory_and_devices_as_such(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "test.dat").touch()
+    node = node_with(tmp_path / "n1", f"file {data}/test.dat", "device /dev/nvme0n1")
+    assert targets(node) == [data, Path("/dev/nvme0n1")]
+
+
+def test_a_directory_that_holds_more_than_the_nodes_storage_is_not_wiped(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "test.dat").touch()
+    (data / "photos.tar").touch()
+    with pytest.raises(Refused, match=r"holds more than its storage files: photos.tar"):
+        targets(node_with(tmp_path / "n1", f"file {data}/test.dat"))
+
+
+def test_a_node_that_stores_nothing_is_not_wiped(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="names no `file` or `device`"):
+        targets(node_with(tmp_path / "n1", "filesize 4G"))
+
+
+def test_storage_that_is_another_nodes_too_is_not_wiped(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    nodes = tuple(
+        node_with(tmp_path / name, f"file {data}/test.dat").model_copy(
+            update={"address": f"127.0.0.1:300{name[1]}"}
+        )
+        for name in ("n1", "n2")
+    )
+    cluster = Cluster(name="c", database="aerospike", environment="test", nodes=nodes)
+    with AerospikeAdapter(cluster) as adapter, pytest.raises(Refused, match="is node `n2`'s too"):
+        adapter.data_directories(nodes[0])
+
+
+def on_ssh(node: Node, *devices: Path) -> Node:
+    """The same node, reached by ssh, with `devices` listed in the inventory."""
+    assert node.host is not None
+    host = SshSpec(service="aerospike", devices=tuple(devices), config_file=node.host.config_file)
+    return node.model_copy(update={"host": host})
+
+
+def test_a_listed_device_of_a_node_that_has_none_is_a_mistake(tmp_path: Path) -> None:
+    node = node_with(tmp_path / "n1", f"file {tmp_path}/data/test.dat")
+    listed = on_ssh(node, Path("/dev/disk/by-id/nvme-x"))
+    with pytest.raises(Refused, match=r"lists `/dev/disk/by-id/nvme-x` under `devices`, but"):
+        storage.targets(listed, host_for(node))
+
+
+def wipe(node: Node, *devices: Path) -> Proof:
+    """Wipe what the node's configuration names, as on another machine, with `devices` listed."""
+    spec = on_ssh(node, *devices).host
+    assert isinstance(spec, SshSpec)
+    found = [PurePosixPath(path) for path in targets(node)]
+    return ssh_storage.wipe(LocalRunner(), spec, found)
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Iterator[Loop]:
+    with loop_device(tmp_path) as device:
+        yield device.filled()
+
+
+def test_the_device_of_a_nodes_configuration_is_wiped_and_reads_zero(
+    tmp_path: Path, loop: Loop
+) -> None:
+    proof = wipe(node_with(tmp_path / "n1", f"device {loop.device}"), loop.stable)
+    assert proof.evidence["devices"][0]["reads_zero"]
+    assert loop.reads_zero()
+
+
+def test_a_listed_device_that_the_nodes_configuration_does_not_name_is_a_mistake(
+    tmp_path: Path, loop: Loop
+) -> None:
+    (tmp_path / "other").mkdir()
+    with loop_device(tmp_path / "other") as other, pytest.raises(Refused, match="does not name"):
+        wipe(node_with(tmp_path / "n1", f"device {loop.device}"), loop.stable, other.stable)
+    assert loop.untouched()
+
+
+def test_a_device_of_the_configuration_that_the_inventory_does_not_list_is_not_wiped(
+    tmp_path: Path, loop: Loop
+) -> None:
+    with pytest.raises(Refused, match="the inventory does not list it under `devices`"):
+        wipe(node_with(tmp_path / "n1", f"device {loop.device}"))
+    assert loop.untouched()
+
+
+def test_a_device_that_is_mounted_is_not_wiped(tmp_path: Path, loop: Loop) -> None:
+    place = tmp_path / "mounted"
+    place.mkdir()
+    subprocess.run(["mkfs.ext2", "-q", str(loop.device)], check=True)
+    if subprocess.run(["mount", str(loop.device), str(place)], capture_output=True).returncode:
+        pytest.skip("this machine does not let us mount")
+    try:
+        with pytest.raises(Refused, match=f"it is mounted at `{place}`"):
+            wipe(node_with(tmp_path / "n1", f"device {loop.device}"), loop.stable)
+        assert (place / "lost+found").is_dir()
+    finally:
+        subprocess.run(["umount", str(place)], check=True)

@@ -1,0 +1,132 @@
+"""Where a member keeps its data: read from its own configuration, doubted, and refused."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from brownout.base.errors import Refused
+from brownout.databases.adapter import adapter_for
+from brownout.databases.mongodb.storage import path_in_command, path_in_file
+from brownout.infra.lab.ports import free_ports
+from brownout.inventory.model import Cluster, Node, ProcessSpec
+
+
+def node(
+    directory: Path, name: str, data: Path | None, command: Sequence[str] = ("mongod",)
+) -> Node:
+    """Return a node that is down; its configuration file names `data`."""
+    home = directory / name
+    home.mkdir()
+    configuration = home / "mongod.conf"
+    if data is not None:
+        configuration.write_text(f"storage:\n  dbPath: {data}\n", encoding="utf-8")
+    (port,) = free_ports(1)
+    host = ProcessSpec(
+        pid_file=home / "mongod.pid", config_file=configuration, command=tuple(command)
+    )
+    return Node(name=name, address=f"127.0.0.1:{port}", host=host)
+
+
+def directories(*nodes: Node) -> list[Path]:
+    """Ask for the data directories of the first of some nodes."""
+    cluster = Cluster(name="c", database="mongodb", environment="test", nodes=nodes)
+    adapter = adapter_for(cluster)
+    try:
+        return adapter.data_directories(nodes[0])
+    finally:
+        adapter.close()
+
+
+def storage(directory: Path, name: str = "data") -> Path:
+    path = directory / name
+    path.mkdir()
+    (path / "WiredTiger").touch()
+    return path
+
+
+def test_a_member_that_is_down_is_asked_by_its_file(tmp_path: Path) -> None:
+    data = storage(tmp_path)
+
+    assert directories(node(tmp_path, "n1", data)) == [data]
+
+
+def test_an_empty_directory_is_storage_too(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+
+    assert directories(node(tmp_path, "n1", tmp_path / "data")) == [tmp_path / "data"]
+
+
+def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
+    data = storage(tmp_path)
+    command = ("mongod", "--dbpath", str(data))
+
+    assert directories(node(tmp_path, "n1", tmp_path / "other", command)) == [data]
+
+
+def test_the_file_may_be_named_by_the_command_alone(tmp_path: Path) -> None:
+    data = storage(tmp_path)
+    one = node(tmp_path, "n1", data, ["mongod", "-f", str(tmp_path / "n1" / "mongod.conf")])
+    assert one.host is not None
+    one = one.model_copy(update={"host": one.host.model_copy(update={"config_file": None})})
+
+    assert directories(one) == [data]
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"data directory is not known: .*mongod\.conf` cannot be"):
+        directories(node(tmp_path, "n1", None))
+
+
+def test_a_directory_that_does_not_look_like_mongodb_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "thesis.tex").touch()
+
+    with pytest.raises(Refused, match=r"not look like MongoDB's storage: it holds thesis\.tex"):
+        directories(node(tmp_path, "n1", tmp_path / "data"))
+
+
+@pytest.mark.parametrize("theirs", ["data", "data/n2", "."])
+def test_a_directory_that_another_node_has_a_part_in_is_refused(
+    tmp_path: Path, theirs: str
+) -> None:
+    data = storage(tmp_path)
+
+    with pytest.raises(Refused, match="of node `n2` are the same or lie in each other"):
+        directories(node(tmp_path, "n1", data), node(tmp_path, "n2", tmp_path / theirs))
+
+
+def test_a_neighbour_whose_directory_is_not_known_is_a_reason_to_refuse(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="node `n2`: its data directory is not known"):
+        directories(node(tmp_path, "n1", storage(tmp_path)), node(tmp_path, "n2", None))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("storage:\n  dbPath: /data/n1\n", "/data/n1"),
+        ("storage: {dbPath: {__exec: 'pwd'}}", None),
+        ("storage: {dbPath: ''}", None),
+        ("storage: 3", None),
+        ("net: {port: 1}", None),
+        ("dbpath = /data/n1\n", None),
+        ("storage: [", None),
+        ("", None),
+    ],
+)
+def test_only_a_plain_db_path_in_a_file_is_believed(text: str, wanted: str | None) -> None:
+    assert path_in_file(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        (["mongod", "--dbpath", "/data/n1"], "/data/n1"),
+        (["mongod", "--dbpath=/data/n1", "--fork"], "/data/n1"),
+        (["mongod", "--dbpath"], None),
+        (["mongod", "--config", "/etc/mongod.conf"], None),
+        ([], None),
+    ],
+)
+def test_a_db_path_in_a_command_line_is_found(command: list[str], wanted: str | None) -> None:
+    assert path_in_command(command) == wanted

@@ -1,0 +1,91 @@
+"""Planned changes of five stand-in nodes: what a node comes with, and what must wait for it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.infra.lab.aerospike.waiting import await_state
+
+from brownout.base.errors import Refused
+from brownout.databases.aerospike import AerospikeAdapter
+from brownout.faults import debts
+from brownout.faults.debts import Debt
+from brownout.faults.faults import Faults
+from brownout.inventory.model import Cluster
+from brownout.machine.host import host_for
+from brownout.run.events import EventLog, read_events
+
+PINNED = "replication_factor was changed by this run, and a node starts with its own"
+
+
+@pytest.fixture
+def cluster(lab_aerospike: Cluster) -> Cluster:
+    return lab_aerospike
+
+
+def test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_another_factor(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
+) -> None:
+    faults.changes.adjust("replication_factor", 3)
+    await_state("three copies", lambda: adapter.stable("whole").reached)
+    node, spare = lab_aerospike.node("n2"), lab_aerospike.spares[0]
+    with pytest.raises(Refused, match=PINNED):
+        faults.stop(node, "clean")
+    with pytest.raises(Refused, match=PINNED):
+        faults.changes.remove(node)
+    with pytest.raises(Refused, match=PINNED):
+        faults.changes.add(spare)
+    assert faults.broken == {}
+
+
+def test_a_node_that_comes_later_moves_data_at_the_speed_that_the_others_were_given(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
+) -> None:
+    before = adapter.setting("migration_speed", None)
+    faults.changes.adjust("migration_speed", {"migrate_threads": 4})
+    faults.changes.add(lab_aerospike.spares[0])
+    told = adapter.setting("migration_speed", None)
+    assert sorted(told) == ["n1", "n2", "n3", "n4", "n5", "n6"]
+    assert {speed["migrate_threads"] for speed in told.values()} == {4}
+    assert faults.put_back() == []
+    assert adapter.setting("migration_speed", None) == before
+
+
+def test_a_node_that_was_quiesced_and_not_yet_out_when_the_run_died_is_given_its_work_back(
+    adapter: AerospikeAdapter, lab_aerospike: Cluster, tmp_path: Path
+) -> None:
+    log = EventLog(tmp_path / "died.ndjson")
+    node = lab_aerospike.node("n1")
+    log.intent("break", "remove_node", node=node.name, undo=Debt("add_node", node.name).undo())
+    adapter.drain(node)  # and then it died
+    owed = debts.left(read_events(tmp_path / "died.ndjson"))
+    with AerospikeAdapter(lab_aerospike) as later:
+        after = Faults(lab_aerospike, later, log, lambda t: t, {}, {}, owed)
+        assert after.put_back() == []
+    await_state("a whole cluster", lambda: adapter.stable("whole").reached)
+
+
+def test_the_only_copy_is_not_wiped_though_the_cluster_is_whole(
+    adapter: AerospikeAdapter, lab_aerospike: Cluster, log: Path
+) -> None:
+    node = lab_aerospike.node("n2")
+    faults = Faults(lab_aerospike, adapter, EventLog(log), lambda t: t, to_wipe=lambda _: True)
+    before = host_for(node).running().pid
+    assert adapter.would_lose([node]) == []
+    adapter.adjust("replication_factor", 1, None)
+    try:
+        await_state("one copy", lambda: adapter.stable("whole").reached)
+        with pytest.raises(Refused, match="copies: one more failure loses data: namespace `test`"):
+            faults.stop(node, "kill")
+        plan = [sys.executable, "-m", "brownout", "plan", "node-wipe"]
+        plan += ["--var", "cluster=lab-aerospike", "--var", "target=n2"]
+        said = subprocess.run(plan, capture_output=True, text=True)
+    finally:
+        adapter.adjust("replication_factor", 2, None)
+        await_state("two copies", lambda: adapter.stable("redundant").reached)
+    assert "NO   copies: one more failure loses data: namespace `test`: 1 of 2" in said.stdout
+    assert said.returncode == 64
+    assert host_for(node).running().pid == before
+    assert adapter.would_lose([node]) == []
+    assert adapter.would_lose(lab_aerospike.nodes[:2]) != []

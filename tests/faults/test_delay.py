@@ -1,0 +1,145 @@
+"""A member answers late: written down, guarded, and put back, after a crash too."""
+
+import time
+from pathlib import Path
+
+import pytest
+from tests import kill_harness
+
+from brownout.base.errors import ConfigurationError, Refused, Unsupported
+from brownout.databases.adapter import Adapter, adapter_for
+from brownout.databases.mongodb.access import access
+from brownout.databases.mongodb.link import Link
+from brownout.faults.faults import Faults
+from brownout.faults.heal import found_broken, still_broken
+from brownout.infra import lab
+from brownout.infra.lab import proxies
+from brownout.inventory import labs
+from brownout.inventory.model import Cluster, Guards, Node, ProcessSpec
+from brownout.machine.host import Delaying, delaying_host, host_for
+from brownout.run.events import EventLog, read_events
+
+pytestmark = pytest.mark.alone
+
+GENTLY = ("--var", "load=streams.lookups.rate=80,streams.orders.rate=60")
+BY = ("netem", "toxiproxy")
+
+
+@pytest.fixture
+def cluster(lab_slow: Cluster) -> Cluster:
+    return lab_slow
+
+
+def quickest_ms(node: Node, cluster: Cluster) -> float:
+    """The shortest of some answers of a member, over one connection, in milliseconds."""
+    link = Link(node, access(cluster), 5.0)
+    try:
+        link.ask("ping")
+        took = []
+        for _ in range(5):
+            asked = time.monotonic()
+            link.ask("ping")
+            took.append(time.monotonic() - asked)
+        return min(took) * 1000
+    finally:
+        link.close()
+
+
+def test_every_answer_of_a_slowed_primary_comes_so_much_later_and_nobody_is_elected(
+    lab_slow: Cluster, adapter: Adapter, faults: Faults, log: Path
+) -> None:
+    primary = adapter.targets("primary", 1)[0]
+    assert quickest_ms(primary, lab_slow) < 300
+    evidence = faults.delay(primary, 300, 0)["evidence"]
+    assert (evidence["state"], evidence["latency_ms"], evidence["already"]) == (
+        "slowed", 300, False
+    )  # fmt: skip
+    assert evidence["by"] in BY
+    assert faults.broken == {primary.name: "undelay_node"}
+    (event,) = read_events(log)
+    assert event.undo == {"action": "undelay_node"}
+    assert event.arguments == {"latency_ms": 300, "jitter_ms": 0}
+    assert quickest_ms(primary, lab_slow) >= 300
+    assert faults.delay(primary, 300, 0)["evidence"]["already"]
+    assert not faults.delay(primary, 200, 20)["evidence"]["already"]
+    assert delaying_host(primary).delayed() == f"200 ms ± 20 ms by {evidence['by']}"
+    others = [node for node in lab_slow.nodes if node != primary]
+    with pytest.raises(Refused, match=f"broken now: {primary.name}; at most 1 may be"):
+        faults.delay(others[0], 50, 0)
+    assert adapter.targets("primary", 1) == [primary]
+    assert faults.put_back() == []
+    assert faults.broken == still_broken(read_events(log)) == {}
+    assert delaying_host(primary).delayed() == ""
+    assert faults.undelay(primary)["evidence"]["already"]
+
+
+def test_a_run_killed_while_a_node_is_slow_is_healed(lab_slow: Cluster, tmp_path: Path) -> None:
+    healed = kill_harness.kill_and_heal(
+        lab_slow, tmp_path / "run", "delay_node", 0.5, "slow-node", GENTLY
+    )
+    assert "undelay_node" in healed.mended
+    assert [delaying_host(node).delayed() for node in lab_slow.nodes] == ["", "", ""]
+
+
+def test_a_slowed_node_is_found_without_a_record_and_lab_up_takes_it_away(
+    lab_slow: Cluster,
+) -> None:
+    node = lab_slow.nodes[0]
+    by = delaying_host(node).delay(80, 0).evidence["by"]
+    assert found_broken(lab_slow, {}) == {node.name: "undelay_node"}
+    said: list[str] = []
+    assert lab.up(lab_slow.name, progress=said.append) == lab_slow
+    assert f"{node.name} is slowed by 80 ms by {by}: taking that away" in said
+    assert found_broken(lab_slow, {}) == {}
+
+
+def test_a_toxiproxy_that_died_is_started_again_by_lab_up(
+    lab_slow: Cluster, adapter: Adapter
+) -> None:
+    if isinstance(lab_slow.nodes[0].host, ProcessSpec) and lab_slow.nodes[0].host.proxy is None:
+        pytest.skip("NOT TESTED: a lab with toxiproxy, since this machine has netem")
+    proxies.stop(labs.directory(lab_slow.name))
+    assert lab.up(lab_slow.name) == lab_slow
+    assert adapter.stable("whole").reached
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [((0, 0), "latency_ms: found 0"), ((60_001, 0), "latency_ms: found 60001"),
+     ((10, 11), "jitter_ms: found 11, wanted 0 to latency_ms")],
+)  # fmt: skip
+def test_a_size_that_makes_no_sense_is_refused(
+    sizes: tuple[int, int], words: str, lab_slow: Cluster
+) -> None:
+    host = delaying_host(lab_slow.nodes[0])
+    with pytest.raises(ConfigurationError, match=words):
+        host.delay(*sizes)
+    assert host.delayed() == ""
+
+
+def test_a_node_that_the_inventory_protects_is_not_slowed(
+    lab_slow: Cluster, adapter: Adapter, log: Path
+) -> None:
+    denying = lab_slow.model_copy(update={"guards": Guards(deny_acts=("delay",))})
+    faults = Faults(denying, adapter, EventLog(log), lambda monotonic: monotonic)
+    with pytest.raises(Refused, match="the inventory denies delay"):
+        faults.delay(lab_slow.nodes[0], 50, 0)
+    assert not log.exists()
+    assert delaying_host(lab_slow.nodes[0]).delayed() == ""
+
+
+def test_where_no_node_can_be_slowed_it_is_unsupported_and_nothing_is_written(
+    lab_mongodb: Cluster, log: Path
+) -> None:
+    found = adapter_for(lab_mongodb)
+    faults = Faults(lab_mongodb, found, EventLog(log), lambda monotonic: monotonic)
+    host = host_for(lab_mongodb.nodes[0])
+    try:
+        assert found.supports("delay").reason.startswith("node `n1` has neither a proxy")
+        with pytest.raises(Unsupported, match="has neither a proxy in front of it"):
+            faults.delay(lab_mongodb.nodes[0], 50, 0)
+        assert not log.exists()
+        assert isinstance(host, Delaying)
+        assert host.delayed() == ""
+    finally:
+        found.close()

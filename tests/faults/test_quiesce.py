@@ -1,0 +1,244 @@
+"""Taking an Aerospike node out of service and back: written down first, proven, safe to repeat."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests import chaos_runner as chaos
+from tests import kill_harness
+from tests.infra.lab.aerospike.waiting import await_state
+
+from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
+from brownout.databases.aerospike import AerospikeAdapter
+from brownout.faults.faults import Faults
+from brownout.faults.heal import still_broken
+from brownout.infra import lab
+from brownout.inventory.model import Cluster, Guards
+from brownout.machine.host import host_for
+from brownout.measure.episodes import has_landed
+from brownout.run.events import Event, EventLog, read_events
+
+GENTLY = "load=streams.lookups.rate=80,streams.orders.rate=60"
+
+
+@pytest.fixture
+def cluster(lab_aerospike: Cluster) -> Cluster:
+    return lab_aerospike
+
+
+def quiesced(adapter: AerospikeAdapter) -> list[str]:
+    return [view.node for view in adapter.ask() if view.is_quiesced]
+
+
+def breaks(log: Path) -> list[Event]:
+    return [event for event in read_events(log) if event.type == "break"]
+
+
+def test_a_quiesce_has_no_effect_before_the_recluster_and_is_not_proven_before_it(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster, log: Path
+) -> None:
+    told = faults.quiesce(lab_aerospike.node("n2"))
+    assert (told["effective"], quiesced(adapter)) == (None, [])
+    assert [has_landed(event) for event in breaks(log)] == [False]
+    assert still_broken(read_events(log)) == faults.broken == {"n2": "unquiesce_node"}
+
+    done = faults.recluster()
+    assert quiesced(adapter) == done["evidence"]["quiesced"] == ["n2"]
+    assert {event.effective for event in breaks(log)} == {round(done["effective"], 6)}
+    assert all(has_landed(event) for event in breaks(log))
+
+
+def test_only_the_principal_accepts_a_recluster_and_every_answer_is_kept(faults: Faults) -> None:
+    answers = faults.recluster()["evidence"]["answers"]
+    assert sorted(answers.values()) == ["ignored-by-non-principal"] * 4 + ["ok"]
+
+
+def test_a_recluster_alone_breaks_nothing(faults: Faults, log: Path) -> None:
+    faults.recluster()
+    assert [event.type for event in read_events(log)] == ["mend"]
+    assert faults.broken == {}
+
+
+def test_each_step_is_safe_to_repeat(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
+) -> None:
+    node = lab_aerospike.node("n3")
+    faults.quiesce(node)
+    assert not faults.quiesce(node)["evidence"]["already"]
+    faults.recluster()
+    assert faults.quiesce(node)["evidence"]["already"]
+    assert not faults.unquiesce(node)["evidence"]["already"]
+    assert faults.unquiesce(node)["evidence"]["already"]
+    assert quiesced(adapter) == []
+
+
+def test_a_node_that_was_quiesced_and_stopped_is_started_first_and_then_given_its_work_back(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster, log: Path
+) -> None:
+    node = lab_aerospike.node("n2")
+    faults.quiesce(node)
+    faults.recluster()
+    faults.stop(node, "clean")
+    waiting = {"n2": "start_node then unquiesce_node"}
+    assert still_broken(read_events(log)) == faults.broken == waiting
+
+    after = Faults(lab_aerospike, adapter, EventLog(log), lambda t: t, waiting)  # a run that died
+    assert after.put_back() == []
+    names = [event.name for event in read_events(log) if event.type == "mend"]
+    assert names == ["start_node", "unquiesce_node"]
+    assert still_broken(read_events(log)) == {}
+
+
+def test_a_run_that_died_while_a_node_was_quiesced_is_healed(
+    adapter: AerospikeAdapter, lab_aerospike: Cluster, tmp_path: Path
+) -> None:
+    options = ("--var", "cluster=lab-aerospike", "--var", "target=n2", "--var", GENTLY)
+    healed = kill_harness.kill_and_heal(
+        lab_aerospike, tmp_path / "run", "changed", 0.0, "maintenance-quiesced", options
+    )
+    assert healed.phase == "changed point"
+    assert "n2" in healed.mended
+    assert quiesced(adapter) == []
+
+
+def test_a_second_node_is_not_taken_out_while_one_is(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
+) -> None:
+    faults.quiesce(lab_aerospike.node("n2"))
+    with pytest.raises(Refused, match="nodes down: broken now: n2; at most 1"):
+        faults.quiesce(lab_aerospike.node("n3"))
+    faults.recluster()
+    assert quiesced(adapter) == ["n2"]
+
+
+def test_nothing_is_taken_out_of_a_cluster_that_migrates(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
+) -> None:
+    adapter.drain(lab_aerospike.node("n4"))  # by somebody else
+    adapter.undrain(lab_aerospike.node("n4"))
+    assert not adapter.stable("redundant").reached
+    with pytest.raises(Refused, match=r"not redundant now: .*partitions still migrate"):
+        faults.quiesce(lab_aerospike.node("n2"))
+    assert quiesced(adapter) == []
+
+
+def test_nothing_is_taken_out_of_a_cluster_that_lacks_a_node(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
+) -> None:
+    host = host_for(lab_aerospike.node("n4"))
+    host.stop("kill")  # by somebody else
+    try:
+        with pytest.raises(Refused, match=r"n4: .* does not answer"):
+            faults.quiesce(lab_aerospike.node("n2"))
+        assert quiesced(adapter) == []
+    finally:
+        host.start()
+
+
+def test_a_node_that_somebody_left_quiesced_is_not_a_whole_cluster(
+    faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
+) -> None:
+    adapter.drain(lab_aerospike.node("n4"))
+    try:
+        await_state("nothing migrates", lambda: adapter.stable("redundant").reached)
+        with pytest.raises(Refused, match="not redundant now: n4 is quiesced"):
+            faults.stop(lab_aerospike.node("n2"), "clean")
+    finally:
+        adapter.undrain(lab_aerospike.node("n4"))
+
+
+def test_a_node_that_was_left_quiesced_is_given_its_work_back_by_lab_up(
+    adapter: AerospikeAdapter, lab_aerospike: Cluster
+) -> None:
+    adapter.drain(lab_aerospike.node("n4"))
+    said: list[str] = []
+    lab.up(lab_aerospike.name, progress=said.append)
+    assert "n4 is taken in again" in said
+    assert quiesced(adapter) == []
+    assert adapter.stable("whole").reached
+
+
+def test_a_quiesce_on_the_deny_list_is_refused(
+    lab_aerospike: Cluster, adapter: AerospikeAdapter, log: Path
+) -> None:
+    denying = lab_aerospike.model_copy(update={"guards": Guards(deny_acts=("quiesce",))})
+    with pytest.raises(Refused, match="denies quiesce"):
+        Faults(denying, adapter, EventLog(log), lambda t: t).quiesce(denying.node("n2"))
+    assert quiesced(adapter) == []
+
+
+def test_a_database_that_cannot_quiesce_says_so(lab_mongodb: Cluster, log: Path) -> None:
+    from brownout.databases.adapter import adapter_for
+
+    adapter = adapter_for(lab_mongodb)
+    try:
+        faults = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t)
+        with pytest.raises(Unsupported, match=r"quiesce.*nothing is touched"):
+            faults.quiesce(lab_mongodb.nodes[0])
+        assert not log.exists()
+    finally:
+        adapter.close()
+
+
+def test_a_namespace_that_there_is_not_is_named_with_those_there_are(
+    lab_aerospike: Cluster, adapter: AerospikeAdapter
+) -> None:
+    with pytest.raises(ConfigurationError, match="found 'nope', wanted one of test"):
+        adapter.namespaces("nope")
+    options = lab_aerospike.connection.model_copy(update={"options": {"namespace": "nope"}})
+    wrong = lab_aerospike.model_copy(update={"connection": options})
+    with AerospikeAdapter(wrong) as found, pytest.raises(ConfigurationError, match="'nope'"):
+        found.ready()
+
+
+@pytest.fixture
+def community(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """A small lab whose nodes have the Community Edition's commands."""
+    inventory = tmp_path / "lab-community.yaml"
+    settings = {"engine": "aerospike", "members": 2, "heartbeat_ms": 150, "edition": "community"}
+    text = {"database": "aerospike", "environment": "lab", "allow_data_loss": True, "lab": settings}
+    inventory.write_text(json.dumps(text))
+    monkeypatch.setenv("BROWNOUT_ASD", "stand-in")
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
+    try:
+        yield lab.up(str(inventory))
+    finally:
+        lab.down(str(inventory))
+
+
+def test_a_plan_on_the_community_edition_says_no_and_a_run_does_nothing_milder(
+    community: Cluster, tmp_path: Path
+) -> None:
+    var = f"cluster={tmp_path / 'lab-community.yaml'}"
+    plan = subprocess.run(
+        [sys.executable, "-m", "brownout", "plan", "maintenance-quiesced", "--var", var],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert plan.returncode == 64, plan.stdout + plan.stderr
+    assert "NO   supports quiesce: the Community Edition cannot quiesce a node" in plan.stdout
+    ran = chaos.run(chaos.load("maintenance-quiesced"), tmp_path, "--var", var)
+    assert (ran.code, ran.directory, ran.journal["run"]) == (1, None, [])
+    assert "unsupported on `lab-community`" in ran.output
+
+
+def test_the_community_edition_cannot_quiesce_and_nothing_is_touched(
+    community: Cluster, log: Path
+) -> None:
+    with AerospikeAdapter(community) as adapter:
+        key = adapter.signature()
+        faults = Faults(community, adapter, EventLog(log), lambda t: t)
+        assert not adapter.supports("quiesce").ok
+        assert adapter.supports("stop").ok
+        with pytest.raises(Unsupported, match="Community Edition cannot quiesce"):
+            faults.quiesce(community.nodes[0])
+        with pytest.raises(Unsupported, match="Community Edition"):
+            faults.recluster()
+        with pytest.raises(ClusterError, match="ERROR:25:enterprise only"):
+            adapter.quiesce(community.nodes[0])
+        assert adapter.signature() == key
+        assert not log.exists()

@@ -1,0 +1,60 @@
+"""Other tools' files, whatever is in them, become an inventory that loads, or are refused."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from tests.cli.test_inventory import AEROLAB_7, AEROLAB_8, INI, LISTED, YAML
+from tests.fuzzing import answers, changed, damaged, fuzzed
+
+from brownout.inventory.importers import Imported, aerolab, ansible, written
+
+FORMS = {
+    "aerolab 8": json.dumps(AEROLAB_8),
+    "aerolab 7": json.dumps(AEROLAB_7),
+    "ini": INI,
+    "yaml": YAML,
+    "list": LISTED,
+}
+READ: dict[bool, Callable[[str], Imported]] = {
+    True: lambda text: aerolab.read(text, "given"),
+    False: lambda text: ansible.read(text, "given", "aerospike"),
+}
+
+
+def _made(name: str, text: str) -> str | None:
+    return answers(lambda: written(READ[name.startswith("aerolab")](text), "aerospike"))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_undamaged_file_is_read(name: str) -> None:
+    assert _made(name, FORMS[name])
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_damaged_file_is_read_or_refused(name: str) -> None:
+    @fuzzed(40)
+    @given(data=damaged(FORMS[name].encode()))
+    def check(data: bytes) -> None:
+        _made(name, data.decode(errors="replace"))
+
+    check()
+
+
+@pytest.mark.parametrize("name", ["aerolab 8", "aerolab 7", "list"])
+def test_other_values_than_wanted_are_read_or_refused(name: str) -> None:
+    @fuzzed(60)
+    @given(odd=changed(json.loads(FORMS[name])))
+    def check(odd: Any) -> None:
+        _made(name, json.dumps(odd))
+
+    check()
+
+
+@fuzzed(60)
+@given(odd=changed(yaml.safe_load(YAML.replace("!vault ", ""))))
+def test_other_values_in_yaml_are_read_or_refused(odd: Any) -> None:
+    _made("yaml", yaml.safe_dump(odd))

@@ -1,0 +1,302 @@
+"""From raw files to a verdict: the same each time, whatever was torn, and never a pass by lack."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.run_builder import RunScript, build_run
+
+from brownout.base.errors import RunDirectoryError
+from brownout.judge.analysis import analyze
+from brownout.measure.settings import MeasureSettings
+from brownout.run.series import identity_violations, read_series
+
+
+def limit(measure: str, value: float, scope: str = "total") -> dict[str, Any]:
+    return {"measure": measure, "scope": scope, "limit": value, "limit_from": "test", "why": ""}
+
+
+HEALTHY = (limit("blackout", 5), limit("recovery_time", 10), limit("lost_seconds", 4),
+           limit("redundancy_time", 60), limit("lost_writes", 0))  # fmt: skip
+SCRIPT = RunScript(rate=200, limits=HEALTHY)
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_run(tmp_path_factory.mktemp("runs"), SCRIPT)
+
+
+def impact_of(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((path / "impact.json").read_text())
+    return found
+
+
+def unmet(impact: dict[str, Any]) -> list[str]:
+    return [each["name"] for each in impact["validity"] if each["ok"] is not True]
+
+
+def test_a_healthy_run_passes(healthy: Path) -> None:
+    impact = impact_of(healthy)
+    assert (impact["verdict"], impact["reasons"], unmet(impact)) == ("pass", [], [])
+    assert all(slo["met"] for slo in impact["slos"])
+    fault = impact["faults"][0]
+    assert fault["name"] == "kill_node"
+    assert fault["effective"] == 25.352
+    assert fault["recovery_time"] == pytest.approx(2.9, abs=0.15)
+    assert fault["blackout"] == pytest.approx(2.9, abs=0.1)
+    assert fault["redundancy_time"] == [8.748, 8.848]
+    assert fault["end"] == pytest.approx(34.2)
+    assert impact["baseline"]["tps"] == 200.0
+
+
+def test_the_raw_files_keep_their_identities(healthy: Path) -> None:
+    assert identity_violations(read_series(healthy)) == 0
+
+
+def test_the_same_raw_files_give_the_same_bytes(healthy: Path) -> None:
+    files = [healthy / "impact.json", healthy / "ledger.json"]
+    before = [file.read_bytes() for file in files]
+    for file in files:
+        file.unlink()
+    assert analyze(healthy) == impact_of(healthy)
+    assert [file.read_bytes() for file in files] == before
+
+
+def test_the_document_has_every_field_of_its_schema(healthy: Path) -> None:
+    impact = impact_of(healthy)
+    assert set(impact) >= {
+        "schema_version", "verdict", "reasons", "stand_in", "cluster", "experiment", "workload",
+        "deadline_s", "validity", "slos", "baseline", "faults", "ledger", "load", "seed",
+    }  # fmt: skip
+    measures = {
+        "tps_drop", "tps_drop_interval", "tps_drop_sham", "mean_drop", "worst_second",
+        "time_to_impact", "degraded_time", "blackout", "longest_blackout", "recovery_time",
+        "settled_time", "lost_operations", "lost_seconds", "lost_method", "errors",
+        "errors_after_retry", "availability", "rejoin_time", "redundancy_time",
+        "rejoin_time_after_start", "redundancy_time_after_start", "latency",
+    }  # fmt: skip
+    fault = impact["faults"][0]
+    assert set(fault) >= measures | {"name", "events", "requested", "effective", "scopes"}
+    assert set(fault["scopes"]) == {"read", "write", "app", "orders"}
+    for scope in fault["scopes"].values():
+        assert set(scope) >= measures
+    for phase in ("before", "during", "after"):
+        assert set(fault["latency"][phase]) >= {"p50_us", "p99_us", "p999_us", "max_us"}
+    assert set(impact["ledger"]) >= {
+        "state", "keys", "acknowledged", "ok", "lost", "rolled_back", "overwritten_by_late",
+        "recovered", "unexpected", "corrupt", "unread",
+    }  # fmt: skip
+    assert set(impact["load"]) >= {"loop", "offered", "achieved_ratio", "missed", "lag_p99_ms"}
+
+
+def test_a_slow_database_fails_with_its_reasons(tmp_path: Path) -> None:
+    slow = RunScript(rate=200, outage_s=11.0, rejoined_at=39.0, redundant_at=39.5, limits=HEALTHY)
+    impact = analyze(build_run(tmp_path, slow))
+    assert impact["verdict"] == "fail"
+    assert [reason.split(":")[0] for reason in impact["reasons"]] == [
+        "blackout", "recovery_time", "lost_seconds",
+    ]  # fmt: skip
+    assert "at most 5 s wanted (test)" in impact["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    ("script", "word", "reason"),
+    [
+        (RunScript(lost_keys=3), "fail", "lost_writes: 3 of 800 acknowledged writes are gone"),
+        (RunScript(lost_keys=3, unread_keys=2, whole=False), "fail", "lost_writes"),
+        (RunScript(redundant_at=None), "fail", "not redundant again within 60 s"),
+        (RunScript(unread_keys=2), "inconclusive", "ledger_known: 2 of 200 keys"),
+        (RunScript(ended=False), "inconclusive", "generator_finished"),
+        (RunScript(lag_p99_ms=1080.0), "inconclusive", "generator_not_starved"),
+        (RunScript(whole=False), "inconclusive", "cluster_whole_at_start"),
+        (RunScript(fault_at=None), "inconclusive", "fault_landed: nothing was broken"),
+        (RunScript(again=((8.0, 3.0),)), "inconclusive", "baseline_stable: "),
+        (RunScript(limits=(limit("tps_drop", 0.02),)), "inconclusive", "below the noise"),
+        (RunScript(limits=(limit("latency.during.p99_us", 9, "gone"),)), "inconclusive", "no data"),
+        (RunScript(duration_s=31.0), "inconclusive", "not within the 5.6 s that were observed"),
+        (RunScript(duration_s=37.0, outage_s=11.0), "fail", "recovery_time"),
+        (RunScript(abort="Ctrl-C", redundant_at=40.0), "aborted", "aborted: Ctrl-C"),
+        (RunScript(abort="Ctrl-C", lost_keys=1), "fail", "lost_writes"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_the_verdict_follows_from_the_files(
+    tmp_path: Path, script: RunScript, word: str, reason: str
+) -> None:
+    given = script.limits != RunScript().limits
+    limits = script.limits if given else (limit("recovery_time", 10),)
+    quick = {**script.__dict__, "rate": 200, "limits": limits}
+    impact = analyze(build_run(tmp_path, RunScript(**quick)))
+    assert impact["verdict"] == word
+    assert reason in " ".join(impact["reasons"])
+
+
+def test_an_early_abort_is_no_failure_to_recover(tmp_path: Path) -> None:
+    early = RunScript(rate=200, duration_s=29.0, start_at=28.5, rejoined_at=28.8, redundant_at=28.9,
+                      abort="Ctrl-C", limits=HEALTHY)  # fmt: skip
+    impact = analyze(build_run(tmp_path, early))
+    assert (impact["verdict"], impact["reasons"]) == ("aborted", ["aborted: Ctrl-C"])
+    met = {slo["name"]: slo["met"] for slo in impact["slos"]}
+    assert met["recovery_time"] is None
+
+
+def test_a_closed_loop_is_judged_by_throughput(tmp_path: Path) -> None:
+    closed = RunScript(rate=400, concurrency=16, fault_at=25.4, outage_s=3.0, deadline_s=5.0)
+    fault = analyze(build_run(tmp_path, closed))["faults"][0]
+    assert (fault["availability"], fault["worst_second"]) == (None, None)
+    assert fault["dip_method"] == "throughput below the baseline"
+    assert fault["recovery_time"] == pytest.approx(3.0, abs=0.2)
+    assert fault["lost_operations"] == pytest.approx(1200, abs=60)
+
+
+def test_two_faults_are_measured_one_after_the_other(tmp_path: Path) -> None:
+    path = build_run(tmp_path, RunScript(rate=200, duration_s=70, again=((50.0, 2.0),)))
+    lines = (path / "events.ndjson").read_text().splitlines()
+    pause = {"id": 20, "type": "break", "name": "pause_node", "node": "n2", "t": 50.0}
+    more = [
+        {**pause, "stage": "intent"},
+        {**pause, "stage": "effective", "uncertainty": 0.001, "evidence": {"state": "T"}},
+    ]
+    (path / "events.ndjson").write_text(
+        "\n".join([*lines[:-1], *map(json.dumps, more), lines[-1]]) + "\n"
+    )
+    first, second = analyze(path)["faults"]
+    assert (first["name"], second["name"]) == ("kill_node", "pause_node")
+    assert first["until"] == 50.0
+    assert second["recovery_time"] == pytest.approx(2.0, abs=0.15)
+    assert sum(first["errors"].values()) == pytest.approx(380, abs=15)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["series.csv", "outcomes.csv", "errors.csv", "lanes.csv", "latency.hlog", "events.ndjson",
+     "ledger.ndjson", "generator.csv"],
+)  # fmt: skip
+@pytest.mark.parametrize("kept", [0.0, 0.37, 0.8, 0.9999])
+def test_a_run_with_a_torn_file_is_analyzed_and_never_worse_than_known(
+    tmp_path: Path, healthy: Path, name: str, kept: float
+) -> None:
+    for file in healthy.iterdir():
+        data = file.read_bytes()
+        (tmp_path / file.name).write_bytes(
+            data[: int(kept * len(data))] if file.name == name else data
+        )
+    impact = analyze(tmp_path)
+    assert impact["verdict"] in ("pass", "fail", "inconclusive")
+    if name == "ledger.ndjson":
+        assert (impact["verdict"], impact["ledger"]["state"]) == ("inconclusive", "unknown")
+    if name in ("series.csv", "outcomes.csv") and kept < 0.4:
+        assert impact["verdict"] != "pass"
+
+
+def test_a_run_that_never_started_its_load_is_inconclusive(tmp_path: Path) -> None:
+    path = build_run(tmp_path, RunScript(rate=50, analyzed=False))
+    for file in path.iterdir():
+        if file.name != "run.json":
+            file.unlink()
+    impact = analyze(path)
+    assert (impact["verdict"], impact["faults"]) == ("inconclusive", [])
+
+
+def test_a_violated_identity_makes_a_run_inconclusive(tmp_path: Path) -> None:
+    path = build_run(tmp_path, RunScript(rate=100, analyzed=False, limits=HEALTHY))
+    file = path / "outcomes.csv"
+    lines = file.read_text().splitlines()
+    fields = lines[400].split(",")
+    fields[3] = str(int(fields[3]) + 1)
+    lines[400] = ",".join(fields)
+    file.write_text("\n".join(lines) + "\n")
+    impact = analyze(path)
+    assert impact["verdict"] == "inconclusive"
+    assert impact["reasons"] == [
+        "identities_exact: 1 rows of the raw files whose sums do not agree"
+    ]
+
+
+def test_a_lane_that_is_dark_is_named(healthy: Path) -> None:
+    lanes = impact_of(healthy)["faults"][0]["longest_blackout_by_lane"]
+    assert lanes == {"127.0.0.1:27101": pytest.approx(2.9, abs=0.1)}
+
+
+def test_a_wanted_resolution_is_reported(tmp_path: Path) -> None:
+    settings = MeasureSettings.from_mapping(
+        {**MeasureSettings.lab().as_dict(), "resolution_s": 5.0}
+    )
+    fault = analyze(build_run(tmp_path, RunScript(rate=200, settings=settings)))["faults"][0]
+    assert 0.3 < fault["tps_drop_at_resolution"] < 0.6
+    assert fault["tps_drop"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "lacks"),
+    [
+        ("series.csv", "series.csv ends at"),
+        ("outcomes.csv", "outcomes.csv ends at"),
+        ("latency.hlog", "latency.hlog ends at"),
+        ("events.ndjson", "events.ndjson does not say that the load was stopped"),
+    ],
+)
+def test_a_file_that_ends_before_the_run_keeps_it_from_a_pass(
+    tmp_path: Path, healthy: Path, name: str, lacks: str
+) -> None:
+    shutil.copytree(healthy, tmp_path / "run")
+    lines = (healthy / name).read_text().splitlines(keepends=True)
+    (tmp_path / "run" / name).write_text("".join(lines[: int(0.9 * len(lines))]))
+    impact = analyze(tmp_path / "run")
+    assert impact["verdict"] in ("inconclusive", "fail")
+    (condition,) = [c for c in impact["validity"] if c["name"] == "files_whole"]
+    assert condition["ok"] is False
+    assert lacks in condition["detail"]
+
+
+@pytest.mark.parametrize("name", ["errors.csv", "lanes.csv", "generator.csv", "latency.hlog"])
+def test_half_a_line_at_the_end_keeps_a_run_from_a_pass(
+    tmp_path: Path, healthy: Path, name: str
+) -> None:
+    shutil.copytree(healthy, tmp_path / "run")
+    data = (healthy / name).read_bytes()
+    (tmp_path / "run" / name).write_bytes(data[:-5])
+    impact = analyze(tmp_path / "run")
+    assert impact["verdict"] == "inconclusive"
+    assert f"{name} ends in the middle of a line" in " ".join(impact["reasons"])
+
+
+def test_a_ledger_with_a_damaged_line_is_not_known_to_be_clean(
+    tmp_path: Path, healthy: Path
+) -> None:
+    shutil.copytree(healthy, tmp_path / "run")
+    text = (healthy / "ledger.ndjson").read_text()
+    (tmp_path / "run" / "ledger.ndjson").write_text(text.replace('"acked": 5', '"acked": "5"', 1))
+    impact = analyze(tmp_path / "run")
+    assert impact["verdict"] == "inconclusive"
+    assert "199 of 200 keys are in the file: it is damaged" in " ".join(impact["reasons"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("run.json", '{"limits": [{"measure": "blackout", "limit": "5"}]}', "limits.0.limit"),
+        ("run.json", '{"seed": 1e999}', "is not JSON"),
+        ("generator.json", '{"ended": true, "lag_p99_ms": [1]}', "lag_p99_ms"),
+    ],
+)
+def test_a_record_of_another_shape_is_refused_with_the_place(
+    tmp_path: Path, healthy: Path, name: str, text: str, words: str
+) -> None:
+    shutil.copytree(healthy, tmp_path / "run")
+    (tmp_path / "run" / name).write_text(text)
+    with pytest.raises(RunDirectoryError, match=words):
+        analyze(tmp_path / "run")
+
+
+@pytest.mark.parametrize(("buckets", "whole"), [(1, True), (2, False)])
+def test_the_bucket_in_which_a_load_ended_need_not_be_there(
+    tmp_path: Path, buckets: int, whole: bool
+) -> None:
+    path = build_run(tmp_path, RunScript())
+    told = json.loads((path / "generator.json").read_text())
+    (path / "generator.json").write_text(json.dumps({**told, "end_t": 60 + buckets / 10}))
+    (condition,) = [one for one in analyze(path)["validity"] if one["name"] == "files_whole"]
+    assert condition["ok"] is whole, condition

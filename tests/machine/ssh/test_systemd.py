@@ -1,0 +1,166 @@
+"""A node that is a systemd service, on a machine with a real systemd that can really reboot."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.machine.ssh.conftest import LISTENS
+from tests.nspawn import Machine, machine
+from tests.sshd import WHY_NOT
+
+from brownout.base.errors import HostError, Refused
+from brownout.infra.lab.ports import free_ports
+from brownout.inventory.model import Node
+from brownout.machine.commands import script
+from brownout.machine.ssh import SshHost, SshSpec, pool
+from brownout.machine.ssh.connection import SshRunner
+from brownout.machine.ssh.spec import Login
+
+#: A supervisor that lets nothing stay dead, the worst case for a kill.
+_NODE = """\
+[Service]
+ExecStart={python} -c {code} {port} 0
+Restart=always
+RestartSec={restart_s}
+"""
+_BROKEN = """\
+[Service]
+ExecStart=/bin/sh -c 'echo cannot open the volume; exit 4'
+"""
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    return free_ports(1)[0]
+
+
+@pytest.fixture(scope="module")
+def computer(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Machine]:
+    if WHY_NOT:
+        pytest.skip(WHY_NOT)
+    code = '"' + LISTENS.replace("\n", "\\n").replace('"', '\\"') + '"'
+    node = {"python": sys.executable, "code": code, "port": port}
+    units = {
+        "node.service": _NODE.format(**node, restart_s=0),
+        "slow.service": _NODE.format(**node, restart_s=60),
+        "broken.service": _BROKEN,
+    }
+    with machine(tmp_path_factory.mktemp("machine"), units) as computer:
+        yield computer
+        pool.close_all()
+
+
+@pytest.fixture
+def host_of(computer: Machine, port: int) -> Iterator[Callable[..., SshHost]]:
+    """Make the host of a service; it is stopped after the test."""
+    made = []
+
+    def make(service: str = "node") -> SshHost:
+        made.append(_host(computer, port, service))
+        return made[-1]
+
+    yield make
+    for host in made:
+        host.stop("kill")
+
+
+HostOf = Callable[..., SshHost]
+
+
+def _host(computer: Machine, port: int, service: str) -> SshHost:
+    spec = SshSpec.model_validate({**computer.sshd.login(), "service": service})
+    return SshHost(Node(name="n1", address=f"127.0.0.1:{port}", host=spec))
+
+
+def test_a_service_is_started_and_stopped_as_systemd_does_it(host_of: HostOf) -> None:
+    host = host_of()
+    assert host.running().describe() == "not running"
+
+    started = host.start()
+    state = host.running()
+    stopped = host.stop("clean")
+
+    assert started.evidence["listening"]
+    assert state.evidence["unit"] == "active (running)"
+    assert (stopped.evidence["command"], stopped.evidence["state"]) == (
+        "systemctl stop -- 'node'", "gone",
+    )  # fmt: skip
+    assert stopped.uncertainty_s < 5
+    assert host.running().evidence["unit"] == "inactive (dead)"
+    assert host.stop("clean").already
+
+
+def test_a_killed_service_stays_down_although_systemd_would_restart_it(host_of: HostOf) -> None:
+    host = host_of()
+    host.start()
+
+    proof = host.stop("kill")
+
+    assert proof.evidence["signal"] == "SIGKILL"
+    assert "restarted_as_pid" not in proof.evidence
+    assert host.running().describe() == "not running"
+
+
+def test_a_paused_service_is_resumed(host_of: HostOf) -> None:
+    host = host_of()
+    host.start()
+
+    host.pause()
+    assert host.running().paused
+    host.resume()
+
+    assert not host.running().paused
+
+
+def test_a_service_that_systemd_is_about_to_restart_is_not_wiped(
+    host_of: HostOf, computer: Machine, tmp_path: Path
+) -> None:
+    host = host_of("slow")
+    host.start()
+    pid = host.running().pid
+    _over_ssh(computer, f"kill -KILL {pid}")
+    _await(lambda: not host.running().running)
+
+    with pytest.raises(Refused, match=r"systemd says that `slow` is activating \(auto-restart\)"):
+        host.wipe([tmp_path])
+    _over_ssh(computer, "systemctl stop slow")
+
+
+def test_a_service_that_does_not_start_says_its_last_words(host_of: HostOf) -> None:
+    with pytest.raises(HostError, match=r"node `n1` did not start: .*cannot open the volume"):
+        host_of("broken").start()
+
+
+def test_a_service_that_is_not_there_is_named(computer: Machine) -> None:
+    with pytest.raises(HostError, match=r"has no unit `mongodb` \(not-found\); correct `service`"):
+        _host(computer, 1, "mongodb").running()
+
+
+def test_a_reboot_is_done_when_the_machine_is_in_its_next_boot(host_of: HostOf) -> None:
+    host = host_of()
+    host.start()
+    before, asked = host.machine, time.monotonic()
+
+    proof = host.reboot()
+
+    assert proof.evidence["boot_id"] != proof.evidence["boot_id_before"]
+    assert asked <= proof.effective_monotonic - proof.uncertainty_s
+    assert proof.effective_monotonic <= time.monotonic()
+    assert host.machine != before
+    assert not host.running().running  # nobody enabled it
+    assert host.start().evidence["state"] == "running"
+
+
+def _over_ssh(computer: Machine, command: str) -> None:
+    """Do something on the machine behind the host's back."""
+    runner = SshRunner(pool.connection_for(Login.model_validate(computer.sshd.login())))
+    assert runner.run(script(command)).status == 0
+
+
+def _await(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,108 @@
+"""The dead man's switch on a real process: it lets it go on when nobody else does."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from brownout.base.errors import HostError
+from brownout.machine import deadman, procfs
+from brownout.machine.commands import Completed, LocalRunner
+from brownout.machine.procfs import Identity
+
+HERE = LocalRunner()
+
+
+@pytest.fixture
+def paused() -> Iterator[Identity]:
+    """A process that is stopped by SIGSTOP."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    identity = procfs.identify(process.pid)
+    assert identity is not None
+    os.kill(identity.pid, signal.SIGSTOP)
+    _await(lambda: procfs.thread_states(identity.pid) == {"T"})
+    yield identity
+    for switch in deadman.cancel(HERE, identity.pid, identity.started):
+        _await(lambda pid=switch: procfs.identify(pid) is None)
+    process.kill()
+    process.communicate()
+
+
+def _await(reached: object) -> None:
+    assert callable(reached)
+    deadline = time.monotonic() + 15
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def _armed(process: Identity) -> list[int]:
+    return deadman.armed(HERE, process.pid, process.started)
+
+
+def test_a_paused_process_goes_on_after_the_limit_and_the_switch_is_gone(paused: Identity) -> None:
+    deadman.arm(HERE, paused.pid, paused.started, after_s=0.3)
+
+    _await(lambda: procfs.thread_states(paused.pid) != {"T"})
+    _await(lambda: not _armed(paused))
+
+
+def test_an_armed_switch_is_in_a_session_of_its_own_and_has_no_terminal(paused: Identity) -> None:
+    switch = deadman.arm(HERE, paused.pid, paused.started)
+
+    assert _armed(paused) == [switch]
+    assert os.getsid(switch) == switch
+    assert {os.readlink(f"/proc/{switch}/fd/{fd}") for fd in (0, 1, 2)} == {"/dev/null"}  # noqa: PTH115
+
+
+def test_a_cancelled_switch_leaves_nothing_running(paused: Identity) -> None:
+    switch = deadman.arm(HERE, paused.pid, paused.started, after_s=0.5)
+
+    assert deadman.cancel(HERE, paused.pid, paused.started) == [switch]
+
+    _await(lambda: not _group(switch))
+    time.sleep(0.6)  # past its limit: that nothing happens has no state to wait for
+    assert procfs.thread_states(paused.pid) == {"T"}
+    assert deadman.cancel(HERE, paused.pid, paused.started) == []
+
+
+def test_arming_again_replaces_the_switch(paused: Identity) -> None:
+    first = deadman.arm(HERE, paused.pid, paused.started, after_s=1)
+    second = deadman.arm(HERE, paused.pid, paused.started, after_s=60)
+
+    assert first != second
+    _await(lambda: _armed(paused) == [second])
+    time.sleep(1.1)  # past the first one's limit
+    assert procfs.thread_states(paused.pid) == {"T"}
+
+
+def test_a_process_that_has_only_the_same_id_is_not_touched(paused: Identity) -> None:
+    deadman.arm(HERE, paused.pid, paused.started + 1, after_s=1)
+
+    _await(lambda: not deadman.armed(HERE, paused.pid, paused.started + 1))
+    assert procfs.thread_states(paused.pid) == {"T"}
+
+
+class WithoutSetsid:
+    """A machine that cannot start a detached process."""
+
+    where = "a bare machine"
+
+    def run(self, text: str, timeout_s: float = 30.0) -> Completed:
+        return HERE.run(text.replace("setsid /bin/sh", "no-setsid /bin/sh"), timeout_s)
+
+
+def test_a_switch_that_cannot_be_started_is_an_error(paused: Identity) -> None:
+    with pytest.raises(HostError, match=r"no dead man's switch could be started .*setsid"):
+        deadman.arm(WithoutSetsid(), paused.pid, paused.started)
+
+
+def _group(leader: int) -> list[int]:
+    """Return the living processes of a process group."""
+    out = subprocess.run(["ps", "-o", "pid=", "-g", str(leader)], capture_output=True, text=True)
+    living = [int(pid) for pid in out.stdout.split()]
+    return [pid for pid in living if procfs.identify(pid) is not None]

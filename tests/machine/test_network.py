@@ -1,0 +1,258 @@
+"""A node in a real network namespace is cut off from the others, both ways, and joined again."""
+
+import contextlib
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from brownout.base.errors import ConfigurationError, HostError, Unsupported
+from brownout.infra.lab import network as lab_network
+from brownout.infra.lab.network import Place
+from brownout.inventory.model import Node, ProcessSpec
+from brownout.machine import network
+from brownout.machine.host import Partitioning, host_for, partitioning_host
+
+WHY_NOT = network.why_not()
+rooted = pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: partitions: {WHY_NOT}")
+PORT = 5000
+#: Answers what it is told on its own address; in the namespace of the node.
+ECHO = f"""
+import socket, sys, threading
+listener = socket.create_server((sys.argv[1], {PORT}))
+def echo(there):
+    while got := there.recv(100):
+        there.sendall(got)
+while True:
+    threading.Thread(target=echo, args=(listener.accept()[0],), daemon=True).start()
+"""
+#: Whether each address answers, from where this runs.
+ASK = f"""
+import socket, sys
+for address in sys.argv[1:]:
+    try:
+        with socket.create_connection((address, {PORT}), 0.5) as there:
+            there.settimeout(0.5)
+            there.sendall(b"x")
+            print(int(there.recv(1) == b"x"))
+    except OSError:
+        print(0)
+"""
+Places = dict[str, Place]
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Iterator[Places]:
+    """Three namespaces on one bridge, each with a server that answers; gone after the test."""
+    with contextlib.ExitStack() as stack:
+        stack.callback(lab_network.remove, tmp_path)
+        made = lab_network.make(tmp_path, ["n1", "n2", "n3"])
+        for place in made.values():
+            server = _inside(place, ECHO, place.address)
+            stack.callback(server.communicate)
+            stack.callback(server.kill)
+        for place in made.values():
+            _await_answer(place.address)
+        yield made
+
+
+def _inside(place: Place, code: str, *words: str) -> subprocess.Popen[str]:
+    command = [*network.enter(place.namespace), sys.executable, "-c", code, *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def _await_answer(address: str) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            socket.create_connection((address, PORT), 1).close()
+            return
+        except OSError:
+            assert time.monotonic() < deadline, f"{address} does not answer"
+            time.sleep(0.02)
+
+
+def reaches(place: Place, *others: Place) -> list[bool]:
+    """Whether a server in the namespace of each of `others` answers one in that of `place`."""
+    told = _inside(place, ASK, *(other.address for other in others)).communicate()[0]
+    return [line == "1" for line in told.split()]
+
+
+def node(place: Place) -> Node:
+    host = ProcessSpec(
+        pid_file=Path("/nowhere/pid"), command=("sleep",), network_namespace=place.namespace
+    )
+    return Node(name="n1", address=f"{place.address}:{PORT}", host=host)
+
+
+@rooted
+def test_it_is_cut_off_both_ways_while_we_reach_it_and_the_others_each_other(
+    places: Places,
+) -> None:
+    first, second, third = places.values()
+    host = partitioning_host(node(first))
+    proof = host.partition([f"{second.address}:1", f"{third.address}:2"], 60)
+    assert proof.evidence["from"] == [second.address, third.address]
+    assert not proof.already
+    assert reaches(first, second, third) == [False, False]
+    assert reaches(second, first, third) == [False, True]
+    socket.create_connection((first.address, PORT), 1).close()
+    assert host.cut_off() == [second.address, third.address]
+    assert host.heal_partition().evidence == {"state": "joined"}
+    assert reaches(first, second, third) == [True, True]
+    assert reaches(second, first) == [True]
+
+
+@rooted
+def test_an_open_connection_hangs_and_goes_on_after_the_healing(places: Places) -> None:
+    first, second, _ = places.values()
+    code = f"""
+import socket, sys
+there = socket.create_connection(("{second.address}", {PORT}), 5)
+print("open", flush=True)
+sys.stdin.readline()
+there.sendall(b"x")
+there.settimeout(1)
+try:
+    there.recv(1)
+    print("answered", flush=True)
+except TimeoutError:
+    print("hangs", flush=True)
+sys.stdin.readline()
+there.settimeout(30)
+print(there.recv(1).decode(), flush=True)
+"""
+    command = [*network.enter(first.namespace), sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as client:
+        assert client.stdin
+        assert client.stdout
+        assert client.stdout.readline() == "open\n"
+        network.cut(first.namespace, [second.address])
+        client.stdin.write("\n")
+        client.stdin.flush()
+        assert client.stdout.readline() == "hangs\n"
+        network.join(first.namespace)
+        client.stdin.write("\n")
+        client.stdin.flush()
+        assert client.stdout.readline() == "x\n"
+
+
+@rooted
+def test_it_heals_by_itself_after_the_limit_and_no_switch_is_left(places: Places) -> None:
+    first, second, _ = places.values()
+    host = partitioning_host(node(first))
+    host.partition([f"{second.address}:1"], 60)
+    proof = host.partition([f"{second.address}:1"], 1)
+    assert proof.already  # and the limit is the later one's
+    assert len(switches(first)) == 1
+    deadline = time.monotonic() + 30
+    while network.cut_off(first.namespace):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert reaches(first, second) == [True]
+    while switches(first):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert host.heal_partition().already
+
+
+@rooted
+def test_healing_ends_the_switch_and_is_safe_to_repeat(places: Places) -> None:
+    first, second, _ = places.values()
+    host = partitioning_host(node(first))
+    host.partition([f"{second.address}:1"], 600)
+    assert not host.heal_partition().already
+    assert switches(first) == []
+    assert host.heal_partition().already
+
+
+@rooted
+def test_what_cannot_be_cut_is_cut_from_nobody(places: Places) -> None:
+    first, second, _ = places.values()
+    with pytest.raises(HostError, match="cutting the node off failed"):
+        network.cut(first.namespace, [second.address, "300.1.1.1"])
+    assert network.cut_off(first.namespace) == []
+    assert reaches(first, second) == [True]
+
+
+@rooted
+def test_a_network_goes_without_a_trace_with_its_switches(tmp_path: Path) -> None:
+    before = set(Path("/sys/class/net").iterdir())
+    made = lab_network.make(tmp_path, ["n1", "n2"])
+    first, second = made.values()
+    network.arm(first.namespace, 600)
+    network.cut(first.namespace, [second.address])
+    assert len(lab_network.left(tmp_path)) == 4
+    lab_network.remove(tmp_path)
+    assert lab_network.left(tmp_path) == []
+    assert switches(first) == []
+    assert set(Path("/sys/class/net").iterdir()) == before
+    lab_network.remove(tmp_path)
+    with pytest.raises(HostError, match="there is no network namespace"):
+        network.arm(first.namespace, 1)
+
+
+@rooted
+def test_two_labs_of_one_name_do_not_meet(tmp_path: Path) -> None:
+    one, other = tmp_path / "a" / "lab", tmp_path / "b" / "lab"
+    try:
+        blocks = [
+            {place.address.rpartition(".")[0] for place in lab_network.make(d, ["n1"]).values()}
+            for d in (one, other)
+        ]
+        assert blocks[0].isdisjoint(blocks[1])
+        lab_network.remove(one)
+        assert len(lab_network.left(other)) == 3
+    finally:
+        lab_network.remove(one)
+        lab_network.remove(other)
+
+
+def test_a_process_in_the_machines_own_network_is_never_cut_off(tmp_path: Path) -> None:
+    ours = node(Place("", "127.0.0.1"))
+    with pytest.raises(Unsupported, match="has no network namespace to itself"):
+        partitioning_host(ours)
+    host = host_for(ours)
+    assert isinstance(host, Partitioning)
+    with pytest.raises(Unsupported, match="has no network namespace to itself"):
+        host.partition(["127.0.0.1:1"])
+    assert host.cut_off() == []
+
+
+@pytest.mark.parametrize("name", ["mine", "brownout-../x", "brownout-n1; true"])
+def test_a_namespace_that_is_not_ours_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="network_namespace"):
+        node(Place(name, "10.0.0.1"))
+
+
+def test_what_is_no_address_is_refused() -> None:
+    assert network.reachable(["10.0.0.1:1", "10.0.0.1:2"]) == ["10.0.0.1"]
+    with pytest.raises(ConfigurationError, match=r"address 'db1\.example:27017': .* IPv4"):
+        network.reachable(["db1.example:27017"])
+
+
+def test_a_machine_without_the_tools_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert network.why_not().startswith("ip, nsenter, setsid not found on PATH")
+    with pytest.raises(Unsupported, match=r"cannot be made here: ip, nsenter, setsid not found"):
+        lab_network.make(tmp_path, ["n1"])
+
+
+def switches(place: Place) -> list[str]:
+    """The processes that wait to heal the partition of `place`."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if network.MARK.encode() in words and place.namespace.encode() in words:
+                    found.append(entry.name)
+    return found

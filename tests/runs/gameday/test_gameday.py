@@ -1,0 +1,267 @@
+"""Game days as commands on a real replica set: run, stopped, killed, resumed, scheduled."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.kill_harness import kill_tree
+from tests.runs.gameday.conftest import GENTLY, Hook, Write
+
+from brownout.databases.adapter import adapter_for
+from brownout.faults import open_runs
+from brownout.inventory.model import Cluster
+from brownout.machine.host import host_for
+from brownout.runs.gameday.days import Day, all_days
+from brownout.runs.history.place import find
+from brownout.runs.history.store import Store
+
+COMMAND = (sys.executable, "-m", "brownout", "gameday")
+GO_ON = {"fail": "go on", "inconclusive": "go on"}
+SOON = {"at_least_s": 0, "limit_s": 60}
+
+
+def gently(experiment: str, **variables: Any) -> dict[str, Any]:
+    """A step with a short baseline and a low rate."""
+    return {"experiment": experiment, "variables": {**GENTLY, **variables}}
+
+
+def told(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    arguments = [*COMMAND, *map(str, words)]
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=200)
+
+
+def started(*words: str | Path) -> "subprocess.Popen[str]":
+    """Start a command, with its words in the file `said`."""
+    with Path("said").open("a") as said:
+        return subprocess.Popen([*COMMAND, *map(str, words)], stdout=said, stderr=said, text=True)
+
+
+def await_(state: Callable[[], Any], process: "subprocess.Popen[str]") -> None:
+    """Wait until it is so, while the process lives."""
+    deadline = time.monotonic() + 240  # a busy machine waits long for a stable baseline
+    while not state():
+        assert process.poll() is None, Path("said").read_text()[-3000:]
+        assert time.monotonic() < deadline, Path("said").read_text()[-3000:]
+        time.sleep(0.05)
+
+
+def happened(act: str, home: Path) -> Callable[[], bool]:
+    """Whether an act of some run has its proof."""
+
+    def found() -> bool:
+        lines = [line for path in home.glob("runs/*/events.ndjson")
+                 for line in path.read_text().splitlines() if line.endswith("}")]  # fmt: skip
+        return any((e["name"], e["stage"]) == (act, "effective") for e in map(json.loads, lines))
+
+    return found
+
+
+def check_whole(cluster: Cluster) -> None:
+    """Every process runs, none is paused, every member is in step, and no run has the cluster."""
+    for node in cluster.nodes:
+        state = host_for(node).running()
+        assert state.running
+        assert not state.paused
+    adapter = adapter_for(cluster)
+    try:
+        assert adapter.stable("whole").reached
+    finally:
+        adapter.close()
+    assert open_runs.claims() == []
+
+
+def verdicts(day: Day) -> list[str]:
+    return [step.verdict or step.status for step in day.record.steps]
+
+
+def test_three_experiments_a_second_day_refused_and_a_stop_in_the_middle(
+    lab_mongodb: Cluster, home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPS", hook.url)
+    monkeypatch.setenv("BROKEN", "json://127.0.0.1:9/secretpath")
+    day = write(
+        experiments=[gently("stepdown"), gently("node-pause", hang_s=600), gently("node-kill")],
+        cool_down=SOON,
+        stop_on=GO_ON,
+        notify=[{"name": "ops", "url": {"env": "OPS"}},
+                {"name": "nobody", "url": {"env": "BROKEN"}, "about": ["begin"]}],
+    )  # fmt: skip
+    process = started("run", day)
+    try:
+        await_(happened("pause_node", home), process)
+        second = told("run", day)
+        assert second.returncode == 64
+        assert f"process {process.pid} on host" in second.stderr
+        assert "node-pause: running" in told("status").stdout
+        stopped = told("stop", "--reason", "the pager rang")
+        assert stopped.returncode == 0, stopped.stderr
+        assert "cluster `lab-mongodb` is whole: n1, n2, n3 are there and in step" in stopped.stdout
+        check_whole(lab_mongodb)
+        process.wait(60)  # it has let go of the cluster, and tells people last
+    finally:
+        process.terminate()
+        process.wait(60)
+    (made,) = all_days("day")
+    first, middle, last = verdicts(made)
+    assert first in ("pass", "fail", "inconclusive")
+    assert middle in ("aborted", "fail", "inconclusive")
+    assert last == "waiting"
+    assert made.record.stopped == "the pager rang"
+    assert process.returncode in (1, 3)
+    summary = made.summary.read_text()
+    for step in made.record.steps[:2]:
+        assert (made.path / summary.split(f"[{Path(step.run).name}](")[1].split(")")[0]).is_file()
+    assert "`nobody` was not told" in summary
+    assert "secretpath" not in summary + Path("said").read_text()
+    assert any("begins" in title for title in hook.titles)
+    assert made.record.verdict in hook.titles[-1]
+    kept = find()
+    assert kept is not None
+    with Store(kept) as store:
+        assert {run.occasion for run in store.runs()} == {"game day day"}
+
+
+def test_a_day_that_is_killed_is_healed_and_resumed(
+    lab_mongodb: Cluster, home: Path, write: Write
+) -> None:
+    steps = [gently("node-pause", hang_s=6)]
+    day = write(experiments=steps, stop_on=GO_ON)
+    process = started("run", day)
+    await_(happened("pause_node", home), process)
+    kill_tree(process.pid)
+    process.wait()
+    assert ": died" in told("status").stdout
+    changed = write(experiments=[*steps, "stepdown"], stop_on=GO_ON)
+    refused = told("run", changed, "--resume")
+    assert refused.returncode == 64
+    assert "is not what it was when" in refused.stderr
+    day = write(experiments=steps, stop_on=GO_ON)
+    resumed = told("run", day, "--resume")
+    assert ": died; taken over" in resumed.stderr
+    assert "put back: resume_node n" in resumed.stderr
+    assert "lost: node-pause, begun" in resumed.stderr
+    (made,) = all_days("day")
+    assert verdicts(made)[0] in ("pass", "fail", "inconclusive"), resumed.stderr
+    assert resumed.returncode in (0, 1, 2)
+    check_whole(lab_mongodb)
+    nothing = told("run", day, "--resume")
+    assert "nothing is left to do" in nothing.stderr
+
+
+def test_a_scheduled_day_is_run_and_what_was_missed_is_said(
+    lab_mongodb: Cluster, home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPS", hook.url)
+    people = [{"name": "ops", "url": {"env": "OPS"}}]
+    at = datetime.now(UTC) + timedelta(seconds=4)
+    soon = write("soon", experiments=[gently("stepdown")], schedule={"at": at.isoformat()})
+    elsewhere = f"{(at + timedelta(days=2)):%a} 00:00-23:59"
+    shut = write(
+        "shut",
+        schedule={"at": at.isoformat()},
+        window={"weekly": [elsewhere]},
+        notify=people,
+    )
+    process = started("serve", soon, shut)
+    try:
+        await_(lambda: any(day.record.ended for day in all_days("soon")), process)
+        await_(lambda: any("did not begin" in title for title in hook.titles), process)
+        second = told("serve", soon)
+        assert second.returncode == 64
+        assert "served already by another process" in second.stderr
+    finally:
+        process.terminate()
+        process.wait(60)
+    assert all_days("shut") == []
+    assert "outside the game day's weekly window" in Path("said").read_text()
+    check_whole(lab_mongodb)
+
+
+def test_a_time_that_came_while_nobody_served_is_missed_and_said(
+    home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPS", hook.url)
+    at = datetime.now(UTC) + timedelta(seconds=6)
+    day = write(
+        notify=[{"name": "ops", "url": {"env": "OPS"}}],
+        schedule={"at": at.isoformat(), "late": "1s"},
+    )
+    process = started("serve", day)
+    await_(lambda: "is due at" in Path("said").read_text(), process)
+    process.kill()
+    process.wait()
+    while datetime.now(UTC) < at + timedelta(seconds=1.5):
+        time.sleep(0.1)
+    process = started("serve", day)
+    try:
+        await_(lambda: any("MISSED" in title for title in hook.titles), process)
+    finally:
+        process.terminate()
+        process.wait(60)
+    assert all_days() == []
+
+
+@pytest.mark.matrix
+def test_a_scheduled_day_that_is_killed_is_put_back_by_its_server_and_told(
+    lab_mongodb: Cluster, home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPS", hook.url)
+    at = datetime.now(UTC) + timedelta(seconds=4)
+    day = write(
+        experiments=[gently("node-pause", hang_s=600)],
+        schedule={"at": at.isoformat()},
+        notify=[{"name": "ops", "url": {"env": "OPS"}, "about": ["fail"]}],
+    )
+    process = started("serve", day)
+    try:
+        await_(happened("pause_node", home), process)
+        (lease,) = json.loads(told("status", "--json").stdout)
+        kill_tree(lease["pid"])
+        await_(lambda: hook.titles, process)
+    finally:
+        process.terminate()
+        process.wait(60)
+    assert "was killed by SIGKILL" in hook.titles[0]
+    assert "cluster `lab-mongodb` is whole" in hook.heard[0]["message"]
+    check_whole(lab_mongodb)
+
+
+@pytest.mark.matrix
+def test_a_safeguard_of_chaostoolkit_addons_ends_the_experiment_and_the_day(
+    lab_mongodb: Cluster, home: Path, write: Write
+) -> None:
+    (home / "trip").write_text("")
+    probe = {
+        "type": "probe",
+        "name": "nobody-tripped",
+        "frequency": 1,
+        "tolerance": {"type": "regex", "pattern": "^$", "target": "stdout"},
+        "provider": {"type": "process", "path": "cat", "arguments": str(home / "trip")},
+    }
+    steps = [gently("node-pause", hang_s=600), gently("stepdown")]
+    process = started("run", write(experiments=steps, safeguards=[probe], stop_on=GO_ON))
+    await_(happened("pause_node", home), process)
+    (home / "trip").write_text("tripped")
+    assert process.wait(120) in (1, 3), Path("said").read_text()
+    (made,) = all_days()
+    assert verdicts(made)[1] == "waiting"
+    check_whole(lab_mongodb)
+
+
+@pytest.mark.matrix
+def test_the_shipped_game_day_passes_its_three_experiments(
+    lab_mongodb: Cluster, home: Path
+) -> None:
+    done = told("run", "lab-mongodb")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = all_days()
+    assert verdicts(made) == ["pass"] * 3
+    fresh = told("history", "lab-mongodb")
+    assert (fresh.returncode, fresh.stdout.count("passed today")) == (0, 3)

@@ -1,0 +1,99 @@
+"""What `brownout gameday plan` says, and what stands against a day."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.runs.gameday.conftest import Write
+
+from brownout import cli
+from brownout.faults import open_runs
+from brownout.runs.gameday.locks import Locks
+
+
+@pytest.fixture(autouse=True)
+def _no_lab(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "lab"))
+
+
+def planned(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    code = cli.run(["gameday", "plan", str(path)])
+    return code, capsys.readouterr().out
+
+
+def test_a_plan_says_when_what_is_done_and_how_old_each_pass_is(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = [{"experiment": "stepdown", "takes": "3m"}, "node-kill"]
+    cool_down = {"at_least_s": 60}
+    begins = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)
+    window = {"begins": begins.isoformat(), "ends": (begins + timedelta(minutes=2)).isoformat()}
+    code, said = planned(write(experiments=steps, cool_down=cool_down, window=window), capsys)
+    assert code == 64
+    assert "NO   window: the window begins at" in said
+    first = f"{begins:%H:%M:%S} UTC  stepdown  about 3 min 0 s  STALE: never passed"
+    assert f"{first}  does not fit into the window" in said
+    second = begins + timedelta(minutes=4)
+    assert f"{second:%H:%M:%S} UTC  node-kill  how long is not known" in said
+    assert "replSetStepDown" in said
+    assert said.rstrip().endswith("nothing was touched")
+
+
+def test_a_plan_that_nothing_stands_against_is_fine(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert planned(write(), capsys)[0] == 0
+
+
+def test_a_game_day_that_goes_on_and_a_run_stand_against_it(
+    write: Write, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    locks = Locks()
+    lease, _ = locks.take("lab-mongodb", home / "other")
+    code, said = planned(write(), capsys)
+    assert (code, "NO   no other game day: process" in said) == (64, True)
+    locks.release(lease)
+    locks.close()
+    open_runs.claim("lab-mongodb", home / "runs" / "one", "lab-mongodb", brought_up=False)
+    code, said = planned(write(), capsys)
+    assert (code, "NO   cluster is free: the run" in said) == (64, True)
+
+
+def test_a_day_outside_its_window_does_not_begin_and_leaves_nothing(
+    write: Write, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begins = (datetime.now(UTC) + timedelta(days=2)).isoformat()
+    assert cli.run(["gameday", "run", str(write(window={"begins": begins}))]) == 64
+    assert "does not run now: the window begins at" in capsys.readouterr().err
+    assert not (home / "runs").exists()
+
+
+def test_a_day_that_a_guard_forbids_does_not_begin_and_leaves_nothing(
+    write: Write, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inventory = "database: mongodb\nenvironment: production\nlab: {engine: mongodb}\n"
+    (home / "prod.yaml").write_text(inventory)
+    steps = ["stepdown", "node-wipe"]
+    assert cli.run(["gameday", "run", str(write(cluster="prod.yaml", experiments=steps))]) == 64
+    said = capsys.readouterr().err
+    assert "stepdown: environment: `prod` is a production cluster" in said
+    assert "node-wipe: data loss" in said
+    assert list((home / "runs" / "gamedays").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("plan", "no-such"), "gamedays: found 'no-such', wanted one of"),
+        (("run", "no/such.yaml"), "no such gameday"),
+        (("run", "lab-mongodb", "--resume"), "there is no game day lab-mongodb to resume"),
+        (("stop",), "game days that go on and that 'this' may mean: none"),
+        (("serve", "lab-mongodb"), "schedule: found none"),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
+)
+def test_bad_input_says_what_is_wrong(
+    arguments: tuple[str, ...], words: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["gameday", *arguments]) == 64
+    assert words in capsys.readouterr().err

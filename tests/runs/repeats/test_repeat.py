@@ -1,0 +1,86 @@
+"""`brownout repeat` as a command, with real runs of Chaos Toolkit."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import chaos_runner
+
+from brownout.faults import open_runs
+
+#: An experiment that opens no run of ours; what it does is a command.
+PLAIN: dict[str, Any] = {
+    "title": "a command",
+    "description": "nothing of a cluster",
+    "method": [
+        {
+            "type": "action",
+            "name": "command",
+            "provider": {"type": "process", "path": "true"},
+        }
+    ],
+}
+
+
+def repeat(
+    experiment: Mapping[str, Any], where: Path, *options: str
+) -> tuple[int, dict[str, Any], str]:
+    """Repeat an experiment; return the exit code, the JSON and what was said to people."""
+    source = where / "experiment.json"
+    source.write_text(json.dumps(experiment))
+    done = subprocess.run(
+        [sys.executable, "-m", "brownout", "repeat", str(source), "--json", *options],
+        cwd=where,
+        env={**os.environ, "BROWNOUT_RUNS": str(where / "runs")},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def test_a_run_that_could_not_begin_is_the_last(tmp_path: Path) -> None:
+    code, document, said = repeat(PLAIN, tmp_path, "-n", "3", "--seed", "7")
+    assert code == 2
+    assert [each["verdict"] for each in document["repeats"]] == ["not run"]
+    assert "stopped after 1 of 3" in said
+    assert document["seed"] == 7
+
+
+def test_a_cluster_that_is_not_mended_is_not_broken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "state"
+    monkeypatch.setenv("BROWNOUT_STATE", str(state))
+    open_runs.claim("left", tmp_path / "runs" / "died", "left", brought_up=False)
+    claim = (state / "open" / "left.json").rename(tmp_path / "claim.json")
+    leaves = {"type": "process", "path": "cp", "arguments": f"{claim} {state}/open/left.json"}
+    method = [{**PLAIN["method"][0], "provider": leaves}]
+    code, document, said = repeat({**PLAIN, "method": method}, tmp_path, "-n", "3")
+    assert code == 4
+    assert len(document["repeats"]) == 1
+    assert "died before it had put everything back" in document["repeats"][0]["unmended"]
+    assert "the cluster is not mended" in said
+
+
+@pytest.mark.matrix
+def test_repeats_have_other_nodes_and_moments_and_a_spread(
+    lab_mongodb: object, tmp_path: Path
+) -> None:
+    experiment = chaos_runner.quick(chaos_runner.load("node-kill"))
+    experiment["configuration"]["sham"] = True
+    code, document, said = repeat(experiment, tmp_path, "-n", "2", "--seed", "3")
+    assert code in (0, 1), said
+    assert len({each["seed"] for each in document["repeats"]}) == 2
+    found = {spread["measure"]: spread for spread in document["spreads"]}
+    assert len(found["blackout"]["values"]) == 2
+    for each in document["repeats"]:
+        impact = json.loads((Path(each["run"]) / "impact.json").read_text())
+        assert len(impact["shams"]) == 1
+        assert impact["faults"][0]["requested"] > impact["shams"][0]["end"]

@@ -1,0 +1,102 @@
+"""One variable at several values: read, tabled and drawn from impacts."""
+
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from brownout.runs.repeats.curve import svg
+from brownout.runs.repeats.draw import draws
+from brownout.runs.repeats.sweep import COLUMNS, Point, point, render, settings_of
+
+
+def impact(time: float | None, served: float | None, p99: float = 2000.0) -> dict[str, Any]:
+    moved = None if time is None else [time - 1.0, time]
+    fault = {"effective": 20.0,
+        "rebalance_time": moved, "redundancy_time": moved, "throughput_while_moving": served,
+        "tps_drop": 0.1, "lost_operations": 12, "latency": {"during": {"p99_us": p99}},
+    }  # fmt: skip
+    return {"faults": [fault], "stand_in": False}
+
+
+SLOW = point("1", ["pass"], [impact(120.0, 0.99)])
+FAST = point("16", ["pass", "fail"], [impact(9.0, 0.7, 9000.0), impact(11.0, 0.8, 8000.0)])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("migrate_threads=1,2,4", ("migrate_threads", ["1", "2", "4"])),
+        (" target = n1 , n2 ", ("target", ["n1", "n2"])),
+        ("migrate_threads=1", None),
+        ("migrate_threads", None),
+        ("=1,2", None),
+    ],
+)
+def test_a_variable_and_at_least_two_values_are_wanted(
+    text: str, found: tuple[str, list[str]] | None
+) -> None:
+    assert settings_of(text) == found
+
+
+def test_a_point_is_the_median_of_its_runs() -> None:
+    assert FAST.measures["rebalance_time"] == 11.0
+    assert FAST.measures["latency.during.p99_us"] == 9000.0
+
+
+def test_of_several_faults_the_worst_counts_whichever_way_is_worse() -> None:
+    both = {
+        "stand_in": False,
+        "faults": [*impact(9.0, 0.7)["faults"], *impact(11.0, 0.8)["faults"]],
+    }
+    found = point("4", ["pass"], [both]).measures
+    assert (found["rebalance_time"], found["throughput_while_moving"]) == (11.0, 0.7)
+
+
+def test_a_run_without_a_measure_leaves_the_point_without_it() -> None:
+    found = point("4", ["pass", "pass"], [impact(9.0, 0.7), impact(None, 0.8)])
+    assert found.measures["rebalance_time"] is None
+    assert found.measures["throughput_while_moving"] == 0.8
+
+
+def test_the_table_has_a_row_a_value() -> None:
+    head, *rows = render("migrate_threads", [SLOW, FAST]).splitlines()
+    assert head.startswith("migrate_threads")
+    assert all(name in head for name in COLUMNS.values())
+    assert [row.split()[0] for row in rows] == ["1", "16"]
+    assert "11 s" in rows[1]
+    assert "pass, fail" in rows[1]
+
+
+def test_the_curve_shows_each_value_further_right_the_longer_it_took() -> None:
+    drawn = svg("scale-out", "migrate_threads", [SLOW, FAST])
+    assert drawn is not None
+    circles = list(ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}circle"))
+    (slow_x, slow_y), (fast_x, fast_y) = (
+        (float(c.attrib["cx"]), float(c.attrib["cy"])) for c in circles
+    )
+    assert fast_x < slow_x
+    assert fast_y < slow_y  # users waited longer, which is higher up
+    assert "migrate_threads 16" in drawn
+
+
+def test_a_stand_in_is_named_wherever_its_figures_are() -> None:
+    stood_in = [
+        point(value, ["pass"], [{**impact(time, 0.9), "stand_in": True}])
+        for value, time in (("1", 9.0), ("4", 3.0))
+    ]
+    assert "STAND-IN" in render("migrate_threads", stood_in)
+    assert "stand-in" in str(svg("scale-out", "migrate_threads", stood_in))
+    assert "STAND-IN" not in render("migrate_threads", [SLOW, FAST])
+
+
+def test_there_is_no_curve_of_one_point() -> None:
+    none: dict[str, float | None] = dict.fromkeys(COLUMNS)
+    assert svg("scale-out", "x", [SLOW, Point("2", ("not run",), none)]) is None
+
+
+@pytest.mark.parametrize("target", ["spare", "rack"])
+def test_a_target_that_is_no_member_is_not_drawn(target: str) -> None:
+    experiment = {"configuration": {"target": {"type": "env", "default": target}, "seed": 0}}
+    (draw,) = draws(experiment, 1, 7, 0.0, ())
+    assert not [text for text in draw.variables if text.startswith("target")]

@@ -1,0 +1,108 @@
+"""What is on a real terminal during a run and after it, and what a log without one gets."""
+
+import logging
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from tests.show.live.terminal import HIDE_CURSOR, SHOW_CURSOR, run_in_terminal
+
+from brownout.show.live.board import Board
+from brownout.show.live.screen import Plain
+
+pytestmark = pytest.mark.alone
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = "tests.show.live.screen_program"
+FRAME = "╭"
+
+
+@pytest.mark.parametrize(("how", "code"), [("end", 0), ("error", 1), ("signal", 7)])
+def test_whatever_ends_the_program_leaves_a_clean_terminal(how: str, code: int) -> None:
+    ended = run_in_terminal(PROGRAM, how)
+    assert ended.code == code
+    assert FRAME in ended.written
+    assert "first phase" in ended.written
+    assert "75 %" in ended.written
+    assert ended.written.rindex(SHOW_CURSOR) > ended.written.rindex(HIDE_CURSOR)
+    left = "\n".join(ended.screen)
+    assert FRAME not in left
+    assert "phase" not in left
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_a_ctrl_c_leaves_nothing_of_the_panel(width: int) -> None:
+    ended = run_in_terminal(PROGRAM, "end", "60", interrupt_at="first phase", width=width)
+    assert ended.code != 0
+    assert "^C" in ended.written
+    left = "\n".join(ended.screen)
+    assert "KeyboardInterrupt" in left
+    assert FRAME not in left
+    assert ended.written.rindex(SHOW_CURSOR) > ended.written.rindex(HIDE_CURSOR)
+
+
+def test_lines_of_the_log_and_prints_stay_whole_above_the_panel() -> None:
+    ended = run_in_terminal(PROGRAM, "end", "0.4")
+    lines = [line for line in ended.screen if line]
+    assert lines[0].endswith("INFO] a line of the log")
+    assert lines[1] == "a line that was printed"
+    assert lines[2].endswith("WARNING] another line of the log")
+    assert lines[3] == "after it"
+    assert len(lines) == 4
+
+
+def test_an_error_of_the_program_can_be_read() -> None:
+    screen = run_in_terminal(PROGRAM, "error", "0.2").screen
+    assert any("RuntimeError: an error in the program" in line for line in screen)
+
+
+def test_a_small_terminal_gets_a_line() -> None:
+    ended = run_in_terminal(PROGRAM, "end", "3.0", width=40, height=8)
+    assert FRAME not in ended.written
+    assert "first phase" in ended.written
+    assert "phase" not in "\n".join(ended.screen)
+
+
+@pytest.mark.parametrize("env", [{"CI": "true"}, {"TERM": "dumb"}], ids=str)
+def test_ci_and_dumb_terminals_get_plain_lines(env: dict[str, str]) -> None:
+    ended = run_in_terminal(PROGRAM, "end", "0.2", env=env)
+    assert HIDE_CURSOR not in ended.written
+    assert any("brownout: first phase" in line for line in ended.screen)
+    assert any("brownout: second phase" in line for line in ended.screen)
+
+
+def test_without_a_terminal_each_phase_is_a_plain_line() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", PROGRAM, "end", "0.2"], cwd=ROOT, capture_output=True, text=True
+    )
+    told = [line.partition("brownout: ")[2] for line in done.stderr.splitlines()]
+    assert "\x1b[2K" not in done.stderr
+    assert [line for line in told if line] == ["starting", "first phase", "second phase"]
+    assert done.stdout.splitlines() == ["a line that was printed", "after it"]
+
+
+def test_plain_lines_come_now_and_then_and_only_if_they_say_something_new(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked, enough = [], threading.Event()
+
+    def draw() -> Board:
+        asked.append(1)
+        if len(asked) == 6:
+            enough.set()
+        return Board(phase="waiting", detail="a" if len(asked) < 4 else "b")
+
+    logger = logging.getLogger("chaostoolkit")
+    logger.addHandler(caplog.handler)
+    plain = Plain(draw, every_s=0.02)
+    try:
+        with caplog.at_level(logging.INFO, "chaostoolkit"):
+            plain.start()
+            assert enough.wait(30)
+            plain.stop()
+    finally:
+        logger.removeHandler(caplog.handler)
+    told = list(dict.fromkeys(record.getMessage() for record in caplog.records))
+    assert told == ["brownout: waiting: a", "brownout: waiting: b"]

@@ -1,0 +1,88 @@
+"""`brownout watch`: a run that another process makes, in a terminal and without one."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.show.live.terminal import HIDE_CURSOR, SHOW_CURSOR, run_in_terminal
+
+ROOT = Path(__file__).parents[3]
+SPEED = "16"
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """Where runs and claims of this test lie."""
+    return {"BROWNOUT_RUNS": str(tmp_path / "runs"), "BROWNOUT_STATE": str(tmp_path / "state")}
+
+
+@pytest.fixture
+def going_on(
+    request: pytest.FixtureRequest, finished: Path, tmp_path: Path, env: dict[str, str]
+) -> Iterator[Path]:
+    """A run that goes on in another process, which plays the finished one back."""
+    target = tmp_path / "runs" / finished.name
+    extra = getattr(request, "param", ())
+    command = [sys.executable, "-m", "tests.show.live.player", str(finished), str(target), SPEED]
+    player = subprocess.Popen(
+        [*command, *extra], cwd=ROOT, env={**os.environ, **env}, stdout=subprocess.PIPE
+    )
+    assert player.stdout is not None
+    assert player.stdout.readline() == b"playing\n"
+    yield target
+    player.wait(timeout=60)
+    player.stdout.close()
+
+
+def _watch(run: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "brownout", "watch", run],
+        cwd=ROOT,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_terminal_shows_the_panel_and_then_the_result(
+    going_on: Path, env: dict[str, str]
+) -> None:
+    ended = run_in_terminal("brownout", "watch", "latest", env=env)
+    assert ended.code == 0
+    assert "node-kill" in ended.written
+    assert "throughput" in ended.written
+    assert "redundant" in ended.written
+    assert ended.written.rindex(SHOW_CURSOR) > ended.written.rindex(HIDE_CURSOR)
+    left = "\n".join(ended.screen)
+    assert "PASS" in left
+    assert "╭" not in left
+
+
+def test_without_a_terminal_there_are_lines_and_then_the_result(
+    going_on: Path, env: dict[str, str]
+) -> None:
+    done = _watch(going_on.name, env)
+    assert done.returncode == 0, done.stderr
+    assert "ok/s" in done.stderr
+    assert done.stdout.splitlines()[-1].startswith("PASS")
+
+
+@pytest.mark.parametrize("going_on", [("--die",)], indirect=True)
+def test_a_run_that_dies_is_said_to_have_died(going_on: Path, env: dict[str, str]) -> None:
+    done = _watch(str(going_on), env)
+    assert done.returncode == 2
+    assert "brownout heal" in done.stderr
+
+
+def test_a_run_that_is_over_is_shown_at_once(
+    finished: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / finished.name).symlink_to(finished)
+    done = _watch(finished.name, env)
+    assert done.returncode == 0
+    assert "PASS" in done.stdout

@@ -1,0 +1,70 @@
+"""Every measure has a name and a unit, and an absence says which kind it is."""
+
+from typing import Any
+
+import pytest
+
+from brownout.show.report.measured import bound, found, name_of, worded
+from brownout.show.report.words import NOT_SEEN, pace
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "words"),
+    [
+        ("tps_drop", 0.1536, "15.4 %"),
+        ("availability", 0.999512, "99.95 %"),
+        ("tps_drop_interval", [0.14, 0.17], "14 % to 17 %"),
+        ("blackout", 2.9, "2.9 s"),
+        ("redundancy_time", [8.748, 8.848], "8.85 s (not at 8.75 s)"),
+        ("latency.during.p99_us", 812_345, "812.3 ms"),
+        ("time_above.p99_10ms", 3.0, "3 s"),
+        ("errors", {"no-node": 1200, "late": 34}, "1,234"),
+        ("dips", [[1, 2], [3, 4]], "2"),
+        ("lost_operations", 1523, "1,523"),
+        ("recovery_time", None, NOT_SEEN),
+        ("rejoin_time_after_start", None, NOT_SEEN),
+        ("degraded_time", None, "–"),
+        ("tps_drop", None, "–"),
+    ],
+)
+def test_a_value_is_worded_by_its_measure(measure: str, value: Any, words: str) -> None:
+    assert worded(measure, value) == words
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("tps_drop", "throughput drop, lowest 1 s"),
+        ("lost_seconds", "operations lost, in seconds of normal load"),
+        ("lost_writes", "acknowledged writes lost"),
+        ("redundancy_time_after_start", "redundancy restored, since the node's start"),
+        ("latency_all.during.p99_us", "response time of all operations, during, p99"),
+        ("time_above.p99_10ms", "time with p99 over 10ms"),
+    ],
+)
+def test_a_name_stands_by_itself(measure: str, words: str) -> None:
+    assert name_of(measure) == words
+
+
+def slo(name: str, value: float | None, met: bool | None) -> dict[str, Any]:
+    return {"name": name, "value": value, "met": met, "limit": 10.0, "direction": "at_most"}
+
+
+def test_what_was_found_where_there_is_no_value() -> None:
+    assert found(slo("recovery_time", None, False)) == NOT_SEEN
+    assert found(slo("recovery_time", None, None)) == "–"
+    assert found(slo("latency_all.during.p99_us", None, False)) == "> deadline"
+    assert found(slo("blackout", 2.0, True)) == "2 s"
+
+
+def test_a_limit_has_its_side() -> None:
+    assert bound(slo("recovery_time", 3.0, True)) == "≤ 10 s"
+    assert bound(slo("availability", 0.5, False) | {"direction": "at_least", "limit": 0.999}) == (
+        "≥ 99.9 %"
+    )
+
+
+def test_the_pace_of_a_closed_loop_has_no_rate() -> None:
+    assert pace({"rate": 800.0, "loop": "open"}) == "800/s open loop"
+    assert pace({"rate": 0.0, "loop": "closed"}) == "closed loop"
+    assert pace({}) == ""
