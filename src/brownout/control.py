@@ -22,8 +22,8 @@ from chaoslib.exceptions import InterruptExecution
 from chaoslib.types import Activity, Configuration, Experiment, Journal, Run, Secrets
 
 from brownout.base.errors import BrownoutError
+from brownout.base.redact import redact
 from brownout.base.secret import offer_secrets
-from brownout.run.metadata import redact
 from brownout.runs.history.recording import record_quietly
 from brownout.runs.store.delivery import deliver
 from brownout.session.current import current, is_open, set_current

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from brownout.run.metadata import redact
+from brownout.base.redact import redact
 
 #: In the middle of every secret: whatever is done to the rest, this must not be left.
 MARK = "Zq8hunter2"

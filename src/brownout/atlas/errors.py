@@ -6,7 +6,7 @@ from typing import Any
 
 from brownout.atlas.calls import Call
 from brownout.base.errors import ClusterError
-from brownout.run.metadata import redact
+from brownout.base.redact import redact
 
 __all__ = ["AtlasError", "refused", "unanswered"]
 

@@ -13,8 +13,9 @@ from typing import Any, Self
 
 from brownout.base.errors import RunDirectoryError
 from brownout.base.private import private_directory
+from brownout.base.redact import redact
 from brownout.run.events import wall_clock
-from brownout.run.metadata import digest_of, read_json, redact, write_json
+from brownout.run.metadata import digest_of, read_json, write_json
 from brownout.run.parts.paths import FACTS
 
 __all__ = ["GAMEDAYS", "SCHEMA_VERSION", "RunDirectory", "make_new", "runs_root", "shortage"]

@@ -22,7 +22,7 @@ from typing import Any
 
 from brownout.base.errors import RunDirectoryError
 from brownout.base.private import private_file
-from brownout.run.metadata import redact
+from brownout.base.redact import redact
 from brownout.run.shape import is_count, is_time
 
 __all__ = ["Event", "EventLog", "read_events", "wall_clock"]

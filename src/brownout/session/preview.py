@@ -11,6 +11,7 @@ from typing import Any
 
 from brownout.atlas import rehearsal
 from brownout.base.errors import BrownoutError
+from brownout.base.redact import redact
 from brownout.databases.adapter import Adapter, Support, adapter_for
 from brownout.faults import guards, open_runs
 from brownout.faults.faults import guards_of_wipe
@@ -19,7 +20,6 @@ from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import delaying_host, host_for, partitioning_host
-from brownout.run.metadata import redact
 from brownout.session.plan import Plan
 from brownout.session.requirements import requirements
 from brownout.session.targets import ADDED, SPARE, TARGET, targets_of

@@ -28,11 +28,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.base.redact import redact
 from brownout.faults.open_runs import Claim
 from brownout.machine import procfs
 from brownout.measure.recovery import availability
 from brownout.run.directory import shortage
-from brownout.run.metadata import redact
 from brownout.run.series import Series
 
 __all__ = ["ABORT_FILE", "Condition", "StopWatch", "ask_to_stop", "parse_conditions"]

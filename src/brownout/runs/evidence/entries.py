@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from brownout.base.errors import ConfigurationError, RunDirectoryError
-from brownout.run.metadata import redact
+from brownout.base.redact import redact
 from brownout.runs.evidence.manifest import NAME, File
 
 __all__ = ["Entry", "entries"]

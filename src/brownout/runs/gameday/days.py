@@ -11,9 +11,10 @@ from threading import RLock
 
 from brownout.base.errors import RunDirectoryError
 from brownout.base.private import private_directory
+from brownout.base.redact import redact
 from brownout.run.directory import GAMEDAYS, make_new, runs_root
 from brownout.run.events import wall_clock
-from brownout.run.metadata import read_json, redact, write_json
+from brownout.run.metadata import read_json, write_json
 from brownout.runs.gameday.record import Record, StepRecord
 from brownout.runs.gameday.summary import markdown
 

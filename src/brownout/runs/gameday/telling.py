@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from apprise import Apprise, AppriseAsset, NotifyFormat
 from tenacity import RetryError, Retrying, retry_if_result, stop_after_attempt, wait_fixed
 
-from brownout.run.metadata import redact
+from brownout.base.redact import redact
 from brownout.runs.gameday.spec import Notify
 
 __all__ = ["Herald", "unusable"]

@@ -12,8 +12,8 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.redact import redact
 from brownout.faults.open_runs import state_home
-from brownout.run.metadata import redact
 
 __all__ = ["VARIABLE", "Place", "find"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from brownout.base.errors import ConfigurationError
-from brownout.run.metadata import redact
+from brownout.base.redact import redact
 
 __all__ = ["VARIABLE", "Place", "find", "wanted"]
 
