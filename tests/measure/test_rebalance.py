@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from tests.measure.signals import flat_level, make_signal
 
-from brownout.databases.resizing import Holding
 from brownout.measure.rebalance import Rebalance, Span, rebalance_of
 from brownout.measure.settings import MeasureSettings
-from brownout.run.balance import Balance
+from brownout.run.balance import Balance, Holding
 
 LAB = MeasureSettings.lab()
 LEVEL = flat_level(100.0)

@@ -11,12 +11,12 @@ from tests.loadgen.driving import Load, Server, specification, stream
 from tests.prometheus import promtool
 from tests.run_builder import RunScript, build_run
 
+from brownout.observe.compose import Known, compose
 from brownout.observe.labels import LABELS
 from brownout.observe.page import Page
 from brownout.observe.state import PHASES, RunState
 from brownout.run.events import Event
 from brownout.run.metadata import read_json
-from brownout.show.live.compose import Known, compose
 from brownout.show.live.files import RunFiles
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from brownout.base.errors import RunDirectoryError
-from brownout.databases.resizing import Holding
-from brownout.run.balance import HEADER, Balance, balance_lines, read_balance
+from brownout.run.balance import HEADER, Balance, Holding, balance_lines, read_balance
 
 NODES = {"n1": Holding(1000, 1_000_000, 12, 0), "n6": Holding(3, 42, None, None)}
 

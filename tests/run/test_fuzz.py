@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from tests.fuzzing import VALUES, answers, changed, damaged, fuzzed
 from tests.run_builder import RunScript, build_run
 
-from brownout.databases.resizing import Holding
 from brownout.faults import debts
 from brownout.faults.heal import half_wiped, still_broken
 from brownout.judge.analysis import analyze
-from brownout.run.balance import HEADER, balance_lines, read_balance
+from brownout.run.balance import HEADER, Holding, balance_lines, read_balance
 from brownout.run.csvfile import read_rows, read_table
 from brownout.run.directory import RunDirectory
 from brownout.run.events import read_events

@@ -34,7 +34,7 @@ def watch(run: Watched = "latest") -> None:
     if run.startswith(("http://", "https://")):
         _watch_address(run)
         return
-    from brownout.show.live.follow import Follower
+    from brownout.observe.follow import Follower
     from brownout.show.live.screen import screen_for
 
     follower = Follower(_find(Path(run)))

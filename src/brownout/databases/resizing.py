@@ -8,29 +8,13 @@ Every act is safe to repeat: a run that died in the middle of one is healed by d
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from brownout.inventory.model import Node
 from brownout.machine.host import Proof
+from brownout.run.balance import Holding
 
-__all__ = ["Adjustable", "Holding", "Resizing"]
-
-
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """What one node holds now, as it says itself.
-
-    `records` and `bytes` count every copy, those of other nodes' records too. `to_move` is what is
-    still to be sent to it or by it (`unit` of the adapter: `partitions` or `bytes`), 0 for nothing
-    and None where it cannot tell. `received` counts the records that rebalancing brought it since
-    it started, None where the database does not count them.
-    """
-
-    records: int
-    bytes: int
-    to_move: int | None = None
-    received: int | None = None
+__all__ = ["Adjustable", "Resizing"]
 
 
 @runtime_checkable

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from brownout.databases.resizing import Holding
 from brownout.measure.bootstrap import Interval
 from brownout.measure.level import Level, ok_between
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.signal import Signal, bucket_range, trailing_rate
-from brownout.run.balance import Balance
+from brownout.run.balance import Balance, Holding
 
 __all__ = ["Rebalance", "Span", "rebalance_of"]
 

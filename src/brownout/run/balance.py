@@ -7,16 +7,32 @@ Written while a cluster is resized. A number that a node does not tell is -1.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from brownout.databases.resizing import Holding
 from brownout.run.csvfile import read_rows
 
-__all__ = ["HEADER", "Balance", "balance_lines", "read_balance"]
+__all__ = ["HEADER", "Balance", "Holding", "balance_lines", "read_balance"]
 
 HEADER = ("t", "node", "records", "bytes", "to_move", "received")
 _NOT_TOLD = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What one node holds now, as it says itself.
+
+    `records` and `bytes` count every copy, those of other nodes' records too. `to_move` is what is
+    still to be sent to it or by it (`unit` of the adapter: `partitions` or `bytes`), 0 for nothing
+    and None where it cannot tell. `received` counts the records that rebalancing brought it since
+    it started, None where the database does not count them.
+    """
+
+    records: int
+    bytes: int
+    to_move: int | None = None
+    received: int | None = None
 
 
 class Balance(NamedTuple):

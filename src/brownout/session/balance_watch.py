@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from brownout.base.errors import BrownoutError
-from brownout.databases.resizing import Holding, Resizing
-from brownout.run.balance import HEADER, balance_lines
+from brownout.databases.resizing import Resizing
+from brownout.run.balance import HEADER, Holding, balance_lines
 
 __all__ = ["BalanceWatch", "moving_words"]
 

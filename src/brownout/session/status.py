@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from brownout.observe.compose import Known, compose
 from brownout.run.series import LiveSeries
 from brownout.show.live.board import Board, Countdown
-from brownout.show.live.compose import Known, compose
 from brownout.show.live.files import RunFiles
 from brownout.show.live.screen import screen_for
 

@@ -4,7 +4,7 @@ import pytest
 
 from brownout.databases.aerospike.holding import holding_of
 from brownout.databases.aerospike.view import View
-from brownout.databases.resizing import Holding
+from brownout.run.balance import Holding
 
 MOVES = (
     "migrate_tx_partitions_remaining=3;migrate_rx_partitions_remaining=4;migrate_record_receives=9"

@@ -8,11 +8,11 @@ from tests.run_builder import RunScript, build_run
 from tests.show.live.conftest import LIMITS, SCRIPT
 from tests.show.live.replay import Replay
 
+from brownout.observe.compose import Known, compose
+from brownout.observe.follow import Follower
 from brownout.run.events import Event
 from brownout.show.live.board import Board, Countdown
-from brownout.show.live.compose import Known, compose
 from brownout.show.live.course import marks_of, phase_of
-from brownout.show.live.follow import Follower
 
 MOMENTS = [0.4, 3.0, 20.0, 25.3, 25.5, 26.0, 27.1, 28.3, 29.5, 31.0, 33.5, 34.3, 40.0, 47.9]
 

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 from tests.show.live.replay import Replay
 
+from brownout.observe.follow import Follower
 from brownout.show.live.board import Board
-from brownout.show.live.follow import Follower
 from brownout.show.live.panel import BoardView
 from brownout.show.live.plain import line
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from brownout.databases.aerospike.view import View
-from brownout.databases.resizing import Holding
+from brownout.run.balance import Holding
 
 __all__ = ["holding_of"]
 

@@ -23,9 +23,9 @@ from brownout.databases.aerospike.holding import holding_of
 from brownout.databases.aerospike.mesh import endpoint_of
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.view import View
-from brownout.databases.resizing import Holding
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
+from brownout.run.balance import Holding
 
 __all__ = ["ResizingPart"]
 

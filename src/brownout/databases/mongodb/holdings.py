@@ -5,7 +5,7 @@ from brownout.databases.mongodb.initial_sync import Copying, copying
 from brownout.databases.mongodb.link import Link
 from brownout.databases.mongodb.milestones import MAX_LAG_S
 from brownout.databases.mongodb.view import View
-from brownout.databases.resizing import Holding
+from brownout.run.balance import Holding
 
 __all__ = ["holding"]
 

@@ -18,9 +18,9 @@ from brownout.databases.mongodb.holdings import holding
 from brownout.databases.mongodb.link import CommandFailed
 from brownout.databases.mongodb.membership import Document
 from brownout.databases.mongodb.view import look
-from brownout.databases.resizing import Holding
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof
+from brownout.run.balance import Holding
 
 __all__ = ["SetResizing"]
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from brownout.observe.compose import Known, compose
 from brownout.show.live.board import Board
-from brownout.show.live.compose import Known, compose
 from brownout.show.live.files import RunFiles
 
 if TYPE_CHECKING:
