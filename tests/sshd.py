@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ PROGRAM = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sb
 WHY_NOT = "" if PROGRAM else "there is no sshd: apt-get install -y openssh-server"
 
 _CONFIG = """\
-ListenAddress 127.0.0.1
+ListenAddress {address}
 Port {port}
 HostKey {directory}/host_key
 AuthorizedKeysFile {directory}/authorized_keys
@@ -36,13 +36,22 @@ SetEnv {environment}
 
 
 class Sshd:
-    """One server. What it needs lies in `directory`, which the test removes."""
+    """One server. What it needs lies in `directory`, which the test removes.
+
+    It listens at `address`, in the network namespace that `enter` goes before a command to enter.
+    """
 
     def __init__(
-        self, directory: Path, environment: Mapping[str, str] | None = None, more: str = ""
+        self,
+        directory: Path,
+        environment: Mapping[str, str] | None = None,
+        more: str = "",
+        address: str = "127.0.0.1",
+        enter: Sequence[str] = (),
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.directory, self.program = directory, PROGRAM
+        self.address, self._enter = address, enter
         self.port = _free_port()
         self.identity = directory / "identity"
         self.known_hosts = directory / "known_hosts"
@@ -55,7 +64,9 @@ class Sshd:
         # Without the level, bash would read the user's ~/.bashrc for every command.
         variables = {"PATH": os.environ["PATH"], "SHLVL": "2", **(environment or {})}
         words = " ".join(f'"{name}={value}"' for name, value in variables.items())
-        text = _CONFIG.format(port=self.port, directory=directory, environment=words)
+        text = _CONFIG.format(
+            address=address, port=self.port, directory=directory, environment=words
+        )
         (directory / "sshd_config").write_text(text + more)
 
     def change_host_key(self) -> None:
@@ -68,17 +79,24 @@ class Sshd:
     def trust(self) -> None:
         """Write its present host key to `known_hosts`."""
         public = (self.directory / "host_key.pub").read_text()
-        self.known_hosts.write_text(f"[127.0.0.1]:{self.port} {public}")
+        self.known_hosts.write_text(f"[{self.address}]:{self.port} {public}")
 
     def start(self) -> "Sshd":
         """Start it and wait until it accepts connections."""
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(exist_ok=True)  # sshd wants it of root, and empty
-        command = [str(PROGRAM), "-D", "-e", "-f", str(self.directory / "sshd_config")]
+        command = [
+            *self._enter,
+            str(PROGRAM),
+            "-D",
+            "-e",
+            "-f",
+            str(self.directory / "sshd_config"),
+        ]
         with (self.directory / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stderr=log, start_new_session=True)
         deadline = time.monotonic() + 10
-        while not _listens(self.port):
+        while not self.answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError((self.directory / "log").read_text())
             time.sleep(0.01)
@@ -86,7 +104,7 @@ class Sshd:
 
     def answers(self) -> bool:
         """Whether somebody listens on its port."""
-        return _listens(self.port)
+        return _listens(self.address, self.port)
 
     def stop(self) -> None:
         """End it and every connection to it."""
@@ -111,7 +129,7 @@ class Sshd:
     def login(self, **changed: Any) -> dict[str, Any]:
         """Return the settings of a login here, for an inventory."""
         settings: dict[str, Any] = {
-            "address": "127.0.0.1",
+            "address": self.address,
             "port": self.port,
             "identity_file": str(self.identity),
             "known_hosts": str(self.known_hosts),
@@ -131,8 +149,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _listens(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+def _listens(address: str, port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection((address, port), timeout=1):
         return True
     return False
 

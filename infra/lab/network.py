@@ -1,7 +1,7 @@
 """A network of a lab's own: each node in a network namespace, joined by a bridge in one more.
 
-    here ── bo1a2b3c4d ── [brownout-1a2b3c4d-hub: bridge] ── [brownout-1a2b3c4d-n1: eth0, void]
-            198.18.7.1                                    ── [brownout-1a2b3c4d-n2: eth0, void]
+    here ── bo1a2b3c4d ── [brownout-1a2b3c4d-hub: bridge] ── [brownout-1a2b3c4d-n1: eth0]
+            198.18.7.1                                    ── [brownout-1a2b3c4d-n2: eth0]
 
 All that this machine's own network gets is one interface with one address, so no firewall of it
 stands between the members. The names come from the lab's directory: what a lab that crashed left
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from brownout.base.errors import HostError, UndoFailed, Unsupported
 from brownout.machine import network
+from brownout.machine.partition import disarm
 
 __all__ = ["HERE", "Place", "left", "make", "remove"]
 
@@ -75,7 +76,7 @@ def remove(directory: Path) -> None:
     if (_INTERFACES / outside).exists():
         _ip("link", "delete", outside)
     for namespace in _namespaces(directory):
-        network.disarm(namespace)
+        disarm(network.runner_in(namespace))
         _ip("netns", "delete", namespace)
     if still := left(directory):
         raise UndoFailed(f"the network of `{directory}` is not gone: {', '.join(still)}")
@@ -97,15 +98,11 @@ def _join(hub: str, place: Place, name: str, prefix: int) -> None:
         ],
         hub,
     )
-    void, end = network.VOID, f"{network.VOID}-end"
     _run(
         [
             "link set lo up",
             f"address add {place.address}/{prefix} dev eth0",
             "link set eth0 up",
-            f"link add {void} type veth peer name {end}",
-            f"link set {void} arp off up",
-            f"link set {end} up",
         ],
         place.namespace,
     )

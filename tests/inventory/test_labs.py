@@ -102,7 +102,7 @@ def test_a_second_one_waits_for_the_lock_and_says_so() -> None:
 def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path: Path) -> None:
     script = (
         "import os, signal\n"
-        "from brownout.infra.lab import state\n"
+        "from brownout.inventory import labs\n"
         f"with labs.locked({NAME!r}, lambda: None):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

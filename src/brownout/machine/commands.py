@@ -10,7 +10,7 @@ login shell gets to interpret it. What it prints is lines of `name value`:
 import shlex
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -75,16 +75,17 @@ class Runner(Protocol):
 
 
 class LocalRunner:
-    """Runs scripts on this machine."""
+    """Runs scripts on this machine; `enter` is what goes before, to run them in a namespace."""
 
-    where = "this machine"
+    def __init__(self, enter: Sequence[str] = (), where: str = "this machine") -> None:
+        self._enter, self.where = enter, where
 
     def run(self, text: str, timeout_s: float = 30.0) -> Completed:
         """Run a script here and wait for its end."""
         sent = time.monotonic()
         try:
             done = subprocess.run(
-                ["/bin/sh", "-s"],
+                [*self._enter, "/bin/sh", "-s"],
                 input=text.encode(errors="surrogateescape"),
                 capture_output=True,
                 timeout=timeout_s,
@@ -92,7 +93,7 @@ class LocalRunner:
             )
         except subprocess.TimeoutExpired as error:
             raise HostError(
-                f"a script did not end within {timeout_s:g} s on this machine"
+                f"a script did not end within {timeout_s:g} s on {self.where}"
             ) from error
         output, errors = printed(done.stdout), printed(done.stderr)
         return Completed(done.returncode, output, errors, sent, time.monotonic(), sent)

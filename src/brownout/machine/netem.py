@@ -77,7 +77,7 @@ def latency(namespace: str) -> dict[str, int]:
 
 
 def _read(done: Completed) -> dict[str, int]:
-    lines = answer(done, "slowing the node's packets", LocalRunner.where).all("qdisc")
+    lines = answer(done, "slowing the node's packets", LocalRunner().where).all("qdisc")
     found = next((match for line in lines if (match := _DELAY.search(line))), None)
     if found is None:
         return {}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.inventory.model import HostSpec, Node, ProcessSpec
-from brownout.machine import deadman, procfs, wipe
+from brownout.machine import deadman, network, procfs, wipe
 from brownout.machine.commands import LocalRunner
 from brownout.machine.delay import NodeDelay
 from brownout.machine.directories import Facts, check
@@ -40,7 +40,7 @@ class ProcessHost:
         if not isinstance(node.host, ProcessSpec):
             raise ConfigurationError(f"node `{node.name}` is not a process of this machine")
         self._name, self._address, self._spec = node.name, node.address, node.host
-        self._network = NodeNetwork(node.name, node.host.network_namespace)
+        self._network = _network(node.name, node.host.network_namespace)
         self._delay = NodeDelay(node.name, node.host)
 
     @property
@@ -141,11 +141,11 @@ class ProcessHost:
         return self._network.why_not()
 
     def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
-        """Cut it off by routes in its network namespace; a switch undoes it after the limit."""
+        """Cut it off by rules in its network namespace; a switch undoes it after the limit."""
         return self._network.cut(addresses, undo_after_s)
 
     def heal_partition(self) -> Proof:
-        """Take these routes away, and the switch with them."""
+        """Take these rules away, and the switch with them."""
         return self._network.join()
 
     def cut_off(self) -> list[str]:
@@ -267,3 +267,17 @@ def _is_paused(identity: Identity) -> bool:
 
 def _already(evidence: dict[str, Any]) -> Proof:
     return Proof(time.monotonic(), 0.0, evidence, already=True)
+
+
+def _network(node: str, namespace: str) -> NodeNetwork:
+    """Return the network of a node that has a namespace to itself; else why it has none."""
+    reason = network.why_not()
+    if not namespace:
+        reason = (
+            "it has no network namespace to itself (`host.network_namespace`), as the nodes of "
+            "lab-mongodb-partition have"
+        )
+    elif not reason and not (network.NAMESPACES / namespace).exists():
+        reason = f"there is no network namespace `{namespace}`: take its lab down and bring it up"
+    runner, limit_s = network.runner_in(namespace), deadman.DEFAULT_UNDO_AFTER_S
+    return NodeNetwork(node, runner, limit_s, reason)

@@ -11,6 +11,7 @@ from brownout.machine import signals
 from brownout.machine.commands import ENTRIES, answer, last_words, named, script
 from brownout.machine.host import ProcessState, Proof, StopMode
 from brownout.machine.moments import bracket
+from brownout.machine.partition import NodeNetwork
 from brownout.machine.processes import RemoteProcess
 from brownout.machine.signals import Effect
 from brownout.machine.ssh import reboot, storage
@@ -44,6 +45,7 @@ class SshHost:
         self._connection = connection_for(node.host.login(address))
         self._runner = SshRunner(self._connection, node.host.sudo)
         self._boot_id = boot_id
+        self._network = NodeNetwork(node.name, self._runner, node.host.undo_after_s)
 
     @property
     def machine(self) -> str:
@@ -124,6 +126,27 @@ class SshHost:
             self._boot_id,
         )
 
+    def why_no_partition(self) -> str:
+        """Return why this node cannot be cut off from others; empty if it can."""
+        return self._network.why_not()
+
+    def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
+        """Cut its machine off from these; the machine undoes it itself after the limit.
+
+        Raises `Refused` where one of them is where our own connection comes from.
+        """
+        done = SshRunner(self._connection).run(script('echo "client ${SSH_CONNECTION%% *}"'))
+        ours = answer(done, "asking where we come from", self._runner.where).all("client")
+        return self._network.cut(addresses, undo_after_s, ours)
+
+    def heal_partition(self) -> Proof:
+        """Take the rules away, and the switch with them."""
+        return self._network.join()
+
+    def cut_off(self) -> list[str]:
+        """Return the addresses that it is cut off from now."""
+        return self._network.cut_off()
+
     def check_wipe(self, directories: Sequence[Path]) -> None:
         """Ask everything that speaks against emptying `directories`, but whether it runs."""
         process = self._locate().process
@@ -152,6 +175,8 @@ class SshHost:
             "kill": f"SIGKILL to {who}",
             "pause": f"SIGSTOP to {who}",
             "resume": f"SIGCONT to {who}",
+            "partition": self._network.would("partition"),
+            "join": self._network.would("join"),
             "start": f"{self._runner.where}: {start}",
             "wipe": f"{self._runner.where}: empty " + ", ".join(map(str, directories)),
             "reboot": f"{self._runner.where}: {self._spec.reboot_command}",

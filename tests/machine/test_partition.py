@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from brownout.base.errors import ConfigurationError, HostError, Unsupported
+from brownout.base.errors import Refused, Unsupported
 from brownout.infra.lab import network as lab_network
 from brownout.infra.lab.network import Place
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import network
 from brownout.machine.host import Partitioning, host_for, partitioning_host
+from brownout.machine.partition import MARK
 
 WHY_NOT = network.why_not()
 rooted = pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: partitions: {WHY_NOT}")
@@ -126,6 +127,7 @@ sys.stdin.readline()
 there.settimeout(30)
 print(there.recv(1).decode(), flush=True)
 """
+    host = partitioning_host(node(first))
     command = [*network.enter(first.namespace), sys.executable, "-c", code]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -133,11 +135,11 @@ print(there.recv(1).decode(), flush=True)
         assert client.stdin
         assert client.stdout
         assert client.stdout.readline() == "open\n"
-        network.cut(first.namespace, [second.address])
+        host.partition([f"{second.address}:1"], 600)
         client.stdin.write("\n")
         client.stdin.flush()
         assert client.stdout.readline() == "hangs\n"
-        network.join(first.namespace)
+        host.heal_partition()
         client.stdin.write("\n")
         client.stdin.flush()
         assert client.stdout.readline() == "x\n"
@@ -152,7 +154,7 @@ def test_it_heals_by_itself_after_the_limit_and_no_switch_is_left(places: Places
     assert proof.already  # and the limit is the later one's
     assert len(switches(first)) == 1
     deadline = time.monotonic() + 30
-    while network.cut_off(first.namespace):
+    while host.cut_off():
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert reaches(first, second) == [True]
@@ -173,12 +175,47 @@ def test_healing_ends_the_switch_and_is_safe_to_repeat(places: Places) -> None:
 
 
 @rooted
-def test_what_cannot_be_cut_is_cut_from_nobody(places: Places) -> None:
+@pytest.mark.parametrize(
+    ("peer", "why"),
+    [
+        ("300.1.1.1", "`300.1.1.1` has no address there"),
+        ("nowhere.invalid", "`nowhere.invalid` has no address there"),
+        ("127.0.0.1", "`127.0.0.1` is an address of its own machine"),
+    ],
+)
+def test_what_cannot_be_cut_is_cut_from_nobody(places: Places, peer: str, why: str) -> None:
     first, second, _ = places.values()
-    with pytest.raises(HostError, match="cutting the node off failed"):
-        network.cut(first.namespace, [second.address, "300.1.1.1"])
-    assert network.cut_off(first.namespace) == []
+    host = partitioning_host(node(first))
+    with pytest.raises(Refused, match=f"node `n1` is not cut off: {why}"):
+        host.partition([f"{second.address}:1", f"{peer}:1"], 60)
+    assert host.cut_off() == []
+    assert switches(first) == []
     assert reaches(first, second) == [True]
+
+
+@rooted
+def test_rules_of_others_stay_as_they_are(places: Places) -> None:
+    first, second, third = places.values()
+    enter = network.enter(first.namespace)
+    theirs = "add table inet filter { chain input { type filter hook input priority 0; } ; }"
+    subprocess.run([*enter, "nft", theirs], check=True)
+    before = subprocess.run([*enter, "nft", "list", "ruleset"], capture_output=True, check=True)
+    host = partitioning_host(node(first))
+    host.partition([f"{second.address}:1"], 60)
+    host.partition([f"{third.address}:1"], 60)
+    assert host.cut_off() == [third.address]
+    host.heal_partition()
+    after = subprocess.run([*enter, "nft", "list", "ruleset"], capture_output=True, check=True)
+    assert after.stdout == before.stdout
+
+
+@rooted
+def test_an_address_of_the_newer_internet_protocol_is_cut_as_well(places: Places) -> None:
+    first = places["n1"]
+    host = partitioning_host(node(first))
+    host.partition(["[2001:db8::7]:27017", "198.18.255.9:27017"], 60)
+    assert host.cut_off() == ["198.18.255.9", "2001:db8::7"]
+    assert not host.heal_partition().already
 
 
 @rooted
@@ -186,16 +223,19 @@ def test_a_network_goes_without_a_trace_with_its_switches(tmp_path: Path) -> Non
     before = set(Path("/sys/class/net").iterdir())
     made = lab_network.make(tmp_path, ["n1", "n2"])
     first, second = made.values()
-    network.arm(first.namespace, 600)
-    network.cut(first.namespace, [second.address])
+    partitioning_host(node(first)).partition([f"{second.address}:1"], 600)
     assert len(lab_network.left(tmp_path)) == 4
+    (switch,) = switches(first)
     lab_network.remove(tmp_path)
     assert lab_network.left(tmp_path) == []
-    assert switches(first) == []
+    deadline = time.monotonic() + 10
+    while Path("/proc", switch).exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     assert set(Path("/sys/class/net").iterdir()) == before
     lab_network.remove(tmp_path)
-    with pytest.raises(HostError, match="there is no network namespace"):
-        network.arm(first.namespace, 1)
+    with pytest.raises(Unsupported, match="there is no network namespace"):
+        partitioning_host(node(first))
 
 
 @rooted
@@ -231,28 +271,23 @@ def test_a_namespace_that_is_not_ours_is_refused(name: str) -> None:
         node(Place(name, "10.0.0.1"))
 
 
-def test_what_is_no_address_is_refused() -> None:
-    assert network.reachable(["10.0.0.1:1", "10.0.0.1:2"]) == ["10.0.0.1"]
-    with pytest.raises(ConfigurationError, match=r"address 'db1\.example:27017': .* IPv4"):
-        network.reachable(["db1.example:27017"])
-
-
 def test_a_machine_without_the_tools_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert network.why_not().startswith("ip, nsenter, setsid not found on PATH")
-    with pytest.raises(Unsupported, match=r"cannot be made here: ip, nsenter, setsid not found"):
+    assert network.why_not().startswith("ip, nft, nsenter, setsid not found on PATH")
+    with pytest.raises(Unsupported, match=r"cannot be made here: ip, nft, nsenter, setsid"):
         lab_network.make(tmp_path, ["n1"])
 
 
 def switches(place: Place) -> list[str]:
     """The processes that wait to heal the partition of `place`."""
+    here = str((network.NAMESPACES / place.namespace).stat().st_ino).encode()
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 words = (entry / "cmdline").read_bytes().split(b"\0")
-                if network.MARK.encode() in words and place.namespace.encode() in words:
+                if MARK.encode() in words and here in words:
                     found.append(entry.name)
     return found
