@@ -84,7 +84,11 @@ def test_an_unmet_baseline_is_never_a_pass(tmp_path: Path) -> None:
 def test_every_unmet_limit_is_reported_not_only_the_first(tmp_path: Path) -> None:
     experiment = chaos.quick(chaos.load("node-kill"))
     ran = chaos.run(
-        experiment, tmp_path, "--var", "limits=recovery_time=0.1,blackout=0.1,lost_operations=1"
+        experiment,
+        tmp_path,
+        *chaos.GENTLY,
+        "--var",
+        "limits=recovery_time=0.1,blackout=0.1,lost_operations=1",
     )
     assert ran.code == 1
     assert ran.impact["verdict"] == "fail"
@@ -191,11 +195,14 @@ def _stopped_in_mid_fault(
     wait["provider"]["arguments"]["state"] = "redundant"  # it never is: the node stays down
     experiment["controls"] += [more] if more else []
     process = chaos.start(experiment, where, env={"PYTHONPATH": str(Path(__file__).parents[1])})
-    _await_event(where, '"changed"')
-    for each in sent:
-        process.send_signal(each)
-        time.sleep(distances.uniform(0, 0.35))  # the moment is what is tested
-    return chaos.finish(process, where, timeout_s=60)
+    try:
+        _await_event(where, '"changed"')
+        for each in sent:
+            process.send_signal(each)
+            time.sleep(distances.uniform(0, 0.35))  # the moment is what is tested
+    finally:
+        ran = chaos.finish(process, where, timeout_s=60)
+    return ran
 
 
 def _check_put_back(ran: chaos.Ran, lab: Cluster) -> None:
@@ -231,6 +238,7 @@ def test_a_run_whose_terminal_is_closed_puts_everything_back_and_is_judged(
     given = {**os.environ, "BROWNOUT_RUNS": str(tmp_path / "runs"), "TERM": "xterm", "CI": ""}
     process, terminal = pty.fork()
     if process == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, which may have started us, ignores it
         os.chdir(tmp_path)
         os.execve(sys.executable, [sys.executable, "-m", "chaostoolkit", "run", "mine.json"], given)
     closed = Event()
