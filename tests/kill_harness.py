@@ -95,9 +95,14 @@ def _kill_and_heal(
 ) -> Healed:
     kill_tree(process.pid)
     process.communicate()
-    phase = _phase(where)
     for run in where.glob("runs/*"):
         damage(run)
+    return heal(cluster, where, env)
+
+
+def heal(cluster: Cluster, where: Path, env: Mapping[str, str]) -> Healed:
+    """Heal what a run in the folder `where` that is dead has left, and check everything."""
+    phase = _phase(where)
     began = time.monotonic()
     told = subprocess.run(
         [sys.executable, "-m", "brownout", "heal"],
