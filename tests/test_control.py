@@ -109,6 +109,18 @@ def test_every_unmet_limit_is_reported_not_only_the_first(tmp_path: Path) -> Non
     )
 
 
+def test_the_ledger_is_read_back_though_a_milestone_was_not_reached_in_time(tmp_path: Path) -> None:
+    experiment = chaos.quick(chaos.load("node-kill"))
+    experiment["configuration"]["milestone_limit_s"] = 5
+    kept = [step for step in experiment["method"] if step["name"] != "start-the-node"]
+    ran = chaos.run({**experiment, "method": kept}, tmp_path, *chaos.GENTLY)
+    assert ran.impact["faults"][0]["redundancy_time"] is None, ran.output
+    ledger = ran.impact["ledger"]
+    assert (ledger["state"], ledger["keys"], ledger["unread"]) == ("clean", 5000, 0)
+    assert ran.impact["verdict"] != "pass"
+    assert ran.deeds == [(name, ran.deeds[0][1]) for name in ("kill_node", "start_node")]
+
+
 def test_a_misspelt_scenario_ends_the_experiment_before_anything_is_touched(tmp_path: Path) -> None:
     experiment = chaos.load("node-kill")
     experiment["extensions"][0]["scenario"] = "node-kil"

@@ -71,7 +71,7 @@ def test_a_plan_on_a_lab_that_is_down_asks_this_machine_too(
 ) -> None:
     monkeypatch.setenv("PATH", str(home))
     said = brownout("plan", "partition")
-    assert "NO   supports partition: ip, nsenter, setsid not found on PATH" in said.out
+    assert "NO   supports partition: ip, nft, nsenter, setsid not found on PATH" in said.out
     said = brownout("plan", "slow-node")  # by toxiproxy, which needs none of these
     assert "yes  supports delay: yes" in said.out
 

@@ -304,7 +304,7 @@ class Session:
         try:
             failures = self._put_back()
             if self._load.began:
-                self._end_load(read_back=False)
+                self._end_load(read_back=not self.interruption.aborted())
         finally:
             self._release(keep_claim=bool(failures))
         if self._trail is None:
