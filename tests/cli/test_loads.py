@@ -116,7 +116,7 @@ def test_a_cluster_that_is_lent_is_taken_again(home: Path) -> None:
         (before,) = open_runs.claims()
         with open_runs.lent("shop"):
             assert open_runs.claims() == []
-            take = ("from pathlib import Path; from brownout.session import open_runs as o; "
+            take = ("from pathlib import Path; from brownout.faults import open_runs as o; "
                     "o.claim('shop', Path('run'), 'shop', False); o.release('shop')")  # fmt: skip
             subprocess.run([sys.executable, "-c", take], check=True)
         assert open_runs.claims() == [before]

@@ -42,7 +42,7 @@ def test_the_exit_code_is_the_verdict(
 DIES = """
 import os, sys
 from pathlib import Path
-from brownout.session import open_runs
+from brownout.faults import open_runs
 open_runs.claim("lab-mongodb", Path(sys.argv[1]), "lab-mongodb", brought_up=True)
 os._exit(9)
 """

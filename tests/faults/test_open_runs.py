@@ -16,7 +16,7 @@ from brownout.faults.open_runs import Claim
 _HOLD = """
 import sys
 from pathlib import Path
-from brownout.session import open_runs
+from brownout.faults import open_runs
 open_runs.claim("shop", Path(sys.argv[1]), "shop", brought_up=False)
 print("taken", flush=True)
 sys.stdin.read()
@@ -147,7 +147,7 @@ import os, sys, time
 from contextlib import suppress
 from pathlib import Path
 from brownout.base.errors import BrownoutError
-from brownout.session import heal, open_runs
+from brownout.faults import heal, open_runs
 
 run, role, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 

@@ -1,7 +1,7 @@
 """The disk of a run fills up in the middle of a fault: a clear end, and nothing stays broken."""
 
+import contextlib
 import os
-import re
 import shutil
 import subprocess
 import threading
@@ -37,10 +37,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def _fill(place: Path, but: int = 0) -> None:
-    """Take all that is free, `but` some bytes."""
-    free = shutil.disk_usage(place).free
+    """Take all that is free, `but` some bytes, though a run goes on writing meanwhile."""
+    taken = 0
     with (place / "fill").open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, free - but)
+        while (free := shutil.disk_usage(place).free - but) > 0:
+            with contextlib.suppress(OSError):
+                os.posix_fallocate(file.fileno(), taken, free)
+            taken = os.fstat(file.fileno()).st_size
 
 
 def _await_fault(runs: Path) -> None:
@@ -71,10 +74,7 @@ def test_a_disk_that_fills_up_ends_the_run_and_everything_is_put_back(
     ran = chaos.finish(process, tmp_path)
     assert ran.code == 1
     assert ran.journal["status"] != "completed"
-    # A write that failed half-way gives back what it took, so some blocks may be free again.
-    why = r"only 0\.\d MB are free where the run directory is, wanted 20 MB"
-    assert re.search(why, ran.output), ran.output
-    assert "No space left on device" in ran.output
+    assert "No space left on device" in ran.output  # whichever write was the first to fail
     assert "brownout" not in ran.journal  # nothing to judge by
     adapter = adapter_for(secured.cluster)
     try:
