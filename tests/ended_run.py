@@ -63,7 +63,7 @@ class Session:
 
     events = Events()
 
-    def __init__(self, plan: object) -> None:
+    def __init__(self, plan: object, *keeping: object) -> None:
         self.interruption = Interruption([FileExists(file=STOP)])
 
     def open(self) -> None:

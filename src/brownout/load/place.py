@@ -1,6 +1,7 @@
 """Where a load generator runs: what `Generator` needs of a place, and the one that is here."""
 
 import contextlib
+import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -113,24 +114,37 @@ def start(command: list[str], log: Path) -> Process:
     A Ctrl-C in the terminal then reaches only us: we decide how the load ends. A generator that
     waits for a processor measures this machine and not the database.
     """
-    ahead = ["nice", "-n", str(_NICE)] if may(CAP_SYS_NICE) else []
     try:
-        with log.open("ab") as stderr:
+        with log.open("ab") as stderr, _ahead():
             process = subprocess.Popen(
-                [*ahead, *command],
+                command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 env=generator_environment(),
                 start_new_session=True,
             )
-        if ahead:
-            # Where the kernel groups by session, that of the session is what counts: sched(7).
-            with contextlib.suppress(OSError):
-                Path(f"/proc/{process.pid}/autogroup").write_text(str(_NICE), encoding="ascii")
-        return process
     except OSError as error:
         raise GeneratorError(f"cannot start `{command[0]}`: {error}") from error
+    if may(CAP_SYS_NICE):
+        # Where the kernel groups by session, that of the session is what counts: sched(7).
+        with contextlib.suppress(OSError):
+            Path(f"/proc/{process.pid}/autogroup").write_text(str(_NICE), encoding="ascii")
+    return process
+
+
+@contextlib.contextmanager
+def _ahead() -> Iterator[None]:
+    """For this long our thread, and what it starts, goes ahead of others where it may."""
+    if not may(CAP_SYS_NICE):
+        yield
+        return
+    before = os.getpriority(os.PRIO_PROCESS, 0)  # in Linux that of the thread: setpriority(2)
+    os.setpriority(os.PRIO_PROCESS, 0, _NICE)
+    try:
+        yield
+    finally:
+        os.setpriority(os.PRIO_PROCESS, 0, before)
 
 
 @contextlib.contextmanager
