@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from brownout.base.errors import BrownoutError
@@ -11,15 +11,20 @@ from brownout.run.directory import RunDirectory
 from brownout.show.report import html
 from brownout.show.report.table import render
 
-__all__ = ["conclude"]
+__all__ = ["Remember", "conclude"]
+
+Remember = Callable[[RunDirectory, Mapping[str, Any]], None]
 
 logger = logging.getLogger("chaostoolkit")
 
 
-def conclude(directory: RunDirectory, journal: Mapping[str, Any]) -> dict[str, Any]:
+def conclude(
+    directory: RunDirectory, journal: Mapping[str, Any], remember: Remember
+) -> dict[str, Any]:
     """Write all that is made from a run's raw files, print the table, and return the impact.
 
-    A report that cannot be made is said and no more: the verdict does not hang on it.
+    A report that cannot be made is said and no more: the verdict does not hang on it. `remember`
+    puts the run into the history, and says itself where it cannot.
     """
     directory.write_journal(journal)
     impact = analyze(directory.path)
@@ -28,6 +33,7 @@ def conclude(directory: RunDirectory, journal: Mapping[str, Any]) -> dict[str, A
         _print(f"report {html.write(directory.path)}")
     except BrownoutError as error:
         logger.warning(f"no report: {error}")
+    remember(directory, impact)
     return impact
 
 

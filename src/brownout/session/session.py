@@ -7,7 +7,7 @@ open ──▶ begin_method ──▶ (faults) ──▶ finish ──▶ begin_
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 from brownout.session import ending, opening, record, undisturbed
 from brownout.session.cluster_watch import ClusterWatch
-from brownout.session.conclusion import conclude
+from brownout.session.conclusion import Remember, conclude
 from brownout.session.idle import await_idle
 from brownout.session.interruption import Interruption
 from brownout.session.plan import Plan
@@ -61,7 +61,7 @@ class Session:
     def __init__(
         self,
         plan: Plan,
-        remember: Callable[[RunDirectory, Mapping[str, Any]], None],
+        remember: Remember,
         deliver: Callable[[Path], str | None],
     ) -> None:
         self.plan = plan
@@ -321,8 +321,7 @@ class Session:
     def _judge(self, journal: dict[str, Any], failures: list[str]) -> dict[str, Any]:
         """Write and say the result, and show it to whoever looks on until then."""
         try:
-            impact = conclude(self.directory, journal)
-            self._remember(self.directory, impact)
+            impact = conclude(self.directory, journal, self._remember)
             for failure in failures:
                 logger.error(failure)
             if self._observed is not None:

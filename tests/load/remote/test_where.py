@@ -62,5 +62,7 @@ def test_a_misspelt_setting_of_a_load_host_is_named_with_its_place(tmp_path: Pat
 
 
 def test_a_load_from_nowhere_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"load\.where: found 'moon', wanted one of ssh"):
+    with pytest.raises(
+        ConfigurationError, match=r"load\.where: found 'moon', wanted one of kubernetes, ssh"
+    ):
         _cluster(tmp_path, load={"where": "moon"})

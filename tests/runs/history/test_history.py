@@ -15,6 +15,7 @@ from tests.show.report.conftest import browser
 
 from brownout.base.secret import environment_without_secrets
 from brownout.run.directory import RunDirectory
+from brownout.runs.history.recording import record_quietly
 from brownout.session.conclusion import conclude
 
 __all__ = ["brownout", "browser", "home"]
@@ -52,7 +53,10 @@ def test_a_run_is_recorded_when_it_ends(
     monkeypatch.delenv("BROWNOUT_HISTORY", raising=False)
     monkeypatch.setenv("BROWNOUT_OCCASION", "nightly")
     run = build_run(home / "runs", RunScript(duration_s=45))
-    assert conclude(RunDirectory.open(run), {"status": "completed"})["verdict"] == "pass"
+    assert (
+        conclude(RunDirectory.open(run), {"status": "completed"}, record_quietly)["verdict"]
+        == "pass"
+    )
     (told,) = json.loads(brownout("history", "--json").out)["runs"]
     assert (told["run"], told["verdict"], told["occasion"]) == (run.name, "pass", "nightly")
     assert told["measures"]["recovery_time"] > 2
@@ -66,7 +70,7 @@ def test_a_broken_history_is_said_and_changes_no_verdict(
     monkeypatch.setenv("BROWNOUT_HISTORY", where)
     run = build_run(home / "runs", RunScript(duration_s=45))
     with caplog.at_level(logging.WARNING, "chaostoolkit"):
-        impact = conclude(RunDirectory.open(run), {"status": "completed"})
+        impact = conclude(RunDirectory.open(run), {"status": "completed"}, record_quietly)
     assert impact["verdict"] == "pass"
     assert "the pass is not in the history" in caplog.text
     assert "hunter2" not in caplog.text
