@@ -125,7 +125,7 @@ class NodeNetwork:
     def why_not(self) -> str:
         """Return why this node cannot be cut off from others; empty if it can."""
         if self._why_not:
-            return f"node `{self._node}`: {self._why_not}"
+            return self._why_not
         done = self._runner.run(script(_WHY_NOT))
         said = answer(done, "looking for what cuts a node off", self._runner.where)
         if lacking := said.all("lacks"):

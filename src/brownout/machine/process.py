@@ -274,10 +274,13 @@ def _network(node: str, namespace: str) -> NodeNetwork:
     reason = network.why_not()
     if not namespace:
         reason = (
-            "it has no network namespace to itself (`host.network_namespace`), as the nodes of "
-            "lab-mongodb-partition have"
+            f"node `{node}` has no network namespace to itself (`host.network_namespace`), as the "
+            "nodes of lab-mongodb-partition have"
         )
     elif not reason and not (network.NAMESPACES / namespace).exists():
-        reason = f"there is no network namespace `{namespace}`: take its lab down and bring it up"
+        reason = (
+            f"node `{node}`: there is no network namespace `{namespace}`: take its lab down and "
+            "bring it up again"
+        )
     runner, limit_s = network.runner_in(namespace), deadman.DEFAULT_UNDO_AFTER_S
     return NodeNetwork(node, runner, limit_s, reason)
