@@ -1,5 +1,6 @@
 """Members that come and go on a real replica set."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -50,6 +51,22 @@ def fill(cluster: Cluster) -> None:
 def test_it_can_be_resized_and_adjusted(adapter: MongoAdapter) -> None:
     assert isinstance(adapter, Resizing)
     assert isinstance(adapter, Adjustable)
+
+
+def test_a_set_that_is_silent_for_a_moment_is_asked_again(
+    adapter: MongoAdapter, lab_mongodb: Cluster
+) -> None:
+    hosts = [host_for(node) for node in lab_mongodb.nodes]
+    before = adapter.setting("votes_and_priority", lab_mongodb.nodes[0])
+    for host in hosts:
+        host.pause(60)
+    later = threading.Timer(3.0, lambda: [host.resume() for host in hosts])
+    later.start()
+    try:
+        assert adapter.setting("votes_and_priority", lab_mongodb.nodes[0]) == before
+    finally:
+        later.join()
+    await_milestone(adapter, "whole")
 
 
 def test_a_spare_copies_all_data_without_a_say_then_gets_it_and_goes_again(

@@ -22,6 +22,8 @@ __all__ = ["Changed", "SetConfiguration"]
 
 #: Long enough for an election with MongoDB's own time-outs.
 _TIMEOUT_S = 60.0
+#: A set without a primary, or that does not answer at once, is asked again for so long.
+_ELECTED_WITHIN_S = 15.0
 #: The server itself waits until a majority has the configuration.
 _ORDER_S = 10.0
 _POLL_S = 0.1
@@ -53,8 +55,10 @@ class SetConfiguration:
         self._cluster, self._links, self._views = cluster, links, views
 
     def read(self) -> Document:
-        """Return the set's configuration; `ClusterError` if it has no primary."""
-        config: Document = self._primary().ask("replSetGetConfig")["config"]
+        """Return the set's configuration; `ClusterError` if it has no primary for a while."""
+        config: Document = _patiently(_ELECTED_WITHIN_S)(
+            lambda: self._primary().ask("replSetGetConfig")["config"]
+        )
         return config
 
     def change(self, step: Callable[[Document], Document | None]) -> Changed:
@@ -63,13 +67,7 @@ class SetConfiguration:
         Returns once a majority has it. `step` is asked again whenever the set may have changed.
         """
         ordered: list[float] = []
-        retrying = Retrying(
-            stop=stop_after_delay(_TIMEOUT_S),
-            wait=wait_fixed(_POLL_S),
-            retry=retry_if_exception(_passes),
-            reraise=True,
-        )
-        config: Document = retrying(self._once, step, ordered)
+        config: Document = _patiently(_TIMEOUT_S)(self._once, step, ordered)
         at = time.monotonic()
         return Changed(config, at, at - ordered[0] if ordered else 0.0, already=not ordered)
 
@@ -98,6 +96,16 @@ class SetConfiguration:
                 return self._links[node.name]
         states = ", ".join(f"{view.node} is {view.state}" for view in views)
         raise ClusterError(f"the set has no primary now: {states}")
+
+
+def _patiently(within_s: float) -> Retrying:
+    """Try again what passes by itself, for so long."""
+    return Retrying(
+        stop=stop_after_delay(within_s),
+        wait=wait_fixed(_POLL_S),
+        retry=retry_if_exception(_passes),
+        reraise=True,
+    )
 
 
 def _passes(error: BaseException) -> bool:
