@@ -104,8 +104,8 @@ def test_the_time_of_a_stop_is_bounded_by_the_round_trip_around_it(host: SshHost
     proof = host.stop("kill")
     thread.join()
 
-    # The watcher is late by up to one of its own turns.
-    assert proof.effective_monotonic - proof.uncertainty_s <= gone[0]
+    # The watcher is late by up to one of its own turns; NTP may slew the node's clock meanwhile.
+    assert proof.effective_monotonic - proof.uncertainty_s <= gone[0] + 0.001
     check_bounds(proof, asked)
 
 

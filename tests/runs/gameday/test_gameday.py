@@ -164,9 +164,7 @@ def test_a_scheduled_day_is_run_and_what_was_missed_is_said(
 ) -> None:
     monkeypatch.setenv("OPS", hook.url)
     people = [{"name": "ops", "url": {"env": "OPS"}}]
-    at = datetime.now(UTC) + timedelta(
-        seconds=12
-    )  # a busy machine takes its time to start the server
+    at = datetime.now(UTC) + timedelta(seconds=STARTS_WITHIN_S)
     soon = write("soon", experiments=[gently("stepdown")], schedule={"at": at.isoformat()})
     elsewhere = f"{(at + timedelta(days=2)):%a} 00:00-23:59"
     shut = write(
@@ -219,9 +217,7 @@ def test_a_scheduled_day_that_is_killed_is_put_back_by_its_server_and_told(
     lab_mongodb: Cluster, home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPS", hook.url)
-    at = datetime.now(UTC) + timedelta(
-        seconds=12
-    )  # a busy machine takes its time to start the server
+    at = datetime.now(UTC) + timedelta(seconds=STARTS_WITHIN_S)
     day = write(
         experiments=[gently("node-pause", hang_s=600)],
         schedule={"at": at.isoformat()},
