@@ -1,12 +1,13 @@
 """Settings that are changed while the database serves, on real processes, and put back."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.infra.lab.aerospike.waiting import await_state
 
 from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike import AerospikeAdapter, factor
 from brownout.databases.aerospike.info import ask
 from brownout.inventory.model import Cluster
 
@@ -15,6 +16,26 @@ from brownout.inventory.model import Cluster
 def adapter(lab_aerospike: Cluster) -> Iterator[AerospikeAdapter]:
     with AerospikeAdapter(lab_aerospike) as found:
         yield found
+
+
+def test_nodes_that_say_a_new_factor_late_are_asked_again(
+    adapter: AerospikeAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, asked = factor._views, list[Any]()
+
+    def late(*which: Any) -> Any:
+        asked.append(look(*which))
+        return asked[0] if len(asked) == 2 else asked[-1]  # as before it was set
+
+    monkeypatch.setattr(factor, "_views", late)
+    assert (
+        adapter.adjust("replication_factor", 3, None).evidence["effective_replication_factor"] == 3
+    )
+    assert len(asked) == 3
+    monkeypatch.undo()
+    await_state("three copies", lambda: adapter.stable("redundant").reached)
+    adapter.adjust("replication_factor", 2, None)
+    await_state("two copies", lambda: adapter.stable("redundant").reached)
 
 
 def test_the_replication_factor_is_raised_and_put_back(adapter: AerospikeAdapter) -> None:

@@ -16,12 +16,14 @@ from brownout.databases.aerospike.objections import factor_in
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.quiescing import recluster
 from brownout.databases.aerospike.view import View, judge, stable_command
-from brownout.databases.aerospike.waiting import since
+from brownout.databases.aerospike.waiting import await_said, since
 from brownout.machine.host import Proof
 
 __all__ = ["factor", "set_factor"]
 
 _EFFECTIVE = "effective_replication_factor"
+#: Nodes that are busy say it some moments after the cluster has formed anew.
+_TAKES_EFFECT_S = 15.0
 
 
 def factor(panel: Panel, namespace: str) -> int:
@@ -49,12 +51,21 @@ def set_factor(panel: Panel, namespace: str, value: int) -> Proof:
         words = ", ".join(f"{name}: {answer}" for name, answer in said.items())
         raise ClusterError(f"not every node takes {command}: {words}")
     proof = _formed_anew(panel)
-    views = _views(panel, namespace)
-    if not _is_so(views, namespace, value):
-        words = ", ".join(f"{view.node}: {_effective(view, namespace)}" for view in views)
-        raise ClusterError(f"{_EFFECTIVE}: found {words}, wanted {value} after recluster:")
+    looks: list[list[View]] = []
+
+    def holds() -> bool:
+        looks.append(_views(panel, namespace))
+        return _is_so(looks[-1], namespace, value)
+
+    def otherwise() -> str:
+        words = ", ".join(f"{view.node}: {_effective(view, namespace)}" for view in looks[-1])
+        return f"{_EFFECTIVE}: found {words}, wanted {value} after recluster:"
+
+    await_said(holds, otherwise, _TAKES_EFFECT_S)
     evidence = {**proof.evidence, _EFFECTIVE: value}
-    return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
+    if len(looks) == 1:
+        return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
+    return since(proof.effective_monotonic - proof.uncertainty_s, evidence)
 
 
 def _formed_anew(panel: Panel) -> Proof:
