@@ -13,11 +13,13 @@ Impact = Mapping[str, Any]
 def answer(impact: Impact | None, finished: bool, name: str, scope: str) -> dict[str, Any]:
     """Return the probe's answer for measure `name` in `scope`; see `brownout.probes.impact`.
 
-    `name` may be a path (`latency.during.p99_us`). With several faults the worst value counts.
+    `limit` is there once the run is judged, None for a measure without one. `name` may be a path
+    (`latency.during.p99_us`). With several faults the worst value counts.
     """
     found: dict[str, Any] = {"measure": name, "scope": scope, "value": None, "status": "no_data"}
     if impact is None:
         return {**found, "status": "no_data" if finished else "not_applicable"}
+    found["limit"] = None  # of a run that was judged
     for limit in impact["slos"]:
         if (limit["name"], limit["scope"]) == (name, scope):
             found |= {key: limit[key] for key in ("limit", "limit_from", "met")}
