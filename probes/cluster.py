@@ -5,6 +5,7 @@ from typing import Any
 from chaoslib.types import Configuration, Secrets
 
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.databases.lacking import still_lacks
 from brownout.session.activity import activity
 from brownout.session.current import current
 from brownout.session.leaderless import await_no_primary
@@ -23,7 +24,7 @@ def cluster_is_whole(configuration: Configuration = None, secrets: Secrets = Non
     """
     session = current()
     session.finish()
-    return session.adapter.stable("whole").reached
+    return not still_lacks(session.adapter, "whole")
 
 
 @activity
