@@ -8,7 +8,7 @@ from brownout.databases.adapter import Adapter, Milestone
 
 __all__ = ["LOOK_AGAIN_WITHIN_S", "await_nothing", "lacks", "still_lacks"]
 
-#: So long may a write be on its way from the primary to the other members.
+#: How long a write may take from the primary to the other members.
 LOOK_AGAIN_WITHIN_S = 1.0
 
 Words = list[str]

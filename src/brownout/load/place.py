@@ -14,7 +14,7 @@ from brownout.machine.capabilities import CAP_SYS_NICE, may
 
 __all__ = ["TLS_FILES", "Here", "Place", "Process", "as_generator_error", "start"]
 
-#: How far ahead of other processes a generator goes.
+#: The nice value of a generator.
 _NICE: Final = -10
 #: The settings of a connection that are files, which have to be where the generator is.
 TLS_FILES: Final = ("ca_file", "cert_file", "key_file")
@@ -109,13 +109,13 @@ class Here:
 
 
 def start(command: list[str], log: Path) -> Process:
-    """Start `command` on this machine in a session of its own, ahead of others where we may.
+    """Start `command` on this machine in a session of its own, at a higher priority if we may.
 
     A Ctrl-C in the terminal then reaches only us: we decide how the load ends. A generator that
     waits for a processor measures this machine and not the database.
     """
     try:
-        with log.open("ab") as stderr, _ahead():
+        with log.open("ab") as stderr, _raised_priority():
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -127,15 +127,15 @@ def start(command: list[str], log: Path) -> Process:
     except OSError as error:
         raise GeneratorError(f"cannot start `{command[0]}`: {error}") from error
     if may(CAP_SYS_NICE):
-        # Where the kernel groups by session, that of the session is what counts: sched(7).
+        # A kernel that schedules by session goes by the nice value of the session: sched(7).
         with contextlib.suppress(OSError):
             Path(f"/proc/{process.pid}/autogroup").write_text(str(_NICE), encoding="ascii")
     return process
 
 
 @contextlib.contextmanager
-def _ahead() -> Iterator[None]:
-    """For this long our thread, and what it starts, goes ahead of others where it may."""
+def _raised_priority() -> Iterator[None]:
+    """Raise the priority of this thread, and of what it starts, while the block lasts."""
     if not may(CAP_SYS_NICE):
         yield
         return

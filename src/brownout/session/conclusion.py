@@ -24,7 +24,7 @@ def conclude(
     """Write all that is made from a run's raw files, print the table, and return the impact.
 
     A report that cannot be made is said and no more: the verdict does not hang on it. `remember`
-    puts the run into the history, and says itself where it cannot.
+    puts the run into the history, and logs a warning if it cannot.
     """
     directory.write_journal(journal)
     impact = analyze(directory.path)

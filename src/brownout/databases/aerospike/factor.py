@@ -22,7 +22,7 @@ from brownout.machine.host import Proof
 __all__ = ["factor", "set_factor"]
 
 _EFFECTIVE = "effective_replication_factor"
-#: Nodes that are busy say it some moments after the cluster has formed anew.
+#: A busy node reports the new factor a moment after the cluster has formed again.
 _TAKES_EFFECT_S = 15.0
 
 

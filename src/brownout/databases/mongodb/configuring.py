@@ -22,7 +22,7 @@ __all__ = ["Changed", "SetConfiguration"]
 
 #: Long enough for an election with MongoDB's own time-outs.
 _TIMEOUT_S = 60.0
-#: A set without a primary, or that does not answer at once, is asked again for so long.
+#: How long we keep asking a set that has no primary or does not answer.
 _ELECTED_WITHIN_S = 15.0
 #: The server itself waits until a majority has the configuration.
 _ORDER_S = 10.0
@@ -55,7 +55,7 @@ class SetConfiguration:
         self._cluster, self._links, self._views = cluster, links, views
 
     def read(self) -> Document:
-        """Return the set's configuration; `ClusterError` if it has no primary for a while."""
+        """Return the set's configuration; `ClusterError` if it stays without a primary."""
         config: Document = _patiently(_ELECTED_WITHIN_S)(
             lambda: self._primary().ask("replSetGetConfig")["config"]
         )
@@ -99,7 +99,7 @@ class SetConfiguration:
 
 
 def _patiently(within_s: float) -> Retrying:
-    """Try again what passes by itself, for so long."""
+    """Retry for `within_s` seconds whatever passes by itself."""
     return Retrying(
         stop=stop_after_delay(within_s),
         wait=wait_fixed(_POLL_S),
