@@ -9,53 +9,23 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.session.activity import activity
+from brownout.session.activity import actions_of, activity
 from brownout.session.current import current
 
-__all__ = [
-    "drain_and_stop_node",
-    "quiesce_node",
-    "recluster",
-    "set_migration_speed",
-    "set_replication_factor",
-    "unquiesce_node",
-]
+_MADE = actions_of(__name__)
+globals().update(_MADE)
+__all__ = ["drain_and_stop_node", "set_migration_speed", "set_replication_factor"]
+__all__ += sorted(_MADE)
 
 
-@activity
-def quiesce_node(
-    node: str = "target", configuration: Configuration = None, secrets: Secrets = None
-) -> dict[str, Any]:
-    """Mark `node` as quiesced, proven in every namespace. It takes effect with `recluster`.
-
-    Refused while the cluster is degraded or migrating. Undone by `unquiesce_node`.
-    """
-    session = current()
-    return session.faults.quiesce(session.node(node))
-
-
-@activity
-def recluster(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
-    """Have the nodes form their cluster anew: a quiesced node then leaves its work to others.
-
-    Told to every node, since only the principal does it, until one accepts.
-    """
-    return current().faults.recluster()
-
-
-@activity
-def unquiesce_node(
-    node: str = "target", configuration: Configuration = None, secrets: Secrets = None
-) -> dict[str, Any]:
-    """Give `node` its work back, recluster included; waits until it is in the cluster.
-
-    Does nothing to a node that is not quiesced, as after its restart.
-    """
-    session = current()
-    return session.faults.unquiesce(session.node(node))
-
-
-@activity
+@activity(
+    steps=(
+        "brownout.actions.aerospike.quiesce_node",
+        "brownout.actions.aerospike.recluster",
+        "brownout.probes.aerospike.wait_until_idle",
+        "brownout.actions.node.stop_node",
+    )
+)
 def drain_and_stop_node(
     node: str = "target",
     idle_timeout_s: float = 60.0,
@@ -69,10 +39,10 @@ def drain_and_stop_node(
     """
     session = current()
     target = session.node(node)
-    session.faults.quiesce(target)
-    session.faults.recluster()
+    session.faults.do("quiesce_node", target)
+    session.faults.do("recluster")
     session.await_idle(target, float(idle_timeout_s))
-    return session.faults.stop(target, "clean")
+    return session.faults.do("stop_node", target)
 
 
 @activity
@@ -84,7 +54,8 @@ def set_replication_factor(
     Proven by the factor that every node says is in effect. Refused above the cluster's size, while
     data moves, and by a namespace with strong consistency. Put back by the rollback.
     """
-    return current().faults.changes.adjust("replication_factor", int(replication_factor))
+    value = int(replication_factor)
+    return current().faults.do("adjust", setting="replication_factor", value=value)
 
 
 @activity
@@ -106,4 +77,4 @@ def set_migration_speed(
     speed = {name: value for name, value in given.items() if value >= least.get(name, 1)}
     if not speed:
         return {"node": None, "effective": None, "evidence": {"skipped": True}}
-    return current().faults.changes.adjust("migration_speed", speed)
+    return current().faults.do("adjust", setting="migration_speed", value=speed)

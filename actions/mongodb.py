@@ -5,30 +5,13 @@ from typing import Any
 from chaoslib.types import Configuration, Secrets
 
 from brownout.base.errors import ClusterError
-from brownout.session.activity import activity
+from brownout.session.activity import actions_of, activity
 from brownout.session.current import current
 
-__all__ = [
-    "add_member",
-    "remove_member",
-    "resize_oplog",
-    "set_votes_and_priority",
-    "step_down_primary",
-]
-
-
-@activity
-def step_down_primary(
-    catch_up_s: int = 10, configuration: Configuration = None, secrets: Secrets = None
-) -> dict[str, Any]:
-    """Have the primary hand over to another member (`replSetStepDown`): the planned failover.
-
-    It first lets a secondary catch up, for `catch_up_s` seconds at most
-    (`secondaryCatchUpPeriodSecs`), and fails if none has by then; the evidence's `caught_up_s`
-    says how long that took. The old primary goes on as a secondary, so nothing stays broken.
-    """
-    session = current()
-    return session.faults.step_down(session.node("target"), int(catch_up_s))
+_MADE = actions_of(__name__)
+globals().update(_MADE)
+__all__ = ["add_member", "remove_member", "resize_oplog", "set_votes_and_priority"]
+__all__ += sorted(_MADE)
 
 
 @activity
@@ -45,13 +28,13 @@ def add_member(
     """
     session = current()
     member = session.node(node)
-    added = session.faults.changes.add(member)
+    added = session.faults.do("add_node", member)
     if session.await_milestone("redundant", float(timeout_s)) is None:
         raise ClusterError(
             f"member `{member.name}` is no secondary after {float(timeout_s):.0f} s",
             "its initial sync may need longer: raise `timeout_s`",
         )
-    session.faults.changes.admit(member)
+    session.faults.do("admit_node", member)
     return added
 
 
@@ -64,7 +47,7 @@ def remove_member(
     Refused where the last voter, or a majority, would go. Undone by `add_member`.
     """
     session = current()
-    return session.faults.changes.remove(session.node(node))
+    return session.faults.do("remove_node", session.node(node))
 
 
 @activity
@@ -81,7 +64,8 @@ def set_votes_and_priority(
     """
     session = current()
     value = {"votes": int(votes), "priority": float(priority)}
-    return session.faults.changes.adjust("votes_and_priority", value, session.node(node))
+    target = session.node(node)
+    return session.faults.do("adjust", target, setting="votes_and_priority", value=value)
 
 
 @activity
@@ -93,4 +77,4 @@ def resize_oplog(
 ) -> dict[str, Any]:
     """Give the oplog of `node` this size in MB (`replSetResizeOplog`). Put back by the rollback."""
     session = current()
-    return session.faults.changes.adjust("oplog_mb", float(mb), session.node(node))
+    return session.faults.do("adjust", session.node(node), setting="oplog_mb", value=float(mb))

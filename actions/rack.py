@@ -14,18 +14,18 @@ from brownout.session.current import current
 __all__ = ["kill_rack", "start_rack"]
 
 
-@activity
+@activity(told="kill every node of the rack of {}")
 def kill_rack(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
     """Kill every target (SIGKILL), one right after the other. Undone by `start_rack`.
 
     All of them are judged by the guards before the first is touched.
     """
     session = current()
-    return {"nodes": session.faults.kill_together(session.targets)}
+    return {"nodes": session.faults.do_together("kill_node", session.targets)}
 
 
-@activity
+@activity(told="start every node of that rack")
 def start_rack(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
     """Start every target and wait until its process runs."""
     session = current()
-    return {"nodes": [session.faults.start(node) for node in session.targets]}
+    return {"nodes": [session.faults.do("start_node", node) for node in session.targets]}

@@ -11,7 +11,7 @@ from brownout.session.current import current
 __all__ = ["restart_each_node"]
 
 
-@activity
+@activity(told="stop and start every node, one after the other")
 def restart_each_node(
     quiesced: bool = False,
     down_s: float = 2.0,

@@ -89,7 +89,7 @@ def node_tps(
     return {"node": name, **figures.tps(view)}
 
 
-@activity
+@activity(told="latencies: to {}, until it served nothing")
 def wait_until_idle(
     node: str = "target",
     timeout_s: float = 60.0,

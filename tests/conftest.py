@@ -11,9 +11,8 @@ from tests.sshd import WHY_NOT, Sshd
 from tests.waiting import await_whole
 
 from brownout.databases.adapter import Adapter, adapter_for
-from brownout.faults import debts
+from brownout.faults import undos
 from brownout.faults.faults import Faults
-from brownout.faults.heal import still_broken
 from brownout.infra import lab
 from brownout.inventory.model import Cluster
 from brownout.machine import network
@@ -190,5 +189,5 @@ def faults(cluster: Cluster, adapter: Adapter, log: Path) -> Iterator[Faults]:
     yield found
     assert found.put_back() == []
     events = read_events(log) if log.exists() else []
-    assert (still_broken(events), debts.left(events)) == ({}, ())
+    assert undos.left(events) == ()
     await_whole(adapter)

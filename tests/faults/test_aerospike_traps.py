@@ -46,7 +46,7 @@ def test_health_lies_after_a_kill_and_no_milestone_believes_it(
     adapter: AerospikeAdapter, faults: Faults, watcher: MilestoneWatcher, lab_aerospike: Cluster
 ) -> None:
     key = adapter.signature()
-    killed = faults.stop(lab_aerospike.node("n2"), "kill")
+    killed = faults.do("kill_node", lab_aerospike.node("n2"))
     survivors = told(adapter, "n1", "n3", "n4", "n5")
     assert {view.answers[STABLE] for view in survivors} == {key}, "they all call it whole"
     assert {view.statistics["cluster_size"] for view in survivors} == {"5"}
@@ -57,7 +57,7 @@ def test_health_lies_after_a_kill_and_no_milestone_believes_it(
     assert changed.last_no > killed["effective"], "it was looked at in vain before"
     assert changed.detail["after"] not in ("", key)
 
-    faults.start(lab_aerospike.node("n2"))
+    faults.do("start_node", lab_aerospike.node("n2"))
     rejoined, redundant = reached(watcher, "rejoined"), reached(watcher, "redundant")
     order = [crossing.first_yes for crossing in (changed, rejoined, redundant)]
     assert order == sorted(order, key=lambda t: t or 0.0)
@@ -67,8 +67,8 @@ def test_a_fast_restart_hides_the_outage_from_the_others_but_not_from_us(
     adapter: AerospikeAdapter, faults: Faults, watcher: MilestoneWatcher, lab_aerospike: Cluster
 ) -> None:
     key = adapter.signature()
-    faults.stop(lab_aerospike.node("n2"), "kill")
-    faults.start(lab_aerospike.node("n2"))
+    faults.do("kill_node", lab_aerospike.node("n2"))
+    faults.do("start_node", lab_aerospike.node("n2"))
     (orphan,) = told(adapter, "n2")
     assert (orphan.state, orphan.count("migrate_partitions_remaining")) == ("orphan", 0)
     assert {view.answers[STABLE] for view in told(adapter, "n1", "n3", "n4", "n5")} == {key}
@@ -99,8 +99,8 @@ def test_a_header_zeroed_under_a_live_node_is_undone_by_its_stop(
     before = fresh_starts(node)
     with data_file(adapter, node).open("r+b") as file:
         file.write(bytes(HEADER))  # by somebody who believes that this wipes it
-    faults.stop(node, "clean")
-    faults.start(node)
+    faults.do("stop_node", node)
+    faults.do("start_node", node)
     await_state("the node is back", lambda: adapter.stable("redundant").reached)
     assert fresh_starts(node) == before, "it came back with its data"
 
@@ -111,9 +111,9 @@ def test_we_wipe_a_node_only_when_it_is_proven_stopped_and_then_it_comes_back_em
     node = lab_aerospike.node("n3")
     before = fresh_starts(node)
     with pytest.raises(Refused, match=r"running, pid \d+; stop it first"):
-        faults.wipe(node)
-    faults.stop(node, "clean")
-    faults.wipe(node)
-    faults.start(node)
+        faults.do("wipe_node", node)
+    faults.do("stop_node", node)
+    faults.do("wipe_node", node)
+    faults.do("start_node", node)
     await_state("the node is back", lambda: adapter.stable("redundant").reached)
     assert fresh_starts(node) == before + 1

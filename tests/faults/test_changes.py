@@ -9,7 +9,7 @@ from tests.waiting import await_whole
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
 from brownout.databases.lacking import lacks
 from brownout.databases.mongodb import MongoAdapter
-from brownout.faults import debts
+from brownout.faults import undos
 from brownout.faults.faults import Faults
 from brownout.faults.redundancy import await_redundancy
 from brownout.inventory.model import Cluster, Guards
@@ -24,7 +24,7 @@ def cluster(lab_mongodb: Cluster) -> Cluster:
 
 
 def names(faults: Faults) -> list[str]:
-    return [node.name for node in faults.changes.members]
+    return [node.name for node in faults.members]
 
 
 def test_a_replaced_member_is_back_in_the_end_with_the_say_that_it_had(
@@ -32,14 +32,14 @@ def test_a_replaced_member_is_back_in_the_end_with_the_say_that_it_had(
 ) -> None:
     old, new = adapter.targets("secondary", 1)[0], lab_mongodb.spares[0]
     say = adapter.setting("votes_and_priority", old)
-    faults.changes.remove(old)
-    faults.changes.add(new)
+    faults.do("remove_node", old)
+    faults.do("add_node", new)
     assert names(faults) == [n.name for n in lab_mongodb.nodes if n != old] + [new.name]
     assert faults.broken == {}
-    assert faults.changes.added == new
-    assert debts.left(read_events(log)) == faults.changes.owed != ()
+    assert faults.added == new
+    assert undos.left(read_events(log)) == faults.pending != ()
     assert faults.put_back() == []
-    assert debts.left(read_events(log)) == faults.changes.owed == ()
+    assert undos.left(read_events(log)) == faults.pending == ()
     assert adapter.stable("whole").reached
     assert adapter.setting("votes_and_priority", old) == say
     assert not host_for(new).running().running
@@ -52,12 +52,12 @@ def test_a_spare_that_held_data_before_it_was_added_keeps_what_it_has(
 ) -> None:
     spare = lab_mongodb.spares[0]
     (data,) = adapter.data_directories(spare)
-    faults.changes.add(spare)
+    faults.do("add_node", spare)
     await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
-    faults.changes.remove(spare)  # by the method, which empties nothing
+    faults.do("remove_node", spare)  # by the method, which empties nothing
     before = sorted(path.name for path in data.iterdir())
     assert before
-    faults.changes.add(spare)
+    faults.do("add_node", spare)
     await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
     assert faults.put_back() == []
     assert set(before) & {path.name for path in data.iterdir()}
@@ -67,12 +67,12 @@ def test_taking_back_a_change_leaves_nothing_to_put_back(
     lab_mongodb: Cluster, faults: Faults, adapter: MongoAdapter
 ) -> None:
     spare = lab_mongodb.spares[0]
-    faults.changes.add(spare)
+    faults.do("add_node", spare)
     with pytest.raises(ClusterError, match="has no spare node to add, and 1 are members now"):
-        next_spare(lab_mongodb, faults.changes.members)
+        next_spare(lab_mongodb, faults.members)
     await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
-    faults.changes.remove(spare)
-    assert faults.changes.owed == ()
+    faults.do("remove_node", spare)
+    assert faults.pending == ()
     assert adapter.stable("whole").reached
 
 
@@ -80,15 +80,15 @@ def test_a_spare_that_was_out_of_the_set_already_when_the_run_died_is_stopped_an
     lab_mongodb: Cluster, adapter: MongoAdapter, faults: Faults, log: Path
 ) -> None:
     spare = lab_mongodb.spares[0]
-    faults.changes.add(spare)
+    faults.do("add_node", spare)
     await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
     adapter.leave(spare)  # and then it died, before it stopped it
     events = read_events(log)
-    after = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t, {}, {}, debts.left(events))
+    after = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t, undos.left(events))
     assert after.put_back() == []
     assert not host_for(spare).running().running
     assert adapter.stable("whole").reached
-    faults.changes.making.owed = ()
+    faults.resolve("remove_node", spare.name)
 
 
 def test_what_is_refused_is_not_written_down_and_owes_nothing(
@@ -96,12 +96,12 @@ def test_what_is_refused_is_not_written_down_and_owes_nothing(
 ) -> None:
     member = lab_mongodb.nodes[0]
     with pytest.raises(Refused, match=r"nothing is touched: possible now: .*member"):
-        faults.changes.add(member)
+        faults.do("add_node", member)
     with pytest.raises(Unsupported, match=r"replication_factor: .*nothing is touched"):
-        faults.changes.adjust("replication_factor", 3)
+        faults.do("adjust", setting="replication_factor", value=3)
     with pytest.raises(ConfigurationError, match="no node was added"):
-        _ = faults.changes.added
-    assert faults.changes.owed == ()
+        _ = faults.added
+    assert faults.pending == ()
     assert not log.exists()
 
 
@@ -111,7 +111,7 @@ def test_the_inventory_may_deny_a_change(
     denying = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=("add",))})
     faults = Faults(denying, adapter, EventLog(log), lambda t: t)
     with pytest.raises(Refused, match="deny list: the inventory denies add"):
-        faults.changes.add(denying.spares[0])
+        faults.do("add_node", denying.spares[0])
     assert not log.exists()
 
 

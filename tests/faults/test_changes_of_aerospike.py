@@ -9,9 +9,9 @@ from tests.infra.lab.aerospike.waiting import await_state
 
 from brownout.base.errors import Refused
 from brownout.databases.aerospike import AerospikeAdapter
-from brownout.faults import debts
-from brownout.faults.debts import Debt
+from brownout.faults import undos
 from brownout.faults.faults import Faults
+from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
 from brownout.run.events import EventLog, read_events
@@ -27,15 +27,15 @@ def cluster(lab_aerospike: Cluster) -> Cluster:
 def test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_another_factor(
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
 ) -> None:
-    faults.changes.adjust("replication_factor", 3)
+    faults.do("adjust", setting="replication_factor", value=3)
     await_state("three copies", lambda: adapter.stable("whole").reached)
     node, spare = lab_aerospike.node("n2"), lab_aerospike.spares[0]
     with pytest.raises(Refused, match=PINNED):
-        faults.stop(node, "clean")
+        faults.do("stop_node", node)
     with pytest.raises(Refused, match=PINNED):
-        faults.changes.remove(node)
+        faults.do("remove_node", node)
     with pytest.raises(Refused, match=PINNED):
-        faults.changes.add(spare)
+        faults.do("add_node", spare)
     assert faults.broken == {}
 
 
@@ -43,8 +43,8 @@ def test_a_node_that_comes_later_moves_data_at_the_speed_that_the_others_were_gi
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
 ) -> None:
     before = adapter.setting("migration_speed", None)
-    faults.changes.adjust("migration_speed", {"migrate_threads": 4})
-    faults.changes.add(lab_aerospike.spares[0])
+    faults.do("adjust", setting="migration_speed", value={"migrate_threads": 4})
+    faults.do("add_node", lab_aerospike.spares[0])
     told = adapter.setting("migration_speed", None)
     assert sorted(told) == ["n1", "n2", "n3", "n4", "n5", "n6"]
     assert {speed["migrate_threads"] for speed in told.values()} == {4}
@@ -57,11 +57,13 @@ def test_a_node_that_was_quiesced_and_not_yet_out_when_the_run_died_is_given_its
 ) -> None:
     log = EventLog(tmp_path / "died.ndjson")
     node = lab_aerospike.node("n1")
-    log.intent("break", "remove_node", node=node.name, undo=Debt("add_node", node.name).undo())
+    log.intent(
+        "break", "remove_node", node=node.name, undo=PendingUndo("add_node", node.name).event()
+    )
     adapter.drain(node)  # and then it died
-    owed = debts.left(read_events(tmp_path / "died.ndjson"))
+    pending = undos.left(read_events(tmp_path / "died.ndjson"))
     with AerospikeAdapter(lab_aerospike) as later:
-        after = Faults(lab_aerospike, later, log, lambda t: t, {}, {}, owed)
+        after = Faults(lab_aerospike, later, log, lambda t: t, pending)
         assert after.put_back() == []
     await_state("a whole cluster", lambda: adapter.stable("whole").reached)
 
@@ -77,7 +79,7 @@ def test_the_only_copy_is_not_wiped_though_the_cluster_is_whole(
     try:
         await_state("one copy", lambda: adapter.stable("whole").reached)
         with pytest.raises(Refused, match="copies: one more failure loses data: namespace `test`"):
-            faults.stop(node, "kill")
+            faults.do("kill_node", node)
         plan = [sys.executable, "-m", "brownout", "plan", "node-wipe"]
         plan += ["--var", "cluster=lab-aerospike", "--var", "target=n2"]
         said = subprocess.run(plan, capture_output=True, text=True)

@@ -11,7 +11,8 @@ from brownout.databases.adapter import Adapter, adapter_for
 from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.link import Link
 from brownout.faults.faults import Faults
-from brownout.faults.heal import found_broken, still_broken
+from brownout.faults.heal import found
+from brownout.faults.undos import PendingUndo, left
 from brownout.infra import lab
 from brownout.infra.lab import proxies
 from brownout.inventory import labs
@@ -50,7 +51,7 @@ def test_every_answer_of_a_slowed_primary_comes_so_much_later_and_nobody_is_elec
 ) -> None:
     primary = adapter.targets("primary", 1)[0]
     assert quickest_ms(primary, lab_slow) < 300
-    evidence = faults.delay(primary, 300, 0)["evidence"]
+    evidence = faults.do("delay_node", primary, latency_ms=300, jitter_ms=0)["evidence"]
     assert (evidence["state"], evidence["latency_ms"], evidence["already"]) == (
         "slowed", 300, False
     )  # fmt: skip
@@ -60,17 +61,17 @@ def test_every_answer_of_a_slowed_primary_comes_so_much_later_and_nobody_is_elec
     assert event.undo == {"action": "undelay_node"}
     assert event.arguments == {"latency_ms": 300, "jitter_ms": 0}
     assert quickest_ms(primary, lab_slow) >= 300
-    assert faults.delay(primary, 300, 0)["evidence"]["already"]
-    assert not faults.delay(primary, 200, 20)["evidence"]["already"]
+    assert faults.do("delay_node", primary, latency_ms=300, jitter_ms=0)["evidence"]["already"]
+    assert not faults.do("delay_node", primary, latency_ms=200, jitter_ms=20)["evidence"]["already"]
     assert delaying_host(primary).delayed() == f"200 ms ± 20 ms by {evidence['by']}"
     others = [node for node in lab_slow.nodes if node != primary]
     with pytest.raises(Refused, match=f"broken now: {primary.name}; at most 1 may be"):
-        faults.delay(others[0], 50, 0)
+        faults.do("delay_node", others[0], latency_ms=50, jitter_ms=0)
     assert adapter.targets("primary", 1) == [primary]
     assert faults.put_back() == []
-    assert faults.broken == still_broken(read_events(log)) == {}
+    assert faults.pending == left(read_events(log)) == ()
     assert delaying_host(primary).delayed() == ""
-    assert faults.undelay(primary)["evidence"]["already"]
+    assert faults.do("undelay_node", primary)["evidence"]["already"]
 
 
 def test_a_run_killed_while_a_node_is_slow_is_healed(lab_slow: Cluster, tmp_path: Path) -> None:
@@ -86,11 +87,11 @@ def test_a_slowed_node_is_found_without_a_record_and_lab_up_takes_it_away(
 ) -> None:
     node = lab_slow.nodes[0]
     by = delaying_host(node).delay(80, 0).evidence["by"]
-    assert found_broken(lab_slow, {}) == {node.name: "undelay_node"}
+    assert found(lab_slow, ()) == (PendingUndo("undelay_node", node.name),)
     said: list[str] = []
     assert lab.up(lab_slow.name, progress=said.append) == lab_slow
     assert f"{node.name} is slowed by 80 ms by {by}: taking that away" in said
-    assert found_broken(lab_slow, {}) == {}
+    assert found(lab_slow, ()) == ()
 
 
 def test_a_toxiproxy_that_died_is_started_again_by_lab_up(
@@ -123,7 +124,7 @@ def test_a_node_that_the_inventory_protects_is_not_slowed(
     denying = lab_slow.model_copy(update={"guards": Guards(deny_acts=("delay",))})
     faults = Faults(denying, adapter, EventLog(log), lambda monotonic: monotonic)
     with pytest.raises(Refused, match="the inventory denies delay"):
-        faults.delay(lab_slow.nodes[0], 50, 0)
+        faults.do("delay_node", lab_slow.nodes[0], latency_ms=50, jitter_ms=0)
     assert not log.exists()
     assert delaying_host(lab_slow.nodes[0]).delayed() == ""
 
@@ -137,7 +138,7 @@ def test_where_no_node_can_be_slowed_it_is_unsupported_and_nothing_is_written(
     try:
         assert found.supports("delay").reason.startswith("node `n1` has neither a proxy")
         with pytest.raises(Unsupported, match="has neither a proxy in front of it"):
-            faults.delay(lab_mongodb.nodes[0], 50, 0)
+            faults.do("delay_node", lab_mongodb.nodes[0], latency_ms=50, jitter_ms=0)
         assert not log.exists()
         assert isinstance(host, Delaying)
         assert host.delayed() == ""

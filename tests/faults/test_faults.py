@@ -12,7 +12,7 @@ import pytest
 from brownout.base.errors import BrownoutError, ConfigurationError, HostError, Refused
 from brownout.databases.adapter import Adapter
 from brownout.faults.faults import Faults
-from brownout.faults.heal import half_wiped
+from brownout.faults.undos import PendingUndo, left
 from brownout.inventory.model import Cluster, Guards, Node
 from brownout.machine.host import host_for
 from brownout.run.events import EventLog, read_events
@@ -36,7 +36,7 @@ def test_the_intent_is_on_disk_before_the_act_and_says_how_to_undo_it(
     faults: Faults, adapter: Adapter, log: Path
 ) -> None:
     node = _secondary(adapter)
-    faults.pause(node, 60)
+    faults.do("pause_node", node, undo_after_s=60)
     (event,) = read_events(log)
     assert (event.type, event.name, event.node) == ("break", "pause_node", node.name)
     assert event.undo == {"action": "resume_node"}
@@ -46,20 +46,20 @@ def test_the_intent_is_on_disk_before_the_act_and_says_how_to_undo_it(
 
 def test_each_act_is_safe_to_repeat(faults: Faults, adapter: Adapter) -> None:
     node = _secondary(adapter)
-    assert not faults.stop(node, "kill")["evidence"]["already"]
-    assert faults.stop(node, "kill")["evidence"]["already"]
-    assert not faults.start(node)["evidence"]["already"]
-    assert faults.start(node)["evidence"]["already"]
+    assert not faults.do("kill_node", node)["evidence"]["already"]
+    assert faults.do("kill_node", node)["evidence"]["already"]
+    assert not faults.do("start_node", node)["evidence"]["already"]
+    assert faults.do("start_node", node)["evidence"]["already"]
 
 
 def test_a_second_node_is_not_broken_while_one_is(
     faults: Faults, adapter: Adapter, lab_mongodb: Cluster
 ) -> None:
     first = _secondary(adapter)
-    faults.stop(first, "kill")
+    faults.do("kill_node", first)
     other = next(node for node in lab_mongodb.nodes if node.name != first.name)
     with pytest.raises(Refused, match="nodes down"):
-        faults.stop(other, "kill")
+        faults.do("kill_node", other)
     assert host_for(other).running().running
 
 
@@ -71,7 +71,7 @@ def test_nothing_is_broken_while_redundancy_is_not_back(
     other = next(node for node in lab_mongodb.nodes if node.name != stopped.name)
     try:
         with pytest.raises(Refused, match="redundan"):
-            faults.stop(other, "kill")
+            faults.do("kill_node", other)
     finally:
         host_for(stopped).start()
 
@@ -87,7 +87,7 @@ def test_every_node_is_put_back_even_if_one_fails(
         update={"nodes": (gone.model_copy(update={"host": spec}), good)}
     )
     log = EventLog(tmp_path / "events.ndjson")
-    waiting = {gone.name: "resume_node", good.name: "resume_node"}
+    waiting = [PendingUndo("resume_node", node.name) for node in (gone, good)]
     faults = Faults(broken, adapter, log, lambda t: t, waiting)
     failures = faults.put_back()
     assert len(failures) == 1
@@ -110,7 +110,7 @@ def _data_survives(faults: Faults, node: Node, directory: Path, log: Path) -> It
     assert host_for(node).running().running
     assert mark.read_text() == "still here"
     assert {"wipe_node", "finish_wipe"}.isdisjoint(event.name for event in read_events(log))
-    assert half_wiped(read_events(log)) == {}
+    assert left(read_events(log)) == ()
     mark.unlink()
 
 
@@ -132,15 +132,15 @@ def test_a_running_node_is_not_wiped(faults: Faults, adapter: Adapter, log: Path
         _data_survives(faults, node, _data(node, adapter), log),
         pytest.raises(Refused, match="running"),
     ):
-        faults.wipe(node)
+        faults.do("wipe_node", node)
 
 
 def test_a_paused_node_is_not_wiped(faults: Faults, adapter: Adapter, log: Path) -> None:
     node = _secondary(adapter)
     with _data_survives(faults, node, _data(node, adapter), log):
-        faults.pause(node, 60)
+        faults.do("pause_node", node, undo_after_s=60)
         with pytest.raises(Refused, match="paused"):
-            faults.wipe(node)
+            faults.do("wipe_node", node)
 
 
 def test_nothing_is_wiped_where_the_inventory_does_not_allow_data_loss(
@@ -150,9 +150,9 @@ def test_nothing_is_wiped_where_the_inventory_does_not_allow_data_loss(
     faults = Faults(careful, adapter, EventLog(log), lambda t: t)
     node = _secondary(adapter)
     with _data_survives(faults, node, _data(node, adapter), log):
-        faults.stop(node, "kill")
+        faults.do("kill_node", node)
         with pytest.raises(Refused, match="allow_data_loss"):
-            faults.wipe(node)
+            faults.do("wipe_node", node)
 
 
 def test_a_node_on_the_deny_list_is_not_wiped(
@@ -162,9 +162,9 @@ def test_a_node_on_the_deny_list_is_not_wiped(
     denying = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=("wipe",))})
     faults = Faults(denying, adapter, EventLog(log), lambda t: t)
     with _data_survives(faults, node, _data(node, adapter), log):
-        faults.stop(node, "kill")
+        faults.do("kill_node", node)
         with pytest.raises(Refused, match="denies wipe"):
-            faults.wipe(node)
+            faults.do("wipe_node", node)
 
 
 def test_a_node_that_somebody_else_stopped_is_not_wiped(
@@ -176,7 +176,7 @@ def test_a_node_that_somebody_else_stopped_is_not_wiped(
         host_for(node).stop("kill")
         try:
             with pytest.raises(Refused, match="redundan"):
-                faults.wipe(node)
+                faults.do("wipe_node", node)
         finally:
             host_for(node).start()
 
@@ -190,8 +190,8 @@ def test_a_node_that_is_to_be_wiped_is_not_even_stopped_where_its_wipe_would_be_
     before = host_for(node).running().pid
     log.touch()
     with _data_survives(faults, node, directory, log), _link_in(directory, tmp_path):
-        for stop in (lambda: faults.stop(node, "kill"), lambda: faults.stop(node, "clean"),
-                     lambda: faults.kill_together([node])):  # fmt: skip
+        for stop in (lambda: faults.do("kill_node", node), lambda: faults.do("stop_node", node),
+                     lambda: faults.do_together("kill_node", [node])):  # fmt: skip
             with pytest.raises(Refused, match="it holds the link"):
                 stop()
     assert (host_for(node).running().pid, faults.broken) == (before, {})
@@ -204,11 +204,11 @@ def test_a_node_whose_wipe_is_refused_after_it_was_stopped_is_started_with_its_d
     node = _secondary(adapter)
     directory = _data(node, adapter)
     with _data_survives(faults, node, directory, log):
-        faults.stop(node, "kill")
+        faults.do("kill_node", node)
         with _link_in(directory, tmp_path):
             with pytest.raises(Refused, match="it holds the link"):
-                faults.wipe(node)
-            faults.start(node)  # with the link still there
+                faults.do("wipe_node", node)
+            faults.do("start_node", node)  # with the link still there
             assert host_for(node).running().running
 
 
@@ -223,13 +223,13 @@ def test_a_data_directory_that_became_a_link_is_not_wiped(
     node = _secondary(adapter)
     directory = _data(node, adapter)
     with _data_survives(faults, node, directory, log):
-        faults.stop(node, "kill")
+        faults.do("kill_node", node)
         elsewhere = tmp_path / "elsewhere"
         shutil.move(directory, elsewhere)
         directory.symlink_to(elsewhere)
         try:
             with pytest.raises(BrownoutError, match="link"):
-                faults.wipe(node)
+                faults.do("wipe_node", node)
         finally:
             directory.unlink()
             shutil.move(elsewhere, directory)
@@ -241,14 +241,14 @@ def test_a_data_directory_that_is_a_mount_point_is_not_wiped(
     node = _secondary(adapter)
     directory = _data(node, adapter)
     with _data_survives(faults, node, directory, log):
-        faults.stop(node, "kill")
+        faults.do("kill_node", node)
         mounted = subprocess.run(["mount", "--bind", directory, directory], capture_output=True)
         if mounted.returncode != 0:
             faults.put_back()
             pytest.skip("this machine does not let us mount")
         try:
             with pytest.raises(BrownoutError, match="mount"):
-                faults.wipe(node)
+                faults.do("wipe_node", node)
         finally:
             subprocess.run(["umount", directory], check=True)
 
@@ -259,11 +259,11 @@ def test_a_directory_that_another_process_works_in_is_not_wiped(
     node = _secondary(adapter)
     directory = _data(node, adapter)
     with _data_survives(faults, node, directory, log):
-        faults.stop(node, "kill")
+        faults.do("kill_node", node)
         user = subprocess.Popen(["sleep", "60"], cwd=directory)
         try:
             with pytest.raises(BrownoutError, match=str(user.pid)):
-                faults.wipe(node)
+                faults.do("wipe_node", node)
         finally:
             user.kill()
             user.wait()
@@ -274,8 +274,8 @@ def test_a_wipe_empties_the_nodes_own_directory_and_proves_it(
 ) -> None:
     node = _secondary(adapter)
     directory = _data(node, adapter)
-    faults.stop(node, "kill")
-    wiped = faults.wipe(node)
+    faults.do("kill_node", node)
+    wiped = faults.do("wipe_node", node)
     assert wiped["evidence"]["state"] == "empty"
     assert list(directory.iterdir()) == []
 
@@ -286,12 +286,12 @@ def test_a_mend_that_fails_says_so_and_leaves_the_node_counted_as_broken(
     node = _secondary(adapter)
     directory = _data(node, adapter)
     faults = Faults(lab_mongodb, adapter, EventLog(tmp_path / "e.ndjson"), lambda t: t)
-    faults.stop(node, "kill")
+    faults.do("kill_node", node)
     hidden = directory.with_name("hidden")
     directory.rename(hidden)
     try:
         with pytest.raises(HostError):
-            faults.start(node)
+            faults.do("start_node", node)
         assert faults.broken == {node.name: "start_node"}
     finally:
         hidden.rename(directory)
@@ -300,7 +300,7 @@ def test_a_mend_that_fails_says_so_and_leaves_the_node_counted_as_broken(
 
 def test_a_pause_that_nobody_ends_ends_by_itself(faults: Faults, adapter: Adapter) -> None:
     node = _secondary(adapter)
-    faults.pause(node, 1.0)
+    faults.do("pause_node", node, undo_after_s=1.0)
     deadline = time.monotonic() + 20
     while host_for(node).running().paused:
         assert time.monotonic() < deadline

@@ -20,8 +20,9 @@ from tests.waiting import await_whole
 from brownout.base.errors import UndoFailed
 from brownout.databases.adapter import adapter_for
 from brownout.faults.faults import Faults
-from brownout.faults.heal import half_wiped, heal, still_broken
+from brownout.faults.heal import heal
 from brownout.faults.open_runs import Claim
+from brownout.faults.undos import PendingUndo, broken, left
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster, Guards, Node
 from brownout.machine.host import host_for
@@ -35,7 +36,7 @@ def _events(path: Path) -> EventLog:
 def test_a_break_counts_from_its_intent_on(tmp_path: Path) -> None:
     log = _events(tmp_path / "events.ndjson")
     log.intent("break", "kill_node", node="n1", undo={"action": "start_node"})
-    assert still_broken(read_events(tmp_path / "events.ndjson")) == {"n1": "start_node"}
+    assert broken(left(read_events(tmp_path / "events.ndjson"))) == {"n1": "start_node"}
 
 
 def test_a_mend_counts_only_with_its_proof(tmp_path: Path) -> None:
@@ -43,9 +44,9 @@ def test_a_mend_counts_only_with_its_proof(tmp_path: Path) -> None:
     log = _events(path)
     log.intent("break", "kill_node", node="n1", undo={"action": "start_node"})
     mend = log.intent("mend", "start_node", node="n1")
-    assert still_broken(read_events(path)) == {"n1": "start_node"}
+    assert broken(left(read_events(path))) == {"n1": "start_node"}
     log.effective(mend, None, 0.0, {"pid": 1})
-    assert still_broken(read_events(path)) == {}
+    assert broken(left(read_events(path))) == {}
 
 
 def test_starting_a_paused_node_does_not_mend_it(tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_starting_a_paused_node_does_not_mend_it(tmp_path: Path) -> None:
     log.intent("break", "pause_node", node="n1", undo={"action": "resume_node"})
     mend = log.intent("mend", "start_node", node="n1")
     log.effective(mend, None, 0.0, {"pid": 1, "already": True})
-    assert still_broken(read_events(path)) == {"n1": "resume_node"}
+    assert broken(left(read_events(path))) == {"n1": "resume_node"}
 
 
 @pytest.mark.parametrize("wanted", ["kill_node", "wipe_node", "start_node"])
@@ -99,7 +100,8 @@ def test_a_run_whose_record_is_gone_is_healed_by_looking_at_the_nodes(
     healed = heal(dead, 60, said.append)
     assert healed.mended == {first.name: "start_node", second.name: "resume_node"}
     assert healed.whole
-    assert f"the run's record does not say why {first.name}, {second.name}" in said[0]
+    assert said[0].startswith("the run's record does not say why this is needed, and it is done: ")
+    assert said[0].endswith(f"start_node {first.name}, resume_node {second.name}")
 
 
 def test_a_wipe_that_was_cut_short_is_finished_before_the_node_is_started(
@@ -116,9 +118,7 @@ def test_a_wipe_that_was_cut_short_is_finished_before_the_node_is_started(
     undo = {"action": "start_node"}
     _events(path).intent("break", "wipe_node", node=node.name, undo=undo, arguments=named)
     events = read_events(path)
-    faults = Faults(
-        fresh_lab, adapter, _events(path), lambda t: t, still_broken(events), half_wiped(events)
-    )
+    faults = Faults(fresh_lab, adapter, _events(path), lambda t: t, left(events))
     for file in directory.iterdir():
         if file.is_file():
             file.write_bytes(b"")  # nothing that a server could start on
@@ -128,8 +128,7 @@ def test_a_wipe_that_was_cut_short_is_finished_before_the_node_is_started(
         assert time.monotonic() < deadline, adapter.stable("whole").detail
         time.sleep(0.1)
     adapter.close()
-    assert still_broken(read_events(path)) == {}
-    assert half_wiped(read_events(path)) == {}
+    assert left(read_events(path)) == ()
 
 
 def _half_wiped(node: Node, path: Path, **arguments: Any) -> list[Event]:
@@ -165,26 +164,19 @@ def test_a_wipe_that_was_cut_short_is_finished_only_where_every_guard_allows_it(
             path = tmp_path / f"{number}.ndjson"
             events = _half_wiped(node, path, **arguments)
             cluster = lab_mongodb.model_copy(update=settings)
-            found = Faults(
-                cluster,
-                adapter,
-                _events(path),
-                lambda t: t,
-                still_broken(events),
-                half_wiped(events),
-            )
+            found = Faults(cluster, adapter, _events(path), lambda t: t, left(events))
             (failure,) = found.put_back()
             assert re.search(reason, failure), failure
             assert "is left stopped" in failure
             assert "empty its data directory yourself, start it, and heal again" in failure
-            assert found.broken == {node.name: "start_node"}
+            assert found.broken == {node.name: "finish_wipe then start_node"}
             assert not host_for(node).running().running
             assert (directory / "untouched").read_text() == "still here"
             assert (decoy / "untouched").read_text() == "still here"
         (directory / "untouched").unlink()
         host_for(node).start()  # by hand
         assert found.put_back() == []
-        assert (still_broken(read_events(path)), found.broken) == ({}, {})
+        assert found.pending == ()
     finally:
         host_for(node).start()
         await_whole(adapter)
@@ -247,7 +239,7 @@ def test_an_undo_that_this_version_does_not_know_is_an_error_and_starts_nothing(
         heal(dead, 60, lambda _: None)
     said = str(failed.value)
     assert f"node `{first.name}`: its record says that it is put back by `dry_node`" in said
-    assert "the cluster is put back by `dry_all`" in said
+    assert "the cluster: its record says that it is put back by `dry_all`" in said
     assert not host_for(second).running().paused
     with closing(adapter_for(lab_mongodb)) as adapter:
         await_whole(adapter)
@@ -258,13 +250,13 @@ def test_an_unknown_undo_is_an_error_in_the_run_as_well(
     lab_mongodb: Cluster, tmp_path: Path
 ) -> None:
     node = lab_mongodb.nodes[0]
-    waiting = {node.name: "dry_node"}
+    waiting = (PendingUndo("dry_node", node.name),)
     adapter = adapter_for(lab_mongodb)
     found = Faults(lab_mongodb, adapter, _events(tmp_path / "e"), lambda t: t, waiting)
     (failure,) = found.put_back()
     adapter.close()
     assert "by `dry_node`, which this version of brownout does not know" in failure
-    assert found.broken == waiting
+    assert found.pending == waiting
     assert not (tmp_path / "e").exists()
 
 
@@ -274,7 +266,7 @@ def test_a_node_that_the_inventory_does_not_know_any_more_keeps_no_other_from_be
     node = lab_mongodb.nodes[0]
     host_for(node).pause()
     adapter = adapter_for(lab_mongodb)
-    waiting = {"n99": "start_node", node.name: "resume_node"}
+    waiting = [PendingUndo("start_node", "n99"), PendingUndo("resume_node", node.name)]
     found = Faults(lab_mongodb, adapter, _events(tmp_path / "e"), lambda t: t, waiting)
     (failure,) = found.put_back()
     assert "n99" in failure

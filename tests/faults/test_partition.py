@@ -10,8 +10,9 @@ from tests import kill_harness
 from brownout.base.errors import Refused, Unsupported
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.faults.faults import Faults
-from brownout.faults.heal import found_broken, heal, still_broken
+from brownout.faults.heal import found, heal
 from brownout.faults.open_runs import Claim
+from brownout.faults.undos import broken, left
 from brownout.inventory.model import Cluster, Guards
 from brownout.machine.host import host_for, partitioning_host
 from brownout.run.events import EventLog, read_events
@@ -29,19 +30,19 @@ def test_a_cut_off_primary_is_replaced_and_put_back(
 ) -> None:
     primary = adapter.targets("primary", 1)[0]
     others = [node for node in lab_partition.nodes if node != primary]
-    evidence = faults.partition(primary, 120)
+    evidence = faults.do("partition_node", primary, undo_after_s=120)
     assert evidence["evidence"]["from"] == [node.address.partition(":")[0] for node in others]
     assert faults.broken == {primary.name: "heal_partition"}
     (event,) = read_events(log)
     assert event.undo == {"action": "heal_partition"}
     assert event.arguments == {"from": [node.address for node in others]}
     with pytest.raises(Refused, match=f"broken now: {primary.name}; at most 1 may be"):
-        faults.partition(others[0])
+        faults.do("partition_node", others[0])
     _await(lambda: any(m.role == "primary" and m.node != primary.name for m in adapter.members()),
            "another primary")  # fmt: skip
     assert not adapter.stable("redundant").reached
     assert faults.put_back() == []
-    assert faults.broken == still_broken(read_events(log)) == {}
+    assert faults.pending == left(read_events(log)) == ()
     assert partitioning_host(primary).cut_off() == []
     _await(lambda: adapter.stable("whole").reached, "a whole set")
 
@@ -63,7 +64,7 @@ def test_a_partition_whose_record_is_gone_is_found_and_healed(
     partitioning_host(node).partition(others, 120)
     host_for(node).stop("kill")
     waits = {node.name: "start_node then heal_partition"}
-    assert found_broken(lab_partition, {}) == waits
+    assert broken(found(lab_partition, ())) == waits
     name = lab_partition.name
     dead = Claim(name, str(tmp_path / "run"), name, False, 2**22 + 1, 1, ("chaos",))
     healed = heal(dead, 60, print)
@@ -77,7 +78,7 @@ def test_a_node_that_the_inventory_protects_is_not_cut_off(
     denying = lab_partition.model_copy(update={"guards": Guards(deny_acts=("partition",))})
     faults = Faults(denying, adapter, EventLog(log), lambda monotonic: monotonic)
     with pytest.raises(Refused, match="the inventory denies partition"):
-        faults.partition(lab_partition.nodes[0])
+        faults.do("partition_node", lab_partition.nodes[0])
     assert not log.exists()
     assert partitioning_host(lab_partition.nodes[0]).cut_off() == []
 
@@ -92,7 +93,7 @@ def test_where_no_node_can_be_cut_off_it_is_unsupported_and_nothing_is_written(
         assert not support.ok
         assert support.reason.startswith("node `n1` has no network namespace to itself")
         with pytest.raises(Unsupported, match="has no network namespace to itself"):
-            faults.partition(lab_mongodb.nodes[0])
+            faults.do("partition_node", lab_mongodb.nodes[0])
         assert not log.exists()
     finally:
         found.close()

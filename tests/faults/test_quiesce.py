@@ -14,7 +14,7 @@ from tests.infra.lab.aerospike.waiting import await_state
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
 from brownout.databases.aerospike import AerospikeAdapter
 from brownout.faults.faults import Faults
-from brownout.faults.heal import still_broken
+from brownout.faults.undos import broken, left
 from brownout.infra import lab
 from brownout.inventory.model import Cluster, Guards
 from brownout.machine.host import host_for
@@ -40,24 +40,24 @@ def breaks(log: Path) -> list[Event]:
 def test_a_quiesce_has_no_effect_before_the_recluster_and_is_not_proven_before_it(
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster, log: Path
 ) -> None:
-    told = faults.quiesce(lab_aerospike.node("n2"))
+    told = faults.do("quiesce_node", lab_aerospike.node("n2"))
     assert (told["effective"], quiesced(adapter)) == (None, [])
     assert [has_landed(event) for event in breaks(log)] == [False]
-    assert still_broken(read_events(log)) == faults.broken == {"n2": "unquiesce_node"}
+    assert broken(left(read_events(log))) == faults.broken == {"n2": "unquiesce_node"}
 
-    done = faults.recluster()
+    done = faults.do("recluster")
     assert quiesced(adapter) == done["evidence"]["quiesced"] == ["n2"]
     assert {event.effective for event in breaks(log)} == {round(done["effective"], 6)}
     assert all(has_landed(event) for event in breaks(log))
 
 
 def test_only_the_principal_accepts_a_recluster_and_every_answer_is_kept(faults: Faults) -> None:
-    answers = faults.recluster()["evidence"]["answers"]
+    answers = faults.do("recluster")["evidence"]["answers"]
     assert sorted(answers.values()) == ["ignored-by-non-principal"] * 4 + ["ok"]
 
 
 def test_a_recluster_alone_breaks_nothing(faults: Faults, log: Path) -> None:
-    faults.recluster()
+    faults.do("recluster")
     assert [event.type for event in read_events(log)] == ["mend"]
     assert faults.broken == {}
 
@@ -66,12 +66,12 @@ def test_each_step_is_safe_to_repeat(
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
 ) -> None:
     node = lab_aerospike.node("n3")
-    faults.quiesce(node)
-    assert not faults.quiesce(node)["evidence"]["already"]
-    faults.recluster()
-    assert faults.quiesce(node)["evidence"]["already"]
-    assert not faults.unquiesce(node)["evidence"]["already"]
-    assert faults.unquiesce(node)["evidence"]["already"]
+    faults.do("quiesce_node", node)
+    assert not faults.do("quiesce_node", node)["evidence"]["already"]
+    faults.do("recluster")
+    assert faults.do("quiesce_node", node)["evidence"]["already"]
+    assert not faults.do("unquiesce_node", node)["evidence"]["already"]
+    assert faults.do("unquiesce_node", node)["evidence"]["already"]
     assert quiesced(adapter) == []
 
 
@@ -79,17 +79,17 @@ def test_a_node_that_was_quiesced_and_stopped_is_started_first_and_then_given_it
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster, log: Path
 ) -> None:
     node = lab_aerospike.node("n2")
-    faults.quiesce(node)
-    faults.recluster()
-    faults.stop(node, "clean")
+    faults.do("quiesce_node", node)
+    faults.do("recluster")
+    faults.do("stop_node", node)
     waiting = {"n2": "start_node then unquiesce_node"}
-    assert still_broken(read_events(log)) == faults.broken == waiting
+    assert broken(left(read_events(log))) == faults.broken == waiting
 
-    after = Faults(lab_aerospike, adapter, EventLog(log), lambda t: t, waiting)  # a run that died
+    after = Faults(lab_aerospike, adapter, EventLog(log), lambda t: t, faults.pending)  # it died
     assert after.put_back() == []
     names = [event.name for event in read_events(log) if event.type == "mend"]
     assert names == ["start_node", "unquiesce_node"]
-    assert still_broken(read_events(log)) == {}
+    assert broken(left(read_events(log))) == {}
 
 
 def test_a_run_that_died_while_a_node_was_quiesced_is_healed(
@@ -106,10 +106,10 @@ def test_a_run_that_died_while_a_node_was_quiesced_is_healed(
 def test_a_second_node_is_not_taken_out_while_one_is(
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
 ) -> None:
-    faults.quiesce(lab_aerospike.node("n2"))
+    faults.do("quiesce_node", lab_aerospike.node("n2"))
     with pytest.raises(Refused, match="nodes down: broken now: n2; at most 1"):
-        faults.quiesce(lab_aerospike.node("n3"))
-    faults.recluster()
+        faults.do("quiesce_node", lab_aerospike.node("n3"))
+    faults.do("recluster")
     assert quiesced(adapter) == ["n2"]
 
 
@@ -120,7 +120,7 @@ def test_nothing_is_taken_out_of_a_cluster_that_migrates(
     adapter.undrain(lab_aerospike.node("n4"))
     assert not adapter.stable("redundant").reached
     with pytest.raises(Refused, match=r"not redundant now: .*partitions still migrate"):
-        faults.quiesce(lab_aerospike.node("n2"))
+        faults.do("quiesce_node", lab_aerospike.node("n2"))
     assert quiesced(adapter) == []
 
 
@@ -131,7 +131,7 @@ def test_nothing_is_taken_out_of_a_cluster_that_lacks_a_node(
     host.stop("kill")  # by somebody else
     try:
         with pytest.raises(Refused, match=r"n4: .* does not answer"):
-            faults.quiesce(lab_aerospike.node("n2"))
+            faults.do("quiesce_node", lab_aerospike.node("n2"))
         assert quiesced(adapter) == []
     finally:
         host.start()
@@ -144,7 +144,7 @@ def test_a_node_that_somebody_left_quiesced_is_not_a_whole_cluster(
     try:
         await_state("nothing migrates", lambda: adapter.stable("redundant").reached)
         with pytest.raises(Refused, match="not redundant now: n4 is quiesced"):
-            faults.stop(lab_aerospike.node("n2"), "clean")
+            faults.do("stop_node", lab_aerospike.node("n2"))
     finally:
         adapter.undrain(lab_aerospike.node("n4"))
 
@@ -165,7 +165,7 @@ def test_a_quiesce_on_the_deny_list_is_refused(
 ) -> None:
     denying = lab_aerospike.model_copy(update={"guards": Guards(deny_acts=("quiesce",))})
     with pytest.raises(Refused, match="denies quiesce"):
-        Faults(denying, adapter, EventLog(log), lambda t: t).quiesce(denying.node("n2"))
+        Faults(denying, adapter, EventLog(log), lambda t: t).do("quiesce_node", denying.node("n2"))
     assert quiesced(adapter) == []
 
 
@@ -176,7 +176,7 @@ def test_a_database_that_cannot_quiesce_says_so(lab_mongodb: Cluster, log: Path)
     try:
         faults = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t)
         with pytest.raises(Unsupported, match=r"quiesce.*nothing is touched"):
-            faults.quiesce(lab_mongodb.nodes[0])
+            faults.do("quiesce_node", lab_mongodb.nodes[0])
         assert not log.exists()
     finally:
         adapter.close()
@@ -234,9 +234,9 @@ def test_the_community_edition_cannot_quiesce_and_nothing_is_touched(
         assert not adapter.supports("quiesce").ok
         assert adapter.supports("stop").ok
         with pytest.raises(Unsupported, match="Community Edition cannot quiesce"):
-            faults.quiesce(community.nodes[0])
+            faults.do("quiesce_node", community.nodes[0])
         with pytest.raises(Unsupported, match="Community Edition"):
-            faults.recluster()
+            faults.do("recluster")
         with pytest.raises(ClusterError, match="ERROR:25:enterprise only"):
             adapter.quiesce(community.nodes[0])
         assert adapter.signature() == key

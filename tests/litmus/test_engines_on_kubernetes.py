@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,10 @@ from tests.waiting import await_whole
 from brownout import cli
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.adapter import Adapter, adapter_for
-from brownout.faults import debts
+from brownout.faults import undos
 from brownout.faults.faults import Faults
 from brownout.faults.litmus.api import Litmus
-from brownout.faults.litmus.engines import Engines, await_completed, result_of
+from brownout.faults.litmus.engines import Where, await_completed, result_of
 from brownout.faults.litmus.manifest import MARK, from_parts
 from brownout.inventory.model import Cluster, Guards
 from brownout.run.events import EventLog, read_events
@@ -52,8 +52,20 @@ def faults(lab_mongodb: Cluster, adapter: Adapter, log: Path) -> Faults:
 
 
 @pytest.fixture
-def engines(faults: Faults) -> Engines:
-    return faults.engines(lambda: False)
+def manifest(tmp_path: Path) -> Callable[..., str]:
+    """Write a ChaosEngine to a file, as an experiment names it."""
+
+    def write(engine: Document) -> str:
+        path = tmp_path / "engine.yaml"
+        path.write_text(yaml.safe_dump(engine))
+        return str(path)
+
+    return write
+
+
+def at(where: Where) -> dict[str, str]:
+    """Where an engine is made or stopped, as the action's arguments say it."""
+    return where.value()
 
 
 def state(litmus: Litmus, name: str = "web") -> tuple[str, str]:
@@ -63,46 +75,59 @@ def state(litmus: Litmus, name: str = "web") -> tuple[str, str]:
 
 
 def test_an_engine_is_run_until_it_injects_and_stopped_as_its_driver_may(
-    engines: Engines, faults: Faults, place: Place, litmus: Litmus, log: Path
+    faults: Faults, manifest: Callable[..., str], place: Place, litmus: Litmus, log: Path
 ) -> None:
     where = place.where(place.driver)
     with operator(place.api, place.namespace):
-        done = engines.run(where, pod_delete(), "mark-1", 60)
+        done = faults.do(
+            "run_chaos_engine",
+            None,
+            manifest=manifest(pod_delete()),
+            **at(where),
+            injected_within_s=60,
+        )
         assert done["evidence"]["seen"] == "event ChaosInject"
         assert done["effective"] is not None
         assert state(litmus) == ("active", "initialized")
         assert not faults.settled  # no milestone counts while it goes on
-        assert [debt.words() for debt in debts.left(read_events(log))] == [
+        assert [undos.describe(each) for each in undos.left(read_events(log))] == [
             f"stop_chaos_engine {place.namespace}/web"
         ]
-        stopped = engines.stop(where, "web", 60)
+        stopped = faults.do("stop_chaos_engine", None, name="web", **at(where))
         assert stopped["evidence"]["engine_status"] == "stopped"
         assert stopped["evidence"]["verdicts"] == {"web-pod-delete": "Awaited"}
-        assert engines.stop(where, "web", 60)["evidence"]["already"]
+        assert faults.do("stop_chaos_engine", None, name="web", **at(where))["evidence"]["already"]
     assert state(litmus) == ("stop", "stopped")
     assert faults.settled
-    assert debts.left(read_events(log)) == ()
+    assert undos.left(read_events(log)) == ()
     assert [(e.type, e.name) for e in read_events(log)][:2] == [
         ("break", "run_chaos_engine"), ("mend", "stop_chaos_engine")
     ]  # fmt: skip
 
 
 def test_one_that_completes_is_waited_for_and_says_its_verdict(
-    engines: Engines, place: Place
+    faults: Faults, manifest: Callable[..., str], place: Place
 ) -> None:
     where = place.where(place.driver)
     with operator(place.api, place.namespace, finishes=True):
-        engines.run(where, pod_delete(), "mark-1", 60)
+        faults.do(
+            "run_chaos_engine",
+            None,
+            manifest=manifest(pod_delete()),
+            **at(where),
+            injected_within_s=60,
+        )
         found = await_completed(where, "web", 60, lambda: False)
         assert (found["engine_status"], found["verdicts"]) == (
             "completed", {"web-pod-delete": "Pass"}
         )  # fmt: skip
         assert result_of(where, "web", "pod-delete")["probe_success_percentage"] == 100.0
-        assert engines.stop(where, "web", 60)["evidence"]["already"]
+        assert faults.do("stop_chaos_engine", None, name="web", **at(where))["evidence"]["already"]
 
 
 def test_what_a_run_that_died_left_active_is_stopped_from_its_record(
-    engines: Engines,
+    faults: Faults,
+    manifest: Callable[..., str],
     place: Place,
     litmus: Litmus,
     lab_mongodb: Cluster,
@@ -110,28 +135,52 @@ def test_what_a_run_that_died_left_active_is_stopped_from_its_record(
     log: Path,
 ) -> None:
     with operator(place.api, place.namespace):
-        engines.run(place.where(place.driver), pod_delete(), "mark-1", 60)
-        left = debts.left(read_events(log))  # as `brownout heal` reads it
-        again = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, debts=left)
+        faults.do(
+            "run_chaos_engine",
+            None,
+            manifest=manifest(pod_delete()),
+            **at(place.where(place.driver)),
+            injected_within_s=60,
+        )
+        left = undos.left(read_events(log))  # as `brownout heal` reads it
+        again = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, left)
         assert again.put_back() == []
         assert state(litmus) == ("stop", "stopped")
-        assert debts.left(read_events(log)) == ()
+        assert undos.left(read_events(log)) == ()
 
 
 def test_one_of_ours_that_is_over_makes_way_and_any_other_is_refused(
-    engines: Engines, place: Place, litmus: Litmus, log: Path
+    faults: Faults, manifest: Callable[..., str], place: Place, litmus: Litmus, log: Path
 ) -> None:
     where = place.where(place.driver)
     with operator(place.api, place.namespace, finishes=True):
-        first = engines.run(where, pod_delete(), "mark-1", 60)["evidence"]["uid"]
+        first = faults.do(
+            "run_chaos_engine",
+            None,
+            manifest=manifest(pod_delete()),
+            **at(where),
+            injected_within_s=60,
+        )["evidence"]["uid"]
         await_completed(where, "web", 60, lambda: False)
-        engines.stop(where, "web", 60)
-        second = engines.run(where, pod_delete(), "mark-2", 60)["evidence"]["uid"]
+        faults.do("stop_chaos_engine", None, name="web", **at(where))
+        second = faults.do(
+            "run_chaos_engine",
+            None,
+            manifest=manifest(pod_delete()),
+            **at(where),
+            injected_within_s=60,
+        )["evidence"]["uid"]
         assert first != second
-        engines.stop(where, "web", 60)
+        faults.do("stop_chaos_engine", None, name="web", **at(where))
         litmus.create_engine({**pod_delete("theirs")})
         with pytest.raises(Refused, match="theirs that no run of brownout made"):
-            engines.run(where, pod_delete("theirs"), "mark-3", 60)
+            faults.do(
+                "run_chaos_engine",
+                None,
+                manifest=manifest(pod_delete("theirs")),
+                **at(where),
+                injected_within_s=60,
+            )
     assert [e.arguments.get("engine") for e in read_events(log) if e.type == "break"] == [
         f"{place.namespace}/web"
     ] * 2
@@ -142,8 +191,8 @@ def test_what_is_owed_at_another_api_server_is_not_paid_here(
     place: Place, lab_mongodb: Cluster, adapter: Adapter, log: Path
 ) -> None:
     value = {**place.where().value(), "name": "web", "mark": "m", "server": "https://elsewhere"}
-    owed = debts.Debt(debts.STOP_ENGINE, None, f"{place.namespace}/web", value)
-    found = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, debts=[owed])
+    left = undos.PendingUndo("stop_chaos_engine", None, f"{place.namespace}/web", value)
+    found = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, [left])
     (failure,) = found.put_back()
     assert "is at the API server https://elsewhere" in failure
 
@@ -155,59 +204,86 @@ def test_an_engine_of_somebody_else_is_never_put_back(
     theirs["metadata"]["annotations"] = {MARK: "another-run"}
     litmus.create_engine(theirs)
     value = {**place.where().value(), "name": "web", "mark": "mark-1"}
-    owed = debts.Debt(debts.STOP_ENGINE, None, f"{place.namespace}/web", value)
-    found = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, debts=[owed])
+    left = undos.PendingUndo("stop_chaos_engine", None, f"{place.namespace}/web", value)
+    found = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, [left])
     assert found.put_back() == []
     assert state(litmus)[0] == "active"
 
 
 def test_without_an_operator_nothing_is_injected_and_that_is_said(
-    engines: Engines, faults: Faults, place: Place, litmus: Litmus
+    faults: Faults, manifest: Callable[..., str], place: Place, litmus: Litmus
 ) -> None:
     with pytest.raises(ClusterError, match="is Litmus's operator running"):
-        engines.run(place.where(), pod_delete(), "mark-1", 1)
+        faults.do(
+            "run_chaos_engine",
+            None,
+            manifest=manifest(pod_delete()),
+            **at(place.where()),
+            injected_within_s=1,
+        )
     assert faults.put_back() == []
     assert state(litmus) == ("stop", "")
 
 
 def test_one_that_never_injects_is_stopped_by_its_operator(
-    engines: Engines, faults: Faults, place: Place, litmus: Litmus
+    faults: Faults, manifest: Callable[..., str], place: Place, litmus: Litmus
 ) -> None:
     with operator(place.api, place.namespace, works=False):
         with pytest.raises(ClusterError, match="nothing was injected"):
-            engines.run(place.where(), pod_delete(), "mark-1", 1)
+            faults.do(
+                "run_chaos_engine",
+                None,
+                manifest=manifest(pod_delete()),
+                **at(place.where()),
+                injected_within_s=1,
+            )
         assert faults.put_back() == []
     assert state(litmus) == ("stop", "stopped")
 
 
 def test_what_the_api_server_refuses_is_said_in_its_words(
-    engines: Engines, faults: Faults, place: Place, litmus: Litmus
+    faults: Faults, manifest: Callable[..., str], place: Place, litmus: Litmus
 ) -> None:
     bare = pod_delete()
     del bare["spec"]["chaosServiceAccount"]
     with pytest.raises(ClusterError, match=r"422.*chaosServiceAccount: Required value"):
-        engines.run(place.where(), bare, "mark-1", 5)
+        faults.do(
+            "run_chaos_engine",
+            None,
+            manifest=manifest(bare),
+            **at(place.where()),
+            injected_within_s=5,
+        )
     litmus.create_engine(pod_delete())
     with pytest.raises(ClusterError, match=r"422.*engineState.*\"paused\""):
         litmus.set_state("web", "paused")
     with pytest.raises(ClusterError, match=r"403 Forbidden.*infra/litmus/rbac.yaml"):
-        engines.run(place.where(place.runner), pod_delete("mine"), "mark-1", 5)
+        faults.do(
+            "run_chaos_engine",
+            None,
+            manifest=manifest(pod_delete("mine")),
+            **at(place.where(place.runner)),
+            injected_within_s=5,
+        )
     assert faults.put_back() == []
 
 
 def test_guards_hold_it_back_as_far_as_they_can(
-    lab_mongodb: Cluster, adapter: Adapter, log: Path, place: Place, litmus: Litmus
+    lab_mongodb: Cluster,
+    adapter: Adapter,
+    log: Path,
+    place: Place,
+    litmus: Litmus,
+    manifest: Callable[..., str],
 ) -> None:
     denied = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=("litmus",))})
     faults = Faults(denied, adapter, EventLog(log), lambda _: None)
     with pytest.raises(Refused, match="the inventory denies litmus"):
-        faults.engines(lambda: False).run(place.where(), pod_delete(), "m", 5)
-    broken = {"n1": "start_node"}
-    faults = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None)
+        faults.do("run_chaos_engine", None, manifest=manifest(pod_delete()), **at(place.where()))
+    broken = [undos.PendingUndo("start_node", "n1")]
+    faults = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, broken)
     with pytest.raises(Refused, match="`what the engine breaks` would be one more"):
-        faults.changes.engines(lambda: broken, lambda: False).run(
-            place.where(), pod_delete(), "m", 5
-        )
+        faults.do("run_chaos_engine", None, manifest=manifest(pod_delete()), **at(place.where()))
     assert litmus.engine("web") is None
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.fuzzing import VALUES, answers, changed, damaged, fuzzed
 from tests.run_builder import RunScript, build_run
 
-from brownout.faults import debts
-from brownout.faults.heal import half_wiped, still_broken
+from brownout.faults import undos
 from brownout.judge.analysis import analyze
 from brownout.run.balance import HEADER, Holding, balance_lines, read_balance
 from brownout.run.csvfile import read_rows, read_table
@@ -44,7 +43,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _events(path: Path) -> Any:
     found = read_events(path)
-    return still_broken(found), half_wiped(found), debts.left(found)
+    return undos.left(found)
 
 
 def _latency(path: Path) -> Any:

@@ -1,14 +1,15 @@
-"""Finding adapters and hosts by entry points, so that another database is another package."""
+"""Finding databases, hosts, loads and faults by entry points: another one is another package."""
 
 from importlib.metadata import entry_points
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
 
-__all__ = ["ADAPTERS", "HOSTS", "LOADS", "known", "lacking", "load"]
+__all__ = ["ADAPTERS", "FAULTS", "HOSTS", "LOADS", "known", "lacking", "load"]
 
-#: The entry points of databases, of what nodes run on, and of where load comes from.
-ADAPTERS, HOSTS, LOADS = "brownout.adapters", "brownout.hosts", "brownout.loads"
+#: The entry points of databases, of what nodes run on, of where load comes from, and of faults.
+ADAPTERS, HOSTS = "brownout.adapters", "brownout.hosts"
+LOADS, FAULTS = "brownout.loads", "brownout.faults"
 
 
 def known(group: str) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from brownout.base.errors import BrownoutError
+from brownout.faults.undos import PendingUndo
 from brownout.machine.host import Proof
 from brownout.run.events import EventLog
 
@@ -16,18 +17,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act: its event's type and name, the node and, where something is owed, how to undo it.
+    """One act: its event's type and name, the node, and the undo that it `leaves` pending.
 
     `type` is `break` for what a fault begins with, `mend` for what ends one, and `change` for
     what alone moves nothing, as the speed of migrations. `node` is None for what is done to the
-    cluster as a whole.
+    cluster as a whole. `setting` tells acts of one name apart, as `PendingUndo.setting` does.
     """
 
     type: str
     name: str
     node: str | None
-    undo: dict[str, Any] | None = None
+    leaves: PendingUndo | None = None
     arguments: dict[str, Any] | None = None
+    setting: str = ""
 
 
 class Acts:
@@ -38,17 +40,13 @@ class Acts:
         self.broke_something = False
         self.before_break: Callable[[], None] = lambda: None
 
-    def carry_out(self, act: Act, do: Callable[[], Proof]) -> Evidence:
-        """Write the intent, act, write the proof; the evidence is what the activity returns."""
-        entry = self.intend(act)
-        return {"node": act.node, **self.prove(entry, self.do(entry, do))}
-
     def intend(self, act: Act) -> int:
         """Write that `act` is about to be done; return its event's id."""
         if act.type == "break":
             self.broke_something = True
+        undo = act.leaves.event() if act.leaves else None
         return self._events.intent(
-            act.type, act.name, node=act.node, undo=act.undo, arguments=act.arguments
+            act.type, act.name, node=act.node, undo=undo, arguments=act.arguments
         )
 
     def do(self, entry: int, do: Callable[[], T]) -> T:
@@ -62,12 +60,6 @@ class Acts:
     def failed(self, entry: int, error: BrownoutError) -> None:
         """Write why what was intended could not be done."""
         self._events.failed(entry, str(error))
-
-    def prove(self, entry: int, proof: Proof) -> Evidence:
-        """Write that it took effect, when, and what proves it; with that it is over."""
-        evidence = self.takes_effect(entry, proof)
-        self._events.ended(entry)
-        return evidence
 
     def takes_effect(self, entry: int, proof: Proof) -> Evidence:
         """Write that it took effect, when, and what proves it, while it goes on."""

@@ -1,52 +1,41 @@
 """Break and mend, written down: the intent before the act, the proof after it.
 
-What is broken is known here and nowhere else; nothing else may stop, pause, wipe or start a node.
+What is broken or changed is known here and nowhere else; nothing else may stop, pause, wipe or
+start a node. What each fault does is in its own file: this is what all of them go through.
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
-from brownout.base.errors import BrownoutError, Refused, UndoFailed, Unsupported
-from brownout.databases.adapter import Adapter, Quiescing, SteppingDown
+from brownout.base.errors import BrownoutError, ConfigurationError, UndoFailed, Unsupported
+from brownout.databases.adapter import Adapter
 from brownout.databases.lacking import LOOK_AGAIN_WITHIN_S, await_nothing, still_lacks
-from brownout.faults import guards, owed
-from brownout.faults.acts import Act, Acts, Evidence, evidence_of
-from brownout.faults.changes import Changes
-from brownout.faults.debts import Debt
+from brownout.databases.resizing import Resizing
+from brownout.faults import guards, registry, undos
+from brownout.faults.acts import Act, Acts, Evidence
+from brownout.faults.fault import NodeFault
 from brownout.faults.guards import Guard
-from brownout.faults.litmus.engines import Engines
+from brownout.faults.undos import PendingUndo
+from brownout.faults.wipe import check_wipes
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import Host, Proof, StopMode, delaying_host, host_for, partitioning_host
+from brownout.machine.host import Host, Proof, host_for
 from brownout.run.events import EventLog
 
-__all__ = ["Faults", "guards_of_wipe"]
+__all__ = ["Faults"]
 
-#: How long the others may take to answer for what a stopped node holds, and after a heal.
-_ANSWERED_WITHIN_S = 10.0
-_HEALED_WITHIN_S = 60.0
 #: What a node that has the only copy may lose data by.
 _MAY_LOSE = frozenset({"stop", "kill", "pause", "partition"})
 
 
-def guards_of_wipe(
-    cluster: Cluster, adapter: Adapter, host: Host, node: Node, lost: Sequence[str]
-) -> list[Guard]:
-    """Ask every guard of a wipe of `node` but whether it is stopped; nothing is touched.
-
-    `lost` is what the adapter says would be lost with its data.
-    """
-    against = ""
-    try:
-        host.check_wipe(adapter.data_directories(node))
-    except BrownoutError as error:
-        against = str(error)
-    return guards.of_wipe(cluster, node.name, lost, against)
-
-
 class Faults:
-    """Every fault of one run on one cluster, and what is still broken."""
+    """Every fault of one run on one cluster, and the undos that are pending.
+
+    `to_t` turns monotonic seconds into those of the run; `to_wipe` says whether the run means to
+    wipe a node once it is stopped; `stopped` says that the run is being ended.
+    """
 
     def __init__(
         self,
@@ -54,355 +43,247 @@ class Faults:
         adapter: Adapter,
         events: EventLog,
         to_t: Callable[[float], float | None],
-        broken: Mapping[str, str] | None = None,
-        half_wiped: Mapping[str, Sequence[Path]] | None = None,
-        debts: Sequence[Debt] = (),
+        pending: Sequence[PendingUndo] = (),
+        *,
         to_wipe: Callable[[Node], bool] = lambda _: False,
+        stopped: Callable[[], bool] = lambda: False,
         confirmation: str = "",
     ) -> None:
-        self._cluster, self._adapter = cluster, adapter
-        self._to_wipe = to_wipe  # whether the run means to wipe this node once it is stopped
-        self._confirmation = confirmation
+        self.cluster, self.adapter = cluster, adapter
+        self.stopped, self.confirmation = stopped, confirmation
         self.acts = Acts(events, to_t)
+        #: Settings of the cluster that were changed, for nodes that come later.
+        self.given: dict[str, Any] = {}
+        #: Events that get their effect with a later act, as a quiesce with its recluster.
+        self.awaiting_effect: list[tuple[Act, int]] = []
+        self.to_wipe = to_wipe
         self._hosts: dict[str, Host] = {}
-        self._broken = dict(broken or {})  # node -> the mends it waits for, as `owed` words them
-        self._quiesced: list[int] = []  # the events that a recluster is to give their effect
-        self._half_wiped = dict(half_wiped or {})  # node -> directories that a wipe began on
+        self._pending = tuple(pending)
         self._lock = threading.Lock()
-        self.changes = Changes(cluster, adapter, self.acts, self.host, debts)
+        self._half_made = False
+        if self.members != list(cluster.nodes):
+            self._expect()
+
+    # -- what is pending ----------------------------------------------------------------------
+
+    @property
+    def pending(self) -> tuple[PendingUndo, ...]:
+        """Every undo that is pending, the oldest first."""
+        with self._lock:
+            return self._pending
 
     @property
     def broken(self) -> dict[str, str]:
         """Each node that is still broken, with what it waits for: `{"n1": "start_node"}`."""
-        with self._lock:
-            return dict(self._broken)
+        return undos.broken(self.pending)
+
+    @property
+    def down(self) -> dict[str, str]:
+        """What is broken, and what keeps members of the cluster away."""
+        return {**self.broken, **undos.away(self.pending)}
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is broken and no change keeps members away, so that milestones count."""
-        return not self.broken and self.changes.making.settled
+        """Whether nothing is broken, away or half made, so that milestones count."""
+        return not self._half_made and not any(map(undos.breaks, self.pending))
+
+    @property
+    def members(self) -> list[Node]:
+        """The nodes that the cluster consists of now."""
+        return undos.members(self.cluster.nodes, self.cluster.every, self.pending)
+
+    @property
+    def added(self) -> Node:
+        """The node that was added last; raises `ConfigurationError` where none was."""
+        names = [each.node for each in self.pending if each.action == "remove_node"]
+        if not names:
+            raise ConfigurationError("node: found `added`, but no node was added in this run yet")
+        return self.cluster.node(str(names[-1]))
 
     def host(self, node: Node) -> Host:
         """Return the host of `node`, the same one each time."""
         return self._hosts.setdefault(node.name, host_for(node))
 
-    def engines(self, stopped: Callable[[], bool]) -> Engines:
-        """Return the ChaosEngines of this run."""
-        return self.changes.engines(lambda: self.broken, stopped)
+    # -- what a run does ----------------------------------------------------------------------
 
-    def stop(self, node: Node, mode: StopMode) -> Evidence:
-        """Stop `node` (`clean` or `kill`); proven when its process is gone."""
-        self._check_break(node, "stop" if mode == "clean" else "kill")
-        self._check_wipes([node])
-        if mode == "kill":
-            return self._kill(node)
-        return self._break(Act("break", "stop_node", node.name, _undo("start_node")),
-                           lambda: self.host(node).stop("clean"))  # fmt: skip
+    def do(self, name: str, node: Node | None = None, /, **arguments: Any) -> Evidence:
+        """Do the fault or the undo that is called `name`; see its own file for its arguments.
 
-    def kill_together(self, nodes: Sequence[Node]) -> list[Evidence]:
-        """Kill several nodes as one fault, as where their rack loses its power.
+        Raises what `Action.carry_out` does.
+        """
+        return registry.find(name).carry_out(self, node, **arguments)
+
+    def do_together(self, name: str, nodes: Sequence[Node]) -> list[Evidence]:
+        """Do one fault to several nodes, as where their rack loses its power.
 
         The guards judge all of them before the first is touched.
         """
-        missing, down = still_lacks(self._adapter, "whole"), self.broken
-        found = []
-        for node in nodes:
-            lost = self._lost(node, "kill")
-            found += guards.of_break(self._cluster, node.name, "kill", down, missing, lost)
-            down[node.name] = "start_node"
-        guards.refuse(found)
-        self._check_wipes(nodes)
-        return [self._kill(node) for node in nodes]
-
-    def pause(self, node: Node, undo_after_s: float | None = None) -> Evidence:
-        """Freeze `node`'s process; proven when the kernel says it is stopped.
-
-        The node lets it go on by itself after `undo_after_s` seconds, or its host's default.
-        """
-        self._check_break(node, "pause")
-        return self._break(Act("break", "pause_node", node.name, _undo("resume_node")),
-                           lambda: self.host(node).pause(undo_after_s))  # fmt: skip
-
-    def partition(self, node: Node, undo_after_s: float | None = None) -> Evidence:
-        """Cut `node` off from every other node, both ways; clients and we still reach it.
-
-        The node joins them again by itself after `undo_after_s` seconds, or its host's default.
-        """
-        host = partitioning_host(node)
-        self._check_break(node, "partition")
-        others = [other.address for other in self._cluster.every if other.name != node.name]
-        return self._break(
-            Act("break", "partition_node", node.name, _undo("heal_partition"), {"from": others}),
-            lambda: host.partition(others, undo_after_s),
-        )
-
-    def delay(self, node: Node, latency_ms: int, jitter_ms: int) -> Evidence:
-        """Have what `node` sends arrive later by so many milliseconds."""
-        host = delaying_host(node)
-        self._check_break(node, "delay")
-        size = {"latency_ms": latency_ms, "jitter_ms": jitter_ms}
-        return self._break(
-            Act("break", "delay_node", node.name, _undo("undelay_node"), size),
-            lambda: host.delay(latency_ms, jitter_ms),
-        )
-
-    def wipe(self, node: Node) -> Evidence:
-        """Empty the data directories that `node`'s own configuration names; it must be stopped.
-
-        The intent is written between the last check and the first removal: a wipe without one
-        never began, and is never finished.
-        """
-        self._check_wipe(node)
-        directories = self._adapter.data_directories(node)
-        named = {"directories": [str(each) for each in directories], "began": True}
-        act = Act("break", "wipe_node", node.name, _undo("start_node"), named)
-        entries: list[int] = []
-
-        def began() -> None:
-            entries.append(self._intend_break(act))
-            self._half_wiped[node.name] = directories
-
-        try:
-            proof = self.host(node).wipe(directories, began)
-        except BrownoutError as error:
-            for entry in entries:
-                self.acts.failed(entry, error)
-            raise
-        del self._half_wiped[node.name]
-        return {"node": node.name, **self.acts.prove(entries[0], proof)}
-
-    def step_down(self, node: Node, catch_up_s: int) -> Evidence:
-        """Have the primary hand over once another one has caught up, in `catch_up_s` at most."""
-        adapter = self._adapter
-        if not isinstance(adapter, SteppingDown):
-            raise self._unsupported("stepdown")
-        self._check_break(node, "stepdown")
-        act = Act("break", "step_down_primary", node.name, _undo("undrain_node"),
-                  {"catch_up_s": catch_up_s})  # fmt: skip
-        evidence = self._break(act, lambda: adapter.step_down(node, catch_up_s))
-        self._mended(node.name, "undrain_node")  # it goes on serving: nothing stays broken
-        return evidence
-
-    def quiesce(self, node: Node) -> Evidence:
-        """Have `node` leave its work to others from the next `recluster` on.
-
-        Alone it changes nothing for anybody, so only a recluster makes it effective: an event of
-        a quiesce without one never is.
-        """
-        adapter = self._quiescing()
-        self._check_break(node, "quiesce")
-        act = Act("break", "quiesce_node", node.name, _undo("unquiesce_node"))
-        entry = self._intend_break(act)
-        proof = self.acts.do(entry, lambda: adapter.quiesce(node))
-        if proof.already:
-            return {"node": node.name, **self.acts.prove(entry, proof)}
-        self._quiesced.append(entry)
-        return {"node": node.name, "effective": None, "evidence": evidence_of(proof)}
-
-    def recluster(self) -> Evidence:
-        """Have the nodes form their cluster anew, which gives every quiesce before it its effect.
-
-        With no quiesce before it, nothing is broken by it: then it is written down as a mend.
-        """
-        adapter = self._quiescing()
-        act = Act("break" if self._quiesced else "mend", "recluster", None)
-        entry = self.acts.intend(act)
-        proof = self.acts.do(entry, adapter.recluster)
-        for quiesced in self._quiesced:
-            self.acts.prove(quiesced, proof)
-        self._quiesced.clear()
-        return {"node": None, **self.acts.prove(entry, proof)}
-
-    def unquiesce(self, node: Node) -> Evidence:
-        """Give `node` its work back: the quiesce is undone and the cluster formed anew."""
-        return self._undrain(node, "unquiesce_node")
-
-    def start(self, node: Node) -> Evidence:
-        """Start `node`; safe when it runs already.
-
-        A wipe of it that was cut short is finished first: a server does not start on half of its
-        files. Where a guard is against that, the node stays stopped, and `UndoFailed` says so.
-        """
-        directories = self._half_wiped.get(node.name)
-        if directories is not None and not self.host(node).running().running:
-            self._finish_wipe(node, directories)
-        evidence = self.acts.carry_out(Act("mend", "start_node", node.name), self.host(node).start)
-        self._mended(node.name, "start_node")
-        return evidence
-
-    def resume(self, node: Node) -> Evidence:
-        """Let a paused `node` go on; safe when it runs."""
-        evidence = self.acts.carry_out(
-            Act("mend", "resume_node", node.name), self.host(node).resume
-        )
-        self._mended(node.name, "resume_node")
-        return evidence
-
-    def heal_partition(self, node: Node) -> Evidence:
-        """Let `node` reach the others again; safe where it does."""
-        host = partitioning_host(node)
-        act = Act("mend", "heal_partition", node.name)
-        evidence = self.acts.carry_out(act, host.heal_partition)
-        self._mended(node.name, "heal_partition")
-        return evidence
-
-    def undelay(self, node: Node) -> Evidence:
-        """Have what `node` sends arrive as before; safe where it does."""
-        host = delaying_host(node)
-        evidence = self.acts.carry_out(Act("mend", "undelay_node", node.name), host.undelay)
-        self._mended(node.name, "undelay_node")
-        return evidence
-
-    def reboot(self, node: Node) -> Evidence:
-        """Reboot `node`'s machine; a plain process has none, which is recorded as skipped."""
-        return self.acts.carry_out(Act("mend", "reboot_node", node.name), self.host(node).reboot)
-
-    def put_back(self) -> list[str]:
-        """Undo all that is still broken or changed, each tried; return what could not be undone.
-
-        A node whose wipe is to be finished comes last: the others have to have its data by then.
-        """
-        failures = []
-        for name, waiting in sorted(self.broken.items(), key=lambda b: b[0] in self._half_wiped):
-            try:
-                node = self._cluster.node(name)
-                for mend in owed.steps(waiting):
-                    self._mend(node, mend)
-            except BrownoutError as error:
-                failures.append(f"node `{name}` could not be put back by {waiting}: {error}")
-        return failures + self.changes.put_back()
-
-    def _kill(self, node: Node) -> Evidence:
-        return self._break(Act("break", "kill_node", node.name, _undo("start_node")),
-                           lambda: self.host(node).stop("kill"))  # fmt: skip
-
-    def _mend(self, node: Node, mend: str) -> None:
-        """Do one mend that a broken node waits for; `UndoFailed` if there is no such mend."""
-        if mend == "resume_node":
-            self.resume(node)
-        elif mend in ("undrain_node", "unquiesce_node"):
-            self._undrain(node, mend)
-        elif mend == "heal_partition":
-            self.heal_partition(node)
-        elif mend == "undelay_node":
-            self.undelay(node)
-        elif mend == "start_node":
-            self.start(node)
-        else:
-            raise UndoFailed(
-                f"node `{node.name}`: its record says that it is put back by `{mend}`, which this "
-                "version of brownout does not know",
-                "heal with the version that ran it, or put the node back by hand",
-            )
-
-    def _finish_wipe(self, node: Node, recorded: Sequence[Path]) -> None:
-        """Empty what a wipe left, where every guard still allows it and names the same place."""
-        finish = Act("mend", "finish_wipe", node.name)
-        try:
-            named = self._adapter.data_directories(node, begun=True)
-            if set(named) != set(recorded):
-                raise Refused(
-                    f"the record of its wipe names {_paths(recorded)}, but its own configuration "
-                    f"names {_paths(named)}"
-                )
-            now, needs = datetime.now(UTC), ["wipe"]
-            found = guards.of_cluster(self._cluster, needs, self._confirmation, now)
-            lost = self._would_lose(self._gone(node), _HEALED_WITHIN_S)
-            guards.refuse([*found, *guards.of_wipe(self._cluster, node.name, lost, "")])
-            self.acts.carry_out(finish, lambda: self.host(node).wipe(named))
-        except BrownoutError as error:
-            raise UndoFailed(
-                f"node `{node.name}` is left stopped: its wipe began and was cut short, so it "
-                f"would start on a part of its files, and what is left is not removed: {error}",
-                "see that the other nodes have all data; then empty its data directory yourself, "
-                "start it, and heal again",
-            ) from error
-        del self._half_wiped[node.name]
-
-    def _undrain(self, node: Node, mend: str) -> Evidence:
-        evidence = self.acts.carry_out(
-            Act("mend", mend, node.name), lambda: self._adapter.undrain(node)
-        )
-        self._mended(node.name, mend)
-        return evidence
-
-    def _quiescing(self) -> Quiescing:
-        """Return the adapter, if its database can quiesce; never something milder instead."""
-        if self._adapter.supports("quiesce").ok and isinstance(self._adapter, Quiescing):
-            return self._adapter
-        raise self._unsupported("quiesce")
-
-    def _unsupported(self, need: str) -> Unsupported:
-        reason = self._adapter.supports(need).reason
-        return Unsupported(f"cluster `{self._cluster.name}`: {reason}; nothing is touched")
-
-    def _check_break(self, node: Node, act: str) -> None:
-        """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
-        broken = self.broken
-        missing = [] if node.name in broken else still_lacks(self._adapter, "whole")
-        lost = self._lost(node, act)
-        found = guards.of_break(self._cluster, node.name, act, broken, missing, lost)
-        guards.refuse([*found, guards.possible(self.changes.pinned())])
-
-    def _check_wipe(self, node: Node) -> None:
-        """Refuse a wipe of a node that is not stopped, or that any other guard is against."""
-        state = self.host(node).running()
-        guards.refuse([guards.of_stopped(node.name, state.describe(), state.running)])
-        self._check_break(node, "wipe")
-        wanted = self._cluster.allow_data_loss != "all_copies"
-        lost = self._would_lose(self._gone(node), _ANSWERED_WITHIN_S * wanted)
-        guards.refuse(guards_of_wipe(self._cluster, self._adapter, self.host(node), node, lost))
-
-    def _check_wipes(self, nodes: Sequence[Node]) -> None:
-        """Refuse to stop nodes of which one is to be wiped then and may not be."""
+        fault = registry.find(name)
+        if not isinstance(fault, NodeFault):
+            raise Unsupported(f"`{name}` is not done to several nodes together")
+        missing, down = still_lacks(self.adapter, "whole"), self.broken
         found: list[Guard] = []
         for node in nodes:
-            if self._to_wipe(node):
-                lost = self._would_lose(self._gone(*nodes))
-                found += guards_of_wipe(self._cluster, self._adapter, self.host(node), node, lost)
+            lost = self._lost(node, fault.act)
+            found += guards.of_break(self.cluster, node.name, fault.act, down, missing, lost)
+            found.append(guards.possible([*self.pinned(), *fault.objections(self, node)]))
+            down[node.name] = fault.undo
         guards.refuse(found)
+        check_wipes(self, nodes)
+        return [fault.inflict(self, node) for node in nodes]
 
-    def _gone(self, *nodes: Node) -> list[Node]:
+    def put_back(self) -> list[str]:
+        """Undo all that is pending, each tried; return what could not be undone."""
+        failures = []
+        for together in undos.in_order(self.pending):
+            try:
+                for pending in together:
+                    self.undo(pending)
+            except BrownoutError as error:
+                words = "; ".join(map(undos.describe, together))
+                if undos.breaks(together[0]) and (node := together[0].node):
+                    waiting = undos.by_place(together)[node]
+                    words = f"node `{node}` could not be put back by {waiting}"
+                failures.append(f"{words}: {error}")
+        return failures
+
+    def undo(self, pending: PendingUndo) -> None:
+        """Do what is pending; raises `UndoFailed` where this version knows no such undo."""
+        found = registry.undo(pending.action)
+        if found is None:
+            whose = f"node `{pending.node}`" if pending.node else "the cluster"
+            raise UndoFailed(
+                f"{whose}: its record says that it is put back by `{pending.action}`, which this "
+                "version of brownout does not know",
+                "heal with the version and the plugins that ran it, or put it back by hand",
+            )
+        found.put_back(self, pending)
+
+    # -- what faults do it with ---------------------------------------------------------------
+
+    def carry_out(
+        self,
+        act: Act,
+        do: Callable[[], Proof],
+        finish: Callable[[], dict[str, Any]] = dict,
+        rolling: bool = False,
+    ) -> Evidence:
+        """Write the intent, act, and write the proof; return what the activity returns.
+
+        `finish` waits for the end of what goes on after its effect, and returns what was seen of
+        it. Until a `rolling` one is at its end no milestone counts: its members go in turn.
+        """
+        return self.complete(act, self.begin(act), do, finish, rolling)
+
+    def begin(self, act: Act) -> int:
+        """Note what the act leaves pending and write its intent; return its event's id.
+
+        It is pending before it is broken, so that a crash in between leaves it counted.
+        """
+        if act.type == "break":
+            self.acts.before_break()
+        if self._resolves(act):
+            act = replace(act, leaves=None)
+        if act.leaves is not None:
+            self.leave(act.leaves)
+        return self.acts.intend(act)
+
+    def complete(
+        self,
+        act: Act,
+        entry: int,
+        do: Callable[[], Proof],
+        finish: Callable[[], dict[str, Any]] = dict,
+        rolling: bool = False,
+    ) -> Evidence:
+        """Do what has begun and write its proof; see `carry_out`."""
+        resolves = self._resolves(act)
+        with self._unsettled():
+            evidence = self.acts.takes_effect(entry, self.acts.do(entry, do))
+            if resolves:
+                self.resolve(act.name, act.node, act.setting)
+            if act.name in ("add_node", "remove_node"):
+                self._expect()
+            seen = self.acts.do(entry, finish) if rolling else None
+        if seen is None:
+            seen = self.acts.do(entry, finish)
+        self.acts.ends(entry, seen)
+        return {"node": act.node, **evidence, **seen}
+
+    def leave(self, pending: PendingUndo) -> None:
+        """Note one more undo that is pending."""
+        with self._lock:
+            self._pending = undos.add(self._pending, pending)
+
+    def resolve(self, action: str, node: str | None, setting: str = "") -> None:
+        """Note that this undo is pending no more."""
+        with self._lock:
+            self._pending = undos.resolve(self._pending, action, node, setting)
+
+    def check_break(self, node: Node, act: str, objections: Sequence[str] = ()) -> None:
+        """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
+        broken = self.broken
+        missing = [] if node.name in broken else still_lacks(self.adapter, "whole")
+        lost = self._lost(node, act)
+        found = guards.of_break(self.cluster, node.name, act, broken, missing, lost)
+        guards.refuse([*found, guards.possible([*self.pinned(), *objections])])
+
+    def check_change(
+        self, act: str, node: Node | None, objections: Sequence[str], whole: bool = True
+    ) -> None:
+        """Refuse a change that the inventory, the database or a cluster not `whole` forbids."""
+        missing = still_lacks(self.adapter, "whole") if whole else []
+        name = node.name if node else None
+        guards.refuse(guards.of_change(self.cluster, name, act, missing, objections))
+
+    def check_denied(self, act: str) -> None:
+        """Refuse an act that the inventory denies."""
+        guards.refuse([guards.of_act(self.cluster, act)])
+
+    def pinned(self) -> list[str]:
+        """Return why no node may be started again until settings are put back.
+
+        A node starts with the replication factor of its configuration, and nodes of different
+        factors form no cluster.
+        """
+        changed = any(each.setting == "replication_factor" for each in self.pending)
+        why = "replication_factor was changed by this run, and a node starts with its own"
+        return [why] if changed else []
+
+    def gone(self, *nodes: Node) -> list[Node]:
         """Return these nodes and all that are broken: the others have to do without their data."""
         names = {*self.broken, *(node.name for node in nodes)}
-        return [self._cluster.node(name) for name in sorted(names)]
+        return [self.cluster.node(name) for name in sorted(names)]
+
+    def would_lose(self, nodes: Sequence[Node], within_s: float = LOOK_AGAIN_WITHIN_S) -> list[str]:
+        """Return what would still be lost with these nodes' data after `within_s` seconds."""
+        return await_nothing(lambda: self.adapter.would_lose(nodes), within_s, poll_s=0.1)
+
+    def unsupported(self, need: str) -> Unsupported:
+        """Return the error of what this cluster's database cannot do."""
+        reason = self.adapter.supports(need).reason or "this database's adapter does not do it"
+        return Unsupported(f"cluster `{self.cluster.name}`: {need}: {reason}; nothing is touched")
 
     def _lost(self, node: Node, act: str) -> list[str]:
         """Return what would be lost with `node`'s data, where `act` may lose it."""
-        if act in _MAY_LOSE and not self._cluster.allow_data_loss:
-            return self._would_lose([node])
+        if act in _MAY_LOSE and not self.cluster.allow_data_loss:
+            return self.would_lose([node])
         return []
 
-    def _would_lose(
-        self, nodes: Sequence[Node], within_s: float = LOOK_AGAIN_WITHIN_S
-    ) -> list[str]:
-        """Return what would still be lost with these nodes' data after `within_s` seconds."""
-        return await_nothing(lambda: self._adapter.would_lose(nodes), within_s, poll_s=0.1)
+    def _resolves(self, act: Act) -> bool:
+        if act.type == "mend":
+            return True
+        return undos.resolves(self.pending, act.name, act.node, act.setting)
 
-    def _break(self, act: Act, do: Callable[[], Proof]) -> Evidence:
-        entry = self._intend_break(act)
-        return {"node": act.node, **self.acts.prove(entry, self.acts.do(entry, do))}
+    @contextmanager
+    def _unsettled(self) -> Iterator[None]:
+        """Let no milestone count before what is done in here is done."""
+        self._half_made = True
+        try:
+            yield
+        finally:
+            self._half_made = False
 
-    def _intend_break(self, act: Act) -> int:
-        """Count the node as broken before it is, so that a crash in between leaves it counted."""
-        self.acts.before_break()
-        with self._lock:
-            if act.undo is not None and act.node is not None:
-                waiting = self._broken.get(act.node, "")
-                self._broken[act.node] = owed.broke(waiting, act.undo["action"])
-        return self.acts.intend(act)
-
-    def _mended(self, node: str, mend: str) -> None:
-        """This is no longer owed to `node`."""
-        with self._lock:
-            waiting = owed.mended(self._broken.pop(node, ""), mend)
-            if waiting:
-                self._broken[node] = waiting
-
-
-def _paths(directories: Sequence[Path]) -> str:
-    return ", ".join(f"`{each}`" for each in directories) or "no directory"
-
-
-def _undo(action: str) -> dict[str, str]:
-    return {"action": action}
+    def _expect(self) -> None:
+        if isinstance(self.adapter, Resizing):
+            self.adapter.expect(self.members)

@@ -13,6 +13,7 @@ from brownout.inventory.model import Cluster
 
 __all__ = [
     "Guard",
+    "of_act",
     "of_break",
     "of_change",
     "of_cluster",
@@ -56,6 +57,11 @@ def of_cluster(
         _denied_acts(cluster, needs),
         _data_loss(cluster, needs),
     ]
+
+
+def of_act(cluster: Cluster, act: str) -> Guard:
+    """Judge an act by the inventory's deny list alone."""
+    return _denied_acts(cluster, [act])
 
 
 def of_break(

@@ -1,6 +1,6 @@
 """Put back what a run that died had broken, from what it wrote down before it acted.
 
-    claim (open_runs) ──▶ events.ndjson of its run ──▶ still_broken ──▶ Faults.put_back ──▶ whole?
+    claim (open_runs) ──▶ events.ndjson of its run ──▶ undos.left ──▶ Faults.put_back ──▶ whole?
 
 What it wrote down may be gone or torn, so every node's process is looked at as well: the cluster
 was whole when the run took it, and one that is stopped or paused now is put back too.
@@ -12,37 +12,27 @@ next one. Every node is tried even if one fails.
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import BrownoutError, UndoFailed
 from brownout.databases.adapter import adapter_for
 from brownout.databases.lacking import await_nothing, lacks
-from brownout.faults import debts, open_runs, owed
-from brownout.faults.atlas.owed import found as found_by_atlas
-from brownout.faults.debts import Debt
+from brownout.faults import open_runs, registry, undos
 from brownout.faults.faults import Faults
 from brownout.faults.open_runs import Claim
+from brownout.faults.undos import PendingUndo
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 from brownout.load.where import collect_left
 from brownout.machine import procfs
-from brownout.machine.host import Delaying, Host, Partitioning, host_for
+from brownout.machine.host import host_for
 from brownout.run.directory import RunDirectory
-from brownout.run.events import Event, EventLog, read_events
+from brownout.run.events import EventLog, read_events
 
-__all__ = [
-    "Healed",
-    "await_whole",
-    "found_added",
-    "found_broken",
-    "half_wiped",
-    "heal",
-    "make_free",
-    "still_broken",
-]
+__all__ = ["Healed", "await_whole", "found", "heal", "make_free"]
 
 Say = Callable[[str], None]
 
@@ -60,81 +50,51 @@ class Healed:
     whole: bool
 
 
-def still_broken(events: Iterable[Event]) -> dict[str, str]:
-    """Return each node that a run's events leave broken, with what it waits for in `owed`'s words.
+def found(cluster: Cluster, known: Sequence[PendingUndo]) -> tuple[PendingUndo, ...]:
+    """Return what is to be put back and not `known` to be: the record of a run may be gone.
 
-    A break counts from its intent on, since the run may have died between intent and proof; a
-    mend counts only with its proof.
+    Of each node that its host says is stopped, frozen, cut off or slowed; of spares that run; and
+    of a cluster whose own administration says so. A node without a host, or whose host does not
+    answer, is left to the wait for a whole cluster.
     """
-    broken: dict[str, str] = {}
-    for event in events:
-        if event.node is None or str((event.undo or {}).get("action")) in debts.ACTIONS:
-            continue
-        waiting = broken.pop(event.node, "")
-        if event.undo:
-            waiting = owed.broke(waiting, str(event.undo["action"]))
-        elif event.evidence:
-            waiting = owed.mended(waiting, event.name)
-        if waiting:
-            broken[event.node] = waiting
-    return broken
+    there = _found_for(cluster, known)
+    there += _found_broken(cluster, [*known, *there])
+    return (*there, *_found_added(cluster, [*known, *there]))
 
 
-def found_broken(cluster: Cluster, known: Mapping[str, str]) -> dict[str, str]:
-    """Return each node that stands still, is cut off or slowed, and is not `known` to be.
+def _found_for(cluster: Cluster, known: Sequence[PendingUndo]) -> list[PendingUndo]:
+    """Return what the cluster itself needs; nothing where nobody answers."""
+    there = []
+    for undo in registry.undos().values():
+        with contextlib.suppress(BrownoutError):
+            if undo.name not in {each.action for each in known} and undo.is_due_for(cluster):
+                there.append(PendingUndo(undo.name, None))
+    return there
 
-    A node without a host, or whose host does not answer, is left to the wait for a whole cluster.
-    """
-    found: dict[str, str] = {}
+
+def _found_broken(cluster: Cluster, known: Sequence[PendingUndo]) -> list[PendingUndo]:
+    """Return what each node needs that nothing known explains; an outage or a pause does."""
+    if undos.away(known):
+        return []
+    there, named = [], {each.node for each in known}
     for node in cluster.nodes:
-        if node.host is None or node.name in known:
+        if node.host is None or node.name in named:
             continue
         with contextlib.suppress(BrownoutError):
-            if waiting := _waits_for(host_for(node)):
-                found[node.name] = waiting
-    return found
+            host = host_for(node)
+            due = [undo.name for undo in registry.undos().values() if undo.is_due(host)]
+            there += [PendingUndo(name, node.name) for name in due]
+    return there
 
 
-def _waits_for(host: Host) -> str:
-    """Return in `owed`'s words what a node needs that is not as it should be, else nothing."""
-    state, waiting = host.running(), ""
-    if not state.running or state.paused:
-        waiting = owed.broke(waiting, "resume_node" if state.running else "start_node")
-    if isinstance(host, Partitioning) and host.cut_off():
-        waiting = owed.broke(waiting, "heal_partition")
-    if isinstance(host, Delaying) and host.delayed():
-        waiting = owed.broke(waiting, "undelay_node")
-    return waiting
-
-
-def found_added(cluster: Cluster, known: Sequence[Debt]) -> tuple[Debt, ...]:
-    """Return what each spare that runs, and is not `known` to, is owed: to be taken out."""
-    names = {debt.node for debt in known}
-    found = []
+def _found_added(cluster: Cluster, known: Sequence[PendingUndo]) -> list[PendingUndo]:
+    """Return that each spare that runs, and is not known to, is to be taken out."""
+    there, named = [], {each.node for each in known}
     for node in cluster.spares:
         with contextlib.suppress(BrownoutError):
-            if node.name not in names and host_for(node).running().running:
-                found.append(Debt("remove_node", node.name))
-    return tuple(found)
-
-
-def half_wiped(events: Iterable[Event]) -> dict[str, list[Path]]:
-    """Return each node whose wipe began and is not proven to be done, with its directories.
-
-    A record that does not say that it `began` is another version's, which wrote the intent before
-    it asked the guards: it names no directory that may be emptied.
-    """
-    begun: dict[str, list[Path]] = {}
-    for event in events:
-        if event.node is None or event.name not in ("wipe_node", "finish_wipe"):
-            continue
-        if event.evidence:
-            begun.pop(event.node, None)
-        elif event.name == "wipe_node":
-            began = event.arguments.get("began") is True
-            named = event.arguments.get("directories", []) if began else []
-            begun[event.node] = [Path(directory) for directory in named]
-    return begun
+            if node.name not in named and host_for(node).running().running:
+                there.append(PendingUndo("remove_node", node.name))
+    return there
 
 
 def heal(claim: Claim, limit_s: float, say: Say) -> Healed:
@@ -183,76 +143,27 @@ def _healed(claim: Claim, limit_s: float, say: Say) -> Healed:
 
 
 def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
-    """Undo what the run's events leave broken, and write that down behind them."""
+    """Undo what the run's events leave pending, and write that down behind them."""
     log = RunDirectory(run).events
-    events = read_events(log) if log.exists() else []
-    broken, changed = still_broken(events), debts.left(events)
-    if asked := _found_at_atlas(cluster, changed):
-        words = ", ".join(debt.words() for debt in asked)
-        say(f"the run's record does not say so, and Atlas does: {words}")
-        changed = (*changed, *asked)
-    found = _found_broken(cluster, broken, changed)
-    if found:
-        say(
-            f"the run's record does not say why {', '.join(found)} stand still, are cut off or "
-            "slowed; they are put back"
-        )
-    if added := found_added(cluster, changed):
-        names = ", ".join(str(debt.node) for debt in added)
-        say(f"the run's record does not say why the spares {names} run; they are taken out")
-        changed = (*changed, *added)
-    broken = {**broken, **found}
+    pending = undos.left(read_events(log) if log.exists() else [])
+    if unrecorded := found(cluster, pending):
+        words = ", ".join(map(undos.describe, unrecorded))
+        say(f"the run's record does not say why this is needed, and it is done: {words}")
+        pending = (*pending, *unrecorded)
     adapter = adapter_for(cluster)
     try:
-        log_again = EventLog(log)
-        half = half_wiped(events)
+        confirmed = os.environ.get("BROWNOUT_CONFIRM", "")
         faults = Faults(
-            cluster,
-            adapter,
-            log_again,
-            lambda _: None,
-            broken,
-            half,
-            changed,
-            confirmation=os.environ.get("BROWNOUT_CONFIRM", ""),
+            cluster, adapter, EventLog(log), lambda _: None, pending, confirmation=confirmed
         )
-        for node, mend in broken.items():
-            say(f"{mend} {node}")
-        for debt in reversed(changed):
-            say(debt.words())
-        failures = faults.put_back() + _unknown(events)
+        for together in undos.in_order(pending):
+            say("; ".join(map(undos.describe, together)))
+        failures = faults.put_back()
     finally:
         adapter.close()
     if failures:
         raise UndoFailed("; ".join(failures), "mend these by hand, then heal again")
-    return {**broken, **debts.by_place(changed)}
-
-
-def _unknown(events: Sequence[Event]) -> list[str]:
-    """Say of what no node waits for, and this version does not know how to put back."""
-    actions = {str(e.undo["action"]) for e in events if e.undo and e.node is None}
-    done = {event.name for event in events if event.evidence}
-    return [
-        f"the run's record says that the cluster is put back by `{action}`, which this version of "
-        "brownout does not know"
-        for action in sorted(actions - debts.ACTIONS - done)
-    ]
-
-
-def _found_broken(
-    cluster: Cluster, broken: Mapping[str, str], changed: Sequence[Debt]
-) -> dict[str, str]:
-    """Return each node that stands still and nothing explains; an outage or a pause does."""
-    if debts.is_open(changed):
-        return {}
-    return found_broken(cluster, {**broken, **{str(d.node): d.words() for d in changed}})
-
-
-def _found_at_atlas(cluster: Cluster, known: Sequence[Debt]) -> tuple[Debt, ...]:
-    """Return what Atlas says of an outage or a pause; nothing where it does not answer."""
-    with contextlib.suppress(BrownoutError):
-        return found_by_atlas(cluster, known) if cluster.atlas else ()
-    return ()
+    return undos.by_place(pending)
 
 
 def await_whole(cluster: Cluster, limit_s: float, say: Say) -> None:

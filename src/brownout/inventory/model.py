@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SerializeAsAny, field_validator, model_validator
 
+from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
 from brownout.base.settings import AbsolutePath, Address, Name, Settings
 from brownout.inventory.atlas import AtlasSpec
@@ -169,6 +170,17 @@ def _is_window(text: str) -> str:
     return text
 
 
+def _is_act(text: str) -> str:
+    """An act that nobody knows would deny nothing, so it is an error."""
+    if text not in (known := plugins.known(plugins.FAULTS)):
+        raise ValueError(f"wanted one of {', '.join(known)}")
+    return text
+
+
+def _acts_schema() -> dict[str, Any]:
+    return {"type": "string", "enum": plugins.known(plugins.FAULTS)}
+
+
 class Guards(Settings):
     """What this cluster's owners do not want to happen, whatever an experiment asks for."""
 
@@ -179,29 +191,11 @@ class Guards(Settings):
     ] = ()
     deny_nodes: Annotated[tuple[str, ...], Field(description="never to be broken")] = ()
     deny_acts: Annotated[
-        tuple[
-            Literal[
-                "stop",
-                "kill",
-                "pause",
-                "partition",
-                "delay",
-                "wipe",
-                "stepdown",
-                "quiesce",
-                "add",
-                "remove",
-                "adjust",
-                "failover",
-                "maintenance",
-                "outage",
-                "pause_cluster",
-                "resize",
-                "litmus",
-            ],
-            ...,
-        ],
-        Field(description="never to be done"),
+        tuple[Annotated[str, AfterValidator(_is_act)], ...],
+        Field(
+            description="never to be done: acts of faults, ours and those of installed packages",
+            json_schema_extra=lambda schema: schema.update(items=_acts_schema()),
+        ),
     ] = ()
 
 

@@ -73,10 +73,8 @@ def _settings(record: Mapping[str, Any]) -> Any:
 def _broken(known: Known) -> Mapping[str, str]:
     if known.broken is not None:
         return known.broken
-    from brownout.faults import debts
-    from brownout.faults.heal import still_broken
+    from brownout.faults import undos
 
     # A member that was only asked to stand back goes on serving.
-    waiting = still_broken(known.events)
-    stands = {node: mend for node, mend in waiting.items() if mend != "undrain_node"}
-    return {**stands, **debts.away(debts.left(known.events))}
+    pending = [each for each in undos.left(known.events) if not undos.serving(each.action)]
+    return {**undos.broken(pending), **undos.away(pending)}

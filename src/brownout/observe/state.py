@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from brownout.faults.debts import ACTIONS, OPEN
+from brownout.faults import undos
 from brownout.show.live.board import Board
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class RunState:
     def _over(self, fault: "Event") -> float | None:
         """When a fault was over: with itself where its node goes on serving, else mended."""
         undo = str((fault.undo or {}).get("action", ""))
-        if undo in ("", "undrain_node", *(ACTIONS - OPEN)):
+        if undos.serving(undo):
             return fault.ended
         since = fault.effective or 0.0
         for event in self.events:

@@ -1,27 +1,58 @@
-"""What every action and probe shares: errors as Chaos Toolkit wants them, and interruptions."""
+"""What every action and probe shares: errors as Chaos Toolkit wants them, and interruptions.
 
-from collections.abc import Callable
+The action of a registered fault is made from the fault: its name, arguments and docstring.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 from chaoslib.exceptions import ActivityFailed, InterruptExecution
+from chaoslib.types import Configuration, Secrets
 
-from brownout.base.errors import BrownoutError
+from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.faults import registry
+from brownout.faults.fault import Action
 from brownout.session.current import current, is_open
 from brownout.session.interruption import cause_of
+from brownout.session.variables import NUMBER, TRUTH, WHOLE, convert
 
-__all__ = ["activity"]
+__all__ = ["action", "actions_of", "activity", "fault_of", "steps_of", "told_of"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+#: What an argument of each type has to be, in the words of the message.
+_KINDS = {int: WHOLE, float: NUMBER, bool: TRUTH}
+_GIVEN_BY_CHAOS_TOOLKIT = {"configuration": Configuration, "secrets": Secrets}
 
-def activity(function: Callable[P, R]) -> Callable[P, R]:
+
+@overload
+def activity(function: Callable[P, R]) -> Callable[P, R]: ...
+@overload
+def activity(
+    *, told: str = "", steps: Sequence[str] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def activity(
+    function: Callable[P, R] | None = None, *, told: str = "", steps: Sequence[str] = ()
+) -> Any:
     """Make `function` an activity: our errors become `ActivityFailed`, an interruption is kept.
+
+    `told` is what a plan says that it does, with `{}` for the node; or it is made of other
+    activities, its `steps`, by their full names.
 
     chaostoolkit-lib 1.44 turns the `InterruptExecution` of a SIGTERM inside an activity into a
     failed activity and goes on; so it is noted here, and the control stops at the next activity.
     """
+    if function is None:
+
+        def with_words(found: Callable[P, R]) -> Callable[P, R]:
+            made = activity(found)
+            made.__dict__.update(told=told, steps=tuple(steps))
+            return made
+
+        return with_words
 
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -37,3 +68,81 @@ def activity(function: Callable[P, R]) -> Callable[P, R]:
             raise
 
     return guarded
+
+
+def actions_of(module: str) -> dict[str, Callable[..., dict[str, Any]]]:
+    """Return every action that the module `brownout.actions.<name>` offers of registered faults."""
+    short = module.rpartition(".")[2]
+    return {name: action(name, module) for name in registry.actions(short)}
+
+
+def action(name: str, module: str) -> Callable[..., dict[str, Any]]:
+    """Return the action of the fault or undo `name`, as a function of `module`.
+
+    A package with a fault of its own may offer its action itself:
+    `fill_disk = action("fill_disk", __name__)`.
+    """
+    fault = registry.find(name)
+
+    def do(**arguments: Any) -> dict[str, Any]:
+        session = current()
+        given = {key: each for key, each in arguments.items() if key not in _GIVEN_BY_CHAOS_TOOLKIT}
+        meant = str(given.pop("node", fault.node)) if fault.takes_node else fault.node
+        node = session.node(meant) if meant is not None else None
+        return session.faults.do(name, node, **_converted(fault, given))
+
+    do.__name__ = do.__qualname__ = name
+    do.__module__, do.__doc__ = module, inspect.getdoc(type(fault))
+    parameters = _parameters(fault)
+    do.__signature__ = inspect.Signature(parameters, return_annotation=dict[str, Any])  # type: ignore[attr-defined]
+    do.__annotations__ = {each.name: each.annotation for each in parameters}
+    do.__annotations__["return"] = dict[str, Any]
+    made: Callable[..., dict[str, Any]] = activity(do)
+    made.__dict__["fault"] = fault
+    return made
+
+
+def fault_of(function: Callable[..., Any]) -> Action | None:
+    """Return the fault or undo that an action was made from; None for any other function."""
+    return getattr(function, "fault", None)
+
+
+def told_of(function: Callable[..., Any]) -> str:
+    """Return what a plan says of a function; empty where it says no more than the call."""
+    return str(getattr(function, "told", ""))
+
+
+def steps_of(function: Callable[..., Any]) -> Sequence[str]:
+    """Return the names of the activities that a function is made of; none for most."""
+    return tuple(getattr(function, "steps", ()))
+
+
+def _parameters(fault: Action) -> list[inspect.Parameter]:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    found = []
+    if fault.takes_node:
+        found.append(inspect.Parameter("node", kind, default=fault.node, annotation=str))
+    found += [each.replace(kind=kind) for each in fault.parameters()]
+    for name, type in _GIVEN_BY_CHAOS_TOOLKIT.items():
+        found.append(inspect.Parameter(name, kind, default=None, annotation=type))
+    return found
+
+
+def _converted(fault: Action, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments as what the fault takes; variables of an experiment are text.
+
+    Raises `ConfigurationError` with every one that cannot be converted.
+    """
+    problems, found = [], dict(given)
+    for parameter in fault.parameters():
+        kind = _KINDS.get(parameter.annotation)
+        if kind is None or parameter.name not in found:
+            continue
+        try:
+            found[parameter.name] = parameter.annotation(convert(kind, found[parameter.name]))
+        except (ValueError, OverflowError):
+            value = found[parameter.name]
+            problems.append(f"{parameter.name}: found {value!r}, wanted {kind}")
+    if problems:
+        raise ConfigurationError(problems)
+    return found

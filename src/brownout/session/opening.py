@@ -7,6 +7,7 @@ from typing import Any
 
 from brownout.base.errors import ClusterError, GeneratorError, Inconclusive, Refused, Unsupported
 from brownout.databases.adapter import Adapter, Support
+from brownout.faults.registry import supports
 from brownout.infra import lab
 from brownout.inventory.model import Cluster
 from brownout.load.group import AnyGenerator
@@ -32,15 +33,14 @@ def bring_up(cluster: Cluster, say: Say) -> tuple[Cluster, bool]:
 def check_foreseen(plan: Plan) -> None:
     """Refuse what a lab could not do here once it is up, before it is brought up."""
     if plan.cluster.lab is not None:
-        answers = [(need, lab.foreseen(plan.cluster.lab, need)) for need in plan.asked]
-        _refuse(plan, [(need, answer) for need, answer in answers if answer is not None])
+        _refuse(plan, [(need, lab.foreseen(plan.cluster.lab, need)) for need in plan.needs])
 
 
 def check_support(plan: Plan, cluster: Cluster, adapter: Adapter) -> None:
     """Refuse a scenario that the database cannot do; never do a milder one instead."""
     if "add" in plan.needs:
         next_spare(cluster, ())
-    _refuse(plan, [(need, adapter.supports(need)) for need in plan.asked])
+    _refuse(plan, [(need, supports(need, cluster, adapter)) for need in plan.needs])
     if "wipe" in plan.needs and not plan.cluster.allow_data_loss:
         raise Refused(
             f"scenario `{plan.scenario}` wipes a node, and the inventory of "
@@ -49,9 +49,9 @@ def check_support(plan: Plan, cluster: Cluster, adapter: Adapter) -> None:
         )
 
 
-def _refuse(plan: Plan, answers: Sequence[tuple[str, Support]]) -> None:
+def _refuse(plan: Plan, answers: Sequence[tuple[str, Support | None]]) -> None:
     """Raise `Unsupported` with every need that is answered with a no."""
-    problems = [f"{need}: {answer.reason}" for need, answer in answers if not answer.ok]
+    problems = [f"{need}: {answer.reason}" for need, answer in answers if answer and not answer.ok]
     if problems:
         raise Unsupported(
             f"scenario `{plan.scenario}` is unsupported on `{plan.cluster.name}` "

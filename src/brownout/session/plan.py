@@ -34,9 +34,6 @@ T = TypeVar("T")
 #: What a scenario needs that changes who holds which data.
 RESIZES = frozenset({"add", "remove", "replication_factor"})
 
-#: What is done by others, so that no database is asked whether it can: its inventory may deny it.
-BY_OTHERS = frozenset({"litmus"})
-
 #: The workload that runs where none is named, by the cluster's environment.
 DEFAULT_WORKLOADS = {"lab": "lab"}
 DEFAULT_WORKLOAD = "key-value"
@@ -67,11 +64,6 @@ class Plan:
     def resizes(self) -> bool:
         """Whether data is moved between nodes on purpose."""
         return bool(RESIZES & set(self.needs))
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """What of the needs the database and its hosts must be able to do."""
-        return tuple(need for need in self.needs if need not in BY_OTHERS)
 
     @property
     def mode(self) -> str:

@@ -7,19 +7,21 @@ method and rollbacks, the guards are the very ones that the run asks.
 import shlex
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any
 
-from brownout.atlas import rehearsal
 from brownout.base.errors import BrownoutError
 from brownout.base.redact import redact
 from brownout.databases.adapter import Adapter, Support, adapter_for
 from brownout.faults import guards, open_runs
-from brownout.faults.faults import guards_of_wipe
 from brownout.faults.guards import Guard
+from brownout.faults.registry import supports
+from brownout.faults.wipe import guards_of_wipe
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import delaying_host, host_for, partitioning_host
+from brownout.machine.host import host_for
+from brownout.session.activity import fault_of, steps_of, told_of
 from brownout.session.plan import Plan
 from brownout.session.requirements import requirements
 from brownout.session.targets import ADDED, SPARE, TARGET, targets_of
@@ -29,44 +31,8 @@ __all__ = ["preview"]
 
 Activity = Mapping[str, Any]
 
-#: What each action of ours does to a node, as hosts call it.
-ACTS = {
-    "kill_node": "kill",
-    "pause_node": "pause",
-    "resume_node": "resume",
-    "partition_node": "partition",
-    "heal_partition": "join",
-    "delay_node": "delay",
-    "undelay_node": "undelay",
-    "wipe_node": "wipe",
-    "start_node": "start",
-    "reboot_node": "reboot",
-}
-#: Those that only some hosts can do: each raises with the reason where the node's cannot.
-ONLY_WHERE = {
-    "partition": partitioning_host,
-    "join": partitioning_host,
-    "delay": delaying_host,
-    "undelay": delaying_host,
-}
-#: What our actions tell a database, in its own words; `{}` is the node.
-TOLD = {
-    "step_down_primary": "replSetStepDown to {}: another member takes over",
-    "quiesce_node": "quiesce: to {}",
-    "recluster": "recluster: to every node",
-    "add_node": "start {}, then have the members take it in",
-    "admit_node": "give the added node its vote and priority, where the database has these",
-    "remove_node": "have {} hand over its work, stop it, have the others forget it",
-    "kill_rack": "kill every node of the rack of {}",
-    "start_rack": "start every node of that rack",
-    "restart_each_node": "stop and start every node, one after the other",
-    "unquiesce_node": "quiesce-undo: to {}, recluster: to every node",
-    "wait_until_idle": "latencies: to {}, until it served nothing",
-}
 #: Guards of a wipe that are asked of the whole scenario as well.
 _ASKED_OF_ALL = ("data loss", "deny list")
-#: An action that is several.
-STEPS = {"drain_and_stop_node": ("quiesce_node", "recluster", "wait_until_idle", "stop_node")}
 
 
 def preview(plan: Plan, experiment: Mapping[str, Any]) -> tuple[str, bool]:
@@ -134,7 +100,7 @@ def _cluster_guards(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> li
     found = guards.of_cluster(cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
     found += requirements(cluster, plan.needs)
     found.append(_free(cluster))
-    for need in plan.asked:
+    for need in plan.needs:
         support = _support(need, cluster, adapter)
         if support is not None:
             found.append(Guard(f"supports {need}", support.ok, support.reason or "yes"))
@@ -159,7 +125,7 @@ def _wiping(plan: Plan, cluster: Cluster, adapter: Adapter) -> list[Guard]:
 def _support(need: str, cluster: Cluster, adapter: Adapter | None) -> Support | None:
     """Whether the cluster can do `need`; None where that is known only once its lab is up."""
     if adapter is not None:
-        return adapter.supports(need)
+        return supports(need, cluster, adapter)
     return lab.foreseen(cluster.lab, need) if cluster.lab is not None else None
 
 
@@ -228,33 +194,38 @@ def _calls(
     if provider["type"] == "http":
         yield redact(f"{provider.get('method', 'GET')} {provider['url']}")
         return
-    if provider["module"] == "brownout.actions.atlas":
-        spec = cluster.atlas or rehearsal.somewhere(cluster.name)
-        yield from rehearsal.rehearsed(provider["func"], arguments, spec)
-        return
-    for function in STEPS.get(provider["func"], (provider["func"],)):
-        yield _call(f"{provider['module']}.{function}", arguments, cluster, adapter, target)
+    path = f"{provider['module']}.{provider['func']}"
+    for step in steps_of(_function(path)) or (path,):
+        yield from _told_by(step, arguments, cluster, adapter, target)
 
 
-def _call(
+def _told_by(
     path: str,
     arguments: Mapping[str, Any],
     cluster: Cluster,
     adapter: Adapter | None,
     target: Node | None,
-) -> str:
-    """The command of one action; of any other function, its call."""
-    function = path.rpartition(".")[2]
-    act = arguments.get("mode", "clean") if function == "stop_node" else ACTS.get(function)
-    if act is None and function not in TOLD:
-        shown = ", ".join(f"{key}={value!r}" for key, value in redact(arguments).items())
-        return f"{path}({shown})"
+) -> list[str]:
+    """What one action does, in the words of its fault or its own; of any other, its call."""
+    function = _function(path)
+    fault, told = fault_of(function), told_of(function)
     node = _meant(str(arguments.get("node", TARGET)), cluster, target)
-    if act is None:
-        return TOLD[function].format(f"{node.name} ({node.address})" if node else "the target")
-    if node is None or adapter is None:
-        return f"{act} the target (the lab is down, so it is not chosen yet)"
-    return f"{node.name} ({node.address}): " + _would(str(act), node, adapter)
+    if told:
+        return [told.format(f"{node.name} ({node.address})" if node else "the target")]
+    lines = fault.told(cluster, adapter, node, arguments) if fault is not None else None
+    if lines is not None:
+        return lines
+    shown = ", ".join(f"{key}={value!r}" for key, value in redact(arguments).items())
+    return [f"{path}({shown})"]
+
+
+def _function(path: str) -> Any:
+    """The function of an activity; None where its module cannot be imported here."""
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(import_module(module), name, None)
+    except ImportError:
+        return None
 
 
 def _meant(name: str, cluster: Cluster, target: Node | None) -> Node | None:
@@ -264,18 +235,6 @@ def _meant(name: str, cluster: Cluster, target: Node | None) -> Node | None:
     if name in (TARGET, SPARE, ADDED):
         return target
     return cluster.node(name) if cluster.every else None
-
-
-def _would(act: str, node: Node, adapter: Adapter) -> str:
-    """The command of a node's act; what its own configuration does not allow says so."""
-    wanted = {"clean": "stop"}.get(act, act)
-    try:
-        directories = adapter.data_directories(node) if wanted == "wipe" else []
-        if wanted in ONLY_WHERE:
-            ONLY_WHERE[wanted](node)
-        return host_for(node).would(wanted, directories)
-    except BrownoutError as error:
-        return f"NOT POSSIBLE: {error}"
 
 
 def _resolved(value: Any, configuration: Mapping[str, Any]) -> Any:

@@ -42,14 +42,14 @@ def _restart(
 ) -> dict[str, Any]:
     faults = session.faults
     if quiesced:
-        faults.quiesce(node)
-        faults.recluster()
+        faults.do("quiesce_node", node)
+        faults.do("recluster")
         session.await_idle(node, _IDLE_WITHIN_S)
-    stopped = faults.stop(node, "clean")
+    stopped = faults.do("stop_node", node)
     _stay_down(session, node, down_s)
-    faults.start(node)
+    faults.do("start_node", node)
     if quiesced:
-        faults.unquiesce(node)
+        faults.do("unquiesce_node", node)
     redundant = session.await_milestone("redundant", timeout_s)
     if redundant is None:
         raise ClusterError(

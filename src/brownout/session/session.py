@@ -15,10 +15,11 @@ from typing import Any
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.databases.aerospike import of_aerospike
-from brownout.faults import debts, guards, open_runs
+from brownout.faults import guards, open_runs
 from brownout.faults.atlas.asking import check_free
-from brownout.faults.faults import Faults, guards_of_wipe
+from brownout.faults.faults import Faults
 from brownout.faults.heal import make_free
+from brownout.faults.wipe import guards_of_wipe
 from brownout.infra import lab
 from brownout.inventory.model import Node
 from brownout.judge.analysis import analyze
@@ -169,12 +170,10 @@ class Session:
             self._log(),
             self._load.to_t,
             to_wipe=lambda node: node in self._to_wipe(),
+            stopped=self.interruption.must_stop,
             confirmation=self.plan.options.confirm,
         )
-        self.status.broken = lambda: {
-            **self.faults.broken,
-            **debts.away(self.faults.changes.owed),
-        }
+        self.status.broken = lambda: self.faults.down
         settled, aborted = (lambda: self.faults.settled), self.interruption.aborted
         hold_s = self.plan.settings.milestone_hold_s
         self._watch = ClusterWatch(self.adapter, self._trail, settled, aborted, hold_s)
@@ -209,9 +208,9 @@ class Session:
     def node(self, name: str) -> Node:
         """Return the node that an activity means: `target`, `spare`, `added` or a name."""
         if name == SPARE:
-            return next_spare(self.cluster, self.faults.changes.members)
+            return next_spare(self.cluster, self.faults.members)
         if name == ADDED:
-            return self.faults.changes.added
+            return self.faults.added
         return self._node() if name == "target" else self.cluster.node(name)
 
     @property

@@ -6,13 +6,10 @@ from pathlib import Path
 import pytest
 
 from brownout.atlas.client import AtlasClient
-from brownout.atlas.sizing import Size, sizes
+from brownout.atlas.sizing import sizes
 from brownout.base.errors import ConfigurationError, Refused
 from brownout.databases.adapter import Adapter
-from brownout.faults import debts
-from brownout.faults.atlas import maintenance, outage, owed, pause, size
-from brownout.faults.atlas.request import Limits
-from brownout.faults.atlas.scene import Scene
+from brownout.faults import heal, undos
 from brownout.faults.faults import Faults
 from brownout.infra import lab
 from brownout.inventory import inventory
@@ -20,7 +17,7 @@ from brownout.inventory.model import Cluster, Guards
 from brownout.machine.host import host_for
 from brownout.run.events import Event, EventLog, read_events
 
-SOON = Limits(60.0, 90.0)
+SOON = {"begins_within_s": 60.0, "done_within_s": 90.0}
 
 
 @pytest.fixture(scope="module")
@@ -44,25 +41,20 @@ def client(cluster: Cluster) -> Iterator[AtlasClient]:
         yield made
 
 
-@pytest.fixture
-def scene(cluster: Cluster, adapter: Adapter, faults: Faults) -> Scene:
-    return Scene(cluster, adapter, faults.changes.making)
-
-
 def only(log: Path, name: str) -> list[Event]:
     return [event for event in read_events(log) if event.name == name]
 
 
 def died(cluster: Cluster, adapter: Adapter, log: Path) -> Faults:
     """What `brownout heal` makes of the record of a run that died."""
-    owed = debts.left(read_events(log))
-    return Faults(cluster, adapter, EventLog(log), lambda t: t, {}, {}, owed)
+    pending = undos.left(read_events(log))
+    return Faults(cluster, adapter, EventLog(log), lambda t: t, pending)
 
 
 def test_a_resize_restarts_every_member_and_is_put_back(
-    client: AtlasClient, cluster: Cluster, scene: Scene, faults: Faults, log: Path
+    client: AtlasClient, cluster: Cluster, faults: Faults, log: Path
 ) -> None:
-    evidence = size.resize(scene, Size("M40", 80.0), False, SOON)
+    evidence = faults.do("resize_cluster", tier="M40", disk_gb=80.0, **SOON)
 
     assert set(evidence["lost"]) == {node.address for node in cluster.nodes}
     assert evidence["primaries"]  # one was elected on the way
@@ -72,21 +64,21 @@ def test_a_resize_restarts_every_member_and_is_put_back(
     assert event.arguments == {"to": "M40 with 80 GB"}
     assert event.evidence["finished_after_s"] == evidence["finished_after_s"]
     with pytest.raises(ConfigurationError, match="has M40 with 80 GB already"):
-        size.resize(scene, Size("M40"), False, SOON)
+        faults.do("resize_cluster", tier="M40", **SOON)
 
     assert faults.put_back() == []
 
     assert sizes(client.cluster().replication_specs) == [("M30", 40.0)]
-    assert debts.left(read_events(log)) == faults.changes.owed == ()
+    assert undos.left(read_events(log)) == faults.pending == ()
 
 
 def test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed(
-    cluster: Cluster, adapter: Adapter, client: AtlasClient, scene: Scene, faults: Faults,
+    cluster: Cluster, adapter: Adapter, client: AtlasClient, faults: Faults,
     log: Path,
 ) -> None:  # fmt: skip
     (primary,) = adapter.targets("primary", 1)
 
-    evidence = outage.start(scene, ["primary"], False, SOON)
+    evidence = faults.do("start_outage", regions="primary", **SOON)
 
     assert evidence["evidence"]["member"] == primary.address
     assert evidence["evidence"]["noticed_after_s"] > 0.5  # it fell silent
@@ -95,37 +87,37 @@ def test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed(
     assert host_for(primary).running().paused
     assert not faults.settled
     with pytest.raises(Refused, match="an outage is simulated: it is SIMULATING"):
-        outage.start(scene, ["LAB_R2"], False, SOON)
-    assert [debt.action for debt in owed.found(cluster, ())] == ["end_outage"]
-    assert owed.found(cluster, faults.changes.owed) == ()
+        faults.do("start_outage", regions="LAB_R2", **SOON)
+    assert [each.action for each in heal.found(cluster, ())] == ["end_outage"]
+    assert heal.found(cluster, faults.pending) == ()
 
     assert died(cluster, adapter, log).put_back() == []
 
     assert client.outage() is None
     assert not host_for(primary).running().paused
-    assert debts.left(read_events(log)) == ()
+    assert undos.left(read_events(log)) == ()
     with pytest.raises(Refused, match="Atlas wants 5 min between two"):
-        outage.start(scene, ["LAB_R2"], False, SOON)
+        faults.do("start_outage", regions="LAB_R2", **SOON)
 
 
-def test_what_would_leave_no_majority_or_is_nowhere_is_refused(scene: Scene, log: Path) -> None:
+def test_what_would_leave_no_majority_or_is_nowhere_is_refused(faults: Faults, log: Path) -> None:
     with pytest.raises(Refused, match=r"1 of 3 members stay: no majority") as caught:
-        outage.start(scene, ["LAB_R1", "LAB_R2", "MOON"], False, SOON)
+        faults.do("start_outage", regions="LAB_R1, LAB_R2, MOON", **SOON)
 
     assert "not in the region MOON; it is in LAB_R1, LAB_R2, LAB_R3" in str(caught.value)
     assert not log.exists()
 
 
 def test_a_paused_cluster_is_resumed_by_the_rollback(
-    cluster: Cluster, client: AtlasClient, scene: Scene, faults: Faults, log: Path
+    cluster: Cluster, client: AtlasClient, faults: Faults, log: Path
 ) -> None:
-    evidence = pause.pause(scene, SOON)
+    evidence = faults.do("pause_cluster", **SOON)
 
     assert set(evidence["lost"]) == {node.address for node in cluster.nodes}
     assert client.cluster().paused
     assert not any(host_for(node).running().running for node in cluster.nodes)
     with pytest.raises(Refused, match="the cluster is paused"):
-        size.resize(scene, Size("M40"), False, SOON)
+        faults.do("resize_cluster", tier="M40", **SOON)
 
     assert faults.put_back() == []
 
@@ -133,19 +125,19 @@ def test_a_paused_cluster_is_resumed_by_the_rollback(
     (event,) = only(log, "resume_cluster")
     assert event.evidence["members"] == 3
     with pytest.raises(Refused, match="Atlas wants it to run 60 min first"):
-        pause.pause(scene, SOON)
+        faults.do("pause_cluster", **SOON)
 
 
 @pytest.mark.matrix  # its mechanism is that of a resize
 def test_maintenance_restarts_the_members_and_its_window_goes_back(
-    client: AtlasClient, cluster: Cluster, scene: Scene, faults: Faults
+    client: AtlasClient, cluster: Cluster, faults: Faults
 ) -> None:
     with pytest.raises(Refused, match="the project has no maintenance window"):
-        maintenance.start(scene, SOON)
+        faults.do("start_maintenance", **SOON)
 
-    maintenance.set_window(scene, 3, 4)
+    faults.do("set_maintenance_window", day_of_week=3, hour_of_day=4)
     assert (client.maintenance().day_of_week, client.maintenance().hour_of_day) == (3, 4)
-    evidence = maintenance.start(scene, SOON)
+    evidence = faults.do("start_maintenance", **SOON)
 
     assert set(evidence["lost"]) == {node.address for node in cluster.nodes}
     assert faults.put_back() == []
@@ -153,9 +145,11 @@ def test_maintenance_restarts_the_members_and_its_window_goes_back(
 
 
 def test_the_inventory_may_deny_what_atlas_would_do(
-    cluster: Cluster, adapter: Adapter, faults: Faults, log: Path
+    cluster: Cluster, adapter: Adapter, log: Path
 ) -> None:
     denying = cluster.model_copy(update={"guards": Guards(deny_acts=("outage",))})
     with pytest.raises(Refused, match="the inventory denies outage"):
-        outage.start(Scene(denying, adapter, faults.changes.making), ["LAB_R1"], False, SOON)
+        Faults(denying, adapter, EventLog(log), lambda t: t).do(
+            "start_outage", regions="LAB_R1", **SOON
+        )
     assert not log.exists()

@@ -3,6 +3,5 @@
     conditions ──▶ guards ──▶ intent ──▶ request ──▶ a member lost: effective ──▶ applied: finished
 
 Nothing stays broken by a failover test or by maintenance. Another size, an outage, a pause and
-another window are owed their opposite from the intent on, and `owed.pay` does it, for
-`brownout heal` too.
+another window leave their undo pending from the intent on.
 """

@@ -1,27 +1,50 @@
 """The failover test: Atlas restarts the primary, and another one is elected."""
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from brownout.atlas.preconditions import unmet
-from brownout.faults.acts import Evidence
+from brownout.faults.acts import Act, Evidence
 from brownout.faults.atlas.asking import asking, gather
 from brownout.faults.atlas.request import FIND_S, Limits
-from brownout.faults.atlas.scene import Scene
+from brownout.faults.atlas.scene import ByAtlas, Scene
+from brownout.faults.fault import Fault
 from brownout.machine.host import Proof
 
-__all__ = ["test"]
+if TYPE_CHECKING:
+    from brownout.faults.faults import Faults
+
+__all__ = ["FailoverTest"]
 
 
-def test(scene: Scene, limits: Limits) -> Evidence:
-    """Have Atlas restart the primary; effective when a driver lost it."""
-    with asking(scene.cluster) as client:
-        facts = gather(client, scene.cluster, scene.adapter)
-        scene.refuse("failover", unmet(facts, datetime.now(UTC)))
-        with scene.request(client, limits) as request:
-            request.watch.await_primary(FIND_S, scene.stopped)
+class FailoverTest(ByAtlas, Fault):
+    """Have every primary shut down and another one elected, as Atlas's "Test Failover" does.
 
-            def do() -> Proof:
-                request.send(client.restart_primaries)
-                return request.primary_lost()
+    Refused, with all of them listed, where one of Atlas's documented conditions is not met: tier,
+    pending changes, health, a primary for each shard, lag, disk, oplog. The old primary comes back
+    by itself, so nothing stays broken.
+    """
 
-            return scene.making.make("break", "test_failover", None, do, finish=request.applied)
+    name, act = "test_failover", "failover"
+    words = "Atlas had the primary restarted"
+
+    def carry_out(
+        self,
+        faults: "Faults",
+        node: None,
+        begins_within_s: float = 900.0,
+        done_within_s: float = 900.0,
+    ) -> Evidence:
+        """Have Atlas restart the primary; effective when a driver lost it."""
+        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
+        with asking(faults.cluster) as client:
+            facts = gather(client, faults.cluster, faults.adapter)
+            scene.refuse(self.act, unmet(facts, datetime.now(UTC)))
+            with scene.request(client, limits) as request:
+                request.watch.await_primary(FIND_S, faults.stopped)
+
+                def do() -> Proof:
+                    request.send(client.restart_primaries)
+                    return request.primary_lost()
+
+                return faults.carry_out(Act("break", self.name, None), do, request.applied)

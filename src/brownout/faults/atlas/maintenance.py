@@ -5,56 +5,101 @@ from typing import TYPE_CHECKING
 
 from brownout.atlas.answers import MaintenanceWindow
 from brownout.atlas.objections import of_maintenance
-from brownout.base.errors import ClusterError
-from brownout.faults.acts import Evidence
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.faults.acts import Act, Evidence
 from brownout.faults.atlas.asking import asking, state_of
 from brownout.faults.atlas.request import Limits
-from brownout.faults.atlas.scene import Scene
-from brownout.faults.debts import Debt
+from brownout.faults.atlas.scene import ByAtlas, Scene
+from brownout.faults.fault import Fault, Undo
+from brownout.faults.undos import PendingUndo
 from brownout.machine.host import Proof
 
 if TYPE_CHECKING:
     from brownout.atlas.client import AtlasClient
+    from brownout.faults.faults import Faults
 
-__all__ = ["put_back", "set_window", "start"]
+__all__ = ["MoveWindowBack", "SetMaintenanceWindow", "StartMaintenance"]
 
 _NAME = "set_maintenance_window"
 Window = dict[str, int]
 
 
-def set_window(scene: Scene, day_of_week: int, hour_of_day: int) -> Evidence:
-    """Give the project another window; effective when Atlas says it."""
-    with asking(scene.cluster) as client:
-        scene.refuse("maintenance", [])
-        before = client.maintenance()
-        owes = Debt(_NAME, None, value=_told(before) if before.day_of_week else {})
-        wanted = {"dayOfWeek": day_of_week, "hourOfDay": hour_of_day}
-        return _give(scene, client, "change", wanted, owes)
+class SetMaintenanceWindow(ByAtlas, Fault):
+    """Move the maintenance window of the whole project: day 1 (Sunday) to 7, hour 0 to 23.
+
+    Proven by reading it. Put back by the rollback.
+    """
+
+    name, act, undo = _NAME, "maintenance", _NAME
+    words = "the maintenance window was moved"
+
+    def carry_out(
+        self, faults: "Faults", node: None, day_of_week: int, hour_of_day: int
+    ) -> Evidence:
+        """Give the project another window; effective when Atlas says it."""
+        problems = []
+        if not 1 <= day_of_week <= 7:
+            problems.append(f"day_of_week: found {day_of_week}, wanted 1 (Sunday) to 7")
+        if not 0 <= hour_of_day <= 23:
+            problems.append(f"hour_of_day: found {hour_of_day}, wanted 0 to 23")
+        if problems:
+            raise ConfigurationError(problems)
+        with asking(faults.cluster) as client:
+            Scene(faults).refuse(self.act, [])
+            before = client.maintenance()
+            leaves = PendingUndo(_NAME, None, value=_told(before) if before.day_of_week else {})
+            wanted = {"dayOfWeek": day_of_week, "hourOfDay": hour_of_day}
+            return _give(faults, client, Act("change", _NAME, None, leaves, wanted), wanted)
 
 
-def start(scene: Scene, limits: Limits) -> Evidence:
-    """Have scheduled maintenance begun at once; effective when a driver lost a member."""
-    with asking(scene.cluster) as client, scene.request(client, limits) as request:
-        window = client.maintenance()
-        scene.refuse("maintenance", of_maintenance(state_of(client), window))
-        scene.await_whole(request)
-
-        def do() -> Proof:
-            request.send(lambda: client.change_maintenance({**_told(window), "startASAP": True}))
-            return request.member_lost()
-
-        return scene.making.make(
-            "break", "start_maintenance", None, do, finish=request.applied, rolling=True
-        )
-
-
-def put_back(scene: Scene, debt: Debt) -> None:
+class MoveWindowBack(ByAtlas, Undo):
     """Give the project the window that it had, or none."""
-    with asking(scene.cluster) as client:
-        _give(scene, client, "mend", dict(debt.value or {}), debt)
+
+    name, act, module, words = _NAME, "maintenance", "", "the maintenance window was moved"
+    breaks, same_name = False, True
+
+    def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
+        """Give it the window that is pending."""
+        self.carry_out(faults, None, dict(pending.value or {}))
+
+    def carry_out(self, faults: "Faults", node: None, window: Window) -> Evidence:
+        """Give it this window, or none."""
+        with asking(faults.cluster) as client:
+            return _give(faults, client, Act("mend", _NAME, None, None, window), window)
 
 
-def _give(scene: Scene, client: "AtlasClient", type: str, wanted: Window, debt: Debt) -> Evidence:
+class StartMaintenance(ByAtlas, Fault):
+    """Have the maintenance that Atlas has scheduled begun at once; members restart in turn.
+
+    Refused where the project has no window. Fails where nothing is scheduled: no member is lost.
+    """
+
+    name, act, words = "start_maintenance", "maintenance", "Atlas began maintenance"
+
+    def carry_out(
+        self,
+        faults: "Faults",
+        node: None,
+        begins_within_s: float = 1800.0,
+        done_within_s: float = 7200.0,
+    ) -> Evidence:
+        """Have it begun at once; effective when a driver lost a member."""
+        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
+        with asking(faults.cluster) as client, scene.request(client, limits) as request:
+            window = client.maintenance()
+            scene.refuse(self.act, of_maintenance(state_of(client), window))
+            scene.await_whole(request)
+
+            def do() -> Proof:
+                told = {**_told(window), "startASAP": True}
+                request.send(lambda: client.change_maintenance(told))
+                return request.member_lost()
+
+            act = Act("break", self.name, None)
+            return faults.carry_out(act, do, request.applied, rolling=True)
+
+
+def _give(faults: "Faults", client: "AtlasClient", act: Act, wanted: Window) -> Evidence:
     def do() -> Proof:
         asked = time.monotonic()
         client.change_maintenance(wanted) if wanted else client.reset_maintenance()
@@ -64,7 +109,7 @@ def _give(scene: Scene, client: "AtlasClient", type: str, wanted: Window, debt: 
         now = time.monotonic()
         return Proof(now, now - asked, {"window": told})
 
-    return scene.making.make(type, _NAME, debt, do, wanted)
+    return faults.carry_out(act, do)
 
 
 def _told(window: MaintenanceWindow) -> Window:

@@ -1,69 +1,121 @@
 """A regional outage that Atlas simulates, and its end."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from brownout.atlas.objections import of_outage, regions
+from brownout.atlas.objections import of_outage
+from brownout.atlas.objections import regions as regions_of
 from brownout.base.errors import ConfigurationError
-from brownout.faults.acts import Evidence
+from brownout.faults.acts import Act, Evidence
 from brownout.faults.atlas.asking import asking, state_of
 from brownout.faults.atlas.request import FIND_S, Limits, Request, already
-from brownout.faults.atlas.scene import Scene
-from brownout.faults.debts import Debt
+from brownout.faults.atlas.scene import UNHURRIED, ByAtlas, Scene
+from brownout.faults.fault import Fault, Undo
+from brownout.faults.undos import PendingUndo
+from brownout.inventory.model import Cluster
 from brownout.machine.host import Proof
 
 if TYPE_CHECKING:
     from brownout.atlas.client import AtlasClient
+    from brownout.faults.faults import Faults
 
-__all__ = ["OWED", "PRIMARYS_REGION", "end", "goes_on", "start"]
+__all__ = ["PRIMARYS_REGION", "EndOutage", "StartOutage", "goes_on"]
 
-OWED = Debt("end_outage", None)
 #: The region in which the primary is now, by the tag that Atlas gives each member.
 PRIMARYS_REGION = "primary"
 _OVER = (None, "COMPLETE")
 _TO_COME = ("START_REQUESTED", "STARTING")
 
 
-def start(scene: Scene, names: Sequence[str], allow_majority: bool, limits: Limits) -> Evidence:
-    """Have Atlas cut regions off; effective when a driver lost a member of them."""
-    with asking(scene.cluster) as client, scene.request(client, limits) as request:
-        state = state_of(client, events=True)
-        cut, known = _meant(scene, names, request), regions(state.cluster)
-        scene.refuse("outage", of_outage(state, cut, allow_majority, datetime.now(UTC)))
-        scene.await_whole(request)
+class StartOutage(ByAtlas, Fault):
+    """Have Atlas cut `regions` off from everybody: names by commas, or `primary` for its region.
 
-        def do() -> Proof:
-            request.send(lambda: client.start_outage([(known[name][0], name) for name in cut]))
-            return request.member_lost()
+    Refused where no majority would stay, unless `allow_majority`, and within 5 minutes of the last
+    outage. Undone by `end_outage`, which the rollback does too.
+    """
 
-        def finish() -> dict[str, Any]:
-            request.until(lambda: _state(client) == "SIMULATING", "the outage is not complete")
-            return request.seen() if allow_majority else request.seen_with_primary()
+    name, act, words, undo = "start_outage", "outage", "Atlas cut a region off", "end_outage"
 
-        told = {"regions": list(cut)}
-        return scene.making.make("break", "start_outage", OWED, do, told, finish)
+    def carry_out(
+        self,
+        faults: "Faults",
+        node: None,
+        regions: str = PRIMARYS_REGION,
+        allow_majority: bool = False,
+        begins_within_s: float = 900.0,
+        done_within_s: float = 900.0,
+    ) -> Evidence:
+        """Have Atlas cut regions off; effective when a driver lost a member of them."""
+        names = [name.strip() for name in regions.split(",") if name.strip()]
+        if not names:
+            raise ConfigurationError(f"regions: found {regions!r}, wanted names, as US_EAST_1")
+        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
+        with asking(faults.cluster) as client, scene.request(client, limits) as request:
+            state = state_of(client, events=True)
+            cut = _meant(names, request, faults.stopped)
+            known = regions_of(state.cluster)
+            scene.refuse(self.act, of_outage(state, cut, allow_majority, datetime.now(UTC)))
+            scene.await_whole(request)
+
+            def do() -> Proof:
+                request.send(lambda: client.start_outage([(known[name][0], name) for name in cut]))
+                return request.member_lost()
+
+            def finish() -> dict[str, Any]:
+                request.until(lambda: _state(client) == "SIMULATING", "the outage is not complete")
+                return request.seen() if allow_majority else request.seen_with_primary()
+
+            leaves = PendingUndo(self.undo, None)
+            act = Act("break", self.name, None, leaves, {"regions": list(cut)})
+            return faults.carry_out(act, do, finish)
 
 
-def end(scene: Scene, limits: Limits) -> Evidence:
-    """Have Atlas end its outage; effective when a driver sees every member again."""
-    with asking(scene.cluster) as client, scene.request(client, limits) as request:
+class EndOutage(ByAtlas, Undo):
+    """Have the outage ended; effective when a driver sees every member again.
 
-        def do() -> Proof:
-            # Atlas answers 400 to the end of one that has not wholly begun.
-            request.until(lambda: _state(client) not in _TO_COME, "the outage has not begun")
-            found = _state(client)
-            if found in _OVER:
-                return already("no outage is simulated")
-            if found == "SIMULATING":
-                request.send(client.end_outage)
-            return request.serving(len(scene.cluster.nodes))
+    Waits until it has wholly begun, since Atlas ends no other. Does nothing where there is none.
+    """
 
-        def finish() -> dict[str, Any]:
-            request.until(lambda: not goes_on(client), "the outage is not over")
-            return request.seen()
+    name, act, words = "end_outage", "outage", "Atlas joined the region again"
 
-        return scene.making.make("mend", "end_outage", OWED, do, finish=finish)
+    def carry_out(
+        self,
+        faults: "Faults",
+        node: None,
+        begins_within_s: float = 900.0,
+        done_within_s: float = 900.0,
+    ) -> Evidence:
+        """Have Atlas end its outage."""
+        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
+        with asking(faults.cluster) as client, scene.request(client, limits) as request:
+
+            def do() -> Proof:
+                # Atlas answers 400 to the end of one that has not wholly begun.
+                request.until(lambda: _state(client) not in _TO_COME, "the outage has not begun")
+                found = _state(client)
+                if found in _OVER:
+                    return already("no outage is simulated")
+                if found == "SIMULATING":
+                    request.send(client.end_outage)
+                return request.serving(len(faults.cluster.nodes))
+
+            def finish() -> dict[str, Any]:
+                request.until(lambda: not goes_on(client), "the outage is not over")
+                return request.seen()
+
+            return faults.carry_out(Act("mend", self.name, None), do, finish)
+
+    def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
+        """End it, whatever Atlas is doing now."""
+        self.carry_out(faults, None, *UNHURRIED)
+
+    def is_due_for(self, cluster: Cluster) -> bool:
+        """Atlas simulates an outage now: a run takes only a whole cluster, so it came later."""
+        if cluster.atlas is None:
+            return False
+        with asking(cluster) as client:
+            return goes_on(client)
 
 
 def goes_on(client: "AtlasClient") -> bool:
@@ -76,11 +128,11 @@ def _state(client: "AtlasClient") -> str | None:
     return outage.state if outage else None
 
 
-def _meant(scene: Scene, names: Sequence[str], request: Request) -> list[str]:
+def _meant(names: Sequence[str], request: Request, stopped: Callable[[], bool]) -> list[str]:
     """Return the regions by their names; that of the primary is asked of the driver."""
     if list(names) != [PRIMARYS_REGION]:
         return list(names)
-    request.watch.await_primary(FIND_S, scene.stopped)
+    request.watch.await_primary(FIND_S, stopped)
     region = request.watch.primary_tags.get("region", "")
     if not region:
         raise ConfigurationError(

@@ -1,51 +1,99 @@
 """A pause of the whole cluster, and its end."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brownout.atlas.objections import of_pause
 from brownout.base.errors import ClusterError
-from brownout.faults.acts import Evidence
+from brownout.faults.acts import Act, Evidence
 from brownout.faults.atlas.asking import asking, state_of
 from brownout.faults.atlas.request import Limits, already
-from brownout.faults.atlas.scene import Scene
-from brownout.faults.debts import Debt
+from brownout.faults.atlas.scene import UNHURRIED, ByAtlas, Scene
+from brownout.faults.fault import Fault, Undo
+from brownout.faults.undos import PendingUndo
+from brownout.inventory.model import Cluster
 from brownout.machine.host import Proof
 
-__all__ = ["OWED", "pause", "resume"]
+if TYPE_CHECKING:
+    from brownout.faults.faults import Faults
 
-OWED = Debt("resume_cluster", None)
-
-
-def pause(scene: Scene, limits: Limits) -> Evidence:
-    """Have Atlas stop the cluster; effective when a driver lost the first member."""
-    with asking(scene.cluster) as client, scene.request(client, limits) as request:
-        objections = of_pause(state_of(client, events=True), datetime.now(UTC))
-        scene.refuse("pause_cluster", objections)
-        scene.await_whole(request)
-
-        def do() -> Proof:
-            request.send(client.pause)
-            return request.member_lost()
-
-        def finish() -> dict[str, Any]:
-            request.until(lambda: request.is_idle() and client.cluster().paused, "it is not paused")
-            if not request.watch.await_nobody(limits.done_within_s, scene.stopped):
-                raise ClusterError("Atlas says that it is paused, and a member still serves")
-            return request.seen()
-
-        return scene.making.make("break", "pause_cluster", OWED, do, finish=finish)
+__all__ = ["PauseCluster", "ResumeCluster"]
 
 
-def resume(scene: Scene, limits: Limits) -> Evidence:
-    """Have Atlas start the cluster again; effective when a driver sees every member."""
-    with asking(scene.cluster) as client, scene.request(client, limits) as request:
+class PauseCluster(ByAtlas, Fault):
+    """Stop the whole cluster: nobody can read or write until `resume_cluster`. For a game day.
 
-        def do() -> Proof:
-            request.until(request.is_idle, "Atlas is still at work")
-            if not client.cluster().paused:
-                return already("the cluster is not paused")
-            request.send(client.resume)
-            return request.serving(len(scene.cluster.nodes))
+    Refused on NVMe, and within 60 minutes of the last resume. Undone by the rollback too.
+    """
 
-        return scene.making.make("mend", "resume_cluster", OWED, do, finish=request.applied)
+    name, act, words = "pause_cluster", "pause_cluster", "Atlas paused the cluster"
+    undo = "resume_cluster"
+
+    def carry_out(
+        self,
+        faults: "Faults",
+        node: None,
+        begins_within_s: float = 900.0,
+        done_within_s: float = 1800.0,
+    ) -> Evidence:
+        """Have Atlas stop the cluster; effective when a driver lost the first member."""
+        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
+        with asking(faults.cluster) as client, scene.request(client, limits) as request:
+            objections = of_pause(state_of(client, events=True), datetime.now(UTC))
+            scene.refuse(self.act, objections)
+            scene.await_whole(request)
+
+            def do() -> Proof:
+                request.send(client.pause)
+                return request.member_lost()
+
+            def finish() -> dict[str, Any]:
+                request.until(
+                    lambda: request.is_idle() and client.cluster().paused, "it is not paused"
+                )
+                if not request.watch.await_nobody(limits.done_within_s, faults.stopped):
+                    raise ClusterError("Atlas says that it is paused, and a member still serves")
+                return request.seen()
+
+            act = Act("break", self.name, None, PendingUndo(self.undo, None))
+            return faults.carry_out(act, do, finish)
+
+
+class ResumeCluster(ByAtlas, Undo):
+    """Start a paused cluster; effective when a driver sees every member and a primary.
+
+    Does nothing to one that is not paused.
+    """
+
+    name, act, words = "resume_cluster", "pause_cluster", "Atlas resumed the cluster"
+
+    def carry_out(
+        self,
+        faults: "Faults",
+        node: None,
+        begins_within_s: float = 1800.0,
+        done_within_s: float = 1800.0,
+    ) -> Evidence:
+        """Have Atlas start the cluster again."""
+        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
+        with asking(faults.cluster) as client, scene.request(client, limits) as request:
+
+            def do() -> Proof:
+                request.until(request.is_idle, "Atlas is still at work")
+                if not client.cluster().paused:
+                    return already("the cluster is not paused")
+                request.send(client.resume)
+                return request.serving(len(faults.cluster.nodes))
+
+            return faults.carry_out(Act("mend", self.name, None), do, request.applied)
+
+    def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
+        """Resume it, whatever Atlas is doing now."""
+        self.carry_out(faults, None, *UNHURRIED)
+
+    def is_due_for(self, cluster: Cluster) -> bool:
+        """Atlas has the cluster paused: a run takes only a whole one, so it came later."""
+        if cluster.atlas is None:
+            return False
+        with asking(cluster) as client:
+            return client.cluster().paused

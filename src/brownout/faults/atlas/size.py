@@ -5,58 +5,90 @@ from typing import TYPE_CHECKING, Any
 from brownout.atlas.objections import of_resize
 from brownout.atlas.sizing import Size, resized, restoring, same
 from brownout.base.errors import ClusterError
-from brownout.faults.acts import Evidence
+from brownout.faults.acts import Act, Evidence
 from brownout.faults.atlas.asking import asking, state_of
 from brownout.faults.atlas.request import FIND_S, Limits, already
-from brownout.faults.atlas.scene import Scene
-from brownout.faults.debts import Debt
+from brownout.faults.atlas.scene import UNHURRIED, ByAtlas, Scene
+from brownout.faults.fault import Fault, Undo
+from brownout.faults.undos import PendingUndo
 from brownout.machine.host import Proof
 
 if TYPE_CHECKING:
     from brownout.atlas.client import AtlasClient
+    from brownout.faults.faults import Faults
 
-__all__ = ["put_back", "resize"]
+__all__ = ["ResizeAgain", "ResizeCluster"]
 
-_NAME = "resize_cluster"
+_NAME, _WORDS = "resize_cluster", "Atlas gave the cluster another size"
 Change = dict[str, Any]
 
 
-def resize(scene: Scene, size: Size, confirm_sharding: bool, limits: Limits) -> Evidence:
-    """Have Atlas give the cluster another size; effective when a driver lost a member."""
-    with asking(scene.cluster) as client:
-        state = state_of(client)
-        specs, kind = state.cluster.replication_specs, state.cluster.cluster_type
-        change = resized(specs, size, kind, confirm_sharding)
-        scene.refuse("resize", of_resize(state, size))
-        owes = Debt(_NAME, None, value=restoring(specs, change))
-        return _give(scene, client, "break", owes, change, limits, {"to": size.words()})
+class ResizeCluster(ByAtlas, Fault):
+    """Give the cluster another size, up or down; what is left at its default stays as it is.
+
+    `tier` as M40, `disk_gb` of storage, `nodes` that can be elected in each shard (3, 5 or 7; the
+    region of the highest priority takes the difference), `shards`. A replica set is sharded only
+    with `confirm_sharding`: there is no way back. Refused for the size that it has already, and
+    where Atlas scales it by itself. Put back by the rollback.
+    """
+
+    name, act, words, undo = _NAME, "resize", _WORDS, _NAME
+
+    def carry_out(
+        self,
+        faults: "Faults",
+        node: None,
+        tier: str = "",
+        disk_gb: float = 0.0,
+        nodes: int = 0,
+        shards: int = 0,
+        confirm_sharding: bool = False,
+        begins_within_s: float = 900.0,
+        done_within_s: float = 7200.0,
+    ) -> Evidence:
+        """Have Atlas give the cluster another size; effective when a driver lost a member."""
+        size = Size(tier, disk_gb or None, nodes, shards)
+        limits = Limits(begins_within_s, done_within_s)
+        with asking(faults.cluster) as client:
+            state = state_of(client)
+            specs, kind = state.cluster.replication_specs, state.cluster.cluster_type
+            change = resized(specs, size, kind, confirm_sharding)
+            Scene(faults).refuse(self.act, of_resize(state, size))
+            leaves = PendingUndo(_NAME, None, value=restoring(specs, change))
+            act = Act("break", _NAME, None, leaves, {"to": size.words()})
+            return _give(faults, client, act, change, limits)
 
 
-def put_back(scene: Scene, debt: Debt, limits: Limits) -> None:
+class ResizeAgain(ByAtlas, Undo):
     """Send the specification that was there before, once Atlas has nothing else to do."""
-    with asking(scene.cluster) as client:
-        _give(scene, client, "mend", debt, debt.value, limits)
+
+    name, act, words, module = _NAME, "resize", _WORDS, ""
+    breaks, same_name = False, True
+
+    def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
+        """Give it the size that is pending."""
+        self.carry_out(faults, None, pending.value)
+
+    def carry_out(self, faults: "Faults", node: None, change: Change) -> Evidence:
+        """Have Atlas make the change."""
+        with asking(faults.cluster) as client:
+            act = Act("mend", _NAME, None)
+            return _give(faults, client, act, change, Limits(*UNHURRIED))
 
 
 def _give(
-    scene: Scene,
-    client: "AtlasClient",
-    type: str,
-    debt: Debt,
-    change: Change,
-    limits: Limits,
-    arguments: dict[str, Any] | None = None,
+    faults: "Faults", client: "AtlasClient", act: Act, change: Change, limits: Limits
 ) -> Evidence:
     def done() -> bool:
         return same(client.cluster().replication_specs, change)
 
-    with scene.request(client, limits) as request:
+    with Scene(faults).request(client, limits) as request:
 
         def do() -> Proof:
             request.until(request.is_idle, "Atlas is still at work")
             if done():
                 return already("the cluster has that size")
-            request.watch.await_primary(FIND_S, scene.stopped)
+            request.watch.await_primary(FIND_S, faults.stopped)
             request.send(lambda: client.change(change))
             return request.member_lost(done)
 
@@ -70,4 +102,4 @@ def _give(
                 )
             return seen
 
-        return scene.making.make(type, _NAME, debt, do, arguments, finish, rolling=True)
+        return faults.carry_out(act, do, finish, rolling=True)

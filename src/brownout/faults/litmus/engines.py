@@ -9,7 +9,8 @@ stopped no milestone counts, and a run that dies owes that it is stopped.
 
 import os
 import time
-from collections.abc import Callable, Mapping
+import uuid
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,22 +20,24 @@ from pydantic import ValidationError
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.problems import from_validation
-from brownout.databases.adapter import Adapter
+from brownout.databases.adapter import Adapter, Support
 from brownout.databases.lacking import still_lacks
 from brownout.faults import guards
-from brownout.faults.acts import Evidence
-from brownout.faults.debts import STOP_ENGINE, Debt
+from brownout.faults.acts import Act, Evidence
+from brownout.faults.fault import Fault, Undo
+from brownout.faults.litmus import manifest as manifests
 from brownout.faults.litmus import watching
-from brownout.faults.litmus.manifest import MARK, experiments_of, marked
 from brownout.faults.litmus.surroundings import result_name
-from brownout.faults.making import Making
+from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Cluster
 from brownout.machine.host import Proof
 
 if TYPE_CHECKING:
+    from brownout.faults.faults import Faults
     from brownout.faults.litmus.api import Litmus
 
-__all__ = ["Engines", "Where", "await_completed", "litmus_at", "result_of"]
+__all__ = ["RunChaosEngine", "StopChaosEngine", "Where", "await_completed", "litmus_at"]
+__all__ += ["result_of"]
 
 _POLL_S = 0.5
 _STOPPED_WITHIN_S = 600.0
@@ -52,90 +55,157 @@ class Where:
     context: str = ""
 
     def value(self) -> dict[str, str]:
-        """Return it as a debt holds it."""
+        """Return it as the pending undo of an engine holds it."""
         named = self.kubeconfig or os.environ.get("KUBECONFIG", "")
         file = str(Path(named).expanduser().resolve()) if Path(named).is_file() else named
         return {"namespace": self.namespace, "kubeconfig": file, "context": self.context}
 
 
-@dataclass(frozen=True, slots=True)
-class Engines:
-    """The ChaosEngines of one run; `broken` are the nodes that wait for their mend."""
+class RunChaosEngine(Fault):
+    """Create a ChaosEngine and wait until it injects, by its own word.
 
-    cluster: Cluster
-    adapter: Adapter
-    making: Making
-    broken: Callable[[], Mapping[str, str]]
-    stopped: Stopped
+    From the file of a `manifest`, or of one `experiment` with its `service_account`, `env` and the
+    application that it is about. An engine of that name that an earlier run made, and that is over,
+    makes way; any other one is refused. Fails where nothing is injected in time. Undone by
+    `stop_chaos_engine`, which the rollback does too.
 
-    def run(self, where: Where, engine: Document, mark: str, within_s: float) -> Evidence:
+    {"node": null, "effective": 24.1, "evidence": {"engine": "…", "seen": "event ChaosInject", …}}
+    """
+
+    name, act, undo = "run_chaos_engine", "litmus", "stop_chaos_engine"
+    words = "LitmusChaos injected its fault"
+    module, node, takes_node = "litmus", None, False
+
+    def supports(self, cluster: Cluster, adapter: Adapter) -> Support | None:
+        """Litmus does it, so no database is asked whether it can."""
+        return None
+
+    def carry_out(
+        self,
+        faults: "Faults",
+        node: None,
+        manifest: str = "",
+        name: str = "",
+        experiment: str = "",
+        service_account: str = "",
+        env: dict = None,  # type: ignore[type-arg,assignment]  # noqa: RUF013
+        app_namespace: str = "",
+        app_label: str = "",
+        app_kind: str = "",
+        namespace: str = "",
+        kubeconfig: str = "",
+        context: str = "",
+        injected_within_s: float = 300.0,
+    ) -> Evidence:
         """Create it; effective when it says that it injects."""
-        name = str(engine["metadata"]["name"])
-        made = marked(engine, where.namespace, mark)
+        if manifest:
+            engine = manifests.from_file(manifest)
+        else:
+            app = {"appns": app_namespace, "applabel": app_label, "appkind": app_kind}
+            engine = manifests.from_parts(name, experiment, service_account, env or {}, app)
+        own = str(engine["metadata"].get("namespace") or "")
+        where = Where(namespace or own or "default", kubeconfig, context)
+        return self._create(faults, where, engine, injected_within_s)
+
+    def _create(
+        self, faults: "Faults", where: Where, engine: Document, within_s: float
+    ) -> Evidence:
+        name, mark = str(engine["metadata"]["name"]), uuid.uuid4().hex
+        made = manifests.marked(engine, where.namespace, mark)
         setting = f"{where.namespace}/{name}"
         with closing(litmus_at(where)) as litmus:
             value = {**where.value(), "server": litmus.server, "name": name, "mark": mark}
-            owes, there = Debt(STOP_ENGINE, None, setting, value), litmus.engine(name)
-            self._check(_taken(there, setting))
+            there = litmus.engine(name)
+            _check(faults, _taken(there, setting))
 
             def do() -> Proof:
                 if there is not None:
-                    _remove(litmus, name, self.stopped)
-                return self._injected(litmus, litmus.create_engine(made), within_s)
+                    _remove(litmus, name, faults.stopped)
+                return _injected(litmus, litmus.create_engine(made), within_s, faults.stopped)
 
-            told = {"engine": setting, "experiments": experiments_of(engine)}
-            return self.making.make("break", "run_chaos_engine", owes, do, told)
+            leaves = PendingUndo(self.undo, None, setting, value)
+            told = {"engine": setting, "experiments": manifests.experiments_of(engine)}
+            return faults.carry_out(Act("break", self.name, None, leaves, told), do)
 
-    def stop(self, where: Where, name: str, within_s: float = _STOPPED_WITHIN_S) -> Evidence:
-        """Stop it; effective when its operator says so. Safe where it is over, or gone."""
-        setting = f"{where.namespace}/{name}"
-        owed = [debt for debt in self.making.owed if debt.setting == setting]
-        debt = owed[0] if owed else Debt(STOP_ENGINE, None, setting, where.value())
-        return self._stop(where, name, debt, str((debt.value or {}).get("mark", "")), within_s)
 
-    def pay(self, debt: Debt) -> None:
+class StopChaosEngine(Undo):
+    """Stop a ChaosEngine, by `name` or by its `manifest`, and wait until its operator has.
+
+    Does nothing where it is over already, or gone. The object stays, for whoever reads it.
+    """
+
+    name, act, words = "stop_chaos_engine", "litmus", "LitmusChaos stopped its fault"
+    module, node, takes_node = "litmus", None, False
+
+    def carry_out(
+        self,
+        faults: "Faults",
+        node: None,
+        name: str = "",
+        manifest: str = "",
+        namespace: str = "",
+        kubeconfig: str = "",
+        context: str = "",
+        stopped_within_s: float = _STOPPED_WITHIN_S,
+    ) -> Evidence:
+        """Stop it; effective when its operator says so."""
+        space, called = manifests.place(name, manifest, namespace)
+        where, setting = Where(space, kubeconfig, context), f"{space}/{called}"
+        mine = [each for each in faults.pending if each.setting == setting]
+        pending = mine[0] if mine else PendingUndo(self.name, None, setting, where.value())
+        return self._stop(faults, where, called, pending, stopped_within_s)
+
+    def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Stop what a run left, and nothing that another one made meanwhile."""
-        value = {key: str(text) for key, text in (debt.value or {}).items()}
+        value = {key: str(text) for key, text in (pending.value or {}).items()}
         where = Where(value["namespace"], value.get("kubeconfig", ""), value.get("context", ""))
-        self._stop(where, value["name"], debt, value.get("mark", ""), _STOPPED_WITHIN_S)
+        self._stop(faults, where, value["name"], pending, _STOPPED_WITHIN_S)
 
-    def _stop(self, where: Where, name: str, debt: Debt, mark: str, within_s: float) -> Evidence:
+    def describe(self, pending: PendingUndo) -> str:
+        """Return it as `stop_chaos_engine default/pods`."""
+        return f"{self.name} {pending.setting}"
+
+    def _stop(
+        self, faults: "Faults", where: Where, name: str, pending: PendingUndo, within_s: float
+    ) -> Evidence:
+        mark = str((pending.value or {}).get("mark", ""))
         with closing(litmus_at(where)) as litmus:
-            _check_server(litmus, debt)
-            return self.making.make(
-                "mend", STOP_ENGINE, debt, lambda: _stopped(litmus, name, mark, within_s),
-                {"setting": debt.setting},
-            )  # fmt: skip
+            _check_server(litmus, pending)
+            told = {"setting": pending.setting}
+            act = Act("mend", self.name, None, None, told, pending.setting)
+            return faults.carry_out(act, lambda: _stopped(litmus, name, mark, within_s))
 
-    def _check(self, objections: list[str]) -> None:
-        missing = still_lacks(self.adapter, "whole")
-        guards.refuse(guards.of_engine(self.cluster, self.broken(), missing, objections))
 
-    def _injected(self, litmus: "Litmus", engine: Document, within_s: float) -> Proof:
-        """Wait until it injects, by its own word."""
-        name, uid = engine["metadata"]["name"], engine["metadata"]["uid"]
-        began = before = time.monotonic()
-        while True:
-            now = time.monotonic()
-            results = _results(litmus, engine)
-            seen = "event ChaosInject" if litmus.injected(uid) else ""
-            seen = seen or watching.injected_by(results, uid)
-            if seen:
-                told = {"engine": name, "uid": uid, "seen": seen, "after_s": round(now - began, 3)}
-                return Proof(now, now - before, told)
-            engine = litmus.engine(name) or engine
-            never = watching.complaints(engine, results)
-            if never or watching.is_over(engine):
-                why = "; ".join(never) or f"it is {watching.is_over(engine)}"
-                raise ClusterError(f"ChaosEngine `{name}`: nothing was injected: {why}")
-            if now - began > within_s or self.stopped():
-                raise ClusterError(
-                    f"ChaosEngine `{name}`: nothing was injected {now - began:.0f} s after it was "
-                    "created",
-                    "is Litmus's operator running, and may it act in this namespace?",
-                )
-            before = now
-            time.sleep(_POLL_S)
+def _check(faults: "Faults", objections: list[str]) -> None:
+    missing = still_lacks(faults.adapter, "whole")
+    guards.refuse(guards.of_engine(faults.cluster, faults.broken, missing, objections))
+
+
+def _injected(litmus: "Litmus", engine: Document, within_s: float, stopped: Stopped) -> Proof:
+    """Wait until it injects, by its own word."""
+    name, uid = engine["metadata"]["name"], engine["metadata"]["uid"]
+    began = before = time.monotonic()
+    while True:
+        now = time.monotonic()
+        results = _results(litmus, engine)
+        seen = "event ChaosInject" if litmus.injected(uid) else ""
+        seen = seen or watching.injected_by(results, uid)
+        if seen:
+            told = {"engine": name, "uid": uid, "seen": seen, "after_s": round(now - began, 3)}
+            return Proof(now, now - before, told)
+        engine = litmus.engine(name) or engine
+        never = watching.complaints(engine, results)
+        if never or watching.is_over(engine):
+            why = "; ".join(never) or f"it is {watching.is_over(engine)}"
+            raise ClusterError(f"ChaosEngine `{name}`: nothing was injected: {why}")
+        if now - began > within_s or stopped():
+            raise ClusterError(
+                f"ChaosEngine `{name}`: nothing was injected {now - began:.0f} s after it was "
+                "created",
+                "is Litmus's operator running, and may it act in this namespace?",
+            )
+        before = now
+        time.sleep(_POLL_S)
 
 
 def litmus_at(where: Where, patience_s: float = _AWAY_S) -> "Litmus":
@@ -188,13 +258,13 @@ def result_of(where: Where, engine: str, experiment: str) -> Document:
     return watching.summary(result)
 
 
-def _check_server(litmus: "Litmus", debt: Debt) -> None:
+def _check_server(litmus: "Litmus", pending: PendingUndo) -> None:
     """Another cluster has no such engine, and what is owed would seem to be paid there."""
-    wanted = (debt.value or {}).get("server", litmus.server)
+    wanted = (pending.value or {}).get("server", litmus.server)
     if wanted != litmus.server:
         raise ConfigurationError(
-            f"ChaosEngine {debt.setting}: is at the API server {wanted}, and the kubeconfig leads "
-            f"to {litmus.server} now",
+            f"ChaosEngine {pending.setting}: is at the API server {wanted}, and the kubeconfig "
+            f"leads to {litmus.server} now",
             "set KUBECONFIG to that of the run",
         )
 
@@ -203,7 +273,7 @@ def _taken(there: Document | None, setting: str) -> list[str]:
     """Return why an engine of this name cannot be made; one of ours that is over makes way."""
     if there is None:
         return []
-    if MARK not in (there["metadata"].get("annotations") or {}):
+    if manifests.MARK not in (there["metadata"].get("annotations") or {}):
         return [f"there is a ChaosEngine {setting} that no run of brownout made"]
     return [] if watching.is_over(there) else [f"the ChaosEngine {setting} of another run goes on"]
 
@@ -243,7 +313,7 @@ def _stopped(litmus: "Litmus", name: str, mark: str, within_s: float) -> Proof:
 
 def _is_marked(engine: Document, mark: str) -> bool:
     """An engine that somebody named and no run owes has any mark, or none."""
-    return not mark or (engine["metadata"].get("annotations") or {}).get(MARK) == mark
+    return not mark or (engine["metadata"].get("annotations") or {}).get(manifests.MARK) == mark
 
 
 def _seen(litmus: "Litmus", engine: Document | None, over: str) -> dict[str, Any]:
@@ -253,5 +323,5 @@ def _seen(litmus: "Litmus", engine: Document | None, over: str) -> dict[str, Any
 
 
 def _results(litmus: "Litmus", engine: Document) -> list[Document]:
-    names = [result_name(engine["metadata"]["name"], e) for e in experiments_of(engine)]
+    names = [result_name(engine["metadata"]["name"], e) for e in manifests.experiments_of(engine)]
     return [result for result in map(litmus.result, names) if result is not None]

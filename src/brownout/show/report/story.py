@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from brownout.faults import registry
 from brownout.measure.names import find
 from brownout.show.report.measured import name_of, worded
 from brownout.show.report.words import between, number, quantity
@@ -17,41 +18,13 @@ Impact = Mapping[str, Any]
 Fault = Mapping[str, Any]
 P99 = "latency.during.p99_us"
 
-#: What was done to a node, as it is told afterwards.
-DONE = {
-    "kill_node": "killed",
-    "stop_node": "stopped",
-    "pause_node": "frozen",
-    "wipe_node": "wiped",
-    "step_down_primary": "told to step down",
-    "quiesce_node": "quiesced",
-    "recluster": "the cluster formed anew",
-    "start_node": "started",
-    "resume_node": "resumed",
-    "partition_node": "cut off from the others",
-    "heal_partition": "joined to the others again",
-    "delay_node": "slowed",
-    "undelay_node": "no longer slowed",
-    "reboot_node": "rebooted",
-    "undrain_node": "let back in",
-    "unquiesce_node": "given its work back",
-    "drain_node": "drained",
-    "add_node": "added",
-    "remove_node": "removed",
-    "admit_node": "given its full say",
-    "adjust": "a setting changed",
-    "empty_spare": "emptied",
-    "test_failover": "Atlas had the primary restarted",
-    "resize_cluster": "Atlas gave the cluster another size",
-    "start_outage": "Atlas cut a region off",
-    "end_outage": "Atlas joined the region again",
-    "pause_cluster": "Atlas paused the cluster",
-    "resume_cluster": "Atlas resumed the cluster",
-    "set_maintenance_window": "the maintenance window was moved",
-    "start_maintenance": "Atlas began maintenance",
+#: What no fault is called: milestones, what belongs to a fault, and what old runs say.
+_OTHERS = {
     "changed": "the cluster noticed",
     "rejoined": "every member had rejoined",
     "redundant": "redundancy was back",
+    "empty_spare": "emptied",
+    "drain_node": "drained",
 }
 #: The verdict's sign, and how it is told: "Why it passed".
 VERDICTS = {
@@ -109,7 +82,7 @@ def why(impact: Impact) -> list[str]:
 
 def event_words(name: str, node: str | None) -> str:
     """`n1 killed`, `redundancy was back`, `cluster whole`."""
-    done = DONE.get(name, name.replace("_", " "))
+    done = _OTHERS.get(name) or registry.words(name)
     return f"{node} {done}" if node else done
 
 
@@ -128,7 +101,7 @@ def _deeds(faults: Sequence[Fault]) -> str:
         for event in fault["events"]:
             if event["type"] != "break" or event["name"] == "recluster":
                 continue
-            done = DONE.get(event["name"], event["name"].replace("_", " "))
+            done = _OTHERS.get(event["name"]) or registry.words(event["name"])
             deeds.setdefault(event.get("node") or "the cluster", []).append(done)
     return (
         "; ".join(f"{node} was {_and(dict.fromkeys(done))}" for node, done in deeds.items())

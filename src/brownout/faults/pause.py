@@ -1,0 +1,45 @@
+"""Freeze a node: it hangs, and nobody is told."""
+
+from typing import TYPE_CHECKING
+
+from brownout.faults.fault import NodeFault, NodeUndo
+from brownout.faults.undos import PROCESS
+from brownout.inventory.model import Node
+from brownout.machine.host import Host, Proof
+
+if TYPE_CHECKING:
+    from brownout.faults.faults import Faults
+
+__all__ = ["PauseNode", "ResumeNode"]
+
+
+class PauseNode(NodeFault):
+    """Freeze the process of `node` (SIGSTOP): it hangs, as on a stalled disk. See `resume_node`.
+
+    After `undo_after_s` seconds the node lets it go on by itself, even if this run has died or
+    its way to the node is cut: choose it longer than the pause that is meant. 0 takes the
+    inventory's, which is 120 unless it says otherwise.
+    """
+
+    name, act, words, undo = "pause_node", "pause", "frozen", "resume_node"
+    command = "pause"
+
+    def do(self, faults: "Faults", node: Node, undo_after_s: float = 0.0) -> Proof:
+        """Freeze its process; proven when the kernel says it is stopped."""
+        return faults.host(node).pause(undo_after_s or None)
+
+
+class ResumeNode(NodeUndo):
+    """Let a paused `node` go on (SIGCONT). Does nothing to a node that runs."""
+
+    name, act, words = "resume_node", "resume", "resumed"
+    command, rank = "resume", PROCESS
+
+    def do(self, faults: "Faults", node: Node) -> Proof:
+        """Let its process go on; proven when the kernel says that it runs."""
+        return faults.host(node).resume()
+
+    def is_due(self, host: Host) -> bool:
+        """A node of a cluster that was whole is frozen."""
+        state = host.running()
+        return state.running and state.paused

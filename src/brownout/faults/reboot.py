@@ -1,0 +1,27 @@
+"""Reboot the machine of a node."""
+
+from typing import TYPE_CHECKING
+
+from brownout.faults.fault import NodeFault
+from brownout.inventory.model import Node
+from brownout.machine.host import Proof
+
+if TYPE_CHECKING:
+    from brownout.faults.faults import Faults
+
+__all__ = ["RebootNode"]
+
+
+class RebootNode(NodeFault):
+    """Reboot the machine of `node`. A plain process has none: recorded as skipped."""
+
+    name, act, words, type = "reboot_node", "reboot", "rebooted", "mend"
+    command = "reboot"
+
+    def check(self, faults: "Faults", node: Node, **arguments: object) -> None:
+        """It belongs to a fault that the guards have judged: the node is down already."""
+        faults.check_denied(self.act)
+
+    def do(self, faults: "Faults", node: Node) -> Proof:
+        """Restart it; proven by another boot."""
+        return faults.host(node).reboot()

@@ -1,0 +1,57 @@
+"""The planned failover: the primary hands over."""
+
+from typing import TYPE_CHECKING
+
+from brownout.databases.adapter import SteppingDown
+from brownout.faults.fault import NodeFault, NodeUndo
+from brownout.inventory.model import Node
+from brownout.machine.host import Proof
+
+if TYPE_CHECKING:
+    from brownout.faults.faults import Faults
+
+__all__ = ["StepDownPrimary", "UndrainNode"]
+
+
+class StepDownPrimary(NodeFault):
+    """Have the primary hand over to another member (`replSetStepDown`): the planned failover.
+
+    It first lets a secondary catch up, for `catch_up_s` seconds at most
+    (`secondaryCatchUpPeriodSecs`), and fails if none has by then; the evidence's `caught_up_s`
+    says how long that took. The old primary goes on as a secondary, so nothing stays broken.
+    """
+
+    name, act, words, undo = "step_down_primary", "stepdown", "told to step down", "undrain_node"
+    module, takes_node, stays = "mongodb", False, False
+    said = "replSetStepDown to {}: another member takes over"
+
+    def ready(self, node: Node) -> object:
+        """It needs no host: the database does it."""
+        return None
+
+    def objections(self, faults: "Faults", node: Node, catch_up_s: int = 10) -> list[str]:
+        """Raise `Unsupported` for a database without a primary that hands over."""
+        if not isinstance(faults.adapter, SteppingDown):
+            raise faults.unsupported(self.act)
+        return []
+
+    def do(self, faults: "Faults", node: Node, catch_up_s: int = 10) -> Proof:
+        """Have it hand over once another one has caught up."""
+        if not isinstance(faults.adapter, SteppingDown):
+            raise faults.unsupported(self.act)
+        return faults.adapter.step_down(node, catch_up_s)
+
+
+class UndrainNode(NodeUndo):
+    """Let `node` take work again."""
+
+    name, act, words, module = "undrain_node", "undrain", "let back in", ""
+    serves = True
+
+    def ready(self, node: Node) -> object:
+        """It needs no host: the database does it."""
+        return None
+
+    def do(self, faults: "Faults", node: Node) -> Proof:
+        """Have the database let it take work again."""
+        return faults.adapter.undrain(node)

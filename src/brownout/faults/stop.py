@@ -1,0 +1,79 @@
+"""Stop a node in order, and start it: what undoes a stop, a kill and a wipe."""
+
+from typing import TYPE_CHECKING, Any
+
+from brownout.base.errors import ConfigurationError
+from brownout.databases.adapter import Adapter
+from brownout.faults.acts import Evidence
+from brownout.faults.fault import Arguments, NodeFault, NodeUndo
+from brownout.faults.undos import FINISH_WIPE, PROCESS
+from brownout.faults.wipe import check_wipes
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import Host, Proof
+
+if TYPE_CHECKING:
+    from brownout.faults.faults import Faults
+
+__all__ = ["StartNode", "StopNode"]
+
+
+class StopNode(NodeFault):
+    """Stop `node` and wait until its process is gone. Undone by `start_node`.
+
+    `mode` is `clean` (SIGTERM) or `kill` (SIGKILL).
+    """
+
+    name, act, words, undo = "stop_node", "stop", "stopped", "start_node"
+    command = "stop"
+
+    def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
+        """A node that is to be wiped then is stopped only where that will be allowed."""
+        super().check(faults, node)
+        check_wipes(faults, [node])
+
+    def carry_out(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
+        """Stop it in order, or kill it."""
+        mode = arguments.get("mode", "clean")
+        if mode not in ("clean", "kill"):
+            raise ConfigurationError(f"mode: found {mode!r}, wanted clean or kill")
+        if mode == "kill":
+            return faults.do("kill_node", node)
+        return super().carry_out(faults, node)
+
+    def do(self, faults: "Faults", node: Node, mode: str = "clean") -> Proof:
+        """Have it end as its own service would; proven when its process is gone."""
+        return faults.host(node).stop("clean")
+
+    def told(
+        self, cluster: Cluster, adapter: Adapter | None, node: Node | None, arguments: Arguments
+    ) -> list[str] | None:
+        """Return the command of its mode."""
+        mode = str(arguments.get("mode", "clean"))
+        if node is None or adapter is None:
+            return [f"{mode} the target (the lab is down, so it is not chosen yet)"]
+        return self.line(adapter, node, "kill" if mode == "kill" else "stop")
+
+
+class StartNode(NodeUndo):
+    """Start `node` and wait until its process runs. Does nothing to a node that runs."""
+
+    name, act, words = "start_node", "start", "started"
+    command, rank = "start", PROCESS
+
+    def carry_out(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
+        """Start it. A wipe that was cut short is finished first, or the node stays stopped.
+
+        A server does not start on half of its files.
+        """
+        for pending in faults.pending:
+            if pending.action == FINISH_WIPE and pending.node == node.name:
+                faults.undo(pending)
+        return super().carry_out(faults, node)
+
+    def do(self, faults: "Faults", node: Node) -> Proof:
+        """Start its process; proven when it exists and did not end at once."""
+        return faults.host(node).start()
+
+    def is_due(self, host: Host) -> bool:
+        """A node of a cluster that was whole does not run."""
+        return not host.running().running

@@ -1,0 +1,203 @@
+"""The undos that are pending: one list, from memory and from a run's events alike. Pure.
+
+    a fault's intent ──▶ pending ──▶ its undo's proof ──▶ resolved
+
+Each is on disk before the act that leaves it, as the `undo` of the act's event. What is done to a
+node is undone first, node by node and within one by rank: a wipe that was cut short is finished,
+its process is put right, then its database is asked. Changes of the cluster follow, the latest
+first.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brownout.inventory.model import Node
+from brownout.run.events import Event
+
+if TYPE_CHECKING:
+    from brownout.faults.fault import Undo
+
+__all__ = ["FINISH_WIPE", "PROCESS", "PendingUndo", "add", "away", "breaks", "broken", "by_place"]
+__all__ += ["describe", "in_order", "left", "members", "resolve", "resolves", "serving"]
+
+Pending = tuple["PendingUndo", ...]
+
+#: The rank of what puts a process right: it is stopped or paused, so the later one replaces the
+#: earlier one. What is below comes before it, what is above after.
+PROCESS = 1
+#: The undo of a wipe that began and is not proven to be done; its value is the directories.
+FINISH_WIPE = "finish_wipe"
+_THEN = " then "
+
+
+@dataclass(frozen=True, slots=True)
+class PendingUndo:
+    """One undo to be done: `PendingUndo("start_node", "n1")`, `PendingUndo("adjust", None, …, 2)`.
+
+    `action` is the name of an `Undo`, `node` the node or None for the cluster. `setting` tells
+    several of one name apart, and `value` is what the undo needs to know.
+    """
+
+    action: str
+    node: str | None
+    setting: str = ""
+    value: Any = None
+
+    def event(self) -> dict[str, Any]:
+        """Return it as the `undo` of an event."""
+        undo = {"action": self.action, "setting": self.setting, "value": self.value}
+        return {key: value for key, value in undo.items() if value not in ("", None)}
+
+    def is_for(self, action: str, node: str | None, setting: str = "") -> bool:
+        """Return whether doing this resolves it."""
+        return (self.action, self.node, self.setting) == (action, node, setting)
+
+
+def add(pending: Sequence[PendingUndo], new: PendingUndo) -> Pending:
+    """Return what is pending after an act that leaves `new`; the first value of one is kept."""
+    if any(each.is_for(new.action, new.node, new.setting) for each in pending):
+        return tuple(pending)
+    rest = [each for each in pending if not _replaces(new, each)]
+    return (*rest, new)
+
+
+def resolve(
+    pending: Sequence[PendingUndo], action: str, node: str | None, setting: str = ""
+) -> Pending:
+    """Return what is still pending after this was done."""
+    return tuple(each for each in pending if not each.is_for(action, node, setting))
+
+
+def resolves(
+    pending: Sequence[PendingUndo], action: str, node: str | None, setting: str = ""
+) -> bool:
+    """Return whether a fault of this name puts back what is pending, and so leaves nothing."""
+    known = _known(action)
+    same_name = known is not None and known.same_name
+    return not same_name and any(each.is_for(action, node, setting) for each in pending)
+
+
+def left(events: Iterable[Event]) -> Pending:
+    """Return what a run's events leave pending, the oldest first.
+
+    A fault counts from its intent on, since the run may have died between intent and proof; an
+    undo counts only with its proof.
+    """
+    pending: Pending = ()
+    for event in events:
+        setting = str((event.undo or event.arguments).get("setting", ""))
+        if event.undo is not None:
+            action, value = str(event.undo.get("action", "")), event.undo.get("value")
+            pending = add(pending, PendingUndo(action, event.node, setting, value))
+        elif event.evidence and _may_resolve(event):
+            pending = resolve(pending, event.name, event.node, setting)
+        if event.name == "wipe_node" and event.node is not None:
+            pending = resolve(pending, FINISH_WIPE, event.node)
+            if not event.evidence:
+                pending = add(pending, PendingUndo(FINISH_WIPE, event.node, value=_begun(event)))
+    return pending
+
+
+def _begun(wipe: Event) -> tuple[Path, ...]:
+    """Return the directories of a wipe that began.
+
+    A record that does not say that it `began` is another version's, which wrote the intent before
+    it asked the guards: it names no directory that may be emptied.
+    """
+    named = wipe.arguments.get("directories", []) if wipe.arguments.get("began") is True else []
+    return tuple(Path(directory) for directory in named)
+
+
+def _may_resolve(event: Event) -> bool:
+    """A value is put back only by a mend; a node that was added may be removed by a fault."""
+    known = _known(event.name)
+    return event.type == "mend" or known is None or not known.same_name
+
+
+def broken(pending: Iterable[PendingUndo]) -> dict[str, str]:
+    """Return each node that is broken, with what it waits for: `{"n1": "start_node"}`."""
+    return by_place(each for each in pending if each.node is not None and breaks(each))
+
+
+def away(pending: Iterable[PendingUndo]) -> dict[str, str]:
+    """Return what keeps members of the cluster away: `{"the cluster": "end_outage"}`."""
+    return by_place(each for each in pending if each.node is None and breaks(each))
+
+
+def breaks(pending: PendingUndo) -> bool:
+    """Return whether nodes are broken while it is pending; of one that nobody knows, yes."""
+    known = _known(pending.action)
+    return known is None or known.breaks
+
+
+def serving(action: str) -> bool:
+    """Return whether the node or cluster serves as a whole while the undo `action` is pending."""
+    known = _known(action)
+    return not action or (known is not None and (known.serves or not known.breaks))
+
+
+def by_place(pending: Iterable[PendingUndo]) -> dict[str, str]:
+    """Return what is pending for each node or the cluster: `{"n1": "start_node then …"}`."""
+    found: dict[str, list[PendingUndo]] = {}
+    for each in pending:
+        found.setdefault(each.node or "the cluster", []).append(each)
+    return {
+        place: _THEN.join(_words(each) for each in sorted(undos, key=_rank))
+        for place, undos in found.items()
+    }
+
+
+def describe(pending: PendingUndo) -> str:
+    """Return it for people: `remove_node n6`, `replication_factor n2 back to 2`."""
+    words = _words(pending)
+    if pending.node is None:
+        return words
+    first, _, rest = words.partition(" ")
+    return f"{first} {pending.node} {rest}".rstrip()
+
+
+def in_order(pending: Sequence[PendingUndo]) -> Iterator[list[PendingUndo]]:
+    """Yield what is pending in the order in which it is put back: what is yielded together is one.
+
+    If one of these fails the rest of its list is not tried. A node whose wipe is to be finished
+    comes after the other nodes: they have to have its data by then.
+    """
+    nodes: dict[str, list[PendingUndo]] = {}
+    for each in pending:
+        if each.node is not None and breaks(each):
+            nodes.setdefault(each.node, []).append(each)
+    of_nodes = [sorted(undos, key=_rank) for undos in nodes.values()]
+    yield from sorted(of_nodes, key=lambda undos: undos[0].action == FINISH_WIPE)
+    yield from ([each] for each in reversed(pending) if each.node is None or not breaks(each))
+
+
+def members(
+    nodes: Sequence[Node], every: Sequence[Node], pending: Sequence[PendingUndo]
+) -> list[Node]:
+    """Return who the cluster consists of while this is pending; `nodes` are its members else."""
+    added = {each.node for each in pending if each.action == "remove_node"}
+    removed = {each.node for each in pending if each.action == "add_node"}
+    stay = [node for node in nodes if node.name not in removed]
+    return [*stay, *(n for n in every if n.name in added and n not in stay)]
+
+
+def _replaces(new: PendingUndo, old: PendingUndo) -> bool:
+    return new.node is not None and new.node == old.node and _rank(new) == _rank(old) == PROCESS
+
+
+def _rank(pending: PendingUndo) -> int:
+    known = _known(pending.action)
+    return PROCESS + 1 if known is None else known.rank
+
+
+def _words(pending: PendingUndo) -> str:
+    known = _known(pending.action)
+    return pending.action if known is None else known.describe(pending)
+
+
+def _known(action: str) -> "Undo | None":
+    from brownout.faults import registry
+
+    return registry.undo(action)

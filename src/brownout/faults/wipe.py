@@ -1,0 +1,148 @@
+"""Empty a stopped node's data directories; what was cut short is finished, or left for people."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brownout.base.errors import BrownoutError, Refused, UndoFailed
+from brownout.databases.adapter import Adapter
+from brownout.faults import guards
+from brownout.faults.acts import Act, Evidence
+from brownout.faults.fault import NodeFault, Undo
+from brownout.faults.guards import Guard
+from brownout.faults.undos import FINISH_WIPE, PendingUndo
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import Host, Proof
+
+if TYPE_CHECKING:
+    from brownout.faults.faults import Faults
+
+__all__ = ["FinishWipe", "WipeNode", "check_wipes", "guards_of_wipe"]
+
+#: How long the others may take to answer for what a stopped node holds, and after a heal.
+_ANSWERED_WITHIN_S = 10.0
+_HEALED_WITHIN_S = 60.0
+
+
+def guards_of_wipe(
+    cluster: Cluster, adapter: Adapter, host: Host, node: Node, lost: Sequence[str]
+) -> list[Guard]:
+    """Ask every guard of a wipe of `node` but whether it is stopped; nothing is touched.
+
+    `lost` is what the adapter says would be lost with its data.
+    """
+    against = ""
+    try:
+        host.check_wipe(adapter.data_directories(node))
+    except BrownoutError as error:
+        against = str(error)
+    return guards.of_wipe(cluster, node.name, lost, against)
+
+
+def check_wipes(faults: "Faults", nodes: Sequence[Node]) -> None:
+    """Refuse to stop nodes of which one is to be wiped then and may not be."""
+    found: list[Guard] = []
+    for node in nodes:
+        if faults.to_wipe(node):
+            lost = faults.would_lose(faults.gone(*nodes))
+            found += guards_of_wipe(faults.cluster, faults.adapter, faults.host(node), node, lost)
+    guards.refuse(found)
+
+
+class WipeNode(NodeFault):
+    """Empty the data directories that the own configuration of `node` names, and prove it.
+
+    Refuses unless the inventory says `allow_data_loss: true`, the node is proven stopped, and the
+    cluster was whole and redundant before. There is no undo: `start_node` lets the database fill
+    the node again from the others.
+    """
+
+    name, act, words, undo = "wipe_node", "wipe", "wiped", "start_node"
+    command = "wipe"
+
+    def directories(self, adapter: Adapter, node: Node) -> Sequence[Path]:
+        """Return what is emptied."""
+        return adapter.data_directories(node)
+
+    def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
+        """Refuse a wipe of a node that is not stopped, or that any other guard is against."""
+        host, cluster = faults.host(node), faults.cluster
+        state = host.running()
+        guards.refuse([guards.of_stopped(node.name, state.describe(), state.running)])
+        super().check(faults, node)
+        wanted = cluster.allow_data_loss != "all_copies"
+        lost = faults.would_lose(faults.gone(node), _ANSWERED_WITHIN_S * wanted)
+        guards.refuse(guards_of_wipe(cluster, faults.adapter, host, node, lost))
+
+    def inflict(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
+        """Write the intent between the last check and the first removal, then prove it.
+
+        A wipe without an intent never began, and is never finished.
+        """
+        directories = faults.adapter.data_directories(node)
+        named = {"directories": [str(each) for each in directories], "began": True}
+        act = Act("break", self.name, node.name, PendingUndo(self.undo, node.name), named)
+        entries: list[int] = []
+
+        def began() -> None:
+            entries.append(faults.begin(act))
+            faults.leave(PendingUndo(FINISH_WIPE, node.name, value=tuple(directories)))
+
+        try:
+            proof = faults.host(node).wipe(directories, began)
+        except BrownoutError as error:
+            for entry in entries:
+                faults.acts.failed(entry, error)
+            raise
+        faults.resolve(FINISH_WIPE, node.name)
+        return faults.complete(act, entries[0], lambda: proof)
+
+    def do(self, faults: "Faults", node: Node) -> Proof:
+        """See `inflict`."""
+        raise NotImplementedError
+
+
+class FinishWipe(Undo):
+    """Empty what a wipe left that was cut short, where every guard still allows it."""
+
+    name, act, words, module = FINISH_WIPE, "wipe", "wiped to the end", ""
+    rank = 0
+
+    def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
+        """Finish it, unless the node runs; else it stays stopped and `UndoFailed` says why.
+
+        The node's own configuration has to name what the record of the wipe names.
+        """
+        node = faults.cluster.node(str(pending.node))
+        if faults.host(node).running().running:
+            faults.resolve(FINISH_WIPE, node.name)
+            return
+        try:
+            named = faults.adapter.data_directories(node, begun=True)
+            if set(named) != set(pending.value or ()):
+                raise Refused(
+                    f"the record of its wipe names {_paths(pending.value or ())}, but its own "
+                    f"configuration names {_paths(named)}"
+                )
+            cluster, now = faults.cluster, datetime.now(UTC)
+            found = guards.of_cluster(cluster, ["wipe"], faults.confirmation, now)
+            lost = faults.would_lose(faults.gone(node), _HEALED_WITHIN_S)
+            guards.refuse([*found, *guards.of_wipe(cluster, node.name, lost, "")])
+            self.carry_out(faults, node, named)
+        except BrownoutError as error:
+            raise UndoFailed(
+                f"node `{node.name}` is left stopped: its wipe began and was cut short, so it "
+                f"would start on a part of its files, and what is left is not removed: {error}",
+                "see that the other nodes have all data; then empty its data directory yourself, "
+                "start it, and heal again",
+            ) from error
+
+    def carry_out(self, faults: "Faults", node: Node, directories: Sequence[Path]) -> Evidence:
+        """Empty them; the guards were asked."""
+        act = Act("mend", self.name, node.name)
+        return faults.carry_out(act, lambda: faults.host(node).wipe(directories))
+
+
+def _paths(directories: Sequence[Path]) -> str:
+    return ", ".join(f"`{each}`" for each in directories) or "no directory"
