@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests import chaos_runner as chaos
 from tests.waiting import await_whole
@@ -57,7 +58,7 @@ def kill_and_heal(
     where: Path,
     mark: str,
     after_s: float = 0.0,
-    experiment: str = "node-wipe",
+    experiment: str | dict[str, Any] = "node-wipe",
     options: Sequence[str] = (),
     damage: Callable[[Path], None] = lambda _: None,
     env: Mapping[str, str] | None = None,
@@ -79,10 +80,10 @@ def kill_and_heal(
 
 
 def _start(
-    where: Path, name: str, options: Sequence[str], env: Mapping[str, str]
+    where: Path, wanted: str | dict[str, Any], options: Sequence[str], env: Mapping[str, str]
 ) -> subprocess.Popen[str]:
     where.mkdir()
-    experiment = chaos.quick(chaos.load(name))
+    experiment = chaos.quick(chaos.load(wanted) if isinstance(wanted, str) else wanted)
     return chaos.start(experiment, where, *options, env=env)
 
 

@@ -10,15 +10,17 @@ from brownout.cli.arguments import Json
 
 __all__ = ["list_"]
 
-KINDS = ("experiments", "gamedays", "workloads", "clusters", "actions", "probes")
-Kind = Literal["all", "experiments", "gamedays", "workloads", "clusters", "actions", "probes"]
+KINDS = ("experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes")
+Kind = Literal[
+    "all", "experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes"
+]
 Row = tuple[str, str]
 
 
 def list_(
     kind: Annotated[Kind, typer.Argument(help="Only these.")] = "all", as_json: Json = False
 ) -> None:
-    """List experiments, game days, workloads, clusters, actions and probes, each with one line."""
+    """List experiments, game days, workloads, clusters, faults, actions, probes: a line each."""
     wanted = KINDS if kind == "all" else (kind,)
     found = {name: list(_rows(name)) for name in wanted}
     if as_json:
@@ -49,6 +51,8 @@ def _rows(kind: str) -> Iterator[Row]:
         yield from _workloads()
     elif kind == "clusters":
         yield from _clusters()
+    elif kind == "faults":
+        yield from _faults()
     else:
         yield from _activities(kind)
 
@@ -76,6 +80,20 @@ def _clusters() -> Iterator[Row]:
         members = cluster.lab.members if cluster.lab else len(cluster.nodes)
         kind = "a lab on this machine" if cluster.lab else cluster.environment
         yield name, f"{cluster.database}, {members} members, {kind}"
+
+
+def _faults() -> Iterator[Row]:
+    """Every act, as `needs` and `deny_acts` call it, with its actions and the package it is of."""
+    from brownout.faults import registry
+
+    acts: dict[str, list[str]] = {}
+    for fault in registry.faults().values():
+        undone = f" (undone by {fault.undo})" if fault.undo not in ("", fault.name) else ""
+        package = type(fault).__module__.partition(".")[0]
+        whose = "" if package == "brownout" else f" of {package}"
+        acts.setdefault(fault.act, []).append(f"{fault.name}{undone}{whose}")
+    for act, names in sorted(acts.items()):
+        yield act, ", ".join(names)
 
 
 def _activities(kind: str) -> Iterator[Row]:
