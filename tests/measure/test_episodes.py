@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from brownout.measure.episodes import Milestone, episodes, has_landed, milestone
-from brownout.measure.milestones import milestones_of
+from brownout.measure.milestones import milestones_of, not_before
 from brownout.run.events import Event
 
 END = 90.0
@@ -115,6 +115,38 @@ def test_a_milestone_that_was_revoked_has_the_time_at_which_it_was_reached_for_g
     (found,) = episodes([KILL, START, early, revoked("rejoined", 45.0)], END)
     assert milestones_of(found, 20.3).rejoin_time is None
     assert milestone(found, "rejoined") == Milestone(45.0, None)
+
+
+@pytest.mark.parametrize("last", [[], [reached("rejoined", 45.0, None)]], ids=["", "missed"])
+def test_redundancy_bounds_a_rejoining_that_was_revoked_and_not_seen_again(
+    last: list[Event],
+) -> None:
+    again = reached("redundant", 46.0, 47.2)
+    seen = [KILL, START, REJOINED, REDUNDANT, revoked("redundant", 44.0), revoked("rejoined", 45.0)]
+    (found,) = episodes([*seen, *last, again], END)
+    assert milestone(found, "rejoined") == Milestone(45.0, 47.2)
+    times = milestones_of(found, 20.3)
+    assert times.rejoin_time == pytest.approx((24.7, 26.9))
+    assert times.rejoin_time_after_start == pytest.approx((21.0, 23.2))
+    assert times.redundancy_time == pytest.approx((25.7, 26.9))
+    assert not_before(found, 20.3) == {}
+
+
+def test_redundancy_that_was_revoked_bounds_nothing() -> None:
+    seen = [KILL, START, REJOINED, REDUNDANT, revoked("rejoined", 45.0), revoked("redundant", 45.1)]
+    (found,) = episodes(seen, END)
+    assert milestone(found, "rejoined") == Milestone(45.0, None)
+
+
+def test_redundancy_before_a_no_bounds_nothing() -> None:
+    late = revoked("redundant", END + 0.1)  # of the same look, whose second half came too late
+    (found,) = episodes([KILL, START, REJOINED, REDUNDANT, revoked("rejoined", 89.9), late], END)
+    assert milestone(found, "rejoined") == Milestone(89.9, None)
+
+
+def test_where_nobody_looked_for_rejoining_redundancy_says_nothing_of_it() -> None:
+    (found,) = episodes([KILL, START, REDUNDANT], END)
+    assert milestone(found, "rejoined") is None
 
 
 def test_what_is_put_back_after_the_load_revokes_nothing() -> None:

@@ -10,7 +10,7 @@ from brownout.databases.adapter import Adapter
 from brownout.faults.faults import Faults
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
-from brownout.session.milestones import Looks, MilestoneWatcher
+from brownout.session.milestones import Course, Looks, MilestoneWatcher
 
 #: What looks at a member said, a second each: it was SECONDARY for one, then in ROLLBACK for 210 s.
 ROLLBACK = [*[False] * 18, True, *[False] * 210, *[True] * 10]
@@ -48,12 +48,26 @@ def test_what_was_revoked_and_not_reached_again_is_not_reached() -> None:
 def test_a_look_without_an_answer_breaks_a_row_and_revokes_nothing() -> None:
     looks, told = looked([False, True, True, None, *[True] * 4, None, True])
     assert told == ["reached at 7"]
-    assert (looks.crossing.last_no, looks.crossing.first_yes) == (3.0, 4.25)
+    assert (looks.crossing.last_no, looks.crossing.first_yes) == (0.0, 4.25), "it is no no either"
 
 
 @pytest.mark.parametrize(("hold_s", "told"), [(0.0, "reached at 1"), (2.0, "reached at 3")])
 def test_it_is_reached_when_the_row_is_as_long_as_the_hold(hold_s: float, told: str) -> None:
     assert looked([False, *[True] * 9], hold_s)[1] == [told]
+
+
+def test_redundancy_says_that_every_member_rejoined_however_long_its_looks_took() -> None:
+    course, told = Course(hold_s=1.0), []
+    course.take("changed", 0.0, 0.1, True, {})
+    course.take("rejoined", 1.0, 1.1, False, {})
+    course.take("redundant", 1.1, 1.1, False, {})
+    # Of 0.95 s between the looks at one, and 1.55 s at the other: a busy machine.
+    for asked, answered, redundant in [(1.2, 2.5, 2.6), (2.7, 3.45, 4.15)]:
+        told += course.take("rejoined", asked, answered, True, {})
+        told += course.take("redundant", answered, redundant, True, {})
+    assert [(each.name, each.first_yes) for each in told] == [("rejoined", 2.5), ("redundant", 2.6)]
+    assert course["rejoined"].reached
+    assert course["redundant"].reached
 
 
 @pytest.fixture
@@ -80,6 +94,12 @@ def test_redundancy_that_a_cluster_loses_again_is_revoked_and_awaited_anew(
         first = watcher.wait("redundant", 60)
         assert first.first_yes is not None
         assert time.monotonic() - first.first_yes >= 1.0, "the wait is over when the hold is"
+        host_for(node).pause()  # it gives no answer, which is not a no
+        await_state("silent", lambda: adapter.stable("rejoined").unknown)
+        time.sleep(1.0)  # several looks, none of which gets an answer
+        host_for(node).resume()
+        await_state("answering", lambda: adapter.stable("redundant").reached)
+        assert all(yes for _, yes in told), told
         host_for(node).stop("kill")  # by somebody else: nothing of the fault
         host_for(node).start()
         await_state("revoked", lambda: ("redundant", False) in told)

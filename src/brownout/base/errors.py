@@ -5,6 +5,7 @@ BrownoutError                    something brownout can explain; the hint says w
 ├── Unsupported                  this database or host cannot do that: nothing was touched
 ├── Refused                      a guard said no: nothing was touched
 ├── ClusterError                 the cluster did not answer or not as wanted
+│   └── NoAnswer                 a node gave none in time, so that nobody knows how it is
 ├── HostError                    a process or machine did not do as told; the message has its state
 ├── GeneratorError               the load generator failed; the load may be incomplete
 ├── RunDirectoryError            a run directory cannot be made, written or read
@@ -28,6 +29,7 @@ __all__ = [
     "GeneratorError",
     "HostError",
     "Inconclusive",
+    "NoAnswer",
     "Refused",
     "RunDirectoryError",
     "UndoFailed",
@@ -86,6 +88,10 @@ class Refused(BrownoutError):
 
 class ClusterError(BrownoutError):
     """The cluster did not answer, or not as wanted."""
+
+
+class NoAnswer(ClusterError):
+    """A node gave no answer in time: it may be well or not. One that refuses has answered."""
 
 
 class HostError(BrownoutError):

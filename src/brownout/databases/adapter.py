@@ -52,11 +52,13 @@ class Member:
 class MilestoneState:
     """Whether a milestone is reached now, and what that was read from.
 
-    `detail["missing"]` lists in words what is still wanted.
+    `detail["missing"]` lists in words what is still wanted. `unknown` is that nothing is missing
+    but the answers of nodes that gave none in time, and that no other node sees as down.
     """
 
     reached: bool
     detail: Mapping[str, Any] = field(default_factory=dict)
+    unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,22 @@ def _is_reached(event: Event, name: str) -> bool:
 
 
 def milestone(episode: Episode, name: str) -> Milestone | None:
-    """Return when milestone `name` was reached, at last; None if nobody looked for it."""
+    """Return when milestone `name` was reached, at last; None if nobody looked for it.
+
+    Redundancy includes that every node rejoined, so that it bounds a rejoining not seen again.
+    """
+    found = _latest(episode, name)
+    if name != "rejoined" or found is None or found.first_yes is not None:
+        return found
+    redundant = _latest(episode, "redundant")
+    if redundant is None or redundant.first_yes is None:
+        return found
+    if found.last_no is not None and found.last_no > redundant.first_yes:
+        return found
+    return replace(found, first_yes=redundant.first_yes)
+
+
+def _latest(episode: Episode, name: str) -> Milestone | None:
     found = [event for event in episode.milestones if event.name == name]
     if not found:
         return None

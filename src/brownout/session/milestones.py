@@ -39,7 +39,8 @@ class Looks:
     """What one look after the other says of a milestone.
 
     It is reached at the first look of an unbroken row that says yes for `hold_s` seconds, and a
-    later no revokes it. A look without an answer (None) breaks the row, and revokes nothing.
+    later no revokes it. A look without an answer (None) breaks the row, and is no no: it revokes
+    nothing.
     """
 
     def __init__(self, name: str, hold_s: float) -> None:
@@ -68,10 +69,34 @@ class Looks:
                 return False
             self.crossing = self._row
             return True
-        if self.reached and yes is None:
+        self._row = None
+        if yes is None:
             return False
-        self._row, self.crossing = None, Crossing(name, last_no=asked)
+        self.crossing = Crossing(name, last_no=asked)
         return before.first_yes is not None
+
+
+class Course:
+    """What all looks at a cluster say of all milestones since the latest fault."""
+
+    def __init__(self, hold_s: float) -> None:
+        self._looks: dict[str, Looks] = {name: Looks(name, hold_s) for name in ORDER}
+        self._looks["changed"] = Looks("changed", 0.0)  # a change is an event, and need not last
+
+    def __getitem__(self, name: str) -> Looks:
+        return self._looks[name]
+
+    def take(
+        self, name: str, asked: float, answered: float, yes: bool | None, detail: dict[str, Any]
+    ) -> list[Crossing]:
+        """Take one look; return the milestones that were reached or revoked by it.
+
+        Each milestone includes the ones before it: a yes is one of theirs, too, and at the end of a
+        row it may be the only look at that moment.
+        """
+        names = ORDER[: ORDER.index(name) + 1] if yes and name in ORDER else (name,)
+        changed = [each for each in names if self[each].look(asked, answered, yes, detail)]
+        return [self[each].crossing for each in changed]
 
 
 class MilestoneWatcher:
@@ -94,7 +119,7 @@ class MilestoneWatcher:
         self._hold_s = hold_s
         self._before = ""
         self._stop = threading.Event()
-        self._looks: dict[str, Looks] = {}
+        self._course: Course | None = None
         self._unnoticed = False
         self._thread: threading.Thread | None = None
 
@@ -103,8 +128,7 @@ class MilestoneWatcher:
         self.stop()
         self._before = self._adapter.signature()
         self._unnoticed = False
-        self._looks = {name: Looks(name, self._hold_s) for name in ORDER}
-        self._looks["changed"] = Looks("changed", 0.0)  # a change is an event, and need not last
+        self._course = Course(self._hold_s)
 
     def start(self) -> None:
         """Begin to poll; safe to call again while polling."""
@@ -126,7 +150,7 @@ class MilestoneWatcher:
 
     def crossing(self, name: str) -> Crossing:
         """Return where milestone `name` stands now."""
-        return self._looks[name].crossing if name in self._looks else Crossing(name)
+        return self._course[name].crossing if self._course else Crossing(name)
 
     def passed(self, name: str) -> bool:
         """Whether `name` needs no more waiting: reached, or the cluster never noticed the fault."""
@@ -139,9 +163,9 @@ class MilestoneWatcher:
         A row of looks that says yes at the end of the time is waited for until it is decided.
         """
         deadline = time.monotonic() + timeout_s
-        while name in self._looks:
+        while self._course:
             found = self.crossing(name)
-            over = time.monotonic() >= deadline and not self._looks[name].undecided
+            over = time.monotonic() >= deadline and not self._course[name].undecided
             if found.first_yes is not None or self.passed(name) or over:
                 return found
             self._stop.wait(POLL_S)
@@ -157,7 +181,7 @@ class MilestoneWatcher:
             changed = self._look_for_change(mended_at)
             if changed:
                 self._look_at_milestones()
-            calm = changed and all(self._looks[name].reached for name in ORDER)
+            calm = changed and all(self.passed(name) for name in ORDER)
             self._stop.wait(CALM_POLL_S if calm else POLL_S)
 
     def _look_for_change(self, mended_at: float | None) -> bool:
@@ -173,24 +197,28 @@ class MilestoneWatcher:
         return self.passed("changed")
 
     def _look_at_milestones(self) -> None:
-        """Ask for each milestone in turn; each includes the one before it."""
-        yes: bool | None = True
+        """Ask for each milestone in turn; each includes the one before it.
+
+        What is not mended is not asked for: whatever was answered, it would be a no.
+        """
+        yes: bool | None = self._is_mended()
         for name in ORDER:
             asked = time.monotonic()
             detail: dict[str, Any] = {}
             if yes:
                 state: MilestoneState | None = self._ask(partial(self._adapter.stable, name))
-                yes = None if state is None else state.reached and self._is_mended()
+                yes = None if state is None or state.unknown else state.reached
                 detail = dict(state.detail) if state else {}
             self._take(name, asked, yes, detail)
 
     def _take(self, name: str, asked: float, yes: bool | None, detail: dict[str, Any]) -> None:
-        if self._looks[name].look(asked, time.monotonic(), yes, detail):
-            self._report(self.crossing(name))
+        if self._course is not None:
+            for crossing in self._course.take(name, asked, time.monotonic(), yes, detail):
+                self._report(crossing)
 
     @staticmethod
     def _ask(question: Callable[[], Any]) -> Any | None:
-        """Ask; a cluster that cannot answer has not reached anything."""
+        """Ask; None where the cluster cannot answer."""
         try:
             return question()
         except BrownoutError:

@@ -65,6 +65,28 @@ def answers(*said: str) -> list[View]:
     return [View(f"n{n}", "", {COMMAND: text}) for n, text in enumerate(said, start=1)]
 
 
+MUTE = View("n3", "", error="it does not answer", timed_out=True)
+
+
+@pytest.mark.parametrize(
+    ("views", "unknown"),
+    [
+        ([*answers("ABC", "ABC"), MUTE], True),
+        ([MUTE, MUTE], True),
+        ([*answers("ABC", "ABC"), SILENT], False),
+        ([*answers("ABC", "ERROR::unstable-cluster"), MUTE], False),
+        ([*answers("ABC", "DEF"), MUTE], False),
+        (answers("ABC", "ABC"), False),
+    ],
+)
+def test_a_node_that_gives_no_answer_is_not_away_unless_others_say_so(
+    views: list[View], unknown: bool
+) -> None:
+    state = judge(views, COMMAND)
+    assert state.unknown is unknown
+    assert not (state.unknown and state.reached)
+
+
 def test_stable_is_one_key_on_every_node() -> None:
     assert COMMAND == "cluster-stable:size=2;ignore-migrations=false"
     assert judge(answers("ABC", "ABC"), COMMAND).reached

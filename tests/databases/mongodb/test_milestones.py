@@ -48,7 +48,11 @@ def view(
 
 
 def silent(node: str) -> View:
-    return View(node, ADDRESSES[node], error="no answer in time")
+    return View(node, ADDRESSES[node], error="no answer in time", timed_out=True)
+
+
+def refusing(node: str) -> View:
+    return View(node, ADDRESSES[node], error="connection refused")
 
 
 WHOLE = [view("n1"), view("n2", "PRIMARY"), view("n3")]
@@ -111,6 +115,32 @@ def test_what_is_missing_holds_up_its_milestone_and_the_ones_after(
         state = judge(name, views)
         assert state.reached is (name not in held_up)
         assert (missing in state.detail["missing"]) is (name in held_up)
+
+
+#: Views, and whether nobody knows by them whether all members rejoined, and are redundant.
+UNSURE: list[tuple[str, list[View], bool, bool]] = [
+    ("whole", WHOLE, False, False),
+    ("a secondary gives no answer", [silent("n1"), *WHOLE[1:]], True, True),
+    ("the primary gives none", [WHOLE[0], silent("n2"), WHOLE[2]], True, True),
+    ("none gives one", [silent("n1"), silent("n2"), silent("n3")], True, True),
+    ("it is down", [refusing("n1"), *WHOLE[1:]], False, False),
+    ("another is down", [silent("n1"), WHOLE[1], refusing("n3")], False, False),
+    ("another is no copy", [silent("n1"), WHOLE[1], view("n3", behind_s=11)], True, False),
+    ("another is in rollback", [silent("n1"), WHOLE[1], view("n3", "ROLLBACK")], False, False),
+    ("others see it down", [silent("n1"), view("n2", "PRIMARY", health={"n1": 0}), WHOLE[2]],
+     False, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("views", "rejoined", "redundant"), [each[1:] for each in UNSURE], ids=[e[0] for e in UNSURE]
+)
+def test_a_member_that_gives_no_answer_is_not_away_unless_others_say_so(
+    views: list[View], rejoined: bool, redundant: bool
+) -> None:
+    assert judge("rejoined", views).unknown is rejoined
+    assert judge("redundant", views).unknown is redundant
+    assert judge("rejoined", views).reached is judge("redundant", views).reached is (views is WHOLE)
 
 
 def test_a_member_that_is_not_in_the_sets_configuration_makes_it_not_whole() -> None:

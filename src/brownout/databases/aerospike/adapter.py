@@ -80,8 +80,10 @@ class AerospikeAdapter(ResizingPart):
             return judge(self._panel.views((command,)), command)
         views = self._panel.views((command, *self._panel.numbers()))
         state = judge(views, command)
-        missing = [*state.detail["missing"], *(quiesced(views) if milestone == "whole" else ())]
-        return MilestoneState(not missing, {**state.detail, "missing": missing})
+        idle = quiesced(views) if milestone == "whole" else []
+        missing = [*state.detail["missing"], *idle]
+        unknown = state.unknown and not idle
+        return MilestoneState(not missing, {**state.detail, "missing": missing}, unknown)
 
     def signature(self) -> str:
         """Return the cluster's key; it changes when the nodes notice a change, and not before."""

@@ -6,7 +6,7 @@ map, and hides the answers of the others when one node answers with an error.
 
 from collections.abc import Sequence
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.aerospike.access import HEADER, OPEN, Access, exactly
 
 __all__ = ["ask", "is_error", "pairs"]
@@ -21,7 +21,7 @@ _NOT_LOGGED_IN = "ERROR:80:"
 def ask(
     address: str, commands: Sequence[str], timeout_s: float, access: Access = OPEN
 ) -> dict[str, str]:
-    """Return each command's answer, as `{"status": "ok"}`; `ClusterError` if the node is silent."""
+    """Return each command's answer, as `{"status": "ok"}`; `ClusterError` without one."""
     body = "".join(f"{command}\n" for command in commands).encode()
     try:
         with access.connect(address, timeout_s) as connection:
@@ -31,7 +31,8 @@ def ask(
                 raise ClusterError(f"`{address}` does not speak the Aerospike protocol")
             text = exactly(connection, size).decode(errors="replace")
     except OSError as error:
-        raise ClusterError(f"`{address}` does not answer: {error.strerror or error}") from error
+        found = NoAnswer if isinstance(error, TimeoutError) else ClusterError
+        raise found(f"`{address}` does not answer: {error.strerror or error}") from error
     if text.startswith(_NOT_LOGGED_IN) or f"\t{_NOT_LOGGED_IN}" in text:
         raise ClusterError(
             f"`{address}` wants a login", "give `connection.auth` a username and a password"

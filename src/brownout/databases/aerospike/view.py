@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.adapter import Member, MilestoneState
 from brownout.databases.aerospike.access import OPEN, Access
 from brownout.databases.aerospike.info import ask, is_error, pairs
@@ -20,12 +20,16 @@ _TOLD = (
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A node's answers by command; `error` instead if it gave none."""
+    """A node's answers by command; `error` instead if it gave none.
+
+    `timed_out` says that it did not answer in time, so that it may be well.
+    """
 
     node: str
     address: str
     answers: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
+    timed_out: bool = False
 
     @property
     def statistics(self) -> dict[str, str]:
@@ -89,7 +93,8 @@ def look(node: Node, commands: Sequence[str], timeout_s: float, access: Access =
     try:
         return View(node.name, node.address, ask(node.address, commands, timeout_s, access))
     except ClusterError as error:
-        return View(node.name, node.address, error=error.message)
+        timed_out = isinstance(error, NoAnswer)
+        return View(node.name, node.address, error=error.message, timed_out=timed_out)
 
 
 def member_of(view: View) -> Member:
@@ -111,13 +116,16 @@ def judge(views: Sequence[View], command: str) -> MilestoneState:
     """Return whether every node answers `command` with one and the same key.
 
     Nodes that were asked for their namespaces must have every partition available too.
+    A node that is away is missed by the others, which then answer with an error.
     """
     missing = [_unstable(v, said) for v in views if is_error(said := _said(v, command))]
     keys = sorted({_said(view, command) for view in views}) if not missing else []
     if len(keys) > 1:
         missing = [f"{view.node} is in cluster {_said(view, command)}" for view in views]
     missing += [f"{v.node}: {n} partitions are unavailable" for v in views if (n := _lacking(v))]
-    return MilestoneState(not missing, {"missing": missing, "cluster_keys": keys})
+    answering = [view for view in views if not view.timed_out]
+    unknown = len(answering) < len(views) and judge(answering, command).reached
+    return MilestoneState(not missing, {"missing": missing, "cluster_keys": keys}, unknown)
 
 
 def quiesced(views: Sequence[View]) -> list[str]:

@@ -19,7 +19,7 @@ from pymongo.errors import (
 )
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_fixed
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.mongodb.access import Access
 from brownout.inventory.model import Node
 
@@ -148,7 +148,10 @@ class Link:
         except ConfigurationError as error:
             raise ClusterError(f"{who}: {error}", "see `connection` in the inventory") from error
         except PyMongoError as error:
-            raise ClusterError(f"{who}: {_why_silent(error, self._node.address)}") from error
+            why = f"{who}: {_why_silent(error, self._node.address)}"
+            raise (NoAnswer if _is_silence(error) else ClusterError)(why) from error
+        except TimeoutError as error:
+            raise NoAnswer(f"{who}: no answer in time") from error
         except OSError as error:
             reason = error.strerror or str(error) or type(error).__name__
             raise ClusterError(f"{who}: {reason}") from error
@@ -172,6 +175,13 @@ def _is_transient(error: BaseException) -> bool:
     """Whether a second attempt may find what a stale connection hid. Silence is not that."""
     silent = isinstance(error, NetworkTimeout | ServerSelectionTimeoutError)
     return isinstance(error, AutoReconnect) and not silent
+
+
+def _is_silence(error: PyMongoError) -> bool:
+    """Whether the member said nothing at all, not even that it would not."""
+    if isinstance(error, ServerSelectionTimeoutError):
+        return "timed out" in _first(error) or "No servers found yet" in _first(error)
+    return error.timeout
 
 
 def _first(error: PyMongoError) -> str:

@@ -33,7 +33,22 @@ def judge(milestone: Milestone, views: Sequence[View]) -> MilestoneState:
     if milestone not in ("rejoined", "redundant", "whole"):
         wanted = "rejoined, redundant or whole"
         raise ConfigurationError(f"milestone: found {milestone!r}, wanted {wanted}")
-    return MilestoneState(not missing, _detail(views, missing))
+    unknown = bool(missing) and _is_unknown(milestone, views)
+    return MilestoneState(not missing, _detail(views, missing), unknown)
+
+
+def _is_unknown(milestone: Milestone, views: Sequence[View]) -> bool:
+    """Whether nothing is missing but answers of members that nobody else sees down."""
+    rest = [view for view in views if not view.timed_out]
+    silent = {view.address for view in views} - {view.address for view in rest}
+    seen_down = {address for view in rest for address, health in view.others.items() if not health}
+    if not silent or silent & seen_down or any(_not_rejoined(rest)):
+        return False
+    if milestone == "rejoined":
+        return True
+    if primary_of(rest) is None:  # it may be one of the silent ones
+        return True
+    return not _not_redundant(rest) and not (milestone == "whole" and _not_whole(views))
 
 
 def primary_of(views: Sequence[View]) -> View | None:

@@ -61,4 +61,4 @@ class Panel:
             return future.result()
         self._overdue[node.name] = future
         silence = f"member `{node.name}` ({node.address}): no answer within {patience_s:g} s"
-        return View(node.name, node.address, error=silence)
+        return View(node.name, node.address, error=silence, timed_out=True)

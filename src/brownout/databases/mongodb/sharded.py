@@ -80,8 +80,8 @@ class ShardedAdapter:
             for name, state in states.items()
             for words in state.detail["missing"]
         ]
-        if milestone == "whole":
-            missing += self._told_by_routers()
+        told = self._told_by_routers() if milestone == "whole" else []
+        missing += told
         detail: dict[str, Any] = {
             "missing": missing,
             "primaries": {name: state.detail["primary"] for name, state in states.items()},
@@ -90,7 +90,8 @@ class ShardedAdapter:
                 state.detail["members"].items()
             },
         }  # fmt: skip
-        return MilestoneState(not missing, detail)
+        unknown = not told and all(state.reached or state.unknown for state in states.values())
+        return MilestoneState(not missing, detail, bool(missing) and unknown)
 
     def signature(self) -> str:
         """Return a line that changes when a member of any shard goes, comes or changes its role."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.mongodb.initial_sync import copying
 from brownout.databases.mongodb.link import CommandFailed, Link
 from brownout.inventory.model import Node
@@ -23,13 +23,17 @@ _ROLES = {"PRIMARY": "primary", "SECONDARY": "secondary"}
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One member's answers to `hello` and `replSetGetStatus`; empty with `error` if it had none."""
+    """One member's answers to `hello` and `replSetGetStatus`; empty with `error` if it had none.
+
+    `timed_out` says that it did not answer in time, so that it may be well.
+    """
 
     node: str
     address: str
     hello: Mapping[str, Any] = field(default_factory=dict)
     status: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
+    timed_out: bool = False
 
     @property
     def state(self) -> str:
@@ -129,14 +133,19 @@ def look(node: Node, link: Link) -> View:
     try:
         hello = link.ask("hello")
     except ClusterError as error:
-        return View(node.name, node.address, error=error.message)
+        return _without(node, error)
     try:
         status = link.ask("replSetGetStatus")
     except CommandFailed as error:
         return View(node.name, node.address, hello, error=error.message)
     except ClusterError as error:
-        return View(node.name, node.address, error=error.message)
+        return _without(node, error)
     return View(node.name, node.address, hello, status)
+
+
+def _without(node: Node, error: ClusterError) -> View:
+    timed_out = isinstance(error, NoAnswer)
+    return View(node.name, node.address, error=error.message, timed_out=timed_out)
 
 
 def reasons(views: Sequence[View]) -> str:
