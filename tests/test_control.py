@@ -239,6 +239,9 @@ def test_a_signal_in_mid_fault_aborts_and_puts_everything_back(
     ran = _stopped_in_mid_fault(tmp_path, [sent], Random(0))
     _check_put_back(ran, lab_mongodb)
     assert [event["reason"] for event in ran.events if event["type"] == "abort"] == [cause]
+    names = [event["name"] for event in ran.events]
+    assert names.index("put_back") < names.index("ledger_read"), "nothing delays the putting back"
+    assert (ran.impact["ledger"]["state"], ran.impact["ledger"]["unread"]) == ("clean", 0)
 
 
 def test_a_run_whose_terminal_is_closed_puts_everything_back_and_is_judged(

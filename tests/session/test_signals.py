@@ -50,9 +50,11 @@ def test_the_first_signal_ends_what_goes_on_and_no_other_does(
     deaf.arm(heard.append)
     with pytest.raises(raised):
         os.kill(os.getpid(), first)
+    assert not deaf.told_again
     for number in DeafToSignals.SIGNALS:
         os.kill(os.getpid(), number)
     assert heard == [first]
+    assert deaf.told_again
     deaf.stop()
     assert signal.getsignal(signal.SIGTERM) is _as_chaos_toolkit
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

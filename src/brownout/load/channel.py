@@ -96,6 +96,11 @@ class Channel:
                         self._where(),
                     )
 
+    def terminate(self) -> None:
+        """Have the process leave off what it does and end; `close` still has to be called."""
+        if self._process.poll() is None:
+            self._process.terminate()
+
     def close(self, last_words: Mapping[str, Any]) -> int:
         """End the process, gently if it lets us, and return its exit code. Safe to repeat."""
         if self._process.poll() is None:

@@ -193,6 +193,10 @@ class Generator:
         self._collect()
         return verified
 
+    def give_up(self) -> None:
+        """End what it does now, as `verify` in another thread, which then raises."""
+        self._channel.terminate()
+
     def clean(self) -> None:
         """Remove from the database what the load made, and nothing else."""
         self._channel.send({"cmd": "clean"})

@@ -1,5 +1,6 @@
 """End a run: wait for redundancy and hold, stop the load, read the ledger back."""
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -46,15 +47,38 @@ def await_hold(
 
 
 def read_ledger_back(
-    generator: AnyGenerator, adapter: Adapter, log: EventLog, say: Say
+    generator: AnyGenerator,
+    adapter: Adapter,
+    log: EventLog,
+    say: Say,
+    limit_s: float | None = None,
+    told_to_end: Stopped = lambda: False,
 ) -> str | None:
     """Read every verified key back from whatever of the cluster answers; return why not, if so.
 
     Whether every node is there is written down: what is missing may lie on one that is not.
+    After `limit_s`, and where somebody tells it to end, the reading is given up, and its generator.
     """
     log.point("note", "ledger_read", all_nodes=adapter.stable("rejoined").reached)
+    given_up: list[str] = []
+    read = threading.Event()
+
+    def watch() -> None:
+        deadline = time.monotonic() + (threading.TIMEOUT_MAX if limit_s is None else limit_s)
+        while not read.wait(0.1):
+            if told_to_end() or time.monotonic() > deadline:
+                late = f"it took longer than {limit_s:g} s" if limit_s else ""
+                given_up.append("it was told to end" if told_to_end() else late)
+                generator.give_up()
+                return
+
+    watcher = threading.Thread(target=watch, name="reading back", daemon=True)
+    watcher.start()
     try:
         generator.verify(lambda done, total: say(f"reading the ledger back {done}/{total}"))
     except BrownoutError as error:
-        return f"the ledger could not be read back: {error}"
+        return f"the ledger could not be read back: {given_up[0] if given_up else error}"
+    finally:
+        read.set()
+        watcher.join()
     return None

@@ -83,6 +83,10 @@ class Interruption:
         """The run is ending early, for its reason: no signal is to disturb that."""
         self._deaf.listen()
 
+    def told_again(self) -> bool:
+        """Whether a signal came while the run was ending: who sent it is in a hurry."""
+        return self._deaf.told_again
+
     def must_stop(self) -> bool:
         """Whether no further activity may start; undoing may always."""
         return bool(self.reason) and not self._undoing

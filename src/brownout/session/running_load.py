@@ -1,6 +1,7 @@
 """The load of a run: started once, ended once; its clock goes on until the run is judged."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import asdict
 
 from brownout.base.errors import BrownoutError, ConfigurationError
@@ -59,8 +60,19 @@ class RunningLoad:
         self._wrote = True
         self._generator.start()
 
-    def end(self, adapter: Adapter, log: EventLog, *, read_back: bool, stays: bool) -> None:
-        """Stop the load, once; where the cluster `stays`, say what is left in it."""
+    def end(
+        self,
+        adapter: Adapter,
+        log: EventLog,
+        *,
+        stays: bool,
+        limit_s: float | None = None,
+        told_to_end: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Stop the load, once, and read the ledger back, within `limit_s` and until told to end.
+
+        Where the cluster `stays`, say what is left in it.
+        """
         if self._ended:
             return
         self._ended = True
@@ -68,10 +80,11 @@ class RunningLoad:
             self._status.phase = "stopping the load"
             log.point("phase", "load_stopped")
             self.generator.stop()
-            if read_back:
-                problem = ending.read_ledger_back(self.generator, adapter, log, self._status.say)
-                if problem:
-                    logger.warning(problem)
+            problem = ending.read_ledger_back(
+                self.generator, adapter, log, self._status.say, limit_s, told_to_end
+            )
+            if problem:
+                logger.warning(problem)
         except BrownoutError as error:
             logger.error(str(error))
         finally:

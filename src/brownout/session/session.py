@@ -48,6 +48,9 @@ __all__ = ["Session"]
 
 logger = logging.getLogger("chaostoolkit")
 
+#: How long the ledger of a run that a person or a stop condition ended is read back.
+READ_BACK_LIMIT_S = 20.0
+
 
 class Session:
     """One run on one cluster; called from Chaos Toolkit's main thread only.
@@ -274,13 +277,13 @@ class Session:
         if self._finished or self._method != "ended":
             return
         self._finished = True
-        stopped = self.interruption.aborted
         if self._watch and self.faults.acts.broke_something and self.faults.settled:
             self._await_end(self._watch)
         else:
             self.hold()
-        self._end_load(read_back=not stopped())
-        self._impact = analyze(self.directory.path)
+        if not self.interruption.aborted():  # else everything is put back first
+            self._load.end(self.adapter, self._log(), stays=not self._brought_up)
+            self._impact = analyze(self.directory.path)
 
     def _await_end(self, watch: ClusterWatch) -> None:
         """Wait for redundancy and the hold; again where the cluster lost redundancy meanwhile."""
@@ -303,7 +306,7 @@ class Session:
         try:
             failures = self._put_back()
             if self._load.began:
-                self._end_load(read_back=not self.interruption.aborted())
+                self._end_load()
         finally:
             self._release(keep_claim=bool(failures))
         if self._trail is None:
@@ -346,9 +349,15 @@ class Session:
             self._log().point("phase", "put_back")
         return failures
 
-    def _end_load(self, read_back: bool) -> None:
-        stays = not self._brought_up
-        self._load.end(self.adapter, self._log(), read_back=read_back, stays=stays)
+    def _end_load(self) -> None:
+        """All is put back: who ended the run waits for the ledger only so long."""
+        limit_s = READ_BACK_LIMIT_S if self.interruption.aborted() else None
+        if limit_s is not None:
+            logger.info(f"reading the ledger back, at most {limit_s:g} s; another Ctrl-C ends it")
+        told_again, stays = self.interruption.told_again, not self._brought_up
+        self._load.end(
+            self.adapter, self._log(), stays=stays, limit_s=limit_s, told_to_end=told_again
+        )
 
     def _release(self, keep_claim: bool) -> None:
         self.status.phase = "cleaning up"

@@ -37,7 +37,7 @@ class DeafToSignals:
 
     SIGINT, SIGTERM, SIGHUP (the terminal was closed) and Chaos Toolkit's own. A second one would
     raise in the middle of what the first one began: Chaos Toolkit then never comes to where
-    everything is put back.
+    everything is put back. That there was one is known by `told_again`.
 
     Only the main thread may use it. `kill -9` still works; `brownout heal` is for after that.
     """
@@ -52,7 +52,7 @@ class DeafToSignals:
 
     def __init__(self) -> None:
         self._before: dict[int, Handler] = {}
-        self._deaf = False
+        self._deaf = self.told_again = False
         self._heard: Callable[[signal.Signals], None] = lambda _: None
 
     def arm(self, heard: Callable[[signal.Signals], None]) -> None:
@@ -81,7 +81,10 @@ class DeafToSignals:
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         if self._deaf:
-            logger.warning("brownout is putting everything back; this takes some seconds")
+            self.told_again = True
+            logger.warning(
+                "brownout puts everything back all the same; it reads no more of the ledger"
+            )
             return
         self._deaf = True
         self._heard(signal.Signals(number))

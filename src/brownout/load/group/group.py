@@ -170,6 +170,11 @@ class GeneratorGroup:
         self._unmerged.discard("ledger")
         return {name: sum(one[name] for one in found) for name in ("keys", "read", "unread")}
 
+    def give_up(self) -> None:
+        """End what each does now, as `verify` in another thread, which then raises."""
+        for generator in self._parts:
+            generator.give_up()
+
     def clean(self) -> None:
         """Remove from the database what the load made, and nothing else."""
         self._first(lambda first: first.clean())
