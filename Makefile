@@ -8,12 +8,16 @@ INSTALLED := $(VENV)/.brownout-installed
 FUZZ_S ?= 60
 FUZZ_EXAMPLES ?= 2000
 FUZZED := $(sort $(dir $(shell find loadgen infra/lab -name fuzz_test.go 2>/dev/null)))
-GO_FILES := $(shell find loadgen infra/lab -path infra/lab/kubernetes -prune -o -name '*.go' -print 2>/dev/null)
+GO_FILES := $(shell find loadgen -name '*.go' 2>/dev/null)
+STAND_INS := $(addprefix src/brownout/bin/,asd-stand-in router-stand-in toxiproxy)
+STAND_IN_FILES := $(shell find infra/lab/asd infra/lab/router loadgen/driver/mongodb/shardkey \
+	-name '*.go' 2>/dev/null) infra/lab/go.mod infra/lab/go.sum
 KUBERNETES := build/kubernetes/kubernetes-lab
 S3 := build/kubernetes/versitygw
 KUBERNETES_FILES := $(shell find infra/lab/kubernetes -name '*.go' 2>/dev/null) \
 	infra/lab/kubernetes/go.mod infra/lab/kubernetes/go.sum
 GO = $(shell tools/find_go $(VENV))
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 MONGOD = $(shell $(BIN)/python -m brownout.infra.lab.mongod 2>/dev/null)
 
 .DEFAULT_GOAL := help
@@ -23,7 +27,7 @@ MONGOD = $(shell $(BIN)/python -m brownout.infra.lab.mongod 2>/dev/null)
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-23s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(INSTALLED) ## Make .venv, install brownout in it, build the load generator
+setup: $(INSTALLED) $(STAND_INS) ## Make .venv, install brownout in it, build the load generator and what labs need
 
 $(INSTALLED): pyproject.toml setup.py constraints.txt go.mod go.sum tools/build_backend.py $(GO_FILES)
 	@python=$$(tools/find_python) || exit 1; \
@@ -35,6 +39,14 @@ $(INSTALLED): pyproject.toml setup.py constraints.txt go.mod go.sum tools/build_
 	@$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@
 
+src/brownout/bin/asd-stand-in: PACKAGE := ./asd
+src/brownout/bin/router-stand-in: PACKAGE := ./router
+src/brownout/bin/toxiproxy: PACKAGE := github.com/Shopify/toxiproxy/v2/cmd/server
+$(STAND_INS): $(STAND_IN_FILES) | $(INSTALLED)
+	@echo "building $(@F) for labs"
+	@CGO_ENABLED=0 GOTOOLCHAIN=local $(GO) build -C infra/lab -trimpath -buildvcs=false -modcacherw \
+		-ldflags "-s -w -X main.version=$(VERSION)" -o $(CURDIR)/$@ $(PACKAGE)
+
 demo: setup ## Wipe a node of a real cluster under load and say what it cost (CLUSTER=…, EXPERIMENT=…)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" BROWNOUT_CLUSTER=$(CLUSTER) \
 		chaos --no-version-check --log-file /dev/null run \
@@ -44,6 +56,7 @@ test: setup test-go test-python ## Run every test: Go, then Python
 
 test-go: setup
 	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" $(GO) test ./...
+	@$(GO) test -C infra/lab ./...
 
 test-python: setup
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not matrix and not soak and not kubernetes and not alone"; \
@@ -70,7 +83,7 @@ soak: setup ## Kill, starve, outlast and fuzz: our own failures, for some hours 
 	@$(BIN)/python -m pytest -m soak -v
 	@BROWNOUT_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -k fuzz --timeout 7200 -v
 	@for folder in $(FUZZED); do \
-		$(GO) test -run '^$$' -fuzz . -fuzztime $(FUZZ_S)s ./$$folder || exit 1; \
+		$(GO) test -C $$folder -run '^$$' -fuzz . -fuzztime $(FUZZ_S)s . || exit 1; \
 	done
 
 lint: setup ## Check style and who imports whom: ruff, import-linter, gofmt, go vet
@@ -80,6 +93,7 @@ lint: setup ## Check style and who imports whom: ruff, import-linter, gofmt, go 
 	@unformatted=$$($$(dirname $(GO))/gofmt -l loadgen infra); \
 		[ -z "$$unformatted" ] || { echo "gofmt these: $$unformatted"; exit 1; }
 	@$(GO) vet ./...
+	@$(GO) vet -C infra/lab ./...
 
 types: setup ## Check types: mypy --strict
 	@$(BIN)/mypy

@@ -18,14 +18,8 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "src" / "brownout"
-#: Where each binary goes inside the package, and the Go package it is built from.
-BINARIES = {
-    Path("bin", "loadgen"): "./loadgen",
-    Path("bin", "asd-stand-in"): "./infra/lab/asd",
-    Path("bin", "router-stand-in"): "./infra/lab/router",
-    # Shopify's own, for labs with slow links; go.mod has it as a tool.
-    Path("bin", "toxiproxy"): "github.com/Shopify/toxiproxy/v2/cmd/server",
-}
+#: Where the load generator goes inside the package. `make setup` builds what labs need besides.
+LOADGEN = Path("bin", "loadgen")
 
 
 def go_command() -> tuple[str, dict[str, str]]:
@@ -43,14 +37,16 @@ def go_command() -> tuple[str, dict[str, str]]:
     return str(goroot / "bin" / "go"), env
 
 
-def compile_binary(package: str, target: Path, version: str) -> None:
-    """Build the Go `package` into `target`."""
+def compile_loadgen(target: Path, version: str) -> None:
+    """Build the load generator into `target`."""
     go, env = go_command()
     target.parent.mkdir(parents=True, exist_ok=True)
     link = f"-s -w -X main.version={version}"
     flags = ["-trimpath", "-buildvcs=false", "-modcacherw", "-ldflags", link]
     print(f"compiling {target} with {go}", file=sys.stderr)
-    subprocess.run([go, "build", *flags, "-o", str(target), package], cwd=ROOT, env=env, check=True)
+    subprocess.run(
+        [go, "build", *flags, "-o", str(target), "./loadgen"], cwd=ROOT, env=env, check=True
+    )
 
 
 def mend_links() -> None:
@@ -68,17 +64,16 @@ def mend_links() -> None:
 
 
 class BuildPy(build_py):
-    """Copy the modules, then compile the Go binaries beside them."""
+    """Copy the modules, then compile the load generator beside them."""
 
     def run(self) -> None:
         super().run()
         package = PACKAGE if self.editable_mode else Path(self.build_lib).resolve() / "brownout"
-        for binary, source in BINARIES.items():
-            compile_binary(source, package / binary, self.distribution.get_version())
+        compile_loadgen(package / LOADGEN, self.distribution.get_version())
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
-        binaries = [str(Path(self.build_lib) / "brownout" / binary) for binary in BINARIES]
-        return [*super().get_outputs(include_bytecode), *binaries]
+        loadgen = str(Path(self.build_lib) / "brownout" / LOADGEN)
+        return [*super().get_outputs(include_bytecode), loadgen]
 
 
 class BdistWheel(bdist_wheel):

@@ -16,6 +16,7 @@ import (
 	client "github.com/aerospike/aerospike-client-go/v8"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 const patience = 30 * time.Second
@@ -36,6 +37,7 @@ type node struct {
 var shared struct {
 	sync.Mutex
 	directory string // of the server's binary and of the shared cluster
+	server    string
 	cluster   *cluster
 }
 
@@ -83,14 +85,10 @@ func standIn(t testing.TB) string {
 		}
 		shared.directory = directory
 	}
-	server := filepath.Join(shared.directory, "asd-stand-in")
-	if _, err := os.Stat(server); err != nil {
-		build := exec.Command("go", "build", "-o", server, "brownout/infra/lab/asd")
-		if said, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("building the stand-in: %v\n%s", err, said)
-		}
+	if shared.server == "" {
+		shared.server = drivertest.StandIn(t, "asd", shared.directory)
 	}
-	return server
+	return shared.server
 }
 
 func start(t testing.TB, server, directory string, size int, args ...string) *cluster {

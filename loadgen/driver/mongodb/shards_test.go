@@ -1,7 +1,12 @@
 package mongodb
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,8 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
-	"brownout/infra/lab/router/standin"
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 	"brownout/loadgen/driver/mongodb/shardkey"
 )
 
@@ -46,22 +51,51 @@ func TestAHashIsWhatTheServersIndexHas(t *testing.T) {
 // two real replica sets of one member each.
 func sharded(t *testing.T) (d *Driver, servers [2]*mongod) {
 	t.Helper()
-	var members []*standin.Shard
+	shards := map[string]string{}
 	for i := range servers {
 		servers[i] = ownMongod(t)
 		servers[i].initiate(t, options.Client())
-		members = append(members, standin.NewShard(fmt.Sprintf("s%d", i+1), "rs/"+servers[i].address))
+		shards[fmt.Sprintf("s%d", i+1)] = "rs/" + servers[i].address
 	}
-	router, err := standin.Listen("127.0.0.1:0", members...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(router.Close)
+	router := router(t, shards)
 	d = opened(t, servers[0], func(c *driver.Config) {
-		c.URI = "mongodb://" + router.Address() + "/"
+		c.URI = "mongodb://" + router + "/"
 	})
 	load(t, d)
 	return d, servers
+}
+
+// router starts a stand-in for a router and returns its address.
+func router(t *testing.T, shards map[string]string) string {
+	t.Helper()
+	directory := t.TempDir()
+	text, err := json.Marshal(map[string]any{"listen": "127.0.0.1:0", "shards": shards})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(directory, "router.json")
+	if err := os.WriteFile(config, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	process := exec.Command(drivertest.StandIn(t, "router", directory), "--config", config)
+	process.Stderr = t.Output()
+	output, err := process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = process.Process.Kill()
+		_ = process.Wait()
+	})
+	line, err := bufio.NewReader(output).ReadString('\n')
+	_, address, found := strings.Cut(strings.TrimSpace(line), " listens on ")
+	if !found {
+		t.Fatalf("the stand-in said %q: %v", line, err)
+	}
+	return address
 }
 
 // dataKeys is the ids of the plain data set by the shard that their lane names.
