@@ -6,10 +6,10 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from brownout.base.errors import ClusterError
+from brownout.infra.lab import beside
 from brownout.inventory.model import LabSpec
 
 __all__ = ["STAND_IN", "VARIABLE", "Server", "find_server"]
@@ -33,7 +33,7 @@ class Server:
 
 
 def find_server() -> Server:
-    """Return BROWNOUT_ASD's or PATH's asd if it starts here, else the stand-in that we bring.
+    """Return BROWNOUT_ASD's or PATH's asd if it starts here, else the stand-in of a checkout.
 
     Raises `ClusterError` if an asd was named and does not start: no other one is taken silently.
     """
@@ -48,14 +48,13 @@ def find_server() -> Server:
                 f"the lab cannot use the asd that it was told to: {problems[-1]}",
                 f"correct {VARIABLE}, or set it to `{STAND_IN}` or to nothing",
             )
-    packaged = Path(str(files("brownout") / "bin" / "asd-stand-in"))
-    if os.access(packaged, os.X_OK):
-        return Server(packaged, stand_in=True)
-    problems.append(f"the stand-in: `{packaged}` is not an executable file")
-    raise ClusterError(
-        f"the lab found nothing to play Aerospike: {'; '.join(problems)}",
-        "build the stand-in with `make setup`, or install a wheel of brownout",
-    )
+    try:
+        return Server(beside.built("asd-stand-in", "a lab without a real asd"), stand_in=True)
+    except ClusterError as error:
+        raise ClusterError(
+            "; ".join((*problems, error.message)),
+            f"set {VARIABLE} to an asd of the Community Edition, or {error.hint}",
+        ) from error
 
 
 def _real() -> Iterator[tuple[str, Path]]:

@@ -11,20 +11,21 @@ from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine.host import host_for
 from brownout.machine.launch import last_words
 
-__all__ = ["node_of", "packaged", "start"]
+__all__ = ["built", "node_of", "start"]
 
 _STARTS_WITHIN_S = 60.0
 _POLL_S = 0.05
 
 
-def packaged(name: str, needed_by: str) -> Path:
-    """Return a program that comes with brownout; `ClusterError` where it was not built."""
+def built(name: str, needed_by: str) -> Path:
+    """Return a program that a checkout builds for labs; `ClusterError` where it is not."""
     program = Path(str(files("brownout") / "bin" / name))
     if os.access(program, os.X_OK):
         return program
     raise ClusterError(
-        f"{needed_by} needs {name}: `{program}` is not an executable file",
-        "build it with `make setup`, or install a wheel of brownout",
+        f"{needed_by} needs {name}, which no wheel of brownout has: `{program}` is not an "
+        "executable file",
+        "use a checkout of brownout, where `make setup` builds it",
     )
 
 

@@ -4,7 +4,7 @@
     <lab>/toxiproxy/proxies.json    where each proxy listens and where its member does
     <lab>/toxiproxy/toxiproxy.log, toxiproxy.pid
 
-It is Shopify's own server, built with brownout and used by labs alone.
+It is Shopify's own server, which a checkout builds for labs alone.
 """
 
 import json
@@ -26,7 +26,7 @@ _HOST = "127.0.0.1"
 
 def find_toxiproxy() -> Path:
     """Return the program; raises `ClusterError` where it was not built."""
-    return beside.packaged("toxiproxy", "a lab with slow links")
+    return beside.built("toxiproxy", "a lab with slow links")
 
 
 def lay_out(directory: Path, names: Sequence[str]) -> dict[str, tuple[str, ProxySpec]]:

@@ -19,7 +19,7 @@ __all__ = ["find_router", "lay_out", "start", "stop"]
 
 def find_router() -> Path:
     """Return the program; raises `ClusterError` where it was not built."""
-    return beside.packaged("router-stand-in", "a sharded lab")
+    return beside.built("router-stand-in", "a sharded lab")
 
 
 def lay_out(directory: Path, address: str, shards: Mapping[str, str]) -> None:

@@ -176,10 +176,16 @@ def chromium() -> Finding:
 
 def slow_links() -> Finding:
     """Slow nodes by the kernel; it is tried."""
+    from brownout.infra.lab.proxies import find_toxiproxy
     from brownout.machine import netem
 
-    reason = netem.why_not()
-    found = f"{reason}; toxiproxy does it instead" if reason else "can be used"
+    found = "can be used"
+    if reason := netem.why_not():
+        try:
+            find_toxiproxy()
+            found = f"{reason}; toxiproxy does it instead"
+        except BrownoutError as error:
+            found = f"{reason}; {error.message}"
     return Finding("netem", not reason, found, "slow nodes by the kernel (slow-node)",
                    "run as root on a kernel with sch_netem")  # fmt: skip
 
