@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from brownout.base.errors import ClusterError, HostError
+from brownout.cli.machine import slow_links
 from brownout.infra import lab
 from brownout.infra.lab import beside, proxies
 from brownout.infra.lab.foreseen import foreseen
@@ -97,9 +98,11 @@ def test_what_a_lab_could_do_is_foreseen_from_its_inventory_and_this_machine(
     apart = foreseen(LabSpec(engine="mongodb", network_namespaces=True), "delay")
     assert apart is not None
     assert apart.reason == "no netem here"
+    assert slow_links().found == "no netem here; toxiproxy does it instead"
     monkeypatch.setattr(beside, "files", lambda _: tmp_path)
     with pytest.raises(ClusterError, match="a lab with slow links needs toxiproxy"):
         proxies.find_toxiproxy()
     found = foreseen(slow, "delay")
     assert found is not None
     assert found.reason.startswith("no netem here; a lab with slow links needs toxiproxy")
+    assert slow_links().found == found.reason
