@@ -17,8 +17,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 from brownout.base.errors import HostError, UndoFailed, Unsupported
-from brownout.machine import network
-from brownout.machine.partition import disarm
+from brownout.machine import netem, network, partition
 
 __all__ = ["HERE", "Place", "left", "make", "remove"]
 
@@ -76,7 +75,8 @@ def remove(directory: Path) -> None:
     if (_INTERFACES / outside).exists():
         _ip("link", "delete", outside)
     for namespace in _namespaces(directory):
-        disarm(network.runner_in(namespace))
+        partition.disarm(network.runner_in(namespace))
+        netem.disarm(network.runner_in(namespace))
         _ip("netns", "delete", namespace)
     if still := left(directory):
         raise UndoFailed(f"the network of `{directory}` is not gone: {', '.join(still)}")

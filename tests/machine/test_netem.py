@@ -1,94 +1,238 @@
-"""Whether this kernel has netem is tried, and what it says of itself is understood."""
+"""What the kernel is asked for and says of itself is understood; a real one: tests/machine/ssh.
 
+Most kernels of small machines have no netem, so `tc` is a stand-in here, which remembers what it
+is told. tests/machine/ssh/test_delay.py does the same to a kernel that has it.
+"""
+
+import contextlib
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
+from tests.sshd import descendants
 
-from brownout.base.errors import HostError
+from brownout.base.errors import HostError, Unsupported
 from brownout.infra.lab import network as lab_network
 from brownout.machine import netem, network
+from brownout.machine.commands import LocalRunner, answer, script
+from brownout.machine.netem import Netem
 
 WHY_NOT = netem.why_not()
-#: A stand-in for `tc`: what netem is asked for, in the words in which the real one says it.
+#: A stand-in for `tc`: what it is told to do, in the words in which the real one says it.
 TC = """#!/bin/sh
-state={state}
+cd {state}
 case "$*" in
-*"qdisc replace"*) echo "netem 8001: root refcnt 2 limit 1000 delay ${{10}}  ${{11}}" > "$state" ;;
-*"qdisc del"*) rm -f "$state" ;;
-*"qdisc show"*) [ -f "$state" ] && echo "qdisc $(cat "$state")" || echo "qdisc noqueue 0: root" ;;
+"qdisc add dev eth7 root handle b80: prio"*)
+  [ ! -e theirs ] || {{ echo "Error: Exclusivity flag on, cannot modify." >&2; exit 2; }}
+  echo "0 0" > prio;;
+"qdisc change dev eth7 root handle b80: prio"*"priomap 1"*) echo "1 1" > prio;;
+"qdisc change dev eth7 root handle b80: prio"*"priomap 0"*) echo "0 0" > prio;;
+"qdisc replace dev eth7 parent b80:2 handle b81: netem"*) echo "${{13}}  ${{14}}" > netem;;
+"qdisc del dev eth7 root handle b80:") rm -f prio netem filters;;
+"filter add dev eth7"*) echo "$*" >> filters;;
+"filter del dev eth7"*) rm -f filters;;
+*"qdisc show"*)
+  if [ "${{4:-}}" = eth7 ] || [ "${{5:-}}" = eth7 ]; then on=; else on="dev eth7 "; fi
+  [ ! -e prio ] || echo "qdisc prio b80: ${{on}}root refcnt 2 bands 2 priomap $(cat prio) 1 1"
+  [ ! -e netem ] || echo "qdisc netem b81: ${{on}}parent b80:2 limit 100000 delay $(cat netem)"
+  [ ! -e theirs ] || echo "qdisc $(cat theirs)"
+  [ -e prio ] || [ -e theirs ] || echo "qdisc noqueue 0: ${{on}}root refcnt 2";;
 esac
 """
 
 
 @pytest.fixture
-def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A namespace by name, and a `tc` that does nothing to it but remembers what it was told."""
-    program = tmp_path / "bin" / "tc"
-    program.parent.mkdir()
-    program.write_text(TC.format(state=tmp_path / "state"))
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(network, "NAMESPACES", tmp_path)
-    (tmp_path / "brownout-1").touch()
-    return "brownout-1"
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the stand-in remembers, by file. Nothing is entered that is called a namespace."""
+    programs, state = tmp_path / "bin", tmp_path / "state"
+    programs.mkdir()
+    state.mkdir()
+    (programs / "tc").write_text(TC.format(state=state))
+    (programs / "unshare").write_text('#!/bin/sh\nshift\nexec "$@"\n')
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    return state
 
 
-def test_what_was_asked_for_is_read_back(stand_in: str) -> None:
-    assert netem.latency(stand_in) == {}
-    netem.slow(stand_in, 50, 5)
-    assert netem.latency(stand_in) == {"latency": 50, "jitter": 5}
-    netem.clear(stand_in)
-    assert netem.latency(stand_in) == {}
-    netem.clear(stand_in)
+def way_out(undo_after_s: float = 60.0) -> Netem:
+    return Netem("n1", LocalRunner(), undo_after_s, interface="eth7")
 
 
-def test_what_reads_back_otherwise_is_an_error(
-    stand_in: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "bin" / "tc").write_text("#!/bin/sh\necho qdisc noqueue 0: root\n")
-    with pytest.raises(HostError, match=r"found \{\}, wanted \{'latency': 50"):
-        netem.slow(stand_in, 50, 0)
+def switches() -> list[str]:
+    """The processes that wait to undo a delay of the stand-in."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if netem.MARK.encode() in words and b"eth7" in words:
+                    found.append(entry.name)
+    return found
+
+
+def await_no_switch() -> None:
+    deadline = time.monotonic() + 20
+    while switches():
+        assert time.monotonic() < deadline, "its switch is still there"
+        time.sleep(0.02)
+
+
+def test_what_was_asked_for_is_read_back_and_taken_away(state: Path) -> None:
+    way = way_out()
+    assert (way.why_not(), way.found()) == ("", "")
+    proof = way.slow(50, 5, spared=[22, 2222])
+    assert proof.evidence["interface"] == "eth7"
+    assert not proof.already
+    assert way.found() == "50 ms ± 5 ms by netem"
+    filters = (state / "filters").read_text().splitlines()
+    assert [line.split()[-4] for line in filters] == ["22", "22", "2222", "2222"]
+    assert len(switches()) == 1
+    assert way.slow(50, 5).already
+    assert not (state / "filters").exists()
+    assert not way.clear().already
+    assert list(state.iterdir()) == []
+    await_no_switch()
+    assert way.found() == ""
+    assert way.clear().already
+
+
+def test_it_is_undone_without_us_after_the_limit(state: Path) -> None:
+    way_out(600).slow(50, 0)
+    (switch,) = switches()
+    (sleep,) = descendants(int(switch))
+    os.kill(sleep, signal.SIGTERM)  # the limit is over
+    deadline = time.monotonic() + 20
+    while list(state.iterdir()):
+        assert time.monotonic() < deadline, "nothing undid it"
+        time.sleep(0.02)
+    await_no_switch()
+
+
+def test_what_reads_back_otherwise_is_an_error(state: Path) -> None:
+    tc = state.parent / "bin" / "tc"
+    tc.write_text(tc.read_text().replace("delay $(cat", "delay 1$(cat"))
+    with pytest.raises(HostError, match=r"node `n1`: found \{'latency': 150.*wanted.* 50"):
+        way_out().slow(50, 0)
+    way_out().clear()
+
+
+def test_a_delay_that_cannot_be_made_leaves_nothing(state: Path) -> None:
+    tc = state.parent / "bin" / "tc"
+    tc.write_text(tc.read_text().replace('echo "$*" >> filters', "echo no filters >&2; exit 2"))
+    with pytest.raises(HostError, match=r"slowing what the node sends failed.*no filters"):
+        way_out().slow(50, 0, spared=[22])
+    assert list(state.iterdir()) == []
+    await_no_switch()
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("theirs", "why"),
     [
-        ("qdisc netem 8001: root refcnt 2 limit 1000 delay 50ms", (50, 0)),
-        ("qdisc netem 8001: root refcnt 2 limit 1000 delay 50ms  5ms", (50, 5)),
-        ("qdisc netem 8001: root refcnt 2 limit 1000 delay 1.5s  250ms", (1500, 250)),
-        ("qdisc netem 8001: root refcnt 2 limit 1000 delay 1s seed 17", (1000, 0)),
+        ("htb 1: root refcnt 2 r2q 10", "somebody configured.*: htb 1: root refcnt 2"),
+        ("netem 8001: root refcnt 2 limit 1000 delay 5ms", "somebody configured.*: netem 8001:"),
+        ("sfq 0: root refcnt 2", "could not be put back: sfq 0: root"),
     ],
 )
-def test_the_words_of_tc_are_understood(
-    line: str, found: tuple[int, int], stand_in: str, tmp_path: Path
+def test_a_qdisc_of_somebody_else_is_in_the_way(state: Path, theirs: str, why: str) -> None:
+    (state / "theirs").write_text(theirs)
+    with pytest.raises(Unsupported, match=why):
+        way_out().slow(50, 0)
+    assert way_out().found() == ""
+    assert way_out().clear().already
+    assert [path.name for path in state.iterdir()] == ["theirs"]
+    assert switches() == []
+
+
+def test_what_is_left_unfinished_is_found_and_taken_away(state: Path) -> None:
+    (state / "prio").write_text("0 0")
+    assert way_out().found() == "0 ms by netem"
+    assert not way_out().clear().already
+    assert list(state.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("50ms", "50 ms by netem"),
+        ("50ms  5ms", "50 ms ± 5 ms by netem"),
+        ("1.5s  250ms", "1500 ms ± 250 ms by netem"),
+        ("1s seed 17", "1000 ms by netem"),
+        ("999us", "1 ms by netem"),
+    ],
+)
+def test_the_words_of_tc_are_understood(state: Path, words: str, found: str) -> None:
+    (state / "prio").write_text("1 1")
+    (state / "netem").write_text(words)
+    assert way_out().found() == found
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "why"),
+    [
+        ("tc", "echo 'Error: Specified qdisc kind is unknown.' >&2; exit 2",
+         "node `n1`: this kernel has no netem (`tc qdisc … netem`: Error: Specified qdisc kind"),
+        ("tc", 'case "$*" in *prio) echo no >&2; exit 2;; esac', "has no prio (`tc qdisc … prio`"),
+        ("unshare", "echo 'unshare: Operation not permitted' >&2; exit 1",
+         "the login on this machine may not change its network (root may): unshare: Operation"),
+    ],
+)  # fmt: skip
+def test_what_the_kernel_lacks_or_forbids_is_said(
+    state: Path, program: str, text: str, why: str
 ) -> None:
-    (tmp_path / "bin" / "tc").write_text(f"#!/bin/sh\necho '{line}'\n")
-    assert netem.latency(stand_in) == dict(zip(("latency", "jitter"), found, strict=True))
+    (state.parent / "bin" / program).write_text(f"#!/bin/sh\n{text}\n")
+    assert why in way_out().why_not()
+    with pytest.raises(Unsupported):
+        way_out().slow(50, 0)
+    assert list(state.iterdir()) == []
 
 
 def test_a_machine_without_the_tools_says_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(network, "why_not", lambda: "")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert netem.why_not().startswith("tc, unshare not found on PATH")
+    (state.parent / "bin" / "tc").unlink()
+    hidden = netem._WHY_NOT.replace("for tool in tc ", "for tool in tc-of-nobody ")
+    monkeypatch.setattr(netem, "_WHY_NOT", hidden)
+    assert (
+        way_out()
+        .why_not()
+        .endswith("this machine lacks tc-of-nobody (Debian: iproute2, libc-bin, util-linux)")
+    )
 
 
 @pytest.mark.skipif(bool(network.why_not()), reason=f"NOT TESTED: netem: {network.why_not()}")
 def test_a_kernel_without_netem_says_so_and_no_namespace_is_left() -> None:
     before = set(network.NAMESPACES.glob("*"))
-    assert not WHY_NOT or WHY_NOT.startswith(("this kernel has no netem (`tc qdisc", "tc"))
+    assert not WHY_NOT or WHY_NOT.startswith("this kernel has no netem (`tc qdisc")
     assert set(network.NAMESPACES.glob("*")) == before
 
 
-@pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: netem itself: {WHY_NOT}")
+@pytest.mark.skipif(bool(network.why_not()), reason=f"NOT TESTED: netem: {network.why_not()}")
+def test_a_node_is_slowed_on_the_interface_that_has_its_address(tmp_path: Path) -> None:
+    try:
+        (place,) = lab_network.make(tmp_path, ["n1"]).values()
+        runner = network.runner_in(place.namespace)
+        for address, found in ((place.address, ["eth0"]), ("203.0.113.9", []), ("::1", [])):
+            done = runner.run(script(netem._WHY_NOT, "", address))
+            assert answer(done, "asking", runner.where).all("interface") == found
+        route = f"ip route add default via {place.address.rpartition('.')[0]}.1"
+        assert runner.run(script(route)).status == 0
+        done = runner.run(script(netem._WHY_NOT, "", "203.0.113.9"))
+        assert answer(done, "asking", runner.where).all("interface") == ["eth0"]
+    finally:
+        lab_network.remove(tmp_path)
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: netem in a namespace: {WHY_NOT}")
 def test_a_real_namespace_is_slowed_and_let_go(tmp_path: Path) -> None:
     try:
         (place,) = lab_network.make(tmp_path, ["n1"]).values()
-        netem.slow(place.namespace, 70, 10)
-        assert netem.latency(place.namespace) == {"latency": 70, "jitter": 10}
-        netem.clear(place.namespace)
-        assert netem.latency(place.namespace) == {}
+        way = Netem("n1", network.runner_in(place.namespace), 60.0, interface="eth0")
+        way.slow(70, 10)
+        assert way.found() == "70 ms ± 10 ms by netem"
+        way.clear()
+        assert way.found() == ""
     finally:
         lab_network.remove(tmp_path)

@@ -1,86 +1,329 @@
-"""Slowing all that a node sends, by the kernel's netem in its own network namespace.
+"""Slowing all that a machine sends, by the kernel's netem, wherever a script runs: here, by ssh.
 
-`tc qdisc … netem delay` (tc-netem(8)) holds back every packet that leaves the namespace, be it an
-answer or a question of the node's own. Small kernels lack it, and only trying tells: in a
-namespace made for that and gone with the shell that tried.
+`tc qdisc … netem delay` (tc-netem(8)) holds back what leaves by the interface that has the node's
+address, be it an answer or a question of the node's own. Below a qdisc of ours it is one of two
+ways out, and what comes from a spared port, that of our own sshd, takes the other:
+
+    root: prio b80: ──▶ b80:1  at once: what comes from a spared port
+                    └─▶ b80:2  everything else ──▶ netem b81:
+
+Both are made while everything still goes by the first, so one command (the map of priorities)
+slows the node and one lets it go. Then what is held back arrives before ours is deleted, and the
+kernel puts its own qdisc back. One that somebody has configured is never replaced: it is said
+beforehand that it is in the way, and `tc qdisc add` refuses too. By hand:
+
+    tc qdisc del dev eth0 root
+
+The node undoes it by itself after a limit, by a dead man's switch in its own network namespace
+(`deadman`), which does just that:
+
+    /bin/sh -c … brownout-undo-delay eth0 4026532281 60
+                                     interface  namespace  limit
 """
 
 import re
-import shutil
+import time
+from collections.abc import Sequence
+from typing import Any
 
-from brownout.base.errors import HostError
-from brownout.machine import network
-from brownout.machine.commands import Completed, LocalRunner, answer, script
+from brownout.base.errors import ConfigurationError, HostError, Unsupported
+from brownout.machine import deadman, network
+from brownout.machine.commands import Answer, Completed, LocalRunner, Runner, answer, script
+from brownout.machine.host import Proof
+from brownout.machine.moments import bracket
 
-__all__ = ["INTERFACE", "clear", "latency", "slow", "why_not"]
+__all__ = ["MARK", "Netem", "check_size", "disarm", "in_words", "why_not"]
 
-#: The one that a lab's network gives each node.
-INTERFACE = "eth0"
+MARK = "brownout-undo-delay"
+#: What is wanted on the node, and the Debian packages that have it.
+_TOOLS = "tc ip getent setsid unshare"
+_PACKAGES = "iproute2, libc-bin, util-linux"
+#: How many packets wait at most; more would be dropped, and that is another fault.
+_LIMIT = 100_000
+_AT_ONCE, _HELD = " ".join("0" * 16), " ".join("1" * 16)
 
-_TRY = "unshare --net tc qdisc add dev lo root netem delay 1ms"
-_SHOW = f"""\
-show() {{ tc -n "$1" qdisc show dev {INTERFACE} | while read -r line; do
-  echo "qdisc $line"; done; }}
+_FUNCTIONS = f"""\
+{deadman.functions(MARK, 'sleep "$3"; tc qdisc del dev "$1" root handle b80:')}
+namespace() {{ stat -L -c %i /proc/self/ns/net; }}
+armed() {{ switches '[^ ]*' "$(namespace)"; }}
+ours() {{ tc qdisc show | sed -n 's/^qdisc prio b80: dev \\([^ ]*\\) root .*/\\1/p'; }}
+show() {{
+  for interface in $(ours); do
+    tc qdisc show dev "$interface" | grep -E '^qdisc (prio b80|netem b81):'
+  done
+}}
+interface_of() {{
+  for address in $(getent ahosts "$1" | cut -d' ' -f1 | sort -u); do
+    ip -o address show to "$address" | grep -v ' lo ' | tr -s ' ' | cut -d' ' -f2
+  done | grep . | head -n 1 | grep . && return
+  {{ ip -o -4 route show default; ip -o -6 route show default; }} \\
+    | sed -n 's/.* dev \\([^ ]*\\).*/\\1/p' | head -n 1
+}}
 """
-_SLOW = f"""{_SHOW}
-tc -n "$1" qdisc replace dev {INTERFACE} root netem delay "$2ms" "$3ms" || return 1
-show "$1"
+#: `$1` the interface if it is known, `$2` the node's address.
+_WHY_NOT = f"""{_FUNCTIONS}
+for tool in {_TOOLS}; do command -v $tool >/dev/null || {{ echo "lacks $tool"; lacks=1; }}; done
+[ -z "${{lacks:-}}" ] || return 0
+tried=$(unshare --net true 2>&1) || {{ echo "denied $tried"; return 0; }}
+tried=$(unshare --net tc qdisc add dev lo root netem delay 1ms 2>&1) || echo "netem $tried"
+tried=$(unshare --net /bin/sh -c 'tc qdisc add dev lo root handle b80: prio \\
+  && tc filter add dev lo parent b80: protocol ip u32 \\
+    match ip sport 22 0xffff flowid b80:1' 2>&1) || echo "prio $tried"
+interface=${{1:-$(interface_of "$2")}}
+[ -n "$interface" ] || return 0
+echo "interface $interface"
+default=$(cat /proc/sys/net/core/default_qdisc 2>/dev/null)
+tc qdisc show dev "$interface" | while read -r qdisc kind handle more; do
+  case $handle in
+    b80:|b81:|ffff:) ;;
+    0:) [ "$kind" = noqueue ] || [ "$kind" = mq ] || [ "$kind" = "${{default:-$kind}}" ] \\
+      || echo "foreign $kind $handle $more";;
+    *) echo "foreign $kind $handle $more";;
+  esac
+done
 """
-_CLEAR = f"""{_SHOW}
-case $(show "$1") in *netem*) tc -n "$1" qdisc del dev {INTERFACE} root || return 1;; esac
-show "$1"
+#: `$1` the switch's limit, `$2` the interface, `$3` and `$4` the size in ms, then spared ports.
+_SLOW = f"""{_FUNCTIONS}
+limit=$1 interface=$2 latency=$3 jitter=$4; shift 4
+show | sed 's/^qdisc/was/'
+earlier=$(armed)
+arm "$interface" "$(namespace)" "$limit" || return 1
+disarm "$earlier"
+echo "switch $switch"
+stamp began
+prepare() {{
+  case " $(ours | tr '\\n' ' ')" in
+    *" $interface "*) tc filter del dev "$interface" parent b80: || return 1;;
+    *) tc qdisc add dev "$interface" root handle b80: prio bands 2 priomap {_AT_ONCE} || return 1;;
+  esac
+  tc qdisc replace dev "$interface" parent b80:2 handle b81: \\
+    netem limit {_LIMIT} delay "${{latency}}ms" "${{jitter}}ms" || return 1
+  for port in "$@"; do
+    tc filter add dev "$interface" parent b80: protocol ip prio 1 u32 \\
+      match ip protocol 6 0xff match ip sport "$port" 0xffff flowid b80:1 || return 1
+    tc filter add dev "$interface" parent b80: protocol ipv6 prio 2 u32 \\
+      match ip6 protocol 6 0xff match ip6 sport "$port" 0xffff flowid b80:1 || return 1
+  done
+  stamp last_no
+  tc qdisc change dev "$interface" root handle b80: prio bands 2 priomap {_HELD}
+}}
+prepare "$@" || {{
+  tc qdisc del dev "$interface" root handle b80: 2>/dev/null
+  disarm "$switch"
+  return 1
+}}
+stamp first_yes
+stamp ended
+show
 """
-#: `… netem 8001: root refcnt 2 limit 1000 delay 50ms  5ms`, or `… delay 1.5s`.
-_DELAY = re.compile(r"netem .*?delay ([\d.]+)(us|ms|s)(?: +([\d.]+)(us|ms|s))?")
+_CLEAR = f"""{_FUNCTIONS}
+held() {{
+  tc -s qdisc show dev "$1" | sed -n '/^qdisc netem b81:/,/backlog/p' \\
+    | grep -q -E 'backlog .* [1-9][0-9.]*[KMG]?p'
+}}
+dropped() {{
+  tc -s qdisc show dev "$1" | sed -n '/^qdisc netem b81:/,/backlog/p' \\
+    | sed -n 's/.*(dropped \\([0-9]*\\),.*/dropped \\1/p'
+}}
+command -v tc >/dev/null || return 0
+stamp began
+stamp last_no
+show | sed 's/^qdisc/was/'
+for interface in $(ours); do
+  tc qdisc change dev "$interface" root handle b80: prio bands 2 priomap {_AT_ONCE}
+done
+stamp first_yes
+for interface in $(ours); do
+  try=0
+  while held "$interface" && [ $try -lt 1300 ]; do sleep 0.05; try=$((try + 1)); done
+  dropped "$interface"
+  tc qdisc del dev "$interface" root handle b80: || return 1
+done
+stamp ended
+show
+disarm "$(armed)"
+"""
+#: Longer than what is held back can take to arrive.
+_CLEAR_TIMEOUT_S = 150.0
+_SHOW = f"{_FUNCTIONS}\ncommand -v tc >/dev/null || return 0\nshow\n"
+_DISARM = f'{_FUNCTIONS}\ndisarm "$(armed)"\n'
+#: `netem b81: parent b80:2 limit 100000 delay 50ms  5ms`, or `… delay 1.5s`.
+_DELAY = re.compile(r"netem b81: .*?delay ([\d.]+)(us|ms|s)(?: +([\d.]+)(us|ms|s))?")
 _MS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 
 
 def why_not() -> str:
     """Return why this machine cannot slow a node's packets; empty if it can.
 
-    It tries: in a network namespace that nothing is in and that ends with the try.
+    It is tried, in a network namespace that nothing is in and that ends with the try. A kernel
+    that has netem as a module loads it.
     """
-    if reason := network.why_not():
-        return reason
-    missing = [tool for tool in ("tc", "unshare") if shutil.which(tool) is None]
-    if missing:
-        return f"{', '.join(missing)} not found on PATH (Debian: iproute2, util-linux)"
-    tried = LocalRunner().run(script(_TRY))
-    if tried.status:
-        said = tried.errors.strip().splitlines() or ["it did not say why"]
-        return f"this kernel has no netem (`tc qdisc … netem`: {said[-1]})"
+    runner = LocalRunner()
+    return network.why_not() or _lacking(_asked(runner, "lo", ""), runner)
+
+
+def disarm(runner: Runner) -> None:
+    """End every switch in the network namespace that `runner` runs scripts in."""
+    answer(runner.run(script(_DISARM)), "ending the dead man's switch", runner.where)
+
+
+def check_size(latency_ms: int, jitter_ms: int) -> None:
+    """Raise `ConfigurationError` if that is no delay."""
+    problems = []
+    if not 1 <= latency_ms <= 60_000:
+        problems.append(f"latency_ms: found {latency_ms}, wanted 1 to 60000")
+    if not 0 <= jitter_ms <= latency_ms:
+        problems.append(f"jitter_ms: found {jitter_ms}, wanted 0 to latency_ms")
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def in_words(found: dict[str, int], by: str) -> str:
+    """Return a delay in words, as `50 ms ± 5 ms by netem`; nothing for none."""
+    spread = f" ± {found['jitter']} ms" if found.get("jitter") else ""
+    return f"{found['latency']} ms{spread} by {by}" if found else ""
+
+
+class Netem:
+    """The way out of the machine, or of the namespace, that `runner` runs scripts on.
+
+    The `interface` is the one that has the node's `address`, if none is given, and that of the
+    default route where none has. `undo_after_s` is the limit of a switch where none is given;
+    `known` is why it cannot be slowed, where that is known beforehand.
+    """
+
+    def __init__(
+        self,
+        node: str,
+        runner: Runner,
+        undo_after_s: float,
+        address: str = "",
+        interface: str = "",
+        known: str = "",
+    ) -> None:
+        self._node, self._runner, self._undo_after_s = node, runner, undo_after_s
+        self._address, self._interface, self._known = address, interface, known
+
+    def why_not(self) -> str:
+        """Return why this node cannot be slowed; empty if it can."""
+        return self._way_out()[0]
+
+    def slow(
+        self,
+        latency_ms: int,
+        jitter_ms: int,
+        undo_after_s: float | None = None,
+        spared: Sequence[int] = (),
+    ) -> Proof:
+        """Slow it by so much, whatever it was slowed by before; the switch is armed before.
+
+        What it sends from one of the TCP ports `spared`, over which we come, is not slowed.
+        """
+        check_size(latency_ms, jitter_ms)
+        reason, interface = self._way_out()
+        if reason:
+            raise Unsupported(reason)
+        limit_s = undo_after_s or self._undo_after_s
+        words = (f"{limit_s:g}", interface, latency_ms, jitter_ms, *spared)
+        done = self._runner.run(script(_SLOW, *words))
+        said = answer(done, "slowing what the node sends", self._runner.where)
+        found, wanted = _delay(said, "qdisc"), {"latency": latency_ms, "jitter": jitter_ms}
+        if found != wanted:
+            raise HostError(f"node `{self._node}`: found {found}, wanted {wanted}")
+        evidence = {
+            "state": "slowed",
+            "by": "netem",
+            "latency_ms": latency_ms,
+            "jitter_ms": jitter_ms,
+            "interface": interface,
+            **({"spared_ports": list(spared)} if spared else {}),
+            "undo_after_s": limit_s,
+            "undo_pid": said.number("switch"),
+        }
+        return _proof(done, said, evidence, _delay(said, "was") == wanted)
+
+    def clear(self) -> Proof:
+        """Let it be as fast as it is, and end the switch; proven by the kernel's word."""
+        evidence: dict[str, Any] = {"state": "not slowed", "by": "netem"}
+        if self._known:
+            return Proof(time.monotonic(), 0.0, evidence, already=True)
+        done = self._runner.run(script(_CLEAR), _CLEAR_TIMEOUT_S)
+        said = answer(done, "letting what the node sends go", self._runner.where)
+        if left := said.all("qdisc"):
+            raise HostError(f"node `{self._node}` is still slowed by {' | '.join(left)}")
+        if dropped := said.number("dropped"):
+            evidence["dropped_packets"] = dropped
+        return _proof(done, said, evidence, not said.all("was"))
+
+    def found(self) -> str:
+        """Return in words by what it is slowed now, as `50 ms ± 5 ms by netem`; or nothing."""
+        if self._known:
+            return ""
+        done = self._runner.run(script(_SHOW))
+        said = answer(done, "looking at what the node's packets wait for", self._runner.where)
+        return in_words(_delay(said, "qdisc"), "netem")
+
+    def would(self, act: str) -> str:
+        """Return what `delay` or `undelay` would change."""
+        where = f"netem on {self._interface or 'the interface that has its address'}"
+        if act == "undelay":
+            return f"{self._runner.where}: take the latency from {where}"
+        return f"{self._runner.where}: add latency by {where}"
+
+    def _way_out(self) -> tuple[str, str]:
+        """Return why it cannot be slowed, and the interface by which its packets leave."""
+        if self._known:
+            return self._known, ""
+        said = _asked(self._runner, self._interface, self._address)
+        node, where = f"node `{self._node}`", self._runner.where
+        if reason := _lacking(said, self._runner):
+            return f"{node}: {reason}", ""
+        interface = said.get("interface")
+        if not interface:
+            return f"{node}: no interface of {where} has its address or the default route", ""
+        if foreign := said.all("foreign"):
+            return (
+                f"{node}: {interface} of {where} has a qdisc that somebody configured, which "
+                f"could not be put back: {foreign[0]} (tc qdisc show dev {interface})"
+            ), ""
+        return "", interface
+
+
+def _asked(runner: Runner, interface: str, address: str) -> Answer:
+    done = runner.run(script(_WHY_NOT, interface, address))
+    return answer(done, "looking for what slows a node", runner.where)
+
+
+def _lacking(said: Answer, runner: Runner) -> str:
+    """Return what the machine, our login there or the kernel lacks."""
+    if lacking := said.all("lacks"):
+        return f"{runner.where} lacks {', '.join(lacking)} (Debian: {_PACKAGES})"
+    if denied := said.get("denied"):
+        return f"the login on {runner.where} may not change its network (root may): {denied}"
+    local = isinstance(runner, LocalRunner)
+    kernel = "this kernel" if local else f"the kernel of {runner.where}"
+    for what in ("netem", "prio"):
+        if what in dict(said.lines):
+            refusal = said.get(what) or "it did not say why"
+            return f"{kernel} has no {what} (`tc qdisc … {what}`: {refusal})"
     return ""
 
 
-def slow(namespace: str, latency_ms: int, jitter_ms: int) -> Completed:
-    """Hold back what leaves `namespace` for `latency_ms`, plus or minus `jitter_ms`; read back."""
-    done = LocalRunner().run(script(_SLOW, namespace, latency_ms, jitter_ms))
-    found, wanted = _read(done), {"latency": latency_ms, "jitter": jitter_ms}
-    if found != wanted:
-        raise HostError(f"namespace `{namespace}`: found {found}, wanted {wanted}")
-    return done
-
-
-def clear(namespace: str) -> Completed:
-    """Let what leaves `namespace` go at once; safe to repeat, proven by the kernel's word."""
-    done = LocalRunner().run(script(_CLEAR, namespace))
-    if found := _read(done):
-        raise HostError(f"namespace `{namespace}` is still slowed by {found}")
-    return done
-
-
-def latency(namespace: str) -> dict[str, int]:
-    """Return what is added now, `{"latency": 50, "jitter": 0}` in ms; empty for nothing."""
-    if shutil.which("tc") is None or not (network.NAMESPACES / namespace).exists():
+def _delay(said: Answer, name: str) -> dict[str, int]:
+    """Return what is added, `{"latency": 50, "jitter": 0}` in ms; zero where ours is unfinished."""
+    lines = said.all(name)
+    if not lines:
         return {}
-    return _read(LocalRunner().run(script(f'{_SHOW}\nshow "$1"', namespace)))
-
-
-def _read(done: Completed) -> dict[str, int]:
-    lines = answer(done, "slowing the node's packets", LocalRunner().where).all("qdisc")
     found = next((match for line in lines if (match := _DELAY.search(line))), None)
-    if found is None:
-        return {}
+    held = any(line.startswith("prio b80:") and "priomap 1 1" in " ".join(line.split())
+               for line in lines)  # fmt: skip
+    if found is None or not held:
+        return {"latency": 0, "jitter": 0}
     size, unit, spread, spread_unit = found.groups()
     jitter = float(spread) * _MS[spread_unit] if spread else 0.0
     return {"latency": round(float(size) * _MS[unit]), "jitter": round(jitter)}
+
+
+def _proof(done: Completed, said: Answer, evidence: dict[str, Any], already: bool) -> Proof:
+    effective, uncertainty_s = bracket(done, said)
+    return Proof(effective, uncertainty_s, evidence, already=already)

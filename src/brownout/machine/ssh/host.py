@@ -11,6 +11,7 @@ from brownout.machine import signals
 from brownout.machine.commands import ENTRIES, answer, last_words, named, script
 from brownout.machine.host import ProcessState, Proof, StopMode
 from brownout.machine.moments import bracket
+from brownout.machine.netem import Netem
 from brownout.machine.partition import NodeNetwork
 from brownout.machine.processes import RemoteProcess
 from brownout.machine.signals import Effect
@@ -46,6 +47,7 @@ class SshHost:
         self._runner = SshRunner(self._connection, node.host.sudo)
         self._boot_id = boot_id
         self._network = NodeNetwork(node.name, self._runner, node.host.undo_after_s)
+        self._netem = Netem(node.name, self._runner, node.host.undo_after_s, address)
 
     @property
     def machine(self) -> str:
@@ -135,9 +137,8 @@ class SshHost:
 
         Raises `Refused` where one of them is where our own connection comes from.
         """
-        done = SshRunner(self._connection).run(script('echo "client ${SSH_CONNECTION%% *}"'))
-        ours = answer(done, "asking where we come from", self._runner.where).all("client")
-        return self._network.cut(addresses, undo_after_s, ours)
+        client, _, _, _ = self._our_way()
+        return self._network.cut(addresses, undo_after_s, [client])
 
     def heal_partition(self) -> Proof:
         """Take the rules away, and the switch with them."""
@@ -146,6 +147,23 @@ class SshHost:
     def cut_off(self) -> list[str]:
         """Return the addresses that it is cut off from now."""
         return self._network.cut_off()
+
+    def why_no_delay(self) -> str:
+        """Return why this node cannot be slowed; empty if it can."""
+        return self._netem.why_not()
+
+    def delay(self, latency_ms: int, jitter_ms: int, undo_after_s: float | None = None) -> Proof:
+        """Slow all that its machine sends but by its sshd; it undoes it itself after the limit."""
+        _, _, _, port = self._our_way()
+        return self._netem.slow(latency_ms, jitter_ms, undo_after_s, [int(port)])
+
+    def undelay(self) -> Proof:
+        """Let it be as fast as it is, and end the switch."""
+        return self._netem.clear()
+
+    def delayed(self) -> str:
+        """Return in words by what it is slowed now."""
+        return self._netem.found()
 
     def check_wipe(self, directories: Sequence[Path]) -> None:
         """Ask everything that speaks against emptying `directories`, but whether it runs."""
@@ -177,6 +195,8 @@ class SshHost:
             "resume": f"SIGCONT to {who}",
             "partition": self._network.would("partition"),
             "join": self._network.would("join"),
+            "delay": self._netem.would("delay"),
+            "undelay": self._netem.would("undelay"),
             "start": f"{self._runner.where}: {start}",
             "wipe": f"{self._runner.where}: empty " + ", ".join(map(str, directories)),
             "reboot": f"{self._runner.where}: {self._spec.reboot_command}",
@@ -189,6 +209,20 @@ class SshHost:
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory on the node's machine."""
         return named(self._ask(ENTRIES, path, "listed"))
+
+    def _our_way(self) -> list[str]:
+        """Return our address and port as its sshd sees them, and its own address and port.
+
+        Not by sudo, which would forget them.
+        """
+        done = SshRunner(self._connection).run(script('echo "way $SSH_CONNECTION"'))
+        way = answer(done, "asking where we come from", self._runner.where).get("way").split()
+        if len(way) != 4 or not way[3].isdigit():
+            raise HostError(
+                f"{self._runner.where} does not say where we come from: SSH_CONNECTION is "
+                f"`{' '.join(way)}`, wanted two addresses, each with its port"
+            )
+        return way
 
     def _targets(self, directories: Sequence[Path]) -> list[PurePosixPath]:
         if not directories:
