@@ -15,9 +15,11 @@ __all__ = ["DelayNode", "UndelayNode"]
 class DelayNode(NodeFault):
     """Have what `node` sends arrive `latency_ms`, plus or minus `jitter_ms`, later.
 
-    Undone by `undelay_node`. Only where the lab made a way for it, as lab-mongodb-slow does: by
-    the kernel's netem where there is one, else by a toxiproxy in front of the node. The evidence
-    says `by` which.
+    Undone by `undelay_node`. By netem on a machine reached by ssh whose kernel has it, and in the
+    network namespace of a lab's node; else by a toxiproxy that the lab put in front of the node,
+    as lab-mongodb-slow does. The evidence says `by` which. With netem the node undoes it by itself
+    after `undo_after_s` seconds, even if this run has died: choose it longer than the delay that
+    is meant. 0 takes the inventory's, which is 120 unless it says otherwise.
     """
 
     name, act, words, undo = "delay_node", "delay", "slowed", "undelay_node"
@@ -27,9 +29,16 @@ class DelayNode(NodeFault):
         """Return the node's host, if it can slow the node."""
         return delaying_host(node)
 
-    def do(self, faults: "Faults", node: Node, latency_ms: int = 50, jitter_ms: int = 0) -> Proof:
+    def do(
+        self,
+        faults: "Faults",
+        node: Node,
+        latency_ms: int = 50,
+        jitter_ms: int = 0,
+        undo_after_s: float = 0.0,
+    ) -> Proof:
         """Slow it; proven by reading it back."""
-        return self.ready(node).delay(latency_ms, jitter_ms)
+        return self.ready(node).delay(latency_ms, jitter_ms, undo_after_s or None)
 
 
 class UndelayNode(NodeUndo):

@@ -24,10 +24,10 @@ class NodeDelay:
         """Return why this node cannot be slowed; empty if it can."""
         return "" if self._proxy is not None else self._netem.why_not()
 
-    def slow(self, latency_ms: int, jitter_ms: int) -> Proof:
-        """Slow it by so much, whatever it was slowed by before."""
+    def slow(self, latency_ms: int, jitter_ms: int, undo_after_s: float | None = None) -> Proof:
+        """Slow it by so much, whatever it was slowed by before; only netem undoes it by itself."""
         if self._proxy is None:
-            return self._netem.slow(latency_ms, jitter_ms)
+            return self._netem.slow(latency_ms, jitter_ms, undo_after_s)
         check_size(latency_ms, jitter_ms)
         already = toxiproxy.latency(self._proxy) == {"latency": latency_ms, "jitter": jitter_ms}
         asked = toxiproxy.slow(self._proxy, latency_ms, jitter_ms)

@@ -161,8 +161,12 @@ class Delaying(Protocol):
         """Return why this node cannot be slowed; empty if it can. Nothing is touched."""
         ...
 
-    def delay(self, latency_ms: int, jitter_ms: int) -> Proof:
-        """Have what the node sends arrive `latency_ms`, plus or minus `jitter_ms`, later."""
+    def delay(self, latency_ms: int, jitter_ms: int, undo_after_s: float | None = None) -> Proof:
+        """Have what the node sends arrive `latency_ms`, plus or minus `jitter_ms`, later.
+
+        Where its kernel does it, the node undoes it by itself after `undo_after_s` seconds (a
+        default of the host's where none are given), without us.
+        """
         ...
 
     def undelay(self) -> Proof:

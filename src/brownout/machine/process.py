@@ -156,9 +156,9 @@ class ProcessHost:
         """Return why this node cannot be slowed; empty if it can."""
         return self._delay.why_not()
 
-    def delay(self, latency_ms: int, jitter_ms: int) -> Proof:
+    def delay(self, latency_ms: int, jitter_ms: int, undo_after_s: float | None = None) -> Proof:
         """Slow what it sends, by its proxy or in its network namespace."""
-        return self._delay.slow(latency_ms, jitter_ms)
+        return self._delay.slow(latency_ms, jitter_ms, undo_after_s)
 
     def undelay(self) -> Proof:
         """Let it be as fast as it is."""
