@@ -30,7 +30,7 @@ EXPERIMENTS = (
 MAY_LOSE_WRITES = {"node-pause"}
 
 
-def quick(name: str, where: Path, **variables: float) -> chaos.Ran:
+def quick(name: str, where: Path, **variables: float | str) -> chaos.Ran:
     """Run a shipped experiment on n2 with a short baseline, a low rate and short waits."""
     return chaos.run_quickly(name, where, "lab-aerospike", target="n2", **variables)
 
@@ -64,7 +64,7 @@ def check_landed(ran: chaos.Ran) -> None:
 def test_a_wiped_node_comes_back_empty_and_no_acknowledged_write_is_lost(
     lab_aerospike: Cluster, tmp_path: Path
 ) -> None:
-    ran = quick("node-wipe", tmp_path, downtime_s=0.5)
+    ran = quick("node-wipe", tmp_path, downtime_s=0.5, canary="rate=20")
     names = ["kill_node", "wipe_node", "start_node"]
     assert ran.deeds == [(name, "n2") for name in names], ran.output
     check_landed(ran)
@@ -73,6 +73,16 @@ def test_a_wiped_node_comes_back_empty_and_no_acknowledged_write_is_lost(
     assert emptied["directory"].endswith("lab-aerospike/n2/data")
     assert ran.impact["ledger"]["state"] == "clean"
     check_named_as_stand_in(ran)
+    check_seen_by_an_application(ran)
+
+
+def check_seen_by_an_application(ran: chaos.Ran) -> None:
+    """The canary went beside the load from before the fault until the load was stopped."""
+    canary = ran.impact["canary"]
+    assert (canary["state"], canary["client"], canary["rate"]) == ("measured", "aerospike", 20)
+    assert canary["began_t"] < ran.impact["faults"][0]["effective"] < canary["ended_t"]
+    assert canary["total"]["before"]["n"] > 0
+    assert f"canary (aerospike {canary['version']}): " in ran.output
 
 
 def check_named_as_stand_in(ran: chaos.Ran) -> None:

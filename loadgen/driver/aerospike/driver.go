@@ -43,15 +43,17 @@ type stream struct {
 }
 
 // sets are the places of the server that are ours.
-type sets struct{ namespace, prefix, data, ledger, inserts, meta string }
+// The set `canary` is written by a canary beside the load (databases/aerospike/canary.py).
+type sets struct{ namespace, prefix, data, ledger, inserts, canary, meta string }
 
 func setsOf(namespace, prefix string) sets {
-	return sets{namespace, prefix, prefix + "-data", prefix + "-ledger", prefix + "-inserts", prefix + "-meta"}
+	return sets{namespace, prefix, prefix + "-data", prefix + "-ledger", prefix + "-inserts", prefix + "-canary",
+		prefix + "-meta"}
 }
 
 // all lists the sets in the order in which they are removed.
 func (s sets) all() []string {
-	return append(s.documents(), s.data, s.ledger, s.inserts, s.meta)
+	return append(s.documents(), s.data, s.ledger, s.inserts, s.canary, s.meta)
 }
 
 // Open connects, finds the namespace and, where nothing is to be loaded, the data.

@@ -25,6 +25,8 @@ const (
 	collectionData   = "data"
 	collectionLedger = "ledger"
 	collectionMeta   = "meta"
+	// collectionCanary is written by a canary beside the load (databases/mongodb/canary.py).
+	collectionCanary = "canary"
 )
 
 func init() { driver.Register("mongodb", func() driver.Driver { return &Driver{} }) }

@@ -170,7 +170,7 @@ func (d *Driver) Clean(ctx context.Context) error {
 	if err := dropDocuments(ctx, database); err != nil {
 		return redacted(err, d.config)
 	}
-	for _, name := range []string{collectionData, collectionLedger, collectionMeta} {
+	for _, name := range []string{collectionData, collectionLedger, collectionCanary, collectionMeta} {
 		if err := database.Collection(name).Drop(ctx); err != nil {
 			return redacted(fmt.Errorf("dropping %s.%s: %w", database.Name(), name, err), d.config)
 		}

@@ -21,6 +21,7 @@ from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
 from brownout.base.settings import AbsolutePath, Address, Name, Settings
 from brownout.inventory.atlas import AtlasSpec
+from brownout.inventory.canary import CanarySpec
 from brownout.inventory.connection import Connection
 from brownout.inventory.hours import parse_window
 from brownout.inventory.observing import ObserveSpec
@@ -225,6 +226,10 @@ class Cluster(Settings):
     load: Annotated[
         SerializeAsAny[Settings] | None,
         Field(description="where the load comes from; by default this machine (docs/ssh.md)"),
+    ] = None
+    canary: Annotated[
+        CanarySpec | None,
+        Field(description="the official client beside the load (docs/canary.md)"),
     ] = None
     observe: Annotated[
         ObserveSpec, Field(description="Prometheus, Grafana, exporters (docs/dashboards.md)")

@@ -10,12 +10,14 @@ from brownout.judge.slo import Limit
 from brownout.judge.torn import torn_files
 from brownout.judge.validity import Facts
 from brownout.judge.verdict import judge
+from brownout.measure import canary
 from brownout.measure.assess import Impact, assess
 from brownout.measure.data import ErrorRow, RunData, Stream
 from brownout.measure.document import as_document, rounded
 from brownout.measure.names import time_above_of
 from brownout.measure.settings import MeasureSettings
 from brownout.run.balance import read_balance
+from brownout.run.canary import CanaryRecord, read_canary
 from brownout.run.csvfile import read_rows
 from brownout.run.directory import SCHEMA_VERSION, RunDirectory
 from brownout.run.events import Event, read_events
@@ -50,7 +52,8 @@ def analyze(path: Path | str) -> dict[str, Any]:
     ledger = _ledger(directory, data, generator)
     impact = assess(data)
     facts = _facts(directory, data, generator, impact, ledger)
-    document = _document(record, data, impact, ledger, facts)
+    beside = read_canary(directory.canary, directory.canary_calls)
+    document = _document(record, data, impact, ledger, facts, beside)
     write_json(directory.ledger, {"schema_version": SCHEMA_VERSION, **ledger.as_dict()})
     document["digest"] = digest_of(document)
     write_json(directory.impact, document)
@@ -154,12 +157,16 @@ def _document(
     impact: Impact,
     ledger: Ledger,
     facts: Facts,
+    beside: CanaryRecord | None,
 ) -> dict[str, Any]:
-    """Put impact.json together."""
+    """Put impact.json together; what a canary saw is in it where there was one."""
     made = as_document(impact)
     limits = [Limit(**limit) for limit in record.get("limits") or []]
     cluster = dict(record.get("cluster") or {})
     deadlines = {stream.name: stream.deadline_s for stream in data.streams}
+    level = impact.baseline.level
+    window = (level.start, level.end)
+    seen = canary.as_document(beside, window, made["faults"]) if beside else None
     return {
         "schema_version": SCHEMA_VERSION,
         "run_id": record.get("run_id"),
@@ -176,6 +183,7 @@ def _document(
         "shams": made["shams"],
         "ledger": {name: v for name, v in ledger.as_dict().items() if name not in _NAMED},
         "load": rounded(_load(data, impact, facts)),
+        **({"canary": rounded(seen)} if seen else {}),
         "settings": data.settings.as_dict(),
         "versions": dict(record.get("versions") or {}),
     }

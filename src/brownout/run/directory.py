@@ -47,6 +47,8 @@ class RunDirectory:
         self.errors = path / "errors.csv"
         self.lanes = path / "lanes.csv"
         self.balance = path / "balance.csv"
+        self.canary = path / "canary.json"
+        self.canary_calls = path / "canary.csv"
         self.latency = path / "latency.hlog"
         self.generator = path / "generator.json"
         self.generator_series = path / "generator.csv"

@@ -27,6 +27,7 @@ KEYS: dict[str, Any] = {
     "warmup_max_s": 120.0,
     "sham": False,
     "phase_s": 0.0,
+    "canary": "",
 }
 #: What those of them that are no text have to be.
 KINDS = {
@@ -46,6 +47,7 @@ class Options:
     `baseline_s` of 0 takes the measures' own; a shorter baseline is quicker and noisier.
     `load` changes single settings of the workload (`streams.0.rate=400`); `limits` holds the
     limits given by variable or in the experiment, and `limits_from_variable` says which.
+    `canary` says which canary goes beside the load, as `load.canary` reads it.
     With `sham` a control window without a fault comes after the baseline; then the method waits
     `phase_s` seconds more.
     """
@@ -62,6 +64,7 @@ class Options:
     warmup_max_s: float
     sham: bool
     phase_s: float
+    canary: Any
     experiment_limits: Mapping[str, float] = field(default_factory=dict)
     variable_limits: Mapping[str, float] = field(default_factory=dict)
 
@@ -93,6 +96,7 @@ def read_options(
         warmup_max_s=typed["warmup_max_s"],
         sham=typed["sham"],
         phase_s=typed["phase_s"],
+        canary=values["canary"],
         experiment_limits=written,
         variable_limits=given if given is not written else {},
     )

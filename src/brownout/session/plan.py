@@ -10,9 +10,11 @@ from chaoslib import experiment_hash, substitute
 from brownout.base.errors import BrownoutError, ClusterError, ConfigurationError
 from brownout.infra import lab
 from brownout.inventory import inventory
+from brownout.inventory.canary import CanarySpec
 from brownout.inventory.model import Cluster
 from brownout.judge import slo
 from brownout.load import workload as workloads
+from brownout.load.canary import canary_of
 from brownout.load.shares import check_shares
 from brownout.load.where import generators_of
 from brownout.load.workload import Workload
@@ -56,6 +58,7 @@ class Plan:
     options: Options
     cluster: Cluster
     workload: Workload
+    canary: CanarySpec | None
     limits: tuple[slo.Limit, ...]
     settings: MeasureSettings
     variables: Mapping[str, Any]
@@ -91,6 +94,7 @@ def make_plan(
     workload = _collect(problems, lambda: _workload(options, cluster))
     scenario = str(extension.get("scenario"))
     limits = _collect(problems, lambda: _limits(scenario, cluster, workload, options))
+    canary = _collect(problems, lambda: _canary(options, cluster))
     wipes = _wipes(experiment, values, extension)
     if problems or cluster is None or workload is None or limits is None:
         raise ConfigurationError(problems)
@@ -103,6 +107,7 @@ def make_plan(
         options=options,
         cluster=cluster,
         workload=workload,
+        canary=canary,
         limits=tuple(limits),
         settings=_settings(cluster, options),
         variables=values,
@@ -204,6 +209,11 @@ def _workload(options: Options, cluster: Cluster | None) -> Workload:
     workload = workloads.load(name, options.load)
     check_shares(workload, generators_of(cluster))
     return workload
+
+
+def _canary(options: Options, cluster: Cluster | None) -> CanarySpec | None:
+    """The canary beside the load, if there is to be one."""
+    return canary_of(options.canary, cluster) if cluster is not None else None
 
 
 def _limits(

@@ -72,6 +72,11 @@ def _head(plan: Plan, cluster: Cluster) -> str:
         f"load         {plan.workload.summary()}, writes to `{plan.workload.namespace}` only",
         f"seed         {plan.options.seed}",
     ]
+    if plan.canary is not None:
+        lines.append(
+            f"canary       {plan.canary.rate:g} reads and as many writes a second by the official "
+            f"client, to records of its own in `{plan.workload.namespace}`"
+        )
     settings = plan.settings
     if settings.baseline_s < settings.baseline_min_s:
         lines.append(

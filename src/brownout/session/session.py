@@ -26,6 +26,7 @@ from brownout.judge.analysis import analyze
 from brownout.judge.measures import answer
 from brownout.machine.host import host_for
 from brownout.measure.baseline import Baseline
+from brownout.measure.canary import canary_answer
 from brownout.observe.observation import Observation
 from brownout.observe.source import source_for
 from brownout.run.directory import RunDirectory
@@ -109,6 +110,7 @@ class Session:
         self._log().point("phase", "baseline_accepted", evidence=evidence)
         self.status.phase = "baseline accepted"
         logger.info(detectable_words(level.detectable))
+        self._load.await_canary()
         self._leave_alone()
 
     def _leave_alone(self) -> None:
@@ -263,6 +265,10 @@ class Session:
     def measure(self, name: str, scope: str) -> dict[str, Any]:
         """Answer a probe: the measure of the whole run, or that there is none yet."""
         return answer(self._impact, self._finished, name, scope)
+
+    def canary(self, figure: str, scope: str) -> dict[str, Any]:
+        """Answer a probe: what the canary beside the load saw, or that there is nothing yet."""
+        return canary_answer(self._impact, self._finished, figure, scope)
 
     def baseline_test(self, name: str) -> bool:
         """Whether the baseline passed its test `name`, or all that a run is not judged without."""

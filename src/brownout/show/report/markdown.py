@@ -7,7 +7,7 @@ from typing import Any
 from brownout.base.words import duration
 from brownout.judge.analysis import analyze
 from brownout.run.directory import RunDirectory
-from brownout.show.report import story
+from brownout.show.report import canary, story
 from brownout.show.report.grid_text import escaped
 from brownout.show.report.measured import bound, found, name_of
 from brownout.show.report.results import met
@@ -39,6 +39,7 @@ def render(impact: Impact, run_id: str) -> str:
         *_table(impact, stand_in),
         "",
         *(f"- {escaped(line)}" for line in story.felt(impact)),
+        *_beside(impact),
         "",
         "**Why**",
         "",
@@ -47,6 +48,12 @@ def render(impact: Impact, run_id: str) -> str:
         f"<sub>{escaped(_circumstances(impact, run_id))}</sub>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _beside(impact: Impact) -> list[str]:
+    """What the canary saw, where the run had one."""
+    seen = impact.get("canary")
+    return [f"- {escaped(canary.summary(seen))}"] if seen else []
 
 
 def _table(impact: Impact, stand_in: str) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brownout.base.words import duration
-from brownout.show.report import plan, results, story, trust
+from brownout.show.report import canary, plan, results, story, trust
 from brownout.show.report.clocks import clocks
 from brownout.show.report.draw import draw
 from brownout.show.report.figures import all_charts
@@ -25,6 +25,7 @@ CONTENTS = (
     ("limits", "Limits and measures"),
     ("events", "What happened"),
     ("ledger", "Acknowledged writes"),
+    ("canary", "What an application saw"),
     ("trust", "Can this be believed?"),
     ("setup", "How it was made"),
 )
@@ -42,7 +43,7 @@ def context(material: Material) -> dict[str, Any]:
             "total": [key for key in charts if key.startswith("spectrum-total")],
             "parts": [key for key in charts if key.startswith(("spectrum-read", "spectrum-write"))],
         },
-        "contents": CONTENTS,
+        "contents": [each for each in CONTENTS if each[0] != "canary" or _seen(material)],
         "missing": material.missing,
         "absent": list(material.missing.values()),
         "stand_in": material.stand_in,
@@ -88,11 +89,18 @@ def _results(material: Material) -> dict[str, Any]:
         "events": results.events(material),
         "errors": results.errors(material),
         "ledger": results.ledger(material),
+        "canary": canary.grids(_seen(material)) if _seen(material) else [],
+        "canary_words": canary.summary(_seen(material)) if _seen(material) else "",
         "validity": trust.validity(material),
         "baseline": trust.baseline(material),
         "noise": trust.noise(material),
         "health": trust.generator(material),
     }
+
+
+def _seen(material: Material) -> Mapping[str, Any]:
+    """What the canary saw; empty where the run had none."""
+    return material.impact.get("canary") or {}
 
 
 def _setting(material: Material) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brownout.base.words import duration
+from brownout.show.report import canary
 from brownout.show.report.noise import detectable_words, sham_words, stable_words
 from brownout.show.report.words import between, number, pace, quantity
 
@@ -38,6 +39,8 @@ def render(impact: Impact, path: str) -> str:
     lines = [_title(impact), *_circumstances(impact), ""]
     for fault in impact["faults"]:
         lines += [*_table(impact, fault), ""]
+    if seen := impact.get("canary"):
+        lines += [*canary.lines(seen), ""]
     lines += [*(impact.get("remarks") or ()), *impact["reasons"]]
     lines.append(f"{impact['verdict'].upper()}   {path}")
     return "\n".join(lines)
