@@ -72,6 +72,7 @@ func TestALoadIsReadBackAndCleaned(t *testing.T) {
 	if back := backs(t, d, true, count)[count]; back.Value != 1 || !back.ChecksumOK {
 		t.Errorf("a counter: %+v", back)
 	}
+	putCanary(t, d)
 	if err := d.Clean(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +81,19 @@ func TestALoadIsReadBackAndCleaned(t *testing.T) {
 	}
 	if err := d.Clean(t.Context()); err != nil {
 		t.Errorf("cleaning once more: %v", err)
+	}
+}
+
+// putCanary leaves what a canary that was killed leaves.
+func putCanary(t *testing.T, d *Driver) {
+	t.Helper()
+	own, err := d.control(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	if err := own.Put(own.write, own.key(own.sets.canary, "1"), client.BinMap{"value": 1}); err != nil {
+		t.Fatal(err)
 	}
 }
 

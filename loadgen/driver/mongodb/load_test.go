@@ -76,6 +76,10 @@ func TestALoadIsReadBackAndCleaned(t *testing.T) {
 	if back := backs(t, d, true, count)[count]; back.Value != 1 || !back.ChecksumOK {
 		t.Errorf("a counter: %+v", back)
 	}
+	left := server.direct(t, opts()).Database(namespace(t)).Collection(collectionCanary)
+	if _, err := left.InsertOne(t.Context(), bson.D{{Key: "value", Value: 1}}); err != nil {
+		t.Fatal(err)
+	}
 	if err := d.Clean(t.Context()); err != nil {
 		t.Fatal(err)
 	}

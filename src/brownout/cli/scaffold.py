@@ -35,6 +35,7 @@ VARIABLES: Mapping[str, str] = {
     "baseline_s": "length of the baseline in seconds; 0 takes the measures' own",
     "warmup_max_s": "give up after so many seconds without a stable baseline",
     "sham": "measure a control window without a fault before the fault: true or false",
+    "canary": "an application beside the load: true, false, or settings as rate=5",
     "phase_s": "seconds to wait between the accepted baseline and the method",
     "milestone_limit_s": "wait so many seconds for a milestone at most",
     "mode": "how the node is stopped: `kill` or `clean`",

@@ -8,7 +8,7 @@ serves nobody.
 
 `resizing` is what can be done while it serves: `joining` and `leaving` with what nodes know of each
 other (`mesh`), `factor` and `speed`, what speaks against it (`objections`), what each node holds
-(`holding`) and on which rack (`racks`).
+(`holding`) and on which rack (`racks`). `canary` is the official client, as an application has it.
 """
 
 from brownout.base.errors import Unsupported

@@ -1,7 +1,8 @@
 """Questions to one Aerospike node, as its info protocol has them: a line each, any number at once.
 
 Asked of the node's own address and not through a client, which knows only the nodes that are in its
-map, and hides the answers of the others when one node answers with an error.
+map, and hides the answers of the others when one node answers with an error
+(docs/decisions/015-who-asks-aerospike.md has what was measured).
 """
 
 from collections.abc import Sequence

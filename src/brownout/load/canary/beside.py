@@ -24,7 +24,7 @@ logger = logging.getLogger("chaostoolkit")
 #: ends it, and after as much again we do.
 _WITHIN_S: Final = 4.0
 #: The method waits so long at most for a canary that is slow to begin.
-BEGUN_WITHIN_S: Final = 10.0
+BEGUN_WITHIN_S: Final = 30.0
 
 
 class CanaryBeside:
