@@ -90,7 +90,8 @@ def test_it_uses_mongodb_through_pymongo_and_leaves_nothing(
     check(record, "pymongo")
     assert record.about["policies"]["w"] == "majority"
     assert record.about["policies"]["serverSelectionTimeoutMS"] == 30_000
-    with pymongo.MongoClient(spec["connection"]["uri"]) as client:
+    client: pymongo.MongoClient[dict[str, Any]] = pymongo.MongoClient(spec["connection"]["uri"])
+    with client:
         assert "canary" not in client["brownout"].list_collection_names()
 
 
