@@ -1,6 +1,7 @@
 """`brownout inventory`: inventories of other tools' output, which load as they are."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -216,13 +217,59 @@ def test_a_key_file_is_named_where_it_is_there(
     assert (first["address"], first["host"]["service"]) == ("a:27017", "mongod")
 
 
-def test_variables_that_lie_beside_an_inventory_are_said_not_to_be_read(
-    brownout: Brownout, given: Any, home: Path
+def test_variables_that_lie_beside_an_inventory_are_read(
+    brownout: Brownout, given: Any, home: Path, tmp_path: Path
 ) -> None:
     (home / "group_vars").mkdir()
+    (home / "group_vars" / "aerospike").write_text("ansible_user: beside\nrack_id: 1.5\n")
+    said = brownout("inventory", "from-ansible", given("[aerospike]\na1\n"))
+    assert said.code == 0, said.err
+    (node,) = _hosts(said.out, tmp_path)
+    assert (node["host"]["user"], node["rack"]) == ("beside", "1.5")
+
+
+def test_an_inventory_that_is_a_program_or_a_folder_is_read(
+    brownout: Brownout, home: Path, tmp_path: Path
+) -> None:
+    program = home / "inventory" / "program"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ncat <<'end'\n{LISTED}\nend\n")
+    program.chmod(0o700)
+    for given in (program, program.parent):
+        said = brownout("inventory", "from-ansible", given)
+        assert said.code == 0, said.err
+        assert len(_hosts(said.out, tmp_path)) == 4
+
+
+def test_nobody_is_asked_for_the_password_of_a_vault(
+    brownout: Brownout, given: Any, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "ansible.cfg").write_text("[defaults]\nask_vault_pass = true\n")
+    monkeypatch.setenv("ANSIBLE_CONFIG", str(home / "ansible.cfg"))
     said = brownout("inventory", "from-ansible", given(INI))
-    assert said.code == 0
-    assert "not read: group_vars beside it; `ansible-inventory -i given --list`" in said.err
+    assert (said.code, said.out) == (64, "")
+    assert "`ansible-inventory -i given --list` says why" in said.err
+
+
+def test_what_ansible_repeats_of_a_secret_is_not_repeated(brownout: Brownout, given: Any) -> None:
+    said = brownout(
+        "inventory", "from-ansible", given("[aerospike]\na1 ansible_password=correct horse\n")
+    )
+    assert said.code == 64
+    assert "given: Ansible cannot read it" in said.err
+    assert "horse" not in said.err
+
+
+def test_without_ansible_one_is_told_what_to_install(
+    brownout: Brownout, given: Any, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(home))
+    monkeypatch.setattr(sys, "executable", str(home / "python"))
+    said = brownout("inventory", "from-ansible", given(INI))
+    assert said.code == 64
+    assert "`ansible-inventory`, which reads inventories of Ansible, is not installed" in said.err
+    assert "pip install ansible-core" in said.err
+    assert brownout("inventory", "from-ansible", given(LISTED)).code == 0
 
 
 @pytest.mark.parametrize(
@@ -230,19 +277,19 @@ def test_variables_that_lie_beside_an_inventory_are_said_not_to_be_read(
     [
         ("[web]\nw1\n", "has no group `aerospike`; it has web; say which by --group"),
         ("[aerospike]\n", "group `aerospike` has no hosts"),
-        ("[aerospike]\na ansible_host\nb c=d e\n", "2 problems:\ngiven:2: found 'ansible_host'"),
-        ('[aerospike]\na x="y\n', "given:2: not a host with variables"),
+        ('[aerospike]\na x="y\n', "given: Ansible cannot read it"),
         ("[aerospike]\na ansible_user='{{ who }}'\nb ansible_connection=local\nc ansible_port=x\n",
          "3 problems:\ngiven: host a: ansible_user: found a template"),
-        ("[aerospike]\na[0:99999]\n", "is more than 10,000 hosts"),
-        ("aerospike: [a, b]\n", "group `aerospike`: found a list"),
+        ("aerospike: [a, b]\n", "has no group `aerospike`; it has none"),
+        ({"_meta": {}, "aerospike": {"hosts": ["a"], "vars": {"ansible_user": "u"}}},
+         "group `aerospike`: found `vars`, wanted them with each host; list without --export"),
         ('{"aerospike": ', "not valid JSON"),
         ("[aerospike]\na_b!c ansible_\x1f_password=x\n", "nodes[0].name: found 'a_b!c'"),
         ("[aerospike]\na\nb ansible_host=a\n", "address"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_with_all_that_is_wrong(
-    brownout: Brownout, given: Any, content: str, told: str
+    brownout: Brownout, given: Any, content: Any, told: str
 ) -> None:
     said = brownout("inventory", "from-ansible", given(content))
     assert (said.code, said.out) == (64, "")

@@ -54,14 +54,7 @@ def from_ansible(
     """Make one of an Ansible inventory in INI or YAML, or of `ansible-inventory --list`."""
     from brownout.inventory.importers import ansible
 
-    text, source = _read(file)
-    beside = [folder for folder in ("group_vars", "host_vars") if (file.parent / folder).is_dir()]
-    if beside and str(file) != "-":
-        typer.echo(
-            f"not read: {' and '.join(beside)} beside it; `ansible-inventory -i {file} --list` "
-            "has them in its output",
-            err=True,
-        )
+    text, source = _read(file) if str(file) == "-" else (ansible.listing(file), file.name)
     _write(ansible.read(text, source, group or database), database, name, port, to)
 
 

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
-from tests.cli.test_inventory import AEROLAB_7, AEROLAB_8, INI, LISTED, YAML
+from tests.cli.test_inventory import AEROLAB_7, AEROLAB_8, LISTED
 from tests.fuzzing import answers, changed, damaged, fuzzed
 
 from brownout.inventory.importers import Imported, aerolab, ansible, written
@@ -15,8 +14,6 @@ from brownout.inventory.importers import Imported, aerolab, ansible, written
 FORMS = {
     "aerolab 8": json.dumps(AEROLAB_8),
     "aerolab 7": json.dumps(AEROLAB_7),
-    "ini": INI,
-    "yaml": YAML,
     "list": LISTED,
 }
 READ: dict[bool, Callable[[str], Imported]] = {
@@ -52,9 +49,3 @@ def test_other_values_than_wanted_are_read_or_refused(name: str) -> None:
         _made(name, json.dumps(odd))
 
     check()
-
-
-@fuzzed(60)
-@given(odd=changed(yaml.safe_load(YAML.replace("!vault ", ""))))
-def test_other_values_in_yaml_are_read_or_refused(odd: Any) -> None:
-    _made("yaml", yaml.safe_dump(odd))
