@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.run_builder import RunScript, build_run
 
-from brownout.base.private import private_directory, private_file
+from brownout.base.files import private_directory, private_file
 from brownout.faults import open_runs
 from brownout.observe import targets
 from brownout.run.directory import RunDirectory

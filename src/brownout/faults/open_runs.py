@@ -25,7 +25,7 @@ from typing import Any, Literal
 from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from brownout.base.errors import Refused, RunDirectoryError
-from brownout.base.private import private_directory, private_file
+from brownout.base.files import private_directory, private_file
 from brownout.machine import procfs
 
 __all__ = [

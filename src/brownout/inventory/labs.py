@@ -9,11 +9,9 @@ The note is written before the first process starts, so that whatever ends `up` 
 command knows what to clean.
 """
 
-import fcntl
 import json
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -24,6 +22,8 @@ from typing import Any, Literal
 import yaml
 
 from brownout.base.errors import ClusterError
+from brownout.base.files import SHARED, replace_file
+from brownout.base.locks import Held, Lock
 from brownout.inventory.model import Cluster
 
 __all__ = ["Note", "Phase", "directory", "forget", "locked", "read", "root", "running_inventory"]
@@ -74,9 +74,7 @@ def write(name: str, engine: str, phase: Phase) -> Note:
     """Write the note of a lab, all of it or nothing."""
     note = Note(name, engine, phase, boot_id(), datetime.now(UTC).isoformat(timespec="seconds"))
     path = directory(name) / _NOTE
-    temporary = path.with_suffix(".new")
-    temporary.write_text(json.dumps(asdict(note), indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    replace_file(path, json.dumps(asdict(note), indent=2) + "\n", SHARED)
     return note
 
 
@@ -132,44 +130,16 @@ def locked(name: str, waiting: Callable[[], None]) -> Iterator[None]:
     The kernel lets go of it when its holder dies, however it does.
     """
     root().mkdir(parents=True, exist_ok=True)
-    path = root() / f"{name}.lock"
-    fd = _take(path, waiting)
+    lock = Lock(root() / f"{name}.lock")
+    try:
+        lock.take(_LOCK_TIMEOUT_S, waiting)
+    except Held as error:
+        raise ClusterError(
+            f"the lab {name} has been locked for {_LOCK_TIMEOUT_S:g} s by another brownout, "
+            f"{error.holder}, which changes it",
+            "let it end or stop it",
+        ) from error
     try:
         yield
     finally:
-        if not directory(name).exists():
-            path.unlink(missing_ok=True)
-        os.close(fd)
-
-
-def _take(path: Path, waiting: Callable[[], None]) -> int:
-    deadline, told = time.monotonic() + _LOCK_TIMEOUT_S, False
-    while time.monotonic() < deadline:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if _try_lock(fd) and _is_still(path, fd):
-            return fd
-        os.close(fd)
-        if not told:
-            waiting()
-            told = True
-        time.sleep(0.05)
-    raise ClusterError(
-        f"`{path}` has been locked for {_LOCK_TIMEOUT_S:g} s: another brownout changes that lab",
-        "let it end or stop it",
-    )
-
-
-def _try_lock(fd: int) -> bool:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _is_still(path: Path, fd: int) -> bool:
-    """Whether what was locked is the file at `path`: its last holder may have removed it."""
-    try:
-        return os.fstat(fd).st_ino == path.stat().st_ino
-    except FileNotFoundError:
-        return False
+        lock.release(remove=not directory(name).exists())

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from brownout.base.private import private_directory
+from brownout.base.files import SHARED, private_directory, replace_file
 from brownout.faults.open_runs import state_home
 from brownout.machine import procfs
 
@@ -41,9 +41,8 @@ def register(run: str, address: str, pid: int) -> None:
     me = procfs.identify(pid)
     labels = {"__brownout_pid": str(pid), "__brownout_started": str(me.started if me else 0)}
     path = directory() / f"{run}.json"
-    draft = path.with_suffix(".part")  # Prometheus reads whole files only
-    draft.write_text(json.dumps([{"targets": [address], "labels": labels}]), encoding="utf-8")
-    draft.replace(path)
+    # Prometheus reads whole files only, and only those whose name ends in `.json`.
+    replace_file(path, json.dumps([{"targets": [address], "labels": labels}]), SHARED)
 
 
 def unregister(run: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from brownout.base.errors import RunDirectoryError
-from brownout.base.private import private_directory
+from brownout.base.files import private_directory
 from brownout.base.redact import redact
 from brownout.run.events import wall_clock
 from brownout.run.metadata import digest_of, read_json, write_json

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import RunDirectoryError
-from brownout.base.private import private_file
+from brownout.base.files import private_file
 from brownout.base.redact import redact
 from brownout.run.shape import is_count, is_time
 

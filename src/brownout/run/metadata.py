@@ -1,18 +1,13 @@
-"""`run.json`, and JSON files in general.
-
-Every JSON file is written beside its final name and then renamed, so a reader sees the old one or
-the new one and never half of one.
-"""
+"""`run.json`, and JSON files in general: each is written in one step."""
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import RunDirectoryError
-from brownout.base.private import private_file
+from brownout.base.files import replace_file
 from brownout.run.shape import finite
 
 __all__ = ["OCCASION", "digest_of", "read_json", "write_json"]
@@ -34,18 +29,7 @@ def write_json(path: Path, data: Any) -> None:
     Raises `RunDirectoryError` where the file cannot be written, e.g. on a full disk.
     """
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with private_file(beside).open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise RunDirectoryError(
-            f"{path}: cannot be written: {error.strerror}", "free some space or check permissions"
-        ) from error
+    replace_file(path, text)
 
 
 def read_json(path: Path) -> dict[str, Any]:

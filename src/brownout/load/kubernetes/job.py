@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from brownout.base.errors import BrownoutError, GeneratorError
+from brownout.base.files import SHARED, replace_file
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.spec import KubernetesLoad
@@ -60,9 +61,7 @@ class Record:
 
     def _write(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._path.with_suffix(".part")
-        draft.write_text(json.dumps(self.facts, indent=2) + "\n", encoding="utf-8")
-        draft.replace(self._path)
+        replace_file(self._path, json.dumps(self.facts, indent=2) + "\n", SHARED)
 
 
 class GeneratorJob:

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path, PurePosixPath
 
 from brownout.base.errors import GeneratorError
+from brownout.base.files import SHARED, replacing
 from brownout.machine.commands import Answer, answer, script
 from brownout.machine.ssh.connection import Connection, SshRunner
 from brownout.machine.ssh.stream import Stream
@@ -58,18 +59,14 @@ def fetch_all(connection: Connection, source: PurePosixPath, target: Path) -> di
 
 def fetch(connection: Connection, source: PurePosixPath, target: Path, wanted: str) -> None:
     """Copy one file here; `wanted` is its hash there."""
-    partial = target.with_name(f"{target.name}.part")
-    try:
-        copying = Stream(connection, ["cat", "--", str(source)], stdout=str(partial))
+    with replacing(target, SHARED) as beside:
+        copying = Stream(connection, ["cat", "--", str(source)], stdout=str(beside))
         status = copying.wait(_TRANSFER_S)
-        if status or hash_of(partial) != wanted:
+        if status or hash_of(beside) != wanted:
             raise GeneratorError(
                 f"`{source}` on {connection.where} could not be fetched whole: "
                 f"{copying.errors.strip() or 'its hash is another one here'}"
             )
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _ask(connection: Connection, directory: PurePosixPath) -> Answer:

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from brownout.base.errors import GeneratorError
+from brownout.base.files import SHARED, replace_file
 from brownout.load.binary import find_loadgen
 from brownout.load.place import TLS_FILES, Process, as_generator_error
 from brownout.load.remote import files
@@ -157,9 +158,7 @@ class RemotePlace:
         self._record |= facts
         path = self._directory / RECORD
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".part")
-        draft.write_text(json.dumps(self._record, indent=2) + "\n", encoding="utf-8")
-        draft.replace(path)
+        replace_file(path, json.dumps(self._record, indent=2) + "\n", SHARED)
 
 
 def recover(host: LoadHost, directory: Path) -> bool:

@@ -9,11 +9,10 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Iterator
-from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, TextIO
 
-from brownout.base.errors import RunDirectoryError
+from brownout.base.files import SHARED, replacing
 from brownout.run.csvfile import read_rows
 from brownout.run.ledger_lines import read_ledger_lines
 from brownout.run.metadata import read_json, write_json
@@ -104,29 +103,13 @@ def _merge_rows(directory: Path, parts: list[Path], buckets: int) -> None:
 
 def _merge_latency(directory: Path, parts: list[Path], end: float) -> None:
     paths = [part / "latency.hlog" for part in parts]
-    with _file(directory / "latency.hlog") as file:
+    with replacing(directory / "latency.hlog", SHARED) as beside, beside.open("wb") as file:
         file.write(latency.header_of(paths[0]))
         for line in latency.add_lines([latency.read_lines(path) for path in paths], end):
             file.write(line.text())
 
 
 @contextlib.contextmanager
-def _file(path: Path) -> Iterator[BinaryIO]:
-    """Write a file beside its place, and move it there once it is whole."""
-    draft = path.with_name(f".{path.name}.new")
-    try:
-        with draft.open("wb") as file:
-            yield file
-        draft.replace(path)
-    except OSError as error:
-        raise RunDirectoryError(
-            f"{path}: cannot be written: {error.strerror}", "free some space or check permissions"
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _text(path: Path) -> Iterator[TextIOWrapper]:
-    with _file(path) as binary, TextIOWrapper(binary, "utf-8", newline="") as file:
+def _text(path: Path) -> Iterator[TextIO]:
+    with replacing(path, SHARED) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         yield file

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import os
 import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 
-from brownout.base.errors import BrownoutError, ConfigurationError, RunDirectoryError
-from brownout.base.private import private_file
+from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.base.files import replacing
 from brownout.faults import open_runs
 from brownout.run.directory import RunDirectory
 from brownout.run.events import wall_clock
@@ -68,23 +67,15 @@ def _make_report(directory: RunDirectory) -> None:
 
 def _write(target: Path, manifest: Manifest, files: Mapping[str, Entry]) -> str:
     """Write the archive in one step and return its SHA-256."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
     listed = manifest.model_dump_json(indent=2).encode() + b"\n"
-    try:
-        with tarfile.open(private_file(beside), "w:gz", format=tarfile.PAX_FORMAT) as archive:
+    with replacing(target) as beside:
+        with tarfile.open(beside, "w:gz", format=tarfile.PAX_FORMAT) as archive:
             _add(archive, f"{manifest.run_id}/{NAME}", len(listed), io.BytesIO(listed))
             for name, entry in files.items():
                 with entry.open() as file:
                     _add(archive, f"{manifest.run_id}/{name}", entry.file.bytes, file)
         with beside.open("rb") as made:
-            found = hashlib.file_digest(made, "sha256").hexdigest()
-        beside.replace(target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise RunDirectoryError(
-            f"{target}: cannot be written: {error.strerror or error}"
-        ) from error
-    return found
+            return hashlib.file_digest(made, "sha256").hexdigest()
 
 
 def _add(archive: tarfile.TarFile, name: str, size: int, file: IO[bytes]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import RLock
 
 from brownout.base.errors import RunDirectoryError
-from brownout.base.private import private_directory
+from brownout.base.files import private_directory
 from brownout.base.redact import redact
 from brownout.run.directory import GAMEDAYS, make_new, runs_root
 from brownout.run.events import wall_clock

@@ -21,7 +21,7 @@ from typing import TypeVar
 import sqlalchemy as sql
 
 from brownout.base.errors import BrownoutError, ConfigurationError, Refused, RunDirectoryError
-from brownout.base.private import private_directory, private_file
+from brownout.base.files import private_directory, private_file
 from brownout.faults.open_runs import state_home
 from brownout.machine import procfs
 from brownout.runs.history import place

@@ -6,7 +6,6 @@ The store remembers when each was due next, so that what was missed while nobody
 Whether a day may run then is decided by the run itself, which never begins outside its window.
 """
 
-import fcntl
 import signal
 import subprocess
 import sys
@@ -23,7 +22,8 @@ from apscheduler.jobstores.sqlalchemy import SQLAlchemyJobStore
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from brownout.base.errors import BrownoutError, ConfigurationError, ExitCode, Refused
-from brownout.base.private import private_directory, private_file
+from brownout.base.files import private_directory, private_file
+from brownout.base.locks import Held, Lock
 from brownout.faults.open_runs import state_home
 from brownout.inventory import inventory
 from brownout.runs.gameday import killing
@@ -161,14 +161,16 @@ def fire(path: str) -> None:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Be the only server of this BROWNOUT_STATE; the kernel lets go of it whatever happens."""
-    with private_file(_home("serve.lock")).open("a", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise Refused(
-                f"schedules are served already by another process, which holds {file.name}",
-                "give all files to one `brownout gameday serve`",
-            ) from error
+    path = _home("serve.lock")
+    lock = Lock(path)
+    try:
+        lock.take()
+    except (Held, OSError) as error:
+        raise Refused(
+            f"schedules are served already by another process, which holds {path}",
+            "give all files to one `brownout gameday serve`",
+        ) from error
+    with lock:
         yield
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random
 
 from brownout.base.errors import BrownoutError, Unsupported
-from brownout.base.private import private_directory, private_file
+from brownout.base.files import private_directory, private_file
 from brownout.runs.history import tables
 from brownout.runs.history.place import Place
 

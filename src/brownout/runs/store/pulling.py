@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import ConfigurationError, RunDirectoryError
-from brownout.base.private import private_directory
+from brownout.base.files import private_directory
 from brownout.run.directory import GAMEDAYS
 from brownout.runs.evidence.manifest import NAME, Manifest, parse
 from brownout.runs.store.objects import NotThere, Objects

@@ -1,13 +1,13 @@
 """Write `report.html`: one file without a network, for someone who was not there."""
 
-import os
 import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brownout.base.errors import RunDirectoryError, Unsupported
+from brownout.base.errors import Unsupported
+from brownout.base.files import SHARED, replace_file
 from brownout.show.report.material import Material
 from brownout.show.report.page import context
 from brownout.show.report.palette import DARK, LIGHT, PAPER, css, looks_css
@@ -35,15 +35,7 @@ def write(run: Path) -> Path:
 
 def save(target: Path, text: str) -> None:
     """Write a page in one step; raises `RunDirectoryError` where that cannot be done."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise RunDirectoryError(
-            f"{target}: cannot be written: {error.strerror}", "free some space or check permissions"
-        ) from error
+    replace_file(target, text, SHARED)
 
 
 def render(material: Material) -> str:

@@ -1,0 +1,39 @@
+"""Waiting for a state: one loop that looks, and looks again."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["wait_until"]
+
+T = TypeVar("T")
+
+
+def wait_until(
+    look: Callable[[], T],
+    within_s: float = math.inf,
+    every_s: float = 0.2,
+    *,
+    despite: type[Exception] | tuple[type[Exception], ...] = (),
+    stopped: Callable[[], bool] = lambda: False,
+    pause: Callable[[float], object] = time.sleep,
+) -> T:
+    """Return the first answer of `look` that holds, or its last one where none did in time.
+
+    It looks at once, then every `every_s` seconds, and a last time when `within_s` seconds are
+    over or it is `stopped`. An error of `despite` is no answer yet; the last look's is raised. Any
+    other error ends the wait, as a signal's does. `pause` is what sleeps.
+    """
+    deadline = time.monotonic() + within_s
+    while True:
+        over = stopped() or time.monotonic() >= deadline
+        try:
+            found = look()
+        except despite:
+            if over:
+                raise
+        else:
+            if found or over:
+                return found
+        pause(max(0.0, min(every_s, deadline - time.monotonic())))
