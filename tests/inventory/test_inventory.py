@@ -120,7 +120,7 @@ def test_every_mistake_is_reported_at_once_with_place_found_and_wanted() -> None
         "environment: found 'prod', wanted 'lab', 'test', 'staging' or 'production'",
         "nodes[0].address: found 'db1', wanted host:port, as in db1.example.com:27017",
         "nodes[1].name: found 'n 2', wanted letters, digits, `.`, `_` and `-`",
-        "connection.timeout_s: found -1, wanted greater than 0",
+        "connection.timeout_s: found -1, wanted more than 0",
         f"allow_data_los: unknown setting, wanted one of {', '.join(Cluster.model_fields)}; "
         "did you mean `allow_data_loss`?",
     ]

@@ -74,10 +74,10 @@ def test_three_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         workloads.load(path)
     assert caught.value.problems == [
-        f"{path}: data.keys: found 0; wanted at least 1",
-        f"{path}: streams[0].mix.reed: unknown operation; "
-        "wanted one of read, update, insert, increment, operate, batch, vote",
-        f"{path}: streams[1]: no pace; wanted one of rate (open loop), concurrency (closed loop)",
+        f"{path}: data.keys: found 0, wanted at least 1",
+        f"{path}: streams[0].mix.reed: found 'reed', "
+        "wanted read, update, insert, increment, operate, batch or vote",
+        f"{path}: streams[1]: no pace, wanted one of rate (open loop), concurrency (closed loop)",
     ]
 
 
@@ -91,18 +91,18 @@ def test_an_sla_says_per_stream_and_kind_of_operation_what_is_promised() -> None
 @pytest.mark.parametrize(
     ("sla", "wanted"),
     [
-        ({"ap": {"read": {"p99_ms": 1}}}, "sla.ap: no stream is called so; wanted one of app"),
+        ({"ap": {"read": {"p99_ms": 1}}}, "sla.ap: no stream is called so, wanted one of app"),
         (
             {"app": {"insert": {"p99_ms": 1}}},
-            "sla.app.insert: the stream does no insert; wanted one of read, total, update, write",
+            "sla.app.insert: the stream does no insert, wanted one of read, total, update, write",
         ),
-        ({"app": {}}, "sla.app: empty; wanted at least one"),
-        ({"app": {"read": {}}}, "sla.app.read: empty; wanted at least one"),
-        ({"app": {"red": {"p99_ms": 1}}}, "sla.app.red: unknown; wanted one of total, read,"),
-        ({"app": {"read": {"p98_ms": 1}}}, "sla.app.read.p98_ms: unknown; wanted one of p50_ms,"),
-        ({"app": {"read": {"p99_ms": 0}}}, "sla.app.read.p99_ms: found 0; wanted more than 0"),
-        ({"app": {"read": {"p99_ms": -1}}}, "sla.app.read.p99_ms: found -1; wanted more than 0"),
-        ({"app": 3}, "sla.app: found 3; wanted a mapping"),
+        ({"app": {}}, "sla.app: found an empty mapping, wanted at least one"),
+        ({"app": {"read": {}}}, "sla.app.read: found an empty mapping, wanted at least one"),
+        ({"app": {"red": {"p99_ms": 1}}}, "sla.app.red: found 'red', wanted total, read,"),
+        ({"app": {"read": {"p98_ms": 1}}}, "sla.app.read.p98_ms: found 'p98_ms', wanted p50_ms,"),
+        ({"app": {"read": {"p99_ms": 0}}}, "sla.app.read.p99_ms: found 0, wanted more than 0"),
+        ({"app": {"read": {"p99_ms": -1}}}, "sla.app.read.p99_ms: found -1, wanted more than 0"),
+        ({"app": 3}, "sla.app: found 3, wanted a mapping"),
     ],
 )
 def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
@@ -113,16 +113,16 @@ def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "wanted"),
     [
-        ({}, "streams: missing; wanted a value"),
-        ({"streams": []}, "streams: found 0; wanted 1 to 64"),
-        ({"streams": 3}, "streams: found 3; wanted a list"),
-        ({"streams": [3]}, "streams[0]: found 3; wanted a mapping"),
-        (stream(rate=0), "streams[0].rate: found 0; wanted more than 0"),
-        (stream(rate="fast"), "streams[0].rate: found 'fast'; wanted a number"),
-        (stream(rate=2_000_000), "streams[0].rate: found 2000000; wanted at most 1,000,000"),
+        ({}, "streams: found nothing, wanted a value"),
+        ({"streams": []}, "streams: found 0, wanted 1 to 64"),
+        ({"streams": 3}, "streams: found 3, wanted a list"),
+        ({"streams": [3]}, "streams[0]: found 3, wanted a mapping"),
+        (stream(rate=0), "streams[0].rate: found 0, wanted more than 0"),
+        (stream(rate="fast"), "streams[0].rate: found 'fast', wanted a number"),
+        (stream(rate=2_000_000), "streams[0].rate: found 2000000, wanted at most 1,000,000"),
         (
             stream(concurrency=4),
-            "streams[0].concurrency: found beside rate; wanted one of rate, concurrency",
+            "streams[0].concurrency: found beside rate, wanted one of rate, concurrency",
         ),
         (
             stream(rate=None, concurrency=4, arrivals="poisson"),
@@ -130,44 +130,44 @@ def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
         ),
         (
             stream(arrivals="bursts"),
-            "streams[0].arrivals: found 'bursts'; wanted constant or poisson",
+            "streams[0].arrivals: found 'bursts', wanted constant or poisson",
         ),
         (
             stream(retries="twice"),
-            "streams[0].retries: found 'twice'; wanted none, once or driver-default",
+            "streams[0].retries: found 'twice', wanted none, once or driver-default",
         ),
         (stream(name="total"), "streams[0].name: found 'total'; total, read, write are the"),
-        (stream(name="My App"), "streams[0].name: found 'My App'; wanted a name that matches"),
-        (stream(mix={}), "streams[0].mix: empty; wanted at least one"),
-        (stream(mix={"read": 70, "update": 20}), "streams[0].mix: adds up to 90; wanted 100"),
-        (stream(mix={"read": 2}), "streams[0].mix: adds up to 2; wanted 100 (percent), or 1"),
-        (stream(set="users"), "streams[0].set: found 'users'; wanted no set: there is one"),
+        (stream(name="My App"), "streams[0].name: found 'My App', wanted text that matches"),
+        (stream(mix={}), "streams[0].mix: found an empty mapping, wanted at least one"),
+        (stream(mix={"read": 70, "update": 20}), "streams[0].mix: adds up to 90, wanted 100"),
+        (stream(mix={"read": 2}), "streams[0].mix: adds up to 2, wanted 100 (percent), or 1"),
+        (stream(set="users"), "streams[0].set: found 'users', wanted no set: there is one"),
         (
             {"data": {"sets": [{"name": "users"}]}, **stream(set="user")},
-            "streams[0].set: found 'user'; wanted one of users",
+            "streams[0].set: found 'user', wanted one of users",
         ),
         (
             {"data": {"keys": 3, "sets": [{"name": "users"}]}, **MINIMAL},
-            "data.keys: found beside sets; wanted it in each of the sets",
+            "data.keys: found beside sets, wanted it in each of the sets",
         ),
         (
             {"data": {"sets": [{"name": "a"}, {"name": "a"}]}, **MINIMAL},
-            "data.sets[1].name: found 'a' again; wanted a name of its own",
+            "data.sets[1].name: found 'a' again, wanted a name of its own",
         ),
         (
             {"data": {"keys": 5}, **stream(keys={"distribution": "hot-set", "hot_keys": 0.1})},
-            "streams[0].keys.hot_keys: found 0.1, which of 5 keys is less than one; wanted 0.2",
+            "streams[0].keys.hot_keys: found 0.1, which of 5 keys is less than one, wanted 0.2",
         ),
         (
             {"data": {"value_bytes": 17_000_000}, **MINIMAL},
-            "data.value_bytes: found 17000000; wanted a size from 0 to 16,777,216 bytes",
+            "data.value_bytes: found 17000000, wanted a size from 0 to 16,777,216 bytes",
         ),
         (
             {"data": {"value_bytes": [10, -1]}, **MINIMAL},
-            "data.value_bytes: found a list; wanted a size from 0 to 16,777,216 bytes, or a list",
+            "data.value_bytes: found a list, wanted a size from 0 to 16,777,216 bytes, or a list",
         ),
-        ({"data": {"fields": 0}, **MINIMAL}, "data.fields: found 0; wanted at least 1"),
-        ({"data": {"compress_to": 0}, **MINIMAL}, "data.compress_to: found 0; wanted at least"),
+        ({"data": {"fields": 0}, **MINIMAL}, "data.fields: found 0, wanted at least 1"),
+        ({"data": {"compress_to": 0}, **MINIMAL}, "data.compress_to: found 0, wanted at least"),
         (stream(mix={"vote": 100}), "streams[0].mix.vote: found without vote: {…}"),
         (
             {"streams": [{"name": "v", "vote": {}, "mix": {"read": 100}, "rate": 1}]},
@@ -179,45 +179,45 @@ def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
         ),
         (
             {"streams": [{"name": n, "vote": {}, "rate": 1} for n in ("a", "b")]},
-            "streams[1].vote.through: found http again; wanted one stream of votes through http",
+            "streams[1].vote.through: found http again, wanted one stream of votes through http",
         ),
         (
             {"streams": [{"name": "r", "reader": {"of": "p", "users_per_s": 1}}]},
-            "streams[0].reader.of: found 'p'; wanted a stream with play: {…}",
+            "streams[0].reader.of: found 'p', wanted a stream with play: {…}",
         ),
         (
             {"streams": [PLAYERS, {"name": "r", "reader": {"of": "p"}}]},
-            "streams[1].reader: found neither of ratio and users_per_s; wanted one of them",
+            "streams[1].reader: found neither of ratio and users_per_s, wanted one of them",
         ),
         (
             {"streams": [PLAYERS, {"name": "r", "reader": {"of": "p", "ratio": 1}}]},
-            "streams[1].reader.ratio: found 1; wanted less than 1",
+            "streams[1].reader.ratio: found 1, wanted less than 1",
         ),
         (
             {"streams": [PLAYERS, {"name": "r", "reader": {**READS, "hot_players": 201}}]},
-            "streams[1].reader.hot_players: found 201 of the 200 loaded_players; wanted no more",
+            "streams[1].reader.hot_players: found 201 of the 200 loaded_players, wanted no more",
         ),
         (
             {"streams": [PLAYERS, {"name": "r", "reader": {**READS, "hot_share": 0.8}}]},
-            "streams[1].reader.warm_share: hot_share and warm_share add up to 1.1; wanted 1 or",
+            "streams[1].reader.warm_share: hot_share and warm_share add up to 1.1, wanted 1 or",
         ),
         (
             {"streams": [{"name": "p", "play": {"increment_keys": 245}, "rate": 1}]},
-            "streams[0].play.increment_keys: found 245; wanted at most 244",
+            "streams[0].play.increment_keys: found 245, wanted at most 244",
         ),
         (
             {"variants": {"a": {"data.keys": 0}}, **MINIMAL},
-            "variants.a: data.keys: found 0; wanted",
+            "variants.a: data.keys: found 0, wanted",
         ),
         ({"variants": {"a": {"streams.b.rate": 1}}, **MINIMAL}, "variants.a: override `streams.b"),
-        (stream(mix={"read": -1}), "streams[0].mix.read: found -1; wanted more than 0"),
+        (stream(mix={"read": -1}), "streams[0].mix.read: found -1, wanted more than 0"),
         (
             stream(keys={"distribution": "zip"}),
-            "streams[0].keys: found 'zip'; wanted distribution: uniform, zipf, gaussian, hot-set",
+            "streams[0].keys: found 'zip', wanted distribution: uniform, zipf, gaussian, hot-set",
         ),
         (
             stream(keys={"distribution": "zipf", "sigma": 1}),
-            "streams[0].keys.sigma: unknown setting; wanted one of distribution, theta",
+            "streams[0].keys.sigma: unknown setting, wanted one of distribution, theta",
         ),
         (
             stream(ledger_keys=3),
@@ -229,11 +229,11 @@ def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
         ),
         (
             stream(verified=True, ledger_keys=9, mix={"insert": 50, "update": 50}),
-            "streams[0].mix.insert: a verified stream has fixed keys; wanted update",
+            "streams[0].mix.insert: a verified stream has fixed keys, wanted update",
         ),
         (
             stream(verified=True, ledger_keys=9, mix={"read": 1}),
-            "streams[0].mix: a verified stream without writes; wanted update, operate or increment",
+            "streams[0].mix: a verified stream without writes, wanted update, operate or increment",
         ),
         (
             {**stream(verified=True, ledger_keys=9), "data": {"load": False}},
@@ -241,18 +241,18 @@ def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
         ),
         (
             {**MINIMAL, "options": {"mongodb": {"write_concern": 0}}},
-            "options.mongodb.write_concern: found 0; wanted majority or a number of members from 1",
+            "options.mongodb.write_concern: found 0, wanted majority or a number of members from 1",
         ),
         (
             {**MINIMAL, "options": {"mongodb": {"journal": "yes"}}},
-            "options.mongodb.journal: found 'yes'; wanted true or false",
+            "options.mongodb.journal: found 'yes', wanted true or false",
         ),
         (
             {**MINIMAL, "options": {"mongo": {}}},
-            "options.mongo: unknown setting; wanted one of aerospike, mongodb",
+            "options.mongo: unknown setting, wanted one of aerospike, mongodb",
         ),
-        ({**MINIMAL, "name": "x"}, "name: unknown setting; wanted one of title, seed"),
-        ({**MINIMAL, "namespace": "a/b"}, "namespace: found 'a/b'; wanted a name that matches"),
+        ({**MINIMAL, "name": "x"}, "name: unknown setting, wanted one of title, seed"),
+        ({**MINIMAL, "namespace": "a/b"}, "namespace: found 'a/b', wanted text that matches"),
     ],
 )
 def test_each_wrong_setting_is_named_with_what_is_wanted(settings: object, wanted: str) -> None:
@@ -263,7 +263,7 @@ def test_each_wrong_setting_is_named_with_what_is_wanted(settings: object, wante
 
 def test_the_second_stream_of_a_name_is_refused() -> None:
     twice = {"streams": [MINIMAL["streams"][0]] * 2}
-    assert problems(twice) == ["streams[1].name: found 'app' again; wanted a name of its own"]
+    assert problems(twice) == ["streams[1].name: found 'app' again, wanted a name of its own"]
 
 
 def test_an_unknown_workload_is_told_the_known_ones() -> None:

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 
 from brownout.base.errors import ClusterError
+from brownout.base.problems import from_validation
 
 __all__ = [
     "Answer",
@@ -94,7 +95,7 @@ def _as_documented(specs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         try:
             Shard.model_validate_json(json.dumps(spec))
         except ValidationError as error:
-            raise ValueError("; ".join(_places(error))) from error
+            raise ValueError("; ".join(from_validation(error, Shard, values=False))) from error
     return specs
 
 
@@ -210,18 +211,11 @@ def read(kind: type[Kind], text: bytes, what: str) -> Kind:
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
+        problems = from_validation(error, kind, values=False)
         raise ClusterError(
-            f"Atlas answered {what} with something unknown: {'; '.join(_places(error)[:5])}",
+            f"Atlas answered {what} with something unknown: {'; '.join(problems[:5])}",
             "is `atlas.base_url` right? If so, the API has changed: please report it",
         ) from error
-
-
-def _places(error: ValidationError) -> list[str]:
-    """Return what is wrong and where, without the values."""
-    return [
-        f"{'.'.join(map(str, item['loc'])) or 'the answer'}: {item['msg']}"
-        for item in error.errors(include_url=False, include_input=False)
-    ]
 
 
 def read_entry(kind: type[Kind], entry: Mapping[str, Any], what: str) -> Kind:

@@ -1,11 +1,13 @@
-"""What every part of an inventory is made of: strict settings, names, addresses, paths."""
+"""What every file of settings is made of: strict settings, names, addresses, paths."""
 
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
-__all__ = ["AbsolutePath", "Address", "LocalFile", "Name", "Settings"]
+__all__ = ["NAME_PATTERN", "AbsolutePath", "Address", "LocalFile", "Name", "Settings"]
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
 
 
 class Settings(BaseModel):
@@ -36,7 +38,7 @@ def _from_inventory(path: Path, info: ValidationInfo) -> Path:
     return full
 
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 Address = Annotated[str, AfterValidator(_is_address)]
 AbsolutePath = Annotated[Path, AfterValidator(_is_absolute)]
 LocalFile = Annotated[Path, AfterValidator(_from_inventory)]

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from brownout.base.problems import Problem
 from brownout.load.model_checks import is_named, model_problems
-from brownout.load.problems import Problem
 from brownout.load.workload_base import is_number
 from brownout.load.workload_fields import SCOPES, HotSet, Records
 from brownout.load.workload_models import implied_mix
@@ -45,7 +45,7 @@ def cross_problems(raw: Mapping[str, Any]) -> list[Problem]:
         *model_problems(streams),
     ]
     if not 1 <= len(streams) <= MAX_STREAMS:
-        found.append(Problem(("streams",), f"found {len(streams)}; wanted 1 to {MAX_STREAMS}"))
+        found.append(Problem(("streams",), f"found {len(streams)}, wanted 1 to {MAX_STREAMS}"))
     for index, stream in enumerate(streams):
         if isinstance(stream, Mapping):
             for check in _STREAM_CHECKS:
@@ -62,7 +62,7 @@ def _name_problems(streams: list[Any]) -> Iterator[Problem]:
             reserved = ", ".join(RESERVED_NAMES)
             yield Problem(place, f"found {name!r}; {reserved} are the names of scopes")
         if isinstance(name, str) and counts[name] > 1 and names.index(name) < index:
-            yield Problem(place, f"found {name!r} again; wanted a name of its own")
+            yield Problem(place, f"found {name!r} again, wanted a name of its own")
 
 
 def _set_problems(data: Any, streams: list[Any]) -> Iterator[Problem]:
@@ -73,16 +73,16 @@ def _set_problems(data: Any, streams: list[Any]) -> Iterator[Problem]:
     names = [each.get("name") for each in sets if isinstance(each, Mapping)]
     if sets:
         for setting in sorted({"keys", "value_bytes", "fields", "compress_to"} & set(data)):
-            yield Problem(("data", setting), "found beside sets; wanted it in each of the sets")
+            yield Problem(("data", setting), "found beside sets, wanted it in each of the sets")
     for index, name in enumerate(names):
         if names.index(name) < index:
             place = ("data", "sets", index, "name")
-            yield Problem(place, f"found {name!r} again; wanted a name of its own")
+            yield Problem(place, f"found {name!r} again, wanted a name of its own")
     for index, stream in enumerate(streams):
         wanted = stream.get("set", "") if isinstance(stream, Mapping) else ""
         if wanted and wanted not in names:
             known = f"one of {', '.join(map(str, names))}" if names else "no set: there is one"
-            yield Problem(("streams", index, "set"), f"found {wanted!r}; wanted {known}")
+            yield Problem(("streams", index, "set"), f"found {wanted!r}, wanted {known}")
         yield from _hot_set(index, stream, _keys_of(data, sets, wanted))
 
 
@@ -105,7 +105,7 @@ def _hot_set(index: int, stream: Any, keys: Any) -> Iterator[Problem]:
         return
     if keys * share < 1:
         text = (
-            f"found {share:g}, which of {keys:,} keys is less than one; wanted {1 / keys:g} or more"
+            f"found {share:g}, which of {keys:,} keys is less than one, wanted {1 / keys:g} or more"
         )
         yield Problem(("streams", index, "keys", "hot_keys"), text)
 
@@ -127,7 +127,7 @@ def _sla_problems(sla: Any, streams: list[Any]) -> Iterator[Problem]:
     for name, limits in sla.items():
         if name not in mixes:
             wanted = ", ".join(mixes)
-            yield Problem(("sla", name), f"no stream is called so; wanted one of {wanted}")
+            yield Problem(("sla", name), f"no stream is called so, wanted one of {wanted}")
         elif isinstance(limits, Mapping) and isinstance(mixes[name], Mapping):
             yield from _unmeasured(str(name), limits, set(mixes[name]))
 
@@ -144,15 +144,15 @@ def _unmeasured(name: str, limits: Mapping[str, Any], operations: set[str]) -> I
     for what in limits:
         if what in SCOPES and what not in done:
             wanted = ", ".join(sorted(done))
-            yield Problem(("sla", name, what), f"the stream does no {what}; wanted one of {wanted}")
+            yield Problem(("sla", name, what), f"the stream does no {what}, wanted one of {wanted}")
 
 
 def _pace(stream: Mapping[str, Any]) -> Iterator[Problem]:
     """Open loop (`rate`) or closed loop (`concurrency`), never both; a reader follows."""
     if "rate" in stream and "concurrency" in stream:
-        yield Problem(("concurrency",), "found beside rate; wanted one of rate, concurrency")
+        yield Problem(("concurrency",), "found beside rate, wanted one of rate, concurrency")
     if "rate" not in stream and "concurrency" not in stream and "reader" not in stream:
-        yield Problem((), "no pace; wanted one of rate (open loop), concurrency (closed loop)")
+        yield Problem((), "no pace, wanted one of rate (open loop), concurrency (closed loop)")
     if "arrivals" in stream and "rate" not in stream and "concurrency" in stream:
         yield Problem(("arrivals",), "found without rate; a closed loop has no schedule")
 
@@ -177,10 +177,10 @@ def _verified_mix(stream: Mapping[str, Any]) -> Iterator[Problem]:
     if implied_mix(stream) is not None:
         return
     if "insert" in mix:
-        yield Problem(("mix", "insert"), "a verified stream has fixed keys; wanted update")
+        yield Problem(("mix", "insert"), "a verified stream has fixed keys, wanted update")
     elif not {"update", "increment", "operate"} & set(mix):
         wanted = "update, operate or increment"
-        yield Problem(("mix",), f"a verified stream without writes; wanted {wanted}")
+        yield Problem(("mix",), f"a verified stream without writes, wanted {wanted}")
 
 
 def _mix_sum(stream: Mapping[str, Any]) -> Iterator[Problem]:
@@ -192,7 +192,7 @@ def _mix_sum(stream: Mapping[str, Any]) -> Iterator[Problem]:
     if min(mix.values()) > 0 and not any(
         math.isclose(total, whole, rel_tol=1e-6) for whole in WHOLES
     ):
-        yield Problem(("mix",), f"adds up to {total:g}; wanted 100 (percent), or 1 (shares)")
+        yield Problem(("mix",), f"adds up to {total:g}, wanted 100 (percent), or 1 (shares)")
 
 
 _STREAM_CHECKS: tuple[Callable[[Mapping[str, Any]], Iterator[Problem]], ...] = (

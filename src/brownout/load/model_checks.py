@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
-from brownout.load.problems import Problem
+from brownout.base.problems import Problem
 from brownout.load.workload_base import is_number
 from brownout.load.workload_models import MODELS, Play, Reader, implied_mix
 
@@ -24,7 +24,7 @@ def model_problems(streams: list[Any]) -> Iterator[Problem]:
     through = [_through_http(stream) for stream in streams]
     if sum(through) > 1:
         place = ("streams", len(through) - 1 - through[::-1].index(True), "vote", "through")
-        yield Problem(place, "found http again; wanted one stream of votes through http")
+        yield Problem(place, "found http again, wanted one stream of votes through http")
 
 
 def is_named(stream: Any) -> TypeGuard[Mapping[str, Any]]:
@@ -38,12 +38,12 @@ def _alone(stream: Mapping[str, Any]) -> Iterator[Problem]:
     mix = stream.get("mix")
     if not models:
         if "mix" not in stream:
-            yield Problem(("mix",), f"missing; wanted a mix, or one of {', '.join(MODELS)}")
+            yield Problem(("mix",), f"missing, wanted a mix, or one of {', '.join(MODELS)}")
         if isinstance(mix, Mapping) and "vote" in mix:
             yield Problem(("mix", "vote"), "found without vote: {…}, which says what is voted for")
         return
     if len(models) > 1:
-        yield Problem((models[1],), f"found beside {models[0]}; wanted one of them")
+        yield Problem((models[1],), f"found beside {models[0]}, wanted one of them")
     if mix is not None and mix != implied_mix(stream):
         yield Problem(("mix",), f"found beside {models[0]}, from which the operations follow")
     if stream.get("set"):
@@ -62,7 +62,7 @@ def _reader(stream: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Pro
     if "of" in reader and not isinstance(play, Mapping):
         players = [name for name, s in known.items() if "play" in s]
         wanted = f"one of {', '.join(players)}" if players else "a stream with play: {…}"
-        yield Problem(("reader", "of"), f"found {of!r}; wanted {wanted}")
+        yield Problem(("reader", "of"), f"found {of!r}, wanted {wanted}")
     yield from _follows(stream, reader, writer)
     yield from _shares(reader)
     if isinstance(play, Mapping):
@@ -77,7 +77,7 @@ def _follows(
     own = "rate" in stream or "concurrency" in stream
     if len(stated) > 1 or (not stated and not own):
         found = "both" if stated else "neither"
-        yield Problem(("reader",), f"found {found} of ratio and users_per_s; wanted one of them")
+        yield Problem(("reader",), f"found {found} of ratio and users_per_s, wanted one of them")
     elif "ratio" in stated and not own and isinstance(writer, Mapping) and "rate" not in writer:
         text = "needs a stream with a rate: what a closed loop offers, nobody knows before"
         yield Problem(("reader", "ratio"), text)
@@ -88,7 +88,7 @@ def _shares(reader: Mapping[str, Any]) -> Iterator[Problem]:
     if all(is_number(share) for share in shares) and sum(shares) > 1:
         yield Problem(
             ("reader", "warm_share"),
-            f"hot_share and warm_share add up to {sum(shares):g}; wanted 1 or less",
+            f"hot_share and warm_share add up to {sum(shares):g}, wanted 1 or less",
         )
 
 
@@ -99,7 +99,7 @@ def _enough_players(reader: Mapping[str, Any], play: Mapping[str, Any]) -> Itera
         play.get("loaded_players", _DEFAULT_LOADED),
     )
     if is_number(hot) and is_number(loaded) and loaded < hot:
-        text = f"found {hot:,} of the {loaded:,} loaded_players; wanted no more than those"
+        text = f"found {hot:,} of the {loaded:,} loaded_players, wanted no more than those"
         yield Problem(("reader", "hot_players"), text)
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.problems import Problem, problems_in
 from brownout.load.options import DriverOptions
-from brownout.load.problems import Problem, from_validation
 from brownout.load.workload_fields import Data, DataSet, Records, Stream
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _options(own: DriverOptions, driver: str, inventory: Mapping[str, Any]) -> d
     try:
         merged = DriverOptions.model_validate({driver: {**inventory, **stated}})
     except ValidationError as error:
-        found = from_validation(error, DriverOptions)
+        found = problems_in(error, DriverOptions)
         shown = [Problem(("connection", "options", *p.place[1:]), p.text) for p in found]
         raise ConfigurationError([f"inventory: {problem}" for problem in shown]) from error
     result: dict[str, Any] = merged.model_dump(mode="json", exclude_none=True)[driver]

@@ -18,11 +18,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, ValidationError
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.problems import Problem, problems_in
 from brownout.base.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
 from brownout.load.checks import cross_problems
 from brownout.load.model_checks import is_named
 from brownout.load.options import DriverOptions
-from brownout.load.problems import Problem, from_validation
 from brownout.load.spec import build
 from brownout.load.workload_base import Settings
 from brownout.load.workload_fields import Data, Lanes, Sla, Stream
@@ -212,7 +212,7 @@ def _validated(data: Mapping[str, Any]) -> tuple[Workload | None, list[Problem]]
     try:
         return Workload.model_validate(_with_reader_rates(data)), problems
     except ValidationError as error:
-        return None, problems + from_validation(error, Workload)
+        return None, problems + problems_in(error, Workload)
 
 
 def _variant_problems(data: Mapping[str, Any], known: list[Problem]) -> list[Problem]:

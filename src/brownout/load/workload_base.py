@@ -2,7 +2,9 @@
 
 from typing import Any, Final, TypeGuard
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
+
+from brownout.base import settings
 
 __all__ = ["Settings", "is_number"]
 
@@ -10,10 +12,10 @@ __all__ = ["Settings", "is_number"]
 _MOST: Final = 1e15
 
 
-class Settings(BaseModel):
-    """Base of every part: unknown settings and wrong types are errors, values do not change."""
+class Settings(settings.Settings):
+    """Base of every part: a setting of another type is an error as well."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(strict=True)
 
 
 def is_number(value: Any) -> TypeGuard[float]:

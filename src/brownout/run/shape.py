@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from brownout.base.errors import RunDirectoryError
+from brownout.base.problems import from_validation
 
 __all__ = [
     "are_times",
@@ -150,10 +151,7 @@ def _check(name: str, model: type[BaseModel], data: Mapping[str, Any]) -> None:
     try:
         model.model_validate(dict(data))
     except ValidationError as error:
-        found = "; ".join(
-            f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
-            for each in error.errors(include_url=False, include_input=False)
-        )
+        found = "; ".join(from_validation(error, model))
         raise RunDirectoryError(f"{name}: is not as a run writes it: {found}") from error
 
 

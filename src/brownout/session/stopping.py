@@ -25,10 +25,11 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from brownout.base.errors import BrownoutError, ConfigurationError
 from brownout.base.redact import redact
+from brownout.base.settings import Settings
 from brownout.faults.open_runs import Claim
 from brownout.machine import procfs
 from brownout.measure.recovery import availability
@@ -42,24 +43,20 @@ POLL_S = 0.2
 HTTP_TIMEOUT_S = 5.0
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class AvailabilityBelow(_Strict):
+class AvailabilityBelow(Settings):
     """Fewer than this share of what was offered served, for `for_s` seconds on end."""
 
     availability_below: Annotated[float, Field(gt=0, le=1)]
     for_s: Annotated[float, Field(ge=1)] = 60.0
 
 
-class FileExists(_Strict):
+class FileExists(Settings):
     """A file is there."""
 
     file: Path
 
 
-class HttpCheck(_Strict):
+class HttpCheck(Settings):
     """A URL, without a user, answers with another status than `expect`, or not at all."""
 
     http: Annotated[str, Field(pattern=r"^https?://[^/?#@\s]+([/?#]\S*)?$")]

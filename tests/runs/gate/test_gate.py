@@ -158,7 +158,7 @@ def test_runs_that_did_not_pass_are_no_baseline(brownout: Brownout, home: Path) 
     ("change", "wanted"),
     [
         (lambda data: data.pop("repeats"), "repeats"),
-        (lambda data: data["measures"][0].update(critical=-1), "greater than or equal to 0"),
+        (lambda data: data["measures"][0].update(critical=-1), "found -1, wanted at least 0"),
         (lambda data: data["measures"][0].update(measure="speed"), "is no measure"),
         (lambda data: data["measures"][0].update(allowed=9, critical=1), "critical is 1"),
         (lambda data: data["repeats"].pop(), "found 4, wanted at least 5"),
@@ -166,7 +166,7 @@ def test_runs_that_did_not_pass_are_no_baseline(brownout: Brownout, home: Path) 
         (lambda data: data.update(colour="red"), "colour"),
         (lambda data: data["measures"][0].update(critical=math.inf), "finite number"),
         (lambda data: data["measures"][0].update(allowed=math.nan), "finite number"),
-        (lambda data: data["measures"][0].update(allowed=True), "valid number"),
+        (lambda data: data["measures"][0].update(allowed=True), "found true, wanted a number"),
         (lambda data: _compared(data, "tps_drop").update(critical=1.0), "tps_drop: critical is 1"),
         (lambda data: _compared(data, "blackout").update(critical=1e6), "blackout: critical is 1e"),
         (lambda data: _measured(data, "recovery_time", math.inf, of=3), "not come about in 3"),

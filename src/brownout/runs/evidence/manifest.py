@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.problems import from_validation
+from brownout.base.settings import Settings
 
 __all__ = ["NAME", "File", "Manifest", "parse", "unsafe"]
 
@@ -13,19 +15,17 @@ __all__ = ["NAME", "File", "Manifest", "parse", "unsafe"]
 NAME = "manifest.json"
 
 
-class File(BaseModel):
+class File(Settings):
     """One file: its size, its SHA-256, and whether secrets were taken out of it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     bytes: int = Field(ge=0)
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     redacted: bool = False
 
 
-class Manifest(BaseModel):
+class Manifest(Settings):
     """The first file of a bundle."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     schema_version: Literal[1] = 1
     run_id: str
     bundled: str
@@ -41,10 +41,8 @@ def parse(data: bytes, source: str) -> Manifest:
     try:
         manifest = Manifest.model_validate_json(data)
     except ValidationError as error:
-        problems = [f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors()]
-        raise ConfigurationError(
-            [f"{source}: {NAME}: {problem}" for problem in problems[:10]]
-        ) from error
+        problems = from_validation(error, Manifest)[:10]
+        raise ConfigurationError([f"{source}: {NAME}: {each}" for each in problems]) from error
     bad = [name for name in (manifest.run_id, *manifest.files) if unsafe(name)]
     if bad:
         raise ConfigurationError([f"{source}: {NAME}: {name!r} is no safe path" for name in bad])

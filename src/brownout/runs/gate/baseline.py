@@ -11,9 +11,11 @@ from statistics import median_high
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.problems import from_validation
+from brownout.base.settings import Settings
 from brownout.base.settings_file import parse_yaml, read_text
 from brownout.measure.names import find
 from brownout.measure.reading import split, value_of
@@ -50,11 +52,7 @@ _HEAD = """\
 """
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Compared(_Strict):
+class Compared(Settings):
     """A measure that the gate compares, `scope.measure` or total; limits in its own unit."""
 
     measure: str
@@ -70,14 +68,14 @@ class Compared(_Strict):
         return name
 
 
-class Repeat(_Strict):
+class Repeat(Settings):
     """One run of the baseline: its name and its values; `.inf` is a wait that never ended."""
 
     run: str
     values: Mapping[str, float | None]
 
 
-class Baseline(_Strict):
+class Baseline(Settings):
     """What is pinned; `subject` is what the runs were about."""
 
     schema_version: Literal[1] = 1
@@ -162,7 +160,7 @@ def read(path: Path) -> Baseline:
         baseline = Baseline.model_validate(data)
     except ValidationError as error:
         raise ConfigurationError(
-            [f"{path}: {_where(e['loc'])}: {e['msg']}" for e in error.errors()],
+            [f"{path}: {problem}" for problem in from_validation(error, Baseline)],
             "`brownout baseline pin` makes such a file",
         ) from error
     problems = [f"{path}: {problem}" for problem in _inconsistent(baseline)]
@@ -271,7 +269,3 @@ def _impossible(compared: Compared, values: Sequence[float]) -> Iterator[str]:
             yield f"{setting} is {value:g}, wanted less than 1: a ratio cannot get worse by more"
         elif unit != "ratio" and value > most:
             yield f"{setting} is {value:g}, wanted at most {most:g}, {times}"
-
-
-def _where(path: Sequence[Any]) -> str:
-    return ".".join(map(str, path))
