@@ -62,7 +62,12 @@ def test_a_lock_that_is_waited_for_is_taken_and_the_wait_is_told_once(path: Path
         waiting.set()
 
     first = Lock(path).take()
-    free = threading.Thread(target=lambda: (waiting.wait(), first.release()))
+
+    def let_go() -> None:
+        waiting.wait()
+        first.release()
+
+    free = threading.Thread(target=let_go)
     free.start()
     second = Lock(path).take(60.0, say)
     free.join()

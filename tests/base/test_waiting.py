@@ -43,6 +43,12 @@ def test_the_last_answer_is_returned_where_none_held_in_time(clock: Clockwork) -
     assert asked == [0, 1, 2, 2.5]
 
 
+def test_whoever_waits_says_which_answer_will_do(clock: Clockwork) -> None:
+    answers = iter([5, 3, 0, 1])
+    found = wait_until(lambda: next(answers), 10, 1, so=lambda n: n < 3, pause=clock.sleep)
+    assert (found, clock.slept) == (0, [1, 1])
+
+
 def test_no_time_at_all_is_one_look(clock: Clockwork) -> None:
     asked: list[None] = []
     assert wait_until(lambda: asked.append(None), 0, 1, pause=clock.sleep) is None

@@ -15,11 +15,12 @@ def wait_until(
     within_s: float = math.inf,
     every_s: float = 0.2,
     *,
+    so: Callable[[T], object] = bool,
     despite: type[Exception] | tuple[type[Exception], ...] = (),
     stopped: Callable[[], bool] = lambda: False,
     pause: Callable[[float], object] = time.sleep,
 ) -> T:
-    """Return the first answer of `look` that holds, or its last one where none did in time.
+    """Return the first answer of `look` that is `so`, or its last one where none was in time.
 
     It looks at once, then every `every_s` seconds, and a last time when `within_s` seconds are
     over or it is `stopped`. An error of `despite` is no answer yet; the last look's is raised. Any
@@ -34,6 +35,6 @@ def wait_until(
             if over:
                 raise
         else:
-            if found or over:
+            if over or so(found):
                 return found
         pause(max(0.0, min(every_s, deadline - time.monotonic())))

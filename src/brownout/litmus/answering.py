@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from brownout.base.errors import ConfigurationError, Inconclusive, RunDirectoryError
+from brownout.base.waiting import wait_until
 from brownout.measure.names import find, known
 from brownout.measure.reading import value_of
 from brownout.run.directory import RunDirectory
@@ -32,10 +33,7 @@ def figure(
     if find(measure) is None:
         raise ConfigurationError(f"MEASURE: found {measure!r}, wanted one of {', '.join(known())}")
     directory = RunDirectory.find(run)
-    deadline = time.monotonic() + wait_s
-    while not directory.impact.is_file() and time.monotonic() < deadline:
-        sleep(_POLL_S)
-    over = directory.impact.is_file()
+    over = wait_until(directory.impact.is_file, wait_s, _POLL_S, pause=sleep)
     value = _judged(directory, measure, scope) if over else _growing(directory, measure, scope)
     if value is None:
         when = "there is no data" if over else "it is known only once the run is judged"

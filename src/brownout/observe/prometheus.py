@@ -7,7 +7,6 @@
 
 import json
 import shutil
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from typing import Any
 import yaml
 
 from brownout.base.errors import ConfigurationError, HostError
+from brownout.base.waiting import wait_until
 from brownout.faults.open_runs import state_home
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.inventory.observing import Endpoint, Exporter
@@ -119,16 +119,19 @@ def _command(listen: str, keep: str) -> list[str]:
 
 def _await_answer(listen: str) -> Endpoint:
     node = _node()
-    deadline = time.monotonic() + _ANSWERS_WITHIN_S
-    while True:
-        try:
-            _ask(f"http://{listen}/-/ready")
-            return Endpoint(url=f"http://{listen}")
-        except HostError:
-            if time.monotonic() > deadline or not host_for(node).running().running:
-                words = last_words(node.host) if isinstance(node.host, ProcessSpec) else ""
-                raise HostError(f"Prometheus does not answer at {listen}{words}") from None
-            time.sleep(_POLL_S)
+    try:
+        wait_until(
+            lambda: _ask(f"http://{listen}/-/ready"),
+            _ANSWERS_WITHIN_S,
+            _POLL_S,
+            so=lambda _: True,
+            despite=HostError,
+            stopped=lambda: not host_for(node).running().running,
+        )
+    except HostError:
+        words = last_words(node.host) if isinstance(node.host, ProcessSpec) else ""
+        raise HostError(f"Prometheus does not answer at {listen}{words}") from None
+    return Endpoint(url=f"http://{listen}")
 
 
 def _node() -> Node:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from brownout.base.errors import BrownoutError
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter
 from brownout.load.group import AnyGenerator
 from brownout.measure import recovery
@@ -38,12 +39,12 @@ def await_hold(
 ) -> bool:
     """Wait until the load has held for `hold_s` seconds, at most `limit_s`; say whether it has."""
     since = generator.now() or 0.0
-    deadline = time.monotonic() + limit_s
-    while time.monotonic() < deadline and generator.alive and not stopped():
-        if recovery.held(generator.live.snapshot(), since, baseline, settings):
-            return True
-        time.sleep(0.25)
-    return False
+    return wait_until(
+        lambda: recovery.held(generator.live.snapshot(), since, baseline, settings),
+        limit_s,
+        0.25,
+        stopped=lambda: stopped() or not generator.alive,
+    )
 
 
 def read_ledger_back(

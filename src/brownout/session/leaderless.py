@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter
 
 __all__ = ["await_no_primary"]
@@ -21,11 +22,13 @@ def await_no_primary(
     A set of which no member answers has said nothing about its primary.
     """
     began = time.monotonic()
-    while time.monotonic() - began < timeout_s and not must_stop():
+
+    def look() -> dict[str, Any] | None:
         roles = {member.node: (member.role, member.state) for member in adapter.members()}
         told = {role for role, _ in roles.values()}
         if "primary" not in told and told - {"unknown"}:
             states = {node: state for node, (_, state) in roles.items()}
             return {"waited_s": round(time.monotonic() - began, 3), "members": states}
-        time.sleep(_POLL_S)
-    return None
+        return None
+
+    return wait_until(look, timeout_s, _POLL_S, stopped=must_stop)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from brownout.base.errors import ClusterError, GeneratorError, Inconclusive, Refused, Unsupported
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Support
 from brownout.faults.registry import supports
 from brownout.infra import lab
@@ -65,17 +66,13 @@ def check_whole(adapter: Adapter, within_s: float = WHOLE_WITHIN_S) -> dict[str,
     Raises `ClusterError` where it is not after `within_s` seconds.
     """
     adapter.ready()
-    deadline = time.monotonic() + within_s
-    while True:
-        state = adapter.stable("whole")
-        if state.reached:
-            return dict(state.detail)
-        if time.monotonic() > deadline:
-            raise ClusterError(
-                f"the cluster is not whole and redundant after {within_s:.0f} s: {state.detail}",
-                "mend it before anything is broken on purpose",
-            )
-        time.sleep(0.2)
+    state = wait_until(lambda: adapter.stable("whole"), within_s, so=lambda found: found.reached)
+    if not state.reached:
+        raise ClusterError(
+            f"the cluster is not whole and redundant after {within_s:.0f} s: {state.detail}",
+            "mend it before anything is broken on purpose",
+        )
+    return dict(state.detail)
 
 
 def await_baseline(

@@ -1,10 +1,10 @@
 """Every node in turn, each only after the one before is whole again."""
 
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import Aborted, ClusterError
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Member
 from brownout.inventory.model import Node
 
@@ -62,8 +62,5 @@ def _restart(
 
 
 def _stay_down(session: "Session", node: Node, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if session.interruption.must_stop():
-            raise Aborted(f"the run was stopped while `{node.name}` was down")
-        time.sleep(_STEP_S)
+    if wait_until(session.interruption.must_stop, seconds, _STEP_S):
+        raise Aborted(f"the run was stopped while `{node.name}` was down")

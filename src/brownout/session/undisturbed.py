@@ -1,8 +1,7 @@
 """Time in which the load goes on and nothing is broken: a control window, and a random phase."""
 
-import time
-
 from brownout.base.errors import GeneratorError
+from brownout.base.waiting import wait_until
 from brownout.load.group import AnyGenerator
 from brownout.run.events import EventLog
 
@@ -24,8 +23,5 @@ def control_window(log: EventLog, generator: AnyGenerator, seconds: float) -> No
 
 def leave_alone(generator: AnyGenerator, seconds: float) -> None:
     """Let `seconds` pass under load. Raises `GeneratorError` where the load dies."""
-    deadline = time.monotonic() + seconds
-    while (left := deadline - time.monotonic()) > 0:
-        if not generator.alive:
-            raise GeneratorError(f"before anything was broken: {generator.obituary()}")
-        time.sleep(min(_STEP_S, left))
+    if wait_until(lambda: not generator.alive, seconds, _STEP_S):
+        raise GeneratorError(f"before anything was broken: {generator.obituary()}")

@@ -18,13 +18,13 @@ import json
 import logging
 import secrets
 import threading
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from brownout.base.errors import BrownoutError, GeneratorError
 from brownout.base.files import SHARED, replace_file
+from brownout.base.waiting import wait_until
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.spec import KubernetesLoad
@@ -98,15 +98,18 @@ class GeneratorJob:
 
     def _await_complete(self) -> int:
         """Wait for the end of the Job, but not for long; return how many pods ended with 0."""
-        deadline = time.monotonic() + _COMPLETE_S
-        while True:
-            status = (self.api.job(self.name) or {}).get("status", {})
-            ended = {
-                each["type"] for each in status.get("conditions") or () if each["status"] == "True"
-            }
-            if ended & {"Complete", "Failed"} or time.monotonic() > deadline:
-                return int(status.get("succeeded") or 0)
-            time.sleep(_LOOK_EVERY_S)
+
+        def ended(status: Mapping[str, Any]) -> set[str]:
+            said = status.get("conditions") or ()
+            return {each["type"] for each in said if each["status"] == "True"}
+
+        status = wait_until(
+            lambda: (self.api.job(self.name) or {}).get("status", {}),
+            _COMPLETE_S,
+            _LOOK_EVERY_S,
+            so=lambda found: ended(found) & {"Complete", "Failed"},
+        )
+        return int(status.get("succeeded") or 0)
 
     def _create(self) -> None:
         self.record.note(
@@ -133,23 +136,25 @@ class GeneratorJob:
 
     def _await_running(self) -> list[Pod]:
         """Wait until every pod runs, and say what it waits for whenever that changes."""
-        deadline, told = time.monotonic() + self.settings.start_timeout_s, ""
-        while True:
-            pods = self.api.pods(self.name)
+        limit, waiting = self.settings.start_timeout_s, ""
+
+        def all_run(pods: list[Pod]) -> bool:
+            nonlocal waiting
             if sum(pod.runs for pod in pods) == self.settings.hosts:
-                return pods
+                return True
             self._give_up_if_hopeless(pods)
-            waiting = describe_wait(pods, self.settings.hosts)
+            told, waiting = waiting, describe_wait(pods, self.settings.hosts)
             if waiting != told:
-                told = waiting
                 logger.info(f"load: waiting for the pods of {self.name}: {waiting}")
-            if time.monotonic() > deadline:
-                limit = self.settings.start_timeout_s
-                raise GeneratorError(
-                    f"the pods of the load did not all run within {limit:g} s: {waiting}",
-                    "set load.start_timeout_s, or make room for them",
-                )
-            time.sleep(_LOOK_EVERY_S)
+            return False
+
+        pods = wait_until(lambda: self.api.pods(self.name), limit, _LOOK_EVERY_S, so=all_run)
+        if not all_run(pods):
+            raise GeneratorError(
+                f"the pods of the load did not all run within {limit:g} s: {waiting}",
+                "set load.start_timeout_s, or make room for them",
+            )
+        return pods
 
     def _give_up_if_hopeless(self, pods: list[Pod]) -> None:
         problem = final_problem(pods)

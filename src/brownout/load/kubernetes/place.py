@@ -2,12 +2,12 @@
 
 import contextlib
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from brownout.base.errors import BrownoutError, GeneratorError, HostError
+from brownout.base.waiting import wait_until
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.attach import Attached
 from brownout.load.kubernetes.files import PodFiles
@@ -115,36 +115,36 @@ class PodPlace:
 
         An API server or a network that is away for a moment is waited for; raises `HostError`.
         """
-        there, deadline = self._there(), time.monotonic() + _REACH_S
-        while True:
-            try:
-                found = self._job.api.pod(there.name)
-                if found is None:
-                    return f"{there} is gone"
-                if not found.runs:
-                    return f"{there}: {what_became_of(found)}"
-                self._files.end()
-                return ""
-            except HostError:
-                if time.monotonic() > deadline:
-                    raise
-            time.sleep(_LOOK_EVERY_S)
+        there = self._there()
+
+        def end() -> str:
+            found = self._job.api.pod(there.name)
+            if found is None:
+                return f"{there} is gone"
+            if not found.runs:
+                return f"{there}: {what_became_of(found)}"
+            self._files.end()
+            return ""
+
+        return wait_until(end, _REACH_S, _LOOK_EVERY_S, so=lambda _: True, despite=HostError)
 
     def _lost(self, ended: bool) -> tuple[str, int | None]:
         """Say what became of the pod, and how its process ended; nothing where all is well.
 
         Where nobody said that the process has `ended`, the API may not know of it yet.
         """
-        there, deadline = self._there(), time.monotonic() + _NEWS_S
-        while True:
-            found = self._job.api.pod(there.name)
-            if found is None:
-                return f"{there} is gone", None
-            if became := what_became_of(found):
-                return f"{there}: {became}", found.exit_code
-            if ended or time.monotonic() > deadline:
-                return "" if ended else f"{there} runs as far as the API server knows", None
-            time.sleep(_LOOK_EVERY_S)
+        there = self._there()
+        found = wait_until(
+            lambda: self._job.api.pod(there.name),
+            0.0 if ended else _NEWS_S,
+            _LOOK_EVERY_S,
+            so=lambda pod: pod is None or what_became_of(pod),
+        )
+        if found is None:
+            return f"{there} is gone", None
+        if became := what_became_of(found):
+            return f"{there}: {became}", found.exit_code
+        return "" if ended else f"{there} runs as far as the API server knows", None
 
 
 def places_for(settings: KubernetesLoad, directory: Path, parts: Sequence[Path]) -> list[Place]:

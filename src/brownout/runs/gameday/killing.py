@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from brownout.base.errors import Refused, RunDirectoryError, UndoFailed
+from brownout.base.waiting import wait_until
 from brownout.run.events import wall_clock
 from brownout.runs.gameday import mending
 from brownout.runs.gameday.days import Day
@@ -54,16 +55,16 @@ def _names(held: Held, name: str) -> bool:
 
 def _await_end(locks: Locks, lease: Held, limit_s: float) -> None:
     """Wait until the holder has let its lease go, or is dead."""
-    deadline = time.monotonic() + limit_s
-    while any(held.token == lease.token for held in locks.held()):
-        if lease.state(locks.now()) == "died":
-            return
-        if time.monotonic() > deadline:
-            raise UndoFailed(
-                f"{lease.holder()} does not end within {limit_s:.0f} s",
-                "kill that process, then `brownout gameday stop` again",
-            )
-        time.sleep(POLL_S)
+
+    def ended() -> bool:
+        held = any(each.token == lease.token for each in locks.held())
+        return not held or lease.state(locks.now()) == "died"
+
+    if not wait_until(ended, limit_s, POLL_S):
+        raise UndoFailed(
+            f"{lease.holder()} does not end within {limit_s:.0f} s",
+            "kill that process, then `brownout gameday stop` again",
+        )
 
 
 def _proof(lease: Held, reason: str, limit_s: float, say: Say) -> str:

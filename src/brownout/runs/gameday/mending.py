@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 from brownout.base.errors import ClusterError, UndoFailed
+from brownout.base.waiting import wait_until
 from brownout.faults import heal, open_runs
 from brownout.faults.open_runs import Claim
 from brownout.infra import lab
@@ -31,14 +32,12 @@ def put_back(cluster: str, reason: str, limit_s: float, say: Say) -> None:
     if claim is not None and claim.is_alive():
         say(f"the run {claim.run} (process {claim.pid}) still goes on; it is told to stop")
         ask_to_stop(claim, reason)
-    while claim is not None and claim.is_alive():
-        if time.monotonic() > deadline:
-            raise UndoFailed(
-                f"the run {claim.run} (process {claim.pid}) does not end within {limit_s:.0f} s",
-                f"kill that process, then `brownout heal {cluster}`",
-            )
-        time.sleep(POLL_S)
-        claim = claim_on(cluster)
+        claim = wait_until(lambda: claim_on(cluster), limit_s, POLL_S, so=_is_over)
+    if claim is not None and claim.is_alive():
+        raise UndoFailed(
+            f"the run {claim.run} (process {claim.pid}) does not end within {limit_s:.0f} s",
+            f"kill that process, then `brownout heal {cluster}`",
+        )
     if claim is not None:
         say(f"the run {claim.run} died; what it had broken is put back")
         healed = heal.heal(claim, max(1.0, deadline - time.monotonic()), say)
@@ -64,3 +63,7 @@ def take_down(cluster: str, say: Say) -> None:
     """Take a lab down that a game day had brought up."""
     say(f"taking down {cluster}, which the game day had brought up")
     lab.down(cluster)
+
+
+def _is_over(claim: Claim | None) -> bool:
+    return claim is None or not claim.is_alive()
