@@ -1,1 +1,1 @@
-"""What every other part stands on: errors, settings and YAML, secrets, plugins, private files."""
+"""What every other part stands on: errors, settings, secrets, plugins, files, locks, waiting."""

@@ -13,7 +13,6 @@ A load by itself (`brownout load`, `fill`, `capacity`, `clean`) claims the clust
 beside it would measure it. It breaks nothing, so whoever comes next puts its claim away.
 """
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -22,10 +21,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
-
 from brownout.base.errors import Refused, RunDirectoryError
 from brownout.base.files import private_directory, private_file
+from brownout.base.locks import Held, Lock, holder_of, is_locked
 from brownout.machine import procfs
 
 __all__ = [
@@ -47,10 +45,10 @@ __all__ = [
 Kind = Literal["run", "load"]
 
 #: Who only looks whether a lock is held holds it for a moment.
-_LOOKED_WITHIN_S, _LOOK_AGAIN_S = 1.0, 0.02
+_LOOKED_WITHIN_S = 1.0
 #: The locks of this process, by cluster; they end with it.
-_locks: dict[str, int] = {}
-#: What the lock's file says while a heal holds it; a run leaves it empty.
+_locks: dict[str, Lock] = {}
+#: What the lock's file says while a heal holds it.
 _HEALING = "heal"
 
 
@@ -76,7 +74,8 @@ class Claim:
         """Whether the process that runs it still exists, be it in another container."""
         if procfs.is_alive(self.process):
             return True
-        return _is_locked(self.cluster) and not _is_healed(self.cluster)
+        lock = _lock_file(self.cluster)
+        return is_locked(lock) and holder_of(lock) != _HEALING
 
 
 #: The claims of this process, by cluster.
@@ -227,55 +226,20 @@ def _path(cluster: str) -> Path:
 
 def _lock(cluster: str, holder: str = "") -> None:
     """Hold the cluster's lock as long as this process lives; `Refused` where another one has it."""
-    handle = os.open(_lock_file(cluster), os.O_RDWR | os.O_CREAT, 0o600)
-    retrying = Retrying(
-        retry=retry_if_exception_type(BlockingIOError),
-        stop=stop_after_delay(_LOOKED_WITHIN_S),
-        wait=wait_fixed(_LOOK_AGAIN_S),
-    )
     try:
-        retrying(fcntl.flock, handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except RetryError:
-        os.close(handle)
-        doing = "healing" if _is_healed(cluster) else "taking"
+        _locks[cluster] = Lock(_lock_file(cluster), holder).take(_LOOKED_WITHIN_S)
+    except Held as error:
+        doing = "healing" if error.holder == _HEALING else "taking"
         raise Refused(
             f"another process is just {doing} cluster `{cluster}`", "wait for it"
         ) from None
     except OSError:  # a file system without locks: then only processes of this machine are seen
-        os.close(handle)
         return
-    os.ftruncate(handle, 0)
-    os.write(handle, holder.encode())
-    _locks[cluster] = handle
 
 
 def _unlock(cluster: str) -> None:
-    if (handle := _locks.pop(cluster, None)) is not None:
-        os.close(handle)
-
-
-def _is_locked(cluster: str) -> bool:
-    try:
-        handle = os.open(_lock_file(cluster), os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
-
-
-def _is_healed(cluster: str) -> bool:
-    """Whether who has the lock heals, or was the last one to have it and did."""
-    try:
-        return _lock_file(cluster).read_text(encoding="utf-8") == _HEALING
-    except OSError:
-        return False
+    if (lock := _locks.pop(cluster, None)) is not None:
+        lock.release()
 
 
 def _make_directory() -> None:
