@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from tests.machine import switches
 
 from brownout.base.errors import HostError
-from brownout.machine import deadman, procfs
+from brownout.machine import procfs
 from brownout.machine.commands import Completed, LocalRunner
 from brownout.machine.procfs import Identity
 
@@ -26,7 +27,7 @@ def paused() -> Iterator[Identity]:
     os.kill(identity.pid, signal.SIGSTOP)
     _await(lambda: procfs.thread_states(identity.pid) == {"T"})
     yield identity
-    for switch in deadman.cancel(HERE, identity.pid, identity.started):
+    for switch in switches.cancel(HERE, identity.pid, identity.started):
         _await(lambda pid=switch: procfs.identify(pid) is None)
     process.kill()
     process.communicate()
@@ -41,18 +42,18 @@ def _await(reached: object) -> None:
 
 
 def _armed(process: Identity) -> list[int]:
-    return deadman.armed(HERE, process.pid, process.started)
+    return switches.armed(HERE, process.pid, process.started)
 
 
 def test_a_paused_process_goes_on_after_the_limit_and_the_switch_is_gone(paused: Identity) -> None:
-    deadman.arm(HERE, paused.pid, paused.started, after_s=0.3)
+    switches.arm(HERE, paused.pid, paused.started, after_s=0.3)
 
     _await(lambda: procfs.thread_states(paused.pid) != {"T"})
     _await(lambda: not _armed(paused))
 
 
 def test_an_armed_switch_is_in_a_session_of_its_own_and_has_no_terminal(paused: Identity) -> None:
-    switch = deadman.arm(HERE, paused.pid, paused.started)
+    switch = switches.arm(HERE, paused.pid, paused.started)
 
     assert _armed(paused) == [switch]
     assert os.getsid(switch) == switch
@@ -60,19 +61,19 @@ def test_an_armed_switch_is_in_a_session_of_its_own_and_has_no_terminal(paused: 
 
 
 def test_a_cancelled_switch_leaves_nothing_running(paused: Identity) -> None:
-    switch = deadman.arm(HERE, paused.pid, paused.started, after_s=0.5)
+    switch = switches.arm(HERE, paused.pid, paused.started, after_s=0.5)
 
-    assert deadman.cancel(HERE, paused.pid, paused.started) == [switch]
+    assert switches.cancel(HERE, paused.pid, paused.started) == [switch]
 
     _await(lambda: not _group(switch))
     time.sleep(0.6)  # past its limit: that nothing happens has no state to wait for
     assert procfs.thread_states(paused.pid) == {"T"}
-    assert deadman.cancel(HERE, paused.pid, paused.started) == []
+    assert switches.cancel(HERE, paused.pid, paused.started) == []
 
 
 def test_arming_again_replaces_the_switch(paused: Identity) -> None:
-    first = deadman.arm(HERE, paused.pid, paused.started, after_s=1)
-    second = deadman.arm(HERE, paused.pid, paused.started, after_s=60)
+    first = switches.arm(HERE, paused.pid, paused.started, after_s=1)
+    second = switches.arm(HERE, paused.pid, paused.started, after_s=60)
 
     assert first != second
     _await(lambda: _armed(paused) == [second])
@@ -81,9 +82,9 @@ def test_arming_again_replaces_the_switch(paused: Identity) -> None:
 
 
 def test_a_process_that_has_only_the_same_id_is_not_touched(paused: Identity) -> None:
-    deadman.arm(HERE, paused.pid, paused.started + 1, after_s=1)
+    switches.arm(HERE, paused.pid, paused.started + 1, after_s=1)
 
-    _await(lambda: not deadman.armed(HERE, paused.pid, paused.started + 1))
+    _await(lambda: not switches.armed(HERE, paused.pid, paused.started + 1))
     assert procfs.thread_states(paused.pid) == {"T"}
 
 
@@ -98,7 +99,7 @@ class WithoutSetsid:
 
 def test_a_switch_that_cannot_be_started_is_an_error(paused: Identity) -> None:
     with pytest.raises(HostError, match=r"no dead man's switch could be started .*setsid"):
-        deadman.arm(WithoutSetsid(), paused.pid, paused.started)
+        switches.arm(WithoutSetsid(), paused.pid, paused.started)
 
 
 def _group(leader: int) -> list[int]:

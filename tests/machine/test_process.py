@@ -108,7 +108,7 @@ def test_a_paused_process_can_be_killed_but_not_asked_to_stop(node: Node) -> Non
     host = ProcessHost(node)
     host.pause()
 
-    with pytest.raises(Refused, match="paused and would not hear SIGTERM; resume it first"):
+    with pytest.raises(Refused, match="paused and would not hear it; resume it first"):
         host.stop("clean")
     assert not host.stop("kill").already
 

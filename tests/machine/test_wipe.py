@@ -7,7 +7,7 @@ import pytest
 
 from brownout.base.errors import Refused
 from brownout.inventory.model import Node, ProcessSpec
-from brownout.machine import directories, wipe
+from brownout.machine import directories
 from brownout.machine.commands import LocalRunner
 from brownout.machine.process import ProcessHost
 
@@ -115,11 +115,11 @@ def test_a_nodes_own_program_survives_its_wipe(node: Node, data: Path) -> None:
 def test_directories_that_are_the_same_or_lie_in_each_other_are_told(
     other: str, together: bool
 ) -> None:
-    assert wipe.same_or_nested([Path("/x/n1")], Path(other)) is together
+    assert directories.same_or_nested([Path("/x/n1")], Path(other)) is together
 
 
 def test_a_link_of_this_machine_hides_no_nesting_on_another(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "n1").mkdir()
     (tmp_path / "n1" / "db").symlink_to(tmp_path / "elsewhere")
-    assert wipe.same_or_nested([tmp_path / "n1"], tmp_path / "n1" / "db")
+    assert directories.same_or_nested([tmp_path / "n1"], tmp_path / "n1" / "db")

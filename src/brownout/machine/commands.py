@@ -18,14 +18,12 @@ from brownout.base.errors import HostError
 from brownout.base.secret import environment_without_secrets
 
 __all__ = [
-    "ENTRIES",
     "Answer",
     "Completed",
     "LocalRunner",
     "Runner",
     "answer",
     "last_words",
-    "named",
     "printed",
     "script",
 ]
@@ -39,9 +37,6 @@ LC_ALL=C; export LC_ALL
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin; export PATH
 stamp() {{ printf 'stamp_%s %s\\n' "$1" "$(date +%s%N)"; }}
 """
-
-#: Prints the names in directory `$1`, for `named`: each is told from the next by a zero byte.
-ENTRIES = """find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\\0'"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +137,6 @@ def answer(completed: Completed, what: str, where: str) -> Answer:
         words = last_words(completed.errors) or last_words(completed.output) or "it said nothing"
         raise HostError(f"{what} failed on {where} (status {completed.status}): {words}")
     return Answer(tuple(_pairs(completed.output)))
-
-
-def named(output: str) -> list[str]:
-    """Return the names that `ENTRIES` printed."""
-    return sorted(output.split("\0")[:-1])
 
 
 def last_words(text: str, lines: int = 3) -> str:

@@ -9,9 +9,7 @@ that could be left over:
                                      pid  start    limit
 """
 
-from brownout.machine.commands import Runner, answer, script
-
-__all__ = ["DEFAULT_UNDO_AFTER_S", "FUNCTIONS", "MARK", "arm", "armed", "cancel", "functions"]
+__all__ = ["DEFAULT_UNDO_AFTER_S", "FUNCTIONS", "MARK", "functions"]
 
 MARK = "brownout-undo-pause"
 #: Longer than any pause that is meant, shorter than anybody's patience with a frozen node.
@@ -59,44 +57,3 @@ arm() {{
 
 #: Those of a pause: the words are its process and the start of that in ticks since boot.
 FUNCTIONS = functions(MARK, _WAIT_AND_RESUME)
-
-_ARM = f"""{FUNCTIONS}
-earlier=$(switches "$1" "$2")
-arm "$1" "$2" "$3" || return 1
-disarm "$earlier"
-echo "switch $switch"
-"""
-_CANCEL = f"""{FUNCTIONS}
-found=$(switches "$1" "$2")
-disarm "$found"
-for switch in $found; do echo "switch $switch"; done
-"""
-_FIND = f"""{FUNCTIONS}
-for switch in $(switches "$1" "$2"); do echo "switch $switch"; done
-"""
-
-
-def arm(runner: Runner, pid: int, started: int, after_s: float = DEFAULT_UNDO_AFTER_S) -> int:
-    """Start a switch for process `pid` on the runner's machine and return its own process id.
-
-    Call it before the pause. One that was armed before is replaced, never left without one in
-    between. Raises `HostError` if it does not run.
-    """
-    done = runner.run(script(_ARM, pid, started, f"{after_s:g}"))
-    return int(answer(done, "arming the dead man's switch", runner.where).get("switch", "0"))
-
-
-def cancel(runner: Runner, pid: int, started: int) -> list[int]:
-    """End every switch of process `pid`; return their process ids. Call it after the resume."""
-    done = runner.run(script(_CANCEL, pid, started))
-    return _ids(answer(done, "ending the dead man's switch", runner.where).all("switch"))
-
-
-def armed(runner: Runner, pid: int, started: int) -> list[int]:
-    """Return the process ids of the switches that wait for process `pid`."""
-    done = runner.run(script(_FIND, pid, started))
-    return _ids(answer(done, "looking for a dead man's switch", runner.where).all("switch"))
-
-
-def _ids(values: list[str]) -> list[int]:
-    return [int(value) for value in values if value.isdigit()]

@@ -1,4 +1,4 @@
-"""Emptying a data directory, of this machine, of another or of a container: first the guard.
+"""Emptying a data directory where a `Runner` sees it: first the guard, then the removal.
 
 A script gathers the facts where the directory is; what they mean is decided here by pure
 functions, the same for every kind of host. Whose directory it is, and that its node is stopped, is
@@ -8,14 +8,14 @@ for the callers to show.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from brownout.base.errors import HostError, Refused
 from brownout.machine.commands import Answer, Runner, answer, script
 from brownout.machine.moments import bracket
 
-__all__ = ["Emptied", "Facts", "Mount", "check", "emptied_evidence", "empty", "parse", "refusals"]
+__all__ = ["Emptied", "Facts", "Mount", "check", "empty", "parse", "refusals", "same_or_nested"]
 
 _SYSTEM = frozenset(
     PurePosixPath("/", name)
@@ -136,17 +136,12 @@ class Emptied:
 
     def evidence(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return emptied_evidence(self.directory, self.files, self.size_bytes)
-
-
-def emptied_evidence(directory: PurePath, files: int, size_bytes: int) -> dict[str, Any]:
-    """Return for JSON what was in a directory that is proven empty."""
-    return {
-        "directory": str(directory),
-        "files_removed": files,
-        "bytes_removed": size_bytes,
-        "entries_left": 0,
-    }
+        return {
+            "directory": str(self.directory),
+            "files_removed": self.files,
+            "bytes_removed": self.size_bytes,
+            "entries_left": 0,
+        }
 
 
 def check(
@@ -217,6 +212,19 @@ def mount(line: str) -> Mount:
     fields = line.split(" ")
     root, point = (PurePosixPath(_unescape(field)) for field in fields[3:5])
     return Mount(fields[2], root, point, fields[fields.index("-") + 1])
+
+
+def same_or_nested(directories: Sequence[Path], other: Path) -> bool:
+    """Whether `other` is one of `directories`, lies in one, or holds one.
+
+    As written, or with links resolved: the paths may be another machine's.
+    """
+    return any(_nested(own, other) or _nested(other, own) for own in directories)
+
+
+def _nested(directory: Path, path: Path) -> bool:
+    resolved = path.resolve().is_relative_to(directory.resolve())
+    return path.is_relative_to(directory) or resolved
 
 
 def _mount_of_another(line: str) -> tuple[int, Mount]:

@@ -1,42 +1,105 @@
-"""Starting a node's process, and seeing that it did not end at once."""
+"""Starting a node's process on this machine, so that it outlives us, and seeing that it lives.
 
+By `posix_spawn` and not by a script: our child can be collected when it ends at once, and what it
+says then is known.
+"""
+
+import os
+import shutil
+import signal
 import socket
 import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from brownout.base.errors import HostError
+from brownout.base.secret import environment_without_secrets
 from brownout.inventory.model import ProcessSpec
-from brownout.machine import children, network
+from brownout.machine import network
 from brownout.machine.host import Proof
-from brownout.machine.recorded import describe, recorded_process
+from brownout.machine.processes import Process
 
 __all__ = ["last_words", "launch", "start_command"]
 
 #: A process that neither ended nor listens after this long is taken as started.
 _GRACE_S = 1.0
 _POLL_S = 0.02
+#: Its process id is on disk before there is anything to lose sight of, and before a daemon that
+#: the command leaves behind writes its own there. `exec` keeps the id.
+_STARTER = ("/bin/sh", "-c", 'cd "$1" && echo $$ >"$2" && shift 2 && exec "$@"', "sh")
 
 
-def launch(node: str, address: str, spec: ProcessSpec) -> Proof:
+def launch(node: str, address: str, spec: ProcessSpec, find: Callable[[], Process | None]) -> Proof:
     """Start `node` as its command says; return once it listens, or has lived for a while.
 
-    Whether the database in it is ready is not asked here. Raises `HostError` with the end of the
-    node's log if the process ends with an error.
+    `find` tells its process by the pid file. Whether the database in it is ready is not asked here.
+    Raises `HostError` with the end of the node's log if the process ends with an error.
     """
     before = time.monotonic()
-    pid = children.spawn(start_command(spec), spec.pid_file, spec.log_file, spec.working_directory)
+    pid = _spawn(start_command(spec), spec.pid_file, spec.log_file, spec.working_directory)
     started = time.monotonic()
     listening = _await(node, pid, address, spec)
-    identity = recorded_process(node, spec)
-    if identity is None:
+    process = find()
+    if process is None:
         raise _did_not_start(node, spec, "ended at once")
-    return Proof(
-        started, started - before, describe(identity, state="running", listening=listening)
-    )
+    evidence = process.evidence(state="running", listening=listening)
+    return Proof(started, started - before, evidence)
 
 
 def start_command(spec: ProcessSpec) -> tuple[str, ...]:
     """Return the command that starts the process, in the network namespace that is its own."""
     return (*network.enter(spec.network_namespace), *spec.command)
+
+
+def _spawn(command: Sequence[str], pid_file: Path, log: Path | None, directory: Path | None) -> int:
+    """Start `command` detached, with its id in `pid_file`, and return that id.
+
+    `os.posix_spawn` and not `subprocess.Popen`, because a Popen must be kept to the end of the
+    child, which here is meant to live longer than we do.
+    """
+    place = directory or Path.cwd()
+    _check_program(command[0], place)
+    words = [*_STARTER, str(place), str(pid_file), *command]
+    append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log) if log else os.devnull, append, 0o640),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    try:
+        return os.posix_spawn(
+            words[0],
+            words,
+            environment_without_secrets(),
+            file_actions=files,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=(signal.SIGPIPE,),  # Python ignores it, and that would be inherited
+        )
+    except OSError as error:
+        raise HostError(f"`{command[0]}` cannot be started: {error.strerror}") from error
+
+
+def _exit_status(pid: int) -> int | None:
+    """Return how our child `pid` ended (128 + signal if by one); None while it runs or is not ours.
+
+    It is collected by this.
+    """
+    try:
+        found, status = os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return None
+    if not found:
+        return None
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _check_program(program: str, directory: Path) -> None:
+    """Say what is missing, which a shell would say only to the log."""
+    found = shutil.which(str(directory / program) if "/" in program else program)
+    if found is None:
+        raise HostError(f"`{program}` cannot be started: it is no program that can be found here")
 
 
 def _await(node: str, pid: int, address: str, spec: ProcessSpec) -> bool:
@@ -46,7 +109,7 @@ def _await(node: str, pid: int, address: str, spec: ProcessSpec) -> bool:
     """
     deadline = time.monotonic() + _GRACE_S
     while time.monotonic() < deadline:
-        status = children.exit_status(pid)
+        status = _exit_status(pid)
         if status:
             raise _did_not_start(node, spec, f"ended at once with status {status}")
         if _listens(spec.proxy.upstream if spec.proxy else address):

@@ -1,46 +1,48 @@
 """A node that is a process on this machine: the host of labs and of a single-machine set-up."""
 
+import os
 import shlex
 import signal
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.base.errors import ConfigurationError, HostError
 from brownout.inventory.model import HostSpec, Node, ProcessSpec
-from brownout.machine import deadman, network, procfs, wipe
+from brownout.machine import deadman, network, procfs
 from brownout.machine.commands import LocalRunner
 from brownout.machine.delay import NodeDelay
-from brownout.machine.directories import Facts, check
-from brownout.machine.host import ProcessState, Proof, StopMode
+from brownout.machine.host import Proof, StopMode
 from brownout.machine.launch import launch, start_command
 from brownout.machine.partition import NodeNetwork
+from brownout.machine.processes import Located, Process
 from brownout.machine.procfs import Handle, Identity
-from brownout.machine.recorded import describe, recorded_process
+from brownout.machine.shell_host import ShellHost
+from brownout.machine.storage import Rules
 
 __all__ = ["ProcessHost"]
 
 #: A kill needs no consent; this long only if the kernel is stuck.
 _KILL_TIMEOUT_S = 20.0
-_STATE_TIMEOUT_S = 5.0
-_STOPPED = frozenset("TtZX")
 
 
-class ProcessHost:
-    """Acts on one process, found by its pid file and proven by its start time and command.
-
-    Holds no state, so that another run can take over at any moment.
-    """
+class ProcessHost(ShellHost):
+    """Acts on one process, found by its pid file and proven by its start time and command."""
 
     Spec: ClassVar[type[HostSpec]] = ProcessSpec
 
     def __init__(self, node: Node) -> None:
         if not isinstance(node.host, ProcessSpec):
             raise ConfigurationError(f"node `{node.name}` is not a process of this machine")
-        self._name, self._address, self._spec = node.name, node.address, node.host
-        self._network = _network(node.name, node.host.network_namespace)
+        self._address, self._spec = node.address, node.host
+        super().__init__(
+            node.name,
+            LocalRunner(),
+            _network(node.name, node.host.network_namespace),
+            Rules(keep=tuple(_keep(node.host))),
+            deadman.DEFAULT_UNDO_AFTER_S,
+        )
         self._delay = NodeDelay(node.name, node.host)
 
     @property
@@ -48,109 +50,14 @@ class ProcessHost:
         """Which machine: this one."""
         return "localhost"
 
-    def running(self) -> ProcessState:
-        """Return whether the process exists, and whether it is paused."""
-        identity = recorded_process(self._name, self._spec)
-        if identity is None:
-            return ProcessState(False, evidence={"state": "gone"})
-        paused = _is_paused(identity)
-        state = "paused" if paused else "running"
-        return ProcessState(True, paused, identity.pid, describe(identity, state=state))
-
-    def stop(self, mode: StopMode) -> Proof:
-        """End the process by SIGTERM (`clean`) or SIGKILL (`kill`)."""
-        number, timeout_s = self._how_to_stop(mode)
-        identity = recorded_process(self._name, self._spec)
-        if identity is None:
-            return _already({"state": "gone"})
-        if mode == "clean" and _is_paused(identity):
-            raise Refused(
-                f"node `{self._name}` is not stopped: it is paused and would not hear SIGTERM",
-                "resume it first, or kill it",
-            )
-        sent = time.monotonic()
-        with Handle(identity) as handle:
-            handle.send(number)
-            times = handle.wait_gone(timeout_s)
-        if times is None:
-            raise HostError(
-                f"node `{self._name}` still runs {timeout_s:g} s after {number.name} "
-                f"(pid {identity.pid})",
-                "look at its log, or kill it",
-            )
-        return self._stopped(identity, number, sent, times)
-
-    def pause(self, undo_after_s: float | None = None) -> Proof:
-        """Freeze every thread by SIGSTOP; a switch of its own process undoes it after the limit."""
-        identity = self._wanted_alive("paused")
-        if _is_paused(identity):
-            return _already(describe(identity, state="paused"))
-        limit_s = undo_after_s or deadman.DEFAULT_UNDO_AFTER_S
-        switch = deadman.arm(LocalRunner(), identity.pid, identity.started, limit_s)
-        proof = self._switch(identity, signal.SIGSTOP, paused=True)
-        undo = {"undo_after_s": limit_s, "undo_pid": switch}
-        return replace(proof, evidence={**proof.evidence, **undo})
-
-    def resume(self) -> Proof:
-        """Let it go on by SIGCONT."""
-        identity = self._wanted_alive("resumed")
-        if not _is_paused(identity):
-            return _already(describe(identity, state="running"))
-        proof = self._switch(identity, signal.SIGCONT, paused=False)
-        deadman.cancel(LocalRunner(), identity.pid, identity.started)
-        return proof
-
-    def start(self) -> Proof:
-        """Start it detached, in a session of its own, as the inventory's `command` says."""
-        identity = recorded_process(self._name, self._spec)
-        if identity is not None:
-            paused = _is_paused(identity)
-            return _already(describe(identity, state="paused" if paused else "running"))
-        return launch(self._name, self._address, self._spec)
-
     def reboot(self) -> Proof:
         """Do nothing: a process has no machine of its own to restart."""
         reason = "a process of this machine has no reboot of its own"
         return Proof(time.monotonic(), 0.0, {"reason": reason}, skipped=True)
 
-    def check_wipe(self, directories: Sequence[Path]) -> None:
-        """Ask everything that speaks against emptying `directories`, but whether it runs."""
-        pid = self.running().pid
-        self._checked(directories, () if pid is None else (pid,))
-
-    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
-        """Empty `directories`, all of them checked before the first is touched."""
-        state = self.running()
-        if state.running:
-            raise Refused(
-                f"node `{self._name}` is not wiped: it is {state.describe()}", "stop it first"
-            )
-        checked = self._checked(directories)
-        began()
-        emptied = [wipe.empty(facts) for facts in checked]
-        last = max(emptied, key=lambda one: one.first_empty)
-        return Proof(
-            last.first_empty,
-            last.first_empty - last.last_not_empty,
-            {"state": "empty", "directories": [one.evidence() for one in emptied]},
-            already=not any(one.files for one in emptied),
-        )
-
-    def why_no_partition(self) -> str:
-        """Return why this node cannot be cut off from others; empty if it can."""
-        return self._network.why_not()
-
     def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
         """Cut it off by rules in its network namespace; a switch undoes it after the limit."""
         return self._network.cut(addresses, undo_after_s)
-
-    def heal_partition(self) -> Proof:
-        """Take these rules away, and the switch with them."""
-        return self._network.join()
-
-    def cut_off(self) -> list[str]:
-        """Return the addresses that it is cut off from now."""
-        return self._network.cut_off()
 
     def why_no_delay(self) -> str:
         """Return why this node cannot be slowed; empty if it can."""
@@ -185,88 +92,96 @@ class ProcessHost:
             "reboot": "skipped: a process of this machine has no reboot of its own",
         }[act]
 
-    def read_text(self, path: Path) -> str:
-        """Return the text of a file of this machine."""
-        try:
-            return path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise HostError(f"node `{self._name}`: `{path}` cannot be read: {error}") from error
+    def _locate(self) -> Located:
+        """Ask /proc and not a script: labs look every few milliseconds, which must not fork."""
+        identity = _recorded(self._name, self._spec)
+        return Located(_process(identity) if identity is not None else None)
 
-    def entries(self, path: Path) -> list[str]:
-        """Return the names in a directory of this machine."""
-        try:
-            return sorted(entry.name for entry in path.iterdir())
-        except OSError as error:
-            raise HostError(f"node `{self._name}`: `{path}` cannot be listed: {error}") from error
+    def _launch(self) -> Proof:
+        """Start it detached, in a session of its own, as the inventory's `command` says."""
+        return launch(self._name, self._address, self._spec, lambda: self._locate().process)
 
-    def _how_to_stop(self, mode: StopMode) -> tuple[signal.Signals, float]:
-        if mode == "clean":
-            return signal.SIGTERM, self._spec.stop_timeout_s
-        if mode == "kill":
-            return signal.SIGKILL, _KILL_TIMEOUT_S
-        raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
+    def _end(self, process: Process, mode: StopMode) -> Proof:
+        """Send the signal by a pidfd, which also tells the end, to the very process and at once.
 
-    def _stopped(
-        self, identity: Identity, number: signal.Signals, sent: float, times: tuple[float, float]
-    ) -> Proof:
+        A script on this machine would fork every few milliseconds beside the load that is measured,
+        for as long as a clean stop takes, and would know the instant of the end less well.
+        """
+        number = signal.SIGKILL if mode == "kill" else signal.SIGTERM
+        timeout_s = _KILL_TIMEOUT_S if mode == "kill" else self._spec.stop_timeout_s
+        sent = time.monotonic()
+        with Handle(Identity(process.pid, process.started, process.command)) as handle:
+            handle.send(number)
+            times = handle.wait_gone(timeout_s)
+        if times is None:
+            raise HostError(
+                f"node `{self._name}` still runs {timeout_s:g} s after {number.name} "
+                f"(pid {process.pid})",
+                "look at its log, or kill it",
+            )
         last_there, gone = times
-        evidence = describe(
-            identity, signal=number.name, state="gone", took_s=round(gone - sent, 4)
-        )
-        successor = recorded_process(self._name, self._spec)
-        if successor is not None:  # a supervisor was faster than we are
-            evidence["restarted_as_pid"] = successor.pid
+        evidence = process.evidence(signal=number.name, state="gone", took_s=round(gone - sent, 4))
         return Proof(gone, gone - last_there, evidence)
 
-    def _wanted_alive(self, act: str) -> Identity:
-        identity = recorded_process(self._name, self._spec)
-        if identity is None:
-            raise HostError(f"node `{self._name}` is not {act}: it is not running", "start it")
-        return identity
 
-    def _switch(self, identity: Identity, number: signal.Signals, *, paused: bool) -> Proof:
-        """Send a signal and wait until the kernel shows all threads stopped, or one going on."""
-        sent = last_no = time.monotonic()
-        with Handle(identity) as handle:
-            handle.send(number)
-            while _is_paused(identity) is not paused:
-                last_no = time.monotonic()
-                if not procfs.is_alive(identity):
-                    raise HostError(f"node `{self._name}` ended on {number.name}")
-                if last_no - sent > _STATE_TIMEOUT_S:
-                    raise HostError(
-                        f"node `{self._name}` shows no effect of {number.name} after "
-                        f"{_STATE_TIMEOUT_S:g} s (pid {identity.pid})"
-                    )
-                time.sleep(procfs.POLL_S)
-        seen = time.monotonic()
-        state = "paused" if paused else "running"
-        return Proof(seen, seen - last_no, describe(identity, signal=number.name, state=state))
+def _recorded(node: str, spec: ProcessSpec) -> Identity | None:
+    """Return the process of `node` by its pid file, believed only if it runs its command.
 
-    def _checked(self, named: Sequence[Path], own: Collection[int] = ()) -> list[Facts]:
-        """Return the facts of each directory; raises `Refused` with what is against one."""
-        if not named:
-            raise Refused(f"node `{self._name}` is not wiped: no directory was named")
-        runner, keep = LocalRunner(), self._keep()
-        return [check(runner, PurePosixPath(each), keep, own=own) for each in named]
-
-    def _keep(self) -> list[PurePosixPath]:
-        """Return what a wipe of this node must not take with it."""
-        spec = self._spec
-        paths = [spec.config_file, spec.log_file, spec.working_directory, Path(spec.command[0])]
-        return [PurePosixPath(path) for path in paths if path is not None and path.is_absolute()]
+    A pid file that is stale or not written yet does not hide a process whose command line is
+    this node's alone because it names the node's configuration file. Raises `HostError` where
+    a process runs the same command and nothing says whose it is.
+    """
+    named = _named_by_pid_file(spec)
+    if named is not None:
+        return named
+    found = procfs.find(spec.command)
+    if not found:
+        return None
+    if len(found) == 1 and str(spec.config_file) in spec.command:
+        return found[0]
+    pids = ", ".join(str(identity.pid) for identity in found)
+    raise HostError(
+        f"node `{node}`: its pid file `{spec.pid_file}` names no live process of it, but process "
+        f"{pids} runs the same command, which may be another node's",
+        "have the process write its pid file, or name its configuration file in `command`",
+    )
 
 
-def _is_paused(identity: Identity) -> bool:
+def _named_by_pid_file(spec: ProcessSpec) -> Identity | None:
+    try:
+        pid = int(spec.pid_file.read_text(encoding="ascii").strip())
+    except (OSError, ValueError):
+        return None
+    identity = procfs.identify(pid) if pid > 0 else None
+    return identity if identity and identity.runs(spec.command) else None
+
+
+def _process(identity: Identity) -> Process | None:
+    """Return what a process is now; None if it ended in between."""
     try:
         states = procfs.thread_states(identity.pid)
     except OSError:
-        return False  # it ended in between
-    return bool(states) and states <= _STOPPED and not states <= {"Z", "X"}
+        return None
+    if states <= {"Z", "X"}:
+        return None
+    age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - identity.started / os.sysconf("SC_CLK_TCK")
+    born = time.monotonic() - age_s
+    return Process(
+        pid=identity.pid,
+        started=identity.started,
+        states=states,
+        program=Path(identity.command[0]).name if identity.command else "",
+        executable="",
+        command=identity.command,
+        born_after=born,
+        born_by=born,
+    )
 
 
-def _already(evidence: dict[str, Any]) -> Proof:
-    return Proof(time.monotonic(), 0.0, evidence, already=True)
+def _keep(spec: ProcessSpec) -> list[PurePosixPath]:
+    """Return what a wipe of this node must not take with it."""
+    paths = [spec.config_file, spec.log_file, spec.working_directory, Path(spec.command[0])]
+    return [PurePosixPath(path) for path in paths if path is not None and path.is_absolute()]
 
 
 def _network(node: str, namespace: str) -> NodeNetwork:

@@ -1,16 +1,17 @@
-"""Processes as a script on their machine sees them: who they are, and in which state.
+"""Processes of a node's machine: who they are, and in which state.
 
 A process is known by its id and its start time; scripts name it by both.
 """
 
 import base64
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 from brownout.machine.commands import Answer, Completed
 
-__all__ = ["DESCRIBE", "FUNCTIONS", "RemoteProcess", "described"]
+__all__ = ["DESCRIBE", "FUNCTIONS", "Located", "Process", "described"]
 
 #: Shell functions that set a variable of their name and fork nothing, so that they can be asked
 #: every few milliseconds. A first thread may be a zombie while others go on.
@@ -62,7 +63,7 @@ _STOPPED = frozenset("TtZX")
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteProcess:
+class Process:
     """One process for good: `started` is in clock ticks since its machine booted.
 
     It began between `born_after` and `born_by`, by its age and our `time.monotonic()`.
@@ -92,7 +93,16 @@ class RemoteProcess:
         return {"pid": self.pid, "started_ticks": self.started, "program": self.program, **seen}
 
 
-def described(said: Answer, done: Completed) -> list[RemoteProcess]:
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The node's process, or that it has none; `unrest` then says why it may soon have one."""
+
+    process: Process | None
+    unrest: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+def described(said: Answer, done: Completed) -> list[Process]:
     """Return the processes that a script described, by `describe` and, once, `clock`."""
     columns = [said.all(n) for n in ("pid", "started", "states", "comm", "exe", "command")]
     uptime, ticks = float(said.get("uptime", "0")), said.number("ticks") or 100
@@ -101,7 +111,7 @@ def described(said: Answer, done: Completed) -> list[RemoteProcess]:
         return uptime - int(started) / ticks
 
     return [
-        RemoteProcess(
+        Process(
             pid=int(pid),
             started=int(started),
             states=frozenset(states),

@@ -1,15 +1,19 @@
 """What is done to a node's process on its machine: ended, frozen, let go on.
 
 Each script names the process by id and start time, so that it is safe to run again, and stamps
-when its effect was last not there and first there.
+when its effect was last not there and first there. What is not there yet is stamped before it is
+looked at: the effect may come while the clock is read.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from brownout.base.errors import HostError
 from brownout.machine import deadman
 from brownout.machine.commands import Answer, Completed, Runner, answer, script
-from brownout.machine.processes import FUNCTIONS, RemoteProcess
+from brownout.machine.host import Proof
+from brownout.machine.moments import bracket
+from brownout.machine.processes import FUNCTIONS, Process
 
 __all__ = ["Effect", "check", "end", "freeze", "thaw"]
 
@@ -24,18 +28,20 @@ deadline=$(($(date +%s%N) + $3))
 said=$(mktemp) || return 1
 trap 'rm -f "$said"' EXIT
 command=
+now=$(date +%s%N)
 if alive "$1" "$2"; then
+  last=$now
   if [ -n "$4" ]; then
     kill -s "$4" "$1" || return 1
   else
     /bin/sh -c "$5" >"$said" 2>&1 </dev/null &
     command=$!
   fi
-  last=$(date +%s%N)
   while alive "$1" "$2"; do
-    last=$(date +%s%N)
+    last=$now
     [ "$last" -gt "$deadline" ] && {{ echo "state alive"; tail -n 3 "$said" >&2; return 0; }}
     sleep 0.01
+    now=$(date +%s%N)
   done
   echo "stamp_last_no $last"
 else
@@ -60,12 +66,16 @@ arm "$1" "$2" "$4" || return 1
 disarm "$earlier"
 echo "switch $switch"
 started "$switch"; armed=$started
+frozen "$1" || stamp last_no
+alive "$1" "$2" || {{ disarm "$switch"; echo "state gone"; return 0; }}
 kill -s STOP "$1" || {{ disarm "$switch"; return 1; }}
+now=
 until frozen "$1"; do
-  stamp last_no
+  [ -z "$now" ] || echo "stamp_last_no $now"
   alive "$1" "$2" || {{ disarm "$switch"; echo "state gone"; return 0; }}
   alive "$switch" "$armed" || {{ echo "state undone"; return 0; }}
-  [ "$(date +%s%N)" -gt "$deadline" ] && {{ echo "state $states"; return 0; }}
+  now=$(date +%s%N)
+  [ "$now" -gt "$deadline" ] && {{ echo "state $states"; return 0; }}
   sleep 0.005
 done
 stamp first_yes
@@ -79,11 +89,14 @@ _THAW = f"""{FUNCTIONS}
 stamp began
 deadline=$(($(date +%s%N) + $3))
 alive "$1" "$2" || {{ echo "state gone"; return 0; }}
-frozen "$1" || echo "already yes"
+if frozen "$1"; then stamp last_no; else echo "already yes"; fi
+alive "$1" "$2" || {{ echo "state gone"; return 0; }}
 kill -s CONT "$1" || return 1
+now=
 while frozen "$1"; do
-  stamp last_no
-  [ "$(date +%s%N)" -gt "$deadline" ] && {{ echo "state $states"; return 0; }}
+  [ -z "$now" ] || echo "stamp_last_no $now"
+  now=$(date +%s%N)
+  [ "$now" -gt "$deadline" ] && {{ echo "state $states"; return 0; }}
   sleep 0.005
 done
 stamp first_yes
@@ -112,10 +125,18 @@ class Effect:
         """Whether nothing had to be done; on a second attempt the first one may have done it."""
         return self.said.get("already") == "yes" and self.done.attempts == 1
 
+    def proof(self, process: Process, **seen: Any) -> Proof:
+        """Return when the effect was there, with what was `seen` besides its state."""
+        effective, uncertainty_s = bracket(self.done, self.said)
+        evidence = process.evidence(state=self.state, **seen)
+        if self.done.attempts > 1:
+            evidence["attempts"] = self.done.attempts
+        return Proof(effective, uncertainty_s, evidence, already=self.already)
+
 
 def end(
     runner: Runner,
-    process: RemoteProcess,
+    process: Process,
     timeout_s: float,
     *,
     signal: str = "",
@@ -132,13 +153,13 @@ def end(
     return _do(runner, _END, f"ending process {process.pid}", limit_s, arguments)
 
 
-def freeze(runner: Runner, process: RemoteProcess, undo_after_s: float) -> Effect:
+def freeze(runner: Runner, process: Process, undo_after_s: float) -> Effect:
     """Stop every thread of `process`, which goes on by itself after `undo_after_s`."""
     arguments = (process.pid, process.started, _ns(_SIGNAL_TIMEOUT_S), f"{undo_after_s:g}")
     return _do(runner, _FREEZE, f"pausing process {process.pid}", _SIGNAL_TIMEOUT_S, arguments)
 
 
-def thaw(runner: Runner, process: RemoteProcess) -> Effect:
+def thaw(runner: Runner, process: Process) -> Effect:
     """Let `process` go on and end the switch that would have done so."""
     arguments = (process.pid, process.started, _ns(_SIGNAL_TIMEOUT_S))
     return _do(runner, _THAW, f"resuming process {process.pid}", _SIGNAL_TIMEOUT_S, arguments)

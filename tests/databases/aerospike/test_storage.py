@@ -11,10 +11,11 @@ from brownout.base.errors import Refused
 from brownout.databases.aerospike import AerospikeAdapter, storage
 from brownout.databases.aerospike.storage import devices_in, files_in
 from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine import storage as machine_storage
 from brownout.machine.commands import LocalRunner
 from brownout.machine.host import Proof, host_for
-from brownout.machine.ssh import storage as ssh_storage
 from brownout.machine.ssh.spec import SshSpec
+from brownout.machine.storage import Rules
 
 CONF = """
 logging {
@@ -125,10 +126,11 @@ def test_a_listed_device_of_a_node_that_has_none_is_a_mistake(tmp_path: Path) ->
 
 def wipe(node: Node, *devices: Path) -> Proof:
     """Wipe what the node's configuration names, as on another machine, with `devices` listed."""
-    spec = on_ssh(node, *devices).host
-    assert isinstance(spec, SshSpec)
+    rules = Rules(devices=tuple(map(PurePosixPath, devices)))
     found = [PurePosixPath(path) for path in targets(node)]
-    return ssh_storage.wipe(LocalRunner(), spec, found)
+    return machine_storage.empty(
+        LocalRunner(), machine_storage.check(LocalRunner(), found, rules), rules.timeout_s
+    )
 
 
 @pytest.fixture

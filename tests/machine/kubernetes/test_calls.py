@@ -10,7 +10,7 @@ from brownout.machine.kubernetes import KubernetesSpec, calls, stopping
 from brownout.machine.kubernetes import pod as pods
 from brownout.machine.kubernetes.locating import Located
 from brownout.machine.kubernetes.pod import HELD
-from brownout.machine.processes import RemoteProcess
+from brownout.machine.processes import Process
 
 _POD = "/api/v1/namespaces/databases/pods/db-0"
 _SPEC = KubernetesSpec(
@@ -18,9 +18,9 @@ _SPEC = KubernetesSpec(
 )
 
 
-def _process(pid: int) -> RemoteProcess:
+def _process(pid: int) -> Process:
     command = ("mongod", "--dbpath", "/data/db")
-    return RemoteProcess(pid, 4711, frozenset("S"), "mongod", "/usr/bin/mongod", command, 0.0, 0.0)
+    return Process(pid, 4711, frozenset("S"), "mongod", "/usr/bin/mongod", command, 0.0, 0.0)
 
 
 def _planned(act: str, pid: int | None = 17) -> str:

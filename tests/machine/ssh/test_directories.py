@@ -14,7 +14,6 @@ import pytest
 from brownout.base.errors import HostError, Refused
 from brownout.inventory.model import Node
 from brownout.machine import directories
-from brownout.machine import wipe as here
 from brownout.machine.commands import LocalRunner
 from brownout.machine.directories import Facts, mount, refusals
 from brownout.machine.host import Host
@@ -208,7 +207,9 @@ def test_nothing_is_removed_where_the_beginning_cannot_be_written_down(
 
 def test_a_running_node_is_not_wiped_but_can_be_asked_about(host: SshHost, data: Path) -> None:
     host.check_wipe([data])
-    with pytest.raises(Refused, match=r"node `n1` is not wiped: running, pid \d+; stop it first"):
+    with pytest.raises(
+        Refused, match=r"node `n1` is not wiped: it is running, pid \d+; stop it first"
+    ):
         host.wipe([data])
 
     assert (data / "WiredTiger").exists()
@@ -353,7 +354,5 @@ def test_a_directory_exchanged_after_its_check_is_left_alone(data: Path) -> None
 
     with pytest.raises(HostError, match="exchanged for another one"):
         directories.empty(runner, facts, 30.0)
-    with pytest.raises(HostError, match="exchanged for another one"):
-        here.empty(facts)
 
     assert [entry.name for entry in data.iterdir()] == ["other"]

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.machine import switches as switches_of
 from tests.sshd import Sshd
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.inventory.model import Node
-from brownout.machine import deadman, procfs
+from brownout.machine import procfs
 from brownout.machine.commands import LocalRunner
 from brownout.machine.host import Proof, host_for
 from brownout.machine.procfs import Identity
@@ -30,7 +31,7 @@ def identity_of(host: SshHost) -> Identity:
 
 
 def switches(identity: Identity) -> list[int]:
-    return deadman.armed(LocalRunner(), identity.pid, identity.started)
+    return switches_of.armed(LocalRunner(), identity.pid, identity.started)
 
 
 def await_state(identity: Identity, wanted: str, within_s: float = 15.0) -> None:
@@ -182,8 +183,8 @@ def test_a_switch_touches_no_process_that_has_the_same_id_by_chance(host: SshHos
     identity = identity_of(host)
     os.kill(identity.pid, signal.SIGSTOP)
 
-    deadman.arm(LocalRunner(), identity.pid, identity.started + 1, after_s=1)
-    while deadman.armed(LocalRunner(), identity.pid, identity.started + 1):
+    switches_of.arm(LocalRunner(), identity.pid, identity.started + 1, after_s=1)
+    while switches_of.armed(LocalRunner(), identity.pid, identity.started + 1):
         time.sleep(0.02)
 
     await_state(identity, "paused")

@@ -19,7 +19,7 @@ from brownout.databases.aerospike.view import (
     stable_command,
 )
 from brownout.inventory.model import Cluster, Node
-from brownout.machine import wipe
+from brownout.machine.directories import same_or_nested
 from brownout.machine.host import Proof, host_for
 
 __all__ = ["AerospikeAdapter"]
@@ -178,5 +178,5 @@ class AerospikeAdapter(ResizingPart):
     @staticmethod
     def _check_apart(node: Node, own: Sequence[Path], theirs: Sequence[Path], other: Node) -> None:
         for path in theirs:
-            if wipe.same_or_nested(own, path):
+            if same_or_nested(own, path):
                 raise Refused(f"node `{node.name}`: `{path}` is node `{other.name}`'s too")

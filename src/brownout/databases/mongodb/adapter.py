@@ -14,7 +14,7 @@ from brownout.databases.mongodb.resizing import SetResizing
 from brownout.databases.mongodb.scenarios import support, topology
 from brownout.databases.mongodb.view import look, reasons
 from brownout.inventory.model import Node
-from brownout.machine import wipe
+from brownout.machine.directories import same_or_nested
 from brownout.machine.host import Host, host_for
 
 __all__ = ["MongoAdapter"]
@@ -142,7 +142,7 @@ class MongoAdapter(SetResizing, SetAdjusting):
         if neighbour.machine != host.machine:
             return
         theirs = storage.configured_directory(other, neighbour)
-        if wipe.same_or_nested([directory], theirs):
+        if same_or_nested([directory], theirs):
             raise Refused(
                 f"node `{node.name}`: its data directory `{directory}` and `{theirs}` of node "
                 f"`{other.name}` are the same or lie in each other"

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from brownout.base.errors import HostError
-from brownout.machine.commands import ENTRIES, last_words, named, script
+from brownout.machine import files
 from brownout.machine.docker.container import Container
 from brownout.machine.docker.helper import HelperRunner
 
@@ -25,17 +25,14 @@ def read_text(client: Any, container: Container, path: PurePosixPath) -> str:
         raise _unreadable(container, path, str(error)) from error
 
 
-def entries(client: Any, container: Container, path: PurePosixPath) -> list[str]:
+def entries(client: Any, container: Container, node: str, path: PurePosixPath) -> list[str]:
     """Return the names in a directory of the container's volumes.
 
     By a helper: the engine itself would send all that is in the directory as well.
     """
     if container.mount_of(path) is None:
         raise _unreadable(container, path, "it lies on no volume of the container")
-    done = HelperRunner(client, container).run(script(ENTRIES, path))
-    if done.status:
-        raise _unreadable(container, path, last_words(done.errors, 1))
-    return named(done.output)
+    return files.entries(HelperRunner(client, container), node, path)
 
 
 def _bounded(chunks: Any) -> bytes:

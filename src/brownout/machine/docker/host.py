@@ -15,6 +15,8 @@ from brownout.machine.docker.container import Container, checked, locate
 from brownout.machine.docker.engine import connected
 from brownout.machine.docker.spec import DockerSpec
 from brownout.machine.host import ProcessState, Proof, StopMode
+from brownout.machine.storage import Rules
+from brownout.machine.storage import targets as named
 
 __all__ = ["DockerHost"]
 
@@ -118,7 +120,8 @@ class DockerHost:
     def check_wipe(self, directories: Sequence[Path]) -> None:
         """Ask everything that speaks against emptying `directories`, but whether it runs."""
         with connected(self._spec) as client:
-            storage.check(client, self._checked(client), self._targets(directories), self._keep())
+            targets = named(self._name, directories)
+            storage.check(client, self._checked(client), targets, _rules(self._spec))
 
     def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
         """Empty directories of the container's own volumes, all checked before one is touched."""
@@ -128,14 +131,8 @@ class DockerHost:
                 raise Refused(
                     f"node `{self._name}` is not wiped: it is {before.state}", "stop it first"
                 )
-            proof = storage.wipe(
-                client,
-                before,
-                self._targets(directories),
-                self._keep(),
-                self._spec.wipe_timeout_s,
-                began,
-            )
+            targets = named(self._name, directories)
+            proof = storage.wipe(client, before, targets, _rules(self._spec), began)
             self._same_life(client, before, "gone")
             return proof
 
@@ -162,12 +159,7 @@ class DockerHost:
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory of the container's volumes, be it running or not."""
         with connected(self._spec) as client:
-            return files.entries(client, self._locate(client), PurePosixPath(path))
-
-    def _targets(self, directories: Sequence[Path]) -> list[PurePosixPath]:
-        if not directories:
-            raise Refused(f"node `{self._name}` is not wiped: no directory was named")
-        return [PurePosixPath(path) for path in directories]
+            return files.entries(client, self._locate(client), self._name, PurePosixPath(path))
 
     def _locate(self, client: Any) -> Container:
         return locate(client, self._name, self._spec.container)
@@ -241,8 +233,10 @@ class DockerHost:
             raise HostError(f"node `{self._name}` is {after.state}, wanted {wanted}")
         return after
 
-    def _keep(self) -> list[PurePosixPath]:
-        return [PurePosixPath(self._spec.config_file)] if self._spec.config_file else []
+
+def _rules(spec: DockerSpec) -> Rules:
+    keep = (PurePosixPath(spec.config_file),) if spec.config_file else ()
+    return Rules(keep, mount_point=True, timeout_s=spec.wipe_timeout_s)
 
 
 def _already(found: Container) -> Proof:

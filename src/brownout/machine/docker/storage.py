@@ -7,11 +7,12 @@ from typing import Any
 from docker.errors import NotFound
 
 from brownout.base.errors import Refused
-from brownout.machine import directories
+from brownout.machine import storage
 from brownout.machine.docker.container import Container, Mount, mounts_in
 from brownout.machine.docker.helper import HELPER, HelperRunner
 from brownout.machine.docker.volumes import refusals
 from brownout.machine.host import Proof
+from brownout.machine.storage import Checked, Rules
 
 __all__ = ["check", "wipe"]
 
@@ -20,8 +21,8 @@ def check(
     client: Any,
     container: Container,
     targets: Sequence[PurePosixPath],
-    keep: Sequence[PurePosixPath],
-) -> list[directories.Facts]:
+    rules: Rules,
+) -> Checked:
     """Return the facts of `targets`; raises `Refused` with what is against one of them.
 
     Nothing is touched. Who is seen to use one while the container runs is the container itself.
@@ -33,31 +34,24 @@ def check(
             raise Refused(
                 f"`{target}` of container {container.name} is not wiped: {'; '.join(found)}"
             )
-    runner = HelperRunner(client, container)
     own: Collection[int] | None = None if container.running else ()
-    return [directories.check(runner, one, keep, mount_point=True, own=own) for one in targets]
+    return storage.check(HelperRunner(client, container), targets, rules, own)
 
 
 def wipe(
     client: Any,
     container: Container,
     targets: Sequence[PurePosixPath],
-    keep: Sequence[PurePosixPath],
-    timeout_s: float,
+    rules: Rules,
     began: Callable[[], None],
 ) -> Proof:
     """Empty `targets` one after the other, all of them checked before the first is touched.
 
     Raises `Refused` with what is against one of them; then nothing was touched.
     """
-    facts = check(client, container, targets, keep)
+    checked = check(client, container, targets, rules)
     began()
-    runner = HelperRunner(client, container)
-    emptied = [directories.empty(runner, one, timeout_s) for one in facts]
-    effective, uncertainty_s = max((one.effective, one.uncertainty_s) for one in emptied)
-    evidence = {"state": "empty", "directories": [one.evidence() for one in emptied]}
-    already = not any(one.files for one in emptied)
-    return Proof(effective, uncertainty_s, evidence, already=already)
+    return storage.empty(HelperRunner(client, container), checked, rules.timeout_s)
 
 
 def _others(client: Any, container: Container) -> dict[str, list[Mount]]:

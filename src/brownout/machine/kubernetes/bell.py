@@ -18,7 +18,7 @@ from typing import Any
 from brownout.base.errors import HostError
 from brownout.kubernetes.access import Access
 from brownout.machine.kubernetes.session import LOST, opened
-from brownout.machine.processes import FUNCTIONS, RemoteProcess
+from brownout.machine.processes import FUNCTIONS, Process
 
 __all__ = ["Bell", "hung"]
 
@@ -76,7 +76,7 @@ class Bell:
 
 
 @contextmanager
-def hung(access: Access, pod: str, container: str, process: RemoteProcess) -> Iterator[Bell]:
+def hung(access: Access, pod: str, container: str, process: Process) -> Iterator[Bell]:
     """Yield a bell on a process that lives; `HostError` if it does not."""
     words = ["brownout-bell", str(process.pid), str(process.started)]
     with opened(access, pod, container, ["/bin/sh", "-c", _SHELL, *words]) as session:

@@ -3,15 +3,15 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, ClassVar
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.inventory.model import HostSpec, Node
 from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
-from brownout.machine import signals
-from brownout.machine.commands import ENTRIES, Runner, last_words, named, script
+from brownout.machine import files, signals
+from brownout.machine.commands import Runner
 from brownout.machine.host import ProcessState, Proof, StopMode
 from brownout.machine.kubernetes import calls, holding, starting, stopping, storage
 from brownout.machine.kubernetes.helper import helper
@@ -21,8 +21,9 @@ from brownout.machine.kubernetes.pod import HELD, Pod
 from brownout.machine.kubernetes.session import PodRunner
 from brownout.machine.kubernetes.spec import KubernetesSpec
 from brownout.machine.moments import bracket
-from brownout.machine.processes import RemoteProcess
+from brownout.machine.processes import Process
 from brownout.machine.signals import Effect
+from brownout.machine.storage import targets as named
 
 __all__ = ["KubernetesHost"]
 
@@ -120,7 +121,7 @@ class KubernetesHost:
 
     def check_wipe(self, directories: Sequence[Path]) -> None:
         """Ask everything that speaks against emptying `directories`, but whether it runs."""
-        targets = self._targets(directories)
+        targets = named(self._name, directories)
         with self._objects() as objects:
             pod = find_pod(objects, self._spec)
             if pod is None:
@@ -139,7 +140,7 @@ class KubernetesHost:
                     f"node `{self._name}` is not wiped: its pod {state}",
                     "stop it first",
                 )
-            targets, controller = self._targets(directories), self._controller(objects, pod)
+            targets, controller = named(self._name, directories), self._controller(objects, pod)
             return storage.wipe(objects, self._spec, pod, controller, targets, began)
 
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
@@ -154,22 +155,19 @@ class KubernetesHost:
                     stopping.check_killable(self._spec, process)
             if act == "wipe" and found.pod is not None:
                 controller = self._controller(objects, found.pod)
-                targets = self._targets(directories)
+                targets = named(self._name, directories)
                 storage.check(objects, self._spec, found.pod, controller, targets)
         return calls.of(act, self._spec, found, directories)
 
     def read_text(self, path: Path) -> str:
         """Return the text of a file: in the container, or of a stopped pod's volumes."""
-        return self._ask('cat -- "$1"', path, "read")
+        with self._somewhere() as runner:
+            return files.read_text(runner, self._name, path)
 
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory: in the container, or of a stopped pod's volumes."""
-        return named(self._ask(ENTRIES, path, "listed"))
-
-    def _targets(self, directories: Sequence[Path]) -> list[PurePosixPath]:
-        if not directories:
-            raise Refused(f"node `{self._name}` is not wiped: no directory was named")
-        return [PurePosixPath(path) for path in directories]
+        with self._somewhere() as runner:
+            return files.entries(runner, self._name, path)
 
     @contextmanager
     def _objects(self) -> Iterator[Objects]:
@@ -193,23 +191,13 @@ class KubernetesHost:
             else:
                 yield self._runner()
 
-    def _ask(self, body: str, path: Path, act: str) -> str:
-        with self._somewhere() as runner:
-            done = runner.run(script(body, path))
-        if done.status:
-            why = last_words(done.errors, 1)
-            raise HostError(
-                f"node `{self._name}`: `{path}` cannot be {act} in {runner.where}: {why}"
-            )
-        return done.output
-
     def _controller(self, objects: Objects, pod: Pod) -> Object | None:
         kind, name, _ = pod.controller
         if kind != "StatefulSet":
             return None
         return objects.find(in_namespace(pod.namespace, "statefulsets", name))
 
-    def _breakable(self, objects: Objects, found: Located, act: str) -> tuple[Pod, RemoteProcess]:
+    def _breakable(self, objects: Objects, found: Located, act: str) -> tuple[Pod, Process]:
         """Return the pod and the process that may be broken; `Refused` with every reason."""
         if found.pod is None or found.process is None:
             what = f"no {self._spec.program} runs in it" if found.pod else "it does not exist"
@@ -245,7 +233,7 @@ class KubernetesHost:
         return Proof(time.monotonic(), 0.0, evidence, already=True)
 
     def _proof(self, found: Located, effect: Effect, **seen: Any) -> Proof:
-        effective, uncertainty_s = bracket(effect.done, effect.said)
         who = found.process.evidence() if found.process else {}
         evidence = self._evidence(found, **who, process=effect.state, **seen)
+        effective, uncertainty_s = bracket(effect.done, effect.said)
         return Proof(effective, uncertainty_s, evidence, already=effect.already)

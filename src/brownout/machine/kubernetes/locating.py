@@ -10,7 +10,7 @@ from brownout.machine.kubernetes import pod as pods
 from brownout.machine.kubernetes.pod import Pod
 from brownout.machine.kubernetes.session import PodRunner
 from brownout.machine.kubernetes.spec import KubernetesSpec
-from brownout.machine.processes import DESCRIBE, FUNCTIONS, RemoteProcess, described
+from brownout.machine.processes import DESCRIBE, FUNCTIONS, Process, described
 
 __all__ = ["Located", "find_pod", "locate"]
 
@@ -30,7 +30,7 @@ class Located:
     """The node's pod, if there is one now, and the database's process in it, if it runs."""
 
     pod: Pod | None
-    process: RemoteProcess | None = None
+    process: Process | None = None
 
 
 def find_pod(objects: Objects, spec: KubernetesSpec) -> Pod | None:
@@ -71,7 +71,7 @@ def locate(objects: Objects, spec: KubernetesSpec) -> Located:
         time.sleep(_POLL_S)  # it may have ended just now
 
 
-def _process(spec: KubernetesSpec, runner: PodRunner) -> RemoteProcess | None:
+def _process(spec: KubernetesSpec, runner: PodRunner) -> Process | None:
     done = runner.run(script(_LOCATE))
     said = answer(done, f"looking for {spec.program}", runner.where)
     found = [one for one in described(said, done) if one.runs(spec.program)]

@@ -19,7 +19,7 @@ from brownout.machine.kubernetes.bell import hung
 from brownout.machine.kubernetes.pod import Pod
 from brownout.machine.kubernetes.session import PodRunner
 from brownout.machine.kubernetes.spec import KubernetesSpec
-from brownout.machine.processes import FUNCTIONS, RemoteProcess
+from brownout.machine.processes import FUNCTIONS, Process
 
 __all__ = ["check_killable", "check_pausable", "shielded", "stop"]
 
@@ -35,18 +35,18 @@ kill -s KILL "$1"
 """
 
 
-def shielded(process: RemoteProcess) -> bool:
+def shielded(process: Process) -> bool:
     """Whether the kernel shields it from SIGKILL and SIGSTOP from within its container."""
     return process.pid == _FIRST
 
 
-def check_pausable(spec: KubernetesSpec, process: RemoteProcess) -> None:
+def check_pausable(spec: KubernetesSpec, process: Process) -> None:
     """Raise `Unsupported` for a process that the kernel shields from SIGSTOP."""
     if shielded(process):
         raise _cannot(spec, "paused", "SIGSTOP", "")
 
 
-def check_killable(spec: KubernetesSpec, process: RemoteProcess) -> None:
+def check_killable(spec: KubernetesSpec, process: Process) -> None:
     """Raise `Unsupported` for a process that the kernel shields from SIGKILL.
 
     Where the inventory wants it, it is killed by the deletion of its pod instead.
@@ -71,7 +71,7 @@ def _cannot(spec: KubernetesSpec, act: str, signal: str, instead: str) -> Unsupp
 
 
 def stop(
-    objects: Objects, spec: KubernetesSpec, pod: Pod, process: RemoteProcess, mode: StopMode
+    objects: Objects, spec: KubernetesSpec, pod: Pod, process: Process, mode: StopMode
 ) -> Proof:
     """Hold the pod and end it; proven when its process is gone and every container has ended."""
     kill = mode == "kill"
@@ -102,7 +102,7 @@ def stop(
     return Proof(gone, gone - max(sent, last_yes), ended.evidence(spec.container, **seen))
 
 
-def _kill(spec: KubernetesSpec, process: RemoteProcess) -> str:
+def _kill(spec: KubernetesSpec, process: Process) -> str:
     """Kill it from within; return what went wrong. Its container may end with the script in it."""
     try:
         PodRunner(spec, spec.pod, spec.container).run(

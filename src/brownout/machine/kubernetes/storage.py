@@ -6,11 +6,12 @@ StatefulSet makes another claim for the next pod.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from brownout.base.errors import HostError, Refused
 from brownout.kubernetes.objects import Object, Objects, in_namespace
-from brownout.machine import directories
+from brownout.machine import storage
 from brownout.machine.commands import Runner
 from brownout.machine.host import Proof
 from brownout.machine.kubernetes import claims, holding
@@ -19,6 +20,7 @@ from brownout.machine.kubernetes.claims import Claim
 from brownout.machine.kubernetes.helper import HELPER, helper
 from brownout.machine.kubernetes.pod import Pod
 from brownout.machine.kubernetes.spec import KubernetesSpec
+from brownout.machine.storage import Rules
 
 __all__ = ["check", "check_running", "claim_of", "deleting", "wipe"]
 
@@ -59,8 +61,7 @@ def check_running(runner: Runner, spec: KubernetesSpec, targets: Sequence[PurePo
 
     Who is seen to use them there is the pod itself; nothing is touched.
     """
-    for target in targets:
-        directories.check(runner, target, _keep(spec), mount_point=True, own=None)
+    storage.check(runner, targets, _rules(spec), own=None)
 
 
 def wipe(
@@ -77,21 +78,19 @@ def wipe(
     """
     used = check(objects, spec, pod, controller, targets)
     with helper(objects, spec, pod) as runner:
-        facts = [directories.check(runner, one, _keep(spec), mount_point=True) for one in targets]
+        checked = storage.check(runner, targets, _rules(spec))
         began()
-        emptied = [directories.empty(runner, one, spec.wipe_timeout_s) for one in facts]
+        emptied = storage.empty(runner, checked, spec.wipe_timeout_s)
     holding.await_ended(objects, pod, 0.0)  # nothing of it came back meanwhile
     replaced = [_replace(objects, spec, claim) for claim in used.values() if claim is not None]
-    effective, uncertainty_s = max((one.effective, one.uncertainty_s) for one in emptied)
-    evidence = {"state": "empty", "directories": [one.evidence() for one in emptied]}
-    if replaced:
-        evidence["claims"] = replaced
-    already = not any(one.files for one in emptied) and all(c and c.deleting for c in used.values())
-    return Proof(effective, uncertainty_s, evidence, already=already)
+    evidence = {**emptied.evidence, **({"claims": replaced} if replaced else {})}
+    already = emptied.already and all(claim and claim.deleting for claim in used.values())
+    return replace(emptied, evidence=evidence, already=already)
 
 
-def _keep(spec: KubernetesSpec) -> list[PurePosixPath]:
-    return [PurePosixPath(spec.config_file)] if spec.config_file else []
+def _rules(spec: KubernetesSpec) -> Rules:
+    keep = (PurePosixPath(spec.config_file),) if spec.config_file else ()
+    return Rules(keep, mount_point=True, timeout_s=spec.wipe_timeout_s)
 
 
 def claim_of(objects: Objects, namespace: str, name: str) -> Claim | None:

@@ -1,26 +1,25 @@
 """A node on a machine that is reached by ssh."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.base.errors import ConfigurationError, HostError
 from brownout.inventory.model import HostSpec, Node
 from brownout.machine import signals
-from brownout.machine.commands import ENTRIES, answer, last_words, named, script
-from brownout.machine.host import ProcessState, Proof, StopMode
-from brownout.machine.moments import bracket
+from brownout.machine.commands import answer, last_words, script
+from brownout.machine.host import Proof, StopMode
 from brownout.machine.netem import Netem
 from brownout.machine.partition import NodeNetwork
-from brownout.machine.processes import RemoteProcess
-from brownout.machine.signals import Effect
-from brownout.machine.ssh import reboot, storage
+from brownout.machine.processes import Located, Process
+from brownout.machine.shell_host import ShellHost
+from brownout.machine.ssh import reboot
 from brownout.machine.ssh.connection import SshRunner
 from brownout.machine.ssh.launch import launch
 from brownout.machine.ssh.pool import connection_for
-from brownout.machine.ssh.process import Located, locate
+from brownout.machine.ssh.process import locate
 from brownout.machine.ssh.spec import SshSpec
+from brownout.machine.storage import Rules
 
 __all__ = ["SshHost"]
 
@@ -30,10 +29,10 @@ echo "root $(stat -c %d:%i /)"
 """
 
 
-class SshHost:
+class SshHost(ShellHost):
     """Acts on one node's process and storage over ssh, by systemd or by the inventory's commands.
 
-    Holds no state but its connection, so that another run can take over at any moment.
+    A device may be wiped if it is one of the inventory's `devices`, by its stable name there.
     """
 
     Spec: ClassVar[type[HostSpec]] = SshSpec
@@ -41,13 +40,13 @@ class SshHost:
     def __init__(self, node: Node, boot_id: PurePosixPath = reboot.BOOT_ID) -> None:
         if not isinstance(node.host, SshSpec):
             raise ConfigurationError(f"node `{node.name}` is not reached by ssh")
-        self._name, self._address, self._spec = node.name, node.address, node.host
+        self._address, self._spec, self._boot_id = node.address, node.host, boot_id
         address = node.address.rpartition(":")[0].strip("[]")
         self._connection = connection_for(node.host.login(address))
-        self._runner = SshRunner(self._connection, node.host.sudo)
-        self._boot_id = boot_id
-        self._network = NodeNetwork(node.name, self._runner, node.host.undo_after_s)
-        self._netem = Netem(node.name, self._runner, node.host.undo_after_s, address)
+        runner, undo_after_s = SshRunner(self._connection, node.host.sudo), node.host.undo_after_s
+        network = NodeNetwork(node.name, runner, undo_after_s)
+        super().__init__(node.name, runner, network, _rules(node.host), undo_after_s)
+        self._netem = Netem(node.name, runner, undo_after_s, address)
 
     @property
     def machine(self) -> str:
@@ -55,68 +54,6 @@ class SshHost:
         done = self._runner.run(script(_MACHINE))
         said = answer(done, "asking which machine it is", self._runner.where)
         return f"boot {said.get('boot')} root {said.get('root')}"
-
-    def running(self) -> ProcessState:
-        """Return whether the process exists, and whether it is paused."""
-        located = self._locate()
-        process = located.process
-        if process is None:
-            unrest = {"unrest": located.unrest} if located.unrest else {}
-            return ProcessState(False, evidence={"state": "gone", **located.evidence, **unrest})
-        state = "paused" if process.paused else "running"
-        evidence = process.evidence(state=state, **located.evidence)
-        return ProcessState(True, process.paused, process.pid, evidence)
-
-    def stop(self, mode: StopMode) -> Proof:
-        """End the process: `clean` by systemd or the inventory's command, `kill` by SIGKILL.
-
-        systemd is told not to start a killed service again.
-        """
-        if mode not in ("clean", "kill"):
-            raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
-        process = self._locate().process
-        if process is None:
-            return _already({"state": "gone"})
-        if mode == "kill":
-            effect = signals.end(
-                self._runner, process, self._spec.stop_timeout_s,
-                signal="KILL", hold=self._spec.service,
-            )  # fmt: skip
-            return self._ended(process, effect, {"signal": "SIGKILL"})
-        if process.paused:
-            raise Refused(
-                f"node `{self._name}` is not stopped: it is paused and would not hear it",
-                "resume it first, or kill it",
-            )
-        command = self._stop_command()
-        effect = signals.end(self._runner, process, self._spec.stop_timeout_s, command=command)
-        return self._ended(process, effect, {"command": command})
-
-    def pause(self, undo_after_s: float | None = None) -> Proof:
-        """Freeze every thread by SIGSTOP; the node lets it go on itself after `undo_after_s`.
-
-        The default is the inventory's. That works without us and without a connection.
-        """
-        process = self._wanted_alive("paused")
-        limit_s = undo_after_s or self._spec.undo_after_s
-        effect = signals.freeze(self._runner, process, limit_s)
-        signals.check(effect, self._name, "paused", "SIGSTOP")
-        undo = {"undo_after_s": limit_s, "undo_pid": effect.said.number("switch")}
-        return self._proof(process, effect, {"signal": "SIGSTOP", **undo})
-
-    def resume(self) -> Proof:
-        """Let it go on by SIGCONT."""
-        process = self._wanted_alive("resumed")
-        effect = signals.thaw(self._runner, process)
-        signals.check(effect, self._name, "running", "SIGCONT")
-        return self._proof(process, effect, {"signal": "SIGCONT"})
-
-    def start(self) -> Proof:
-        """Start it by systemd or the inventory's command."""
-        process = self._locate().process
-        if process is not None:
-            return _already(process.evidence(state="paused" if process.paused else "running"))
-        return launch(self._name, self._address, self._spec, self._runner)
 
     def reboot(self) -> Proof:
         """Restart the machine and wait until it answers with another boot id."""
@@ -128,10 +65,6 @@ class SshHost:
             self._boot_id,
         )
 
-    def why_no_partition(self) -> str:
-        """Return why this node cannot be cut off from others; empty if it can."""
-        return self._network.why_not()
-
     def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
         """Cut its machine off from these; the machine undoes it itself after the limit.
 
@@ -139,14 +72,6 @@ class SshHost:
         """
         client, _, _, _ = self._our_way()
         return self._network.cut(addresses, undo_after_s, [client])
-
-    def heal_partition(self) -> Proof:
-        """Take the rules away, and the switch with them."""
-        return self._network.join()
-
-    def cut_off(self) -> list[str]:
-        """Return the addresses that it is cut off from now."""
-        return self._network.cut_off()
 
     def why_no_delay(self) -> str:
         """Return why this node cannot be slowed; empty if it can."""
@@ -164,23 +89,6 @@ class SshHost:
     def delayed(self) -> str:
         """Return in words by what it is slowed now."""
         return self._netem.found()
-
-    def check_wipe(self, directories: Sequence[Path]) -> None:
-        """Ask everything that speaks against emptying `directories`, but whether it runs."""
-        process = self._locate().process
-        own = () if process is None else (process.pid,)
-        storage.check(self._runner, self._spec, self._targets(directories), own)
-
-    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
-        """Empty directories or block devices, all of them checked before the first is touched.
-
-        A device must be one of the inventory's `devices`, by its stable name there.
-        """
-        located = self._locate()
-        if located.process is not None or located.unrest:
-            state = located.unrest or self.running().describe()
-            raise Refused(f"node `{self._name}` is not wiped: {state}", "stop it first")
-        return storage.wipe(self._runner, self._spec, self._targets(directories), began)
 
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the command that `act` would be on the node's machine."""
@@ -202,14 +110,6 @@ class SshHost:
             "reboot": f"{self._runner.where}: {self._spec.reboot_command}",
         }[act]
 
-    def read_text(self, path: Path) -> str:
-        """Return the text of a file on the node's machine."""
-        return self._ask('cat -- "$1"', path, "read")
-
-    def entries(self, path: Path) -> list[str]:
-        """Return the names in a directory on the node's machine."""
-        return named(self._ask(ENTRIES, path, "listed"))
-
     def _our_way(self) -> list[str]:
         """Return our address and port as its sshd sees them, and its own address and port.
 
@@ -224,58 +124,43 @@ class SshHost:
             )
         return way
 
-    def _targets(self, directories: Sequence[Path]) -> list[PurePosixPath]:
-        if not directories:
-            raise Refused(f"node `{self._name}` is not wiped: no directory or device was named")
-        return [PurePosixPath(path) for path in directories]
-
     def _locate(self) -> Located:
         return locate(self._name, self._spec, self._runner)
 
-    def _stop_command(self) -> str:
-        return (
-            self._spec.commands.stop
-            if self._spec.commands
-            else (f"systemctl stop -- '{self._spec.service}'")
-        )
+    def _launch(self) -> Proof:
+        """Start it by systemd or the inventory's command."""
+        return launch(self._name, self._address, self._spec, self._runner)
 
-    def _ask(self, body: str, path: Path, act: str) -> str:
-        done = self._runner.run(script(body, path))
-        if done.status:
-            why = last_words(done.errors, 1)
-            raise HostError(
-                f"node `{self._name}`: `{path}` cannot be {act} on {self._runner.where}: {why}"
-            )
-        return done.output
+    def _end(self, process: Process, mode: StopMode) -> Proof:
+        """End it by systemd or the inventory's command, or by SIGKILL.
 
-    def _wanted_alive(self, act: str) -> RemoteProcess:
-        process = self._locate().process
-        if process is None:
-            raise HostError(f"node `{self._name}` is not {act}: it is not running", "start it")
-        return process
-
-    def _ended(self, process: RemoteProcess, effect: Effect, how: Mapping[str, Any]) -> Proof:
+        systemd is told not to start a killed service again.
+        """
+        limit_s = self._spec.stop_timeout_s
+        if mode == "kill":
+            how, hold = {"signal": "SIGKILL"}, self._spec.service
+            effect = signals.end(self._runner, process, limit_s, signal="KILL", hold=hold)
+        else:
+            how = {"command": self._stop_command()}
+            effect = signals.end(self._runner, process, limit_s, command=how["command"])
         if effect.state != "gone":
             said = last_words(effect.done.errors)
             raise HostError(
-                f"node `{self._name}` still runs {self._spec.stop_timeout_s:g} s after "
-                f"{' '.join(how.values())} (pid {process.pid}){f': {said}' if said else ''}",
+                f"node `{self._name}` still runs {limit_s:g} s after {' '.join(how.values())} "
+                f"(pid {process.pid}){f': {said}' if said else ''}",
                 "look at its log, raise `stop_timeout_s`, or kill it",
             )
-        proof = self._proof(process, effect, how)
-        successor = self._locate().process
-        if successor is None:
-            return proof
-        evidence = {**proof.evidence, "restarted_as_pid": successor.pid}
-        return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
+        return effect.proof(process, **how)
 
-    def _proof(self, process: RemoteProcess, effect: Effect, how: Mapping[str, Any]) -> Proof:
-        effective, uncertainty_s = bracket(effect.done, effect.said)
-        evidence = process.evidence(state=effect.state, **how)
-        if effect.done.attempts > 1:
-            evidence["attempts"] = effect.done.attempts
-        return Proof(effective, uncertainty_s, evidence, already=effect.already)
+    def _stop_command(self) -> str:
+        commands = self._spec.commands
+        return commands.stop if commands else f"systemctl stop -- '{self._spec.service}'"
 
 
-def _already(evidence: dict[str, Any]) -> Proof:
-    return Proof(time.monotonic(), 0.0, evidence, already=True)
+def _rules(spec: SshSpec) -> Rules:
+    kept = [spec.config_file, spec.commands.log_file if spec.commands else None]
+    return Rules(
+        keep=tuple(PurePosixPath(path) for path in kept if path),
+        devices=tuple(PurePosixPath(path) for path in spec.devices),
+        timeout_s=spec.wipe_timeout_s,
+    )

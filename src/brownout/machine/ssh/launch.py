@@ -3,7 +3,7 @@
 from brownout.base.errors import HostError
 from brownout.machine.commands import Completed, Runner, answer, last_words, script
 from brownout.machine.host import Proof
-from brownout.machine.processes import RemoteProcess
+from brownout.machine.processes import Process
 from brownout.machine.ssh.process import locate
 from brownout.machine.ssh.spec import SshSpec
 
@@ -70,7 +70,7 @@ def launch(node: str, address: str, spec: SshSpec, runner: Runner) -> Proof:
     return Proof(latest, latest - earliest, evidence)
 
 
-def _born(process: RemoteProcess, done: Completed) -> tuple[float, float]:
+def _born(process: Process, done: Completed) -> tuple[float, float]:
     """Return when the process was there at the latest and at the earliest.
 
     Its age says so, where the machine's uptime is that of the clock its start was taken from;

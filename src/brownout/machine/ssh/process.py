@@ -3,16 +3,14 @@
 A process is known by its id, its start time and, unless systemd vouches for it, its program.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from brownout.base.errors import HostError
 from brownout.machine.commands import Answer, Runner, answer, script
-from brownout.machine.processes import DESCRIBE, FUNCTIONS, RemoteProcess, described
+from brownout.machine.processes import DESCRIBE, FUNCTIONS, Located, described
 from brownout.machine.ssh.spec import SshSpec
 
-__all__ = ["Located", "locate"]
+__all__ = ["locate"]
 
 _LOCATE = f"""{FUNCTIONS}
 {DESCRIBE}
@@ -35,15 +33,6 @@ if [ -n "$3" ]; then
 fi
 clock
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """The node's process, or that it has none; `unrest` then says why it may soon have one."""
-
-    process: RemoteProcess | None
-    unrest: str = ""
-    evidence: Mapping[str, Any] = field(default_factory=dict)
 
 
 def locate(node: str, spec: SshSpec, runner: Runner) -> Located:

@@ -1,0 +1,37 @@
+"""Looking at a node's files, wherever a `Runner` sees them."""
+
+from pathlib import PurePath
+
+from brownout.base.errors import HostError
+from brownout.machine.commands import Runner, last_words, script
+
+__all__ = ["entries", "read_text"]
+
+#: Each name is told from the next by a zero byte.
+_ENTRIES = """find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\\0'"""
+
+
+def read_text(runner: Runner, node: str, path: PurePath) -> str:
+    """Return the text of a file; raises `HostError` if it cannot be read or is not UTF-8."""
+    text = _ask(runner, node, 'cat -- "$1"', path, "read")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _failed(runner, node, path, "read", "it is not UTF-8") from error
+    return text
+
+
+def entries(runner: Runner, node: str, path: PurePath) -> list[str]:
+    """Return the names in a directory; raises `HostError` if it cannot be listed."""
+    return sorted(_ask(runner, node, _ENTRIES, path, "listed").split("\0")[:-1])
+
+
+def _ask(runner: Runner, node: str, body: str, path: PurePath, act: str) -> str:
+    done = runner.run(script(body, path))
+    if done.status:
+        raise _failed(runner, node, path, act, last_words(done.errors, 1))
+    return done.output
+
+
+def _failed(runner: Runner, node: str, path: PurePath, act: str, why: str) -> HostError:
+    return HostError(f"node `{node}`: `{path}` cannot be {act} on {runner.where}: {why}")

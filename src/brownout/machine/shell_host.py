@@ -1,0 +1,153 @@
+"""What the hosts share whose node is a process of a machine with a shell: this one, or by ssh.
+
+Pausing with a dead man's switch, wiping behind its guard and looking at files are scripts that a
+`Runner` runs. A kind of host says which process is the node's, and how it is started and ended.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.machine import files, signals, storage
+from brownout.machine.commands import Runner
+from brownout.machine.host import ProcessState, Proof, StopMode
+from brownout.machine.partition import NodeNetwork
+from brownout.machine.processes import Located, Process
+from brownout.machine.storage import Rules
+
+__all__ = ["ShellHost", "already"]
+
+
+class ShellHost:
+    """Acts on one node's process and files through `runner`; holds no state of the node.
+
+    So another run can take over at any moment. `undo_after_s` is the limit of a pause where none
+    is given.
+    """
+
+    def __init__(
+        self, node: str, runner: Runner, network: NodeNetwork, rules: Rules, undo_after_s: float
+    ) -> None:
+        self._name, self._runner, self._network = node, runner, network
+        self._rules, self._undo_after_s = rules, undo_after_s
+
+    def _locate(self) -> Located:
+        """Return which process is the node's now."""
+        raise NotImplementedError
+
+    def _launch(self) -> Proof:
+        """Start the node, which does not run; proven when it exists and did not end at once."""
+        raise NotImplementedError
+
+    def _end(self, process: Process, mode: StopMode) -> Proof:
+        """End this process; proven when its last thread is gone."""
+        raise NotImplementedError
+
+    def running(self) -> ProcessState:
+        """Return whether the process exists, and whether it is paused."""
+        return _state(self._locate())
+
+    def stop(self, mode: StopMode) -> Proof:
+        """End the process: `clean`, as its own service would, or `kill` by SIGKILL."""
+        if mode not in ("clean", "kill"):
+            raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
+        process = self._locate().process
+        if process is None:
+            return already({"state": "gone"})
+        if mode == "clean" and process.paused:
+            raise Refused(
+                f"node `{self._name}` is not stopped: it is paused and would not hear it",
+                "resume it first, or kill it",
+            )
+        proof = self._end(process, mode)
+        successor = self._locate().process
+        if successor is None:
+            return proof
+        evidence = {**proof.evidence, "restarted_as_pid": successor.pid}  # by a supervisor
+        return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
+
+    def start(self) -> Proof:
+        """Start it as the inventory says."""
+        process = self._locate().process
+        if process is None:
+            return self._launch()
+        return already(process.evidence(state="paused" if process.paused else "running"))
+
+    def pause(self, undo_after_s: float | None = None) -> Proof:
+        """Freeze every thread by SIGSTOP; the machine lets it go on itself after `undo_after_s`."""
+        process = self._wanted_alive("paused")
+        limit_s = undo_after_s or self._undo_after_s
+        effect = signals.freeze(self._runner, process, limit_s)
+        signals.check(effect, self._name, "paused", "SIGSTOP")
+        undo = {"undo_after_s": limit_s, "undo_pid": effect.said.number("switch")}
+        return effect.proof(process, signal="SIGSTOP", **undo)
+
+    def resume(self) -> Proof:
+        """Let it go on by SIGCONT."""
+        process = self._wanted_alive("resumed")
+        effect = signals.thaw(self._runner, process)
+        signals.check(effect, self._name, "running", "SIGCONT")
+        return effect.proof(process, signal="SIGCONT")
+
+    def check_wipe(self, directories: Sequence[Path]) -> None:
+        """Ask everything that speaks against emptying `directories`, but whether it runs."""
+        process = self._locate().process
+        own = () if process is None else (process.pid,)
+        storage.check(self._runner, storage.targets(self._name, directories), self._rules, own)
+
+    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
+        """Empty `directories`, all of them checked before the first is touched.
+
+        One may be a block device, where the inventory lists it by its stable name.
+        """
+        located = self._locate()
+        if located.process is not None or located.unrest:
+            state = located.unrest or f"it is {_state(located).describe()}"
+            raise Refused(f"node `{self._name}` is not wiped: {state}", "stop it first")
+        targets = storage.targets(self._name, directories)
+        checked = storage.check(self._runner, targets, self._rules)
+        began()
+        return storage.empty(self._runner, checked, self._rules.timeout_s)
+
+    def why_no_partition(self) -> str:
+        """Return why this node cannot be cut off from others; empty if it can."""
+        return self._network.why_not()
+
+    def heal_partition(self) -> Proof:
+        """Take the rules away that cut it off, and the switch with them."""
+        return self._network.join()
+
+    def cut_off(self) -> list[str]:
+        """Return the addresses that it is cut off from now."""
+        return self._network.cut_off()
+
+    def read_text(self, path: Path) -> str:
+        """Return the text of a file on the node's machine."""
+        return files.read_text(self._runner, self._name, path)
+
+    def entries(self, path: Path) -> list[str]:
+        """Return the names in a directory on the node's machine."""
+        return files.entries(self._runner, self._name, path)
+
+    def _wanted_alive(self, act: str) -> Process:
+        process = self._locate().process
+        if process is None:
+            raise HostError(f"node `{self._name}` is not {act}: it is not running", "start it")
+        return process
+
+
+def already(evidence: dict[str, Any]) -> Proof:
+    """Return the proof that nothing had to be done."""
+    return Proof(time.monotonic(), 0.0, evidence, already=True)
+
+
+def _state(located: Located) -> ProcessState:
+    process = located.process
+    if process is None:
+        unrest = {"unrest": located.unrest} if located.unrest else {}
+        return ProcessState(False, evidence={"state": "gone", **located.evidence, **unrest})
+    state = "paused" if process.paused else "running"
+    evidence = process.evidence(state=state, **located.evidence)
+    return ProcessState(True, process.paused, process.pid, evidence)
