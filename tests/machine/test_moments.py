@@ -1,5 +1,7 @@
 """When something happened on another machine: bounds that hold whatever its clock says."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,6 +50,13 @@ def test_the_effect_lies_within_the_bounds_for_every_clock_and_every_delay(
     assert latest >= first_yes - slack
     assert latest - width <= last_no + slack
     assert width <= gap + there + back + 2 * slack
+
+
+def test_a_script_of_our_own_machine_is_read_by_our_own_clock() -> None:
+    here = replace(done(100.0, 101.0), ahead_s=1000.0)
+    found = bracket(here, said(began=1100.4, last_no=1100.5, first_yes=1100.51, ended=1100.6))
+
+    assert [round(value, 3) for value in found] == [100.51, 0.01]
 
 
 def test_without_a_last_no_it_may_have_been_since_the_first_attempt() -> None:

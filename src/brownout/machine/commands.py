@@ -30,6 +30,8 @@ __all__ = [
 
 #: What a login shell prints before the script begins (`~/.bashrc` may) is not the script's.
 _BEGIN = "brownout: the script's output begins"
+#: A clock that differs by so much from before was set.
+_STEP_S = 0.001
 #: `date` on a node's clock; readings are compared only with readings of the same script.
 _PRELUDE = f"""\
 echo "{_BEGIN}"
@@ -44,7 +46,8 @@ class Completed:
     """One script that ended: between `sent` and `received`, both `time.monotonic()`.
 
     Where a connection broke, the script ran again: `sent` is that of the last attempt, and
-    `first_sent` that of the first, which may have had its effect too.
+    `first_sent` that of the first, which may have had its effect too. `ahead_s` is by how much the
+    script's clock was ahead of `time.monotonic()`, where they are known to be of one machine.
     """
 
     status: int
@@ -54,6 +57,7 @@ class Completed:
     received: float
     first_sent: float
     attempts: int = 1
+    ahead_s: float | None = None
 
 
 class Runner(Protocol):
@@ -77,7 +81,7 @@ class LocalRunner:
 
     def run(self, text: str, timeout_s: float = 30.0) -> Completed:
         """Run a script here and wait for its end."""
-        sent = time.monotonic()
+        before_s, sent = _ahead_s(), time.monotonic()
         try:
             done = subprocess.run(
                 [*self._enter, "/bin/sh", "-s"],
@@ -90,8 +94,10 @@ class LocalRunner:
             raise HostError(
                 f"a script did not end within {timeout_s:g} s on {self.where}"
             ) from error
+        received, after_s = time.monotonic(), _ahead_s()
         output, errors = printed(done.stdout), printed(done.stderr)
-        return Completed(done.returncode, output, errors, sent, time.monotonic(), sent)
+        ahead_s = after_s if abs(after_s - before_s) < _STEP_S else None  # else it was set
+        return Completed(done.returncode, output, errors, sent, received, sent, ahead_s=ahead_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +149,16 @@ def last_words(text: str, lines: int = 3) -> str:
     """Return the end of what a command said, in one line."""
     said = [line.strip() for line in text.splitlines() if line.strip()]
     return " | ".join(line[:300] for line in said[-lines:])
+
+
+def _ahead_s() -> float:
+    """Return by how much this machine's clock is ahead of `time.monotonic()`.
+
+    It is read several times, since we may lose the processor between two readings.
+    """
+    readings = [(time.monotonic(), time.time(), time.monotonic()) for _ in range(5)]
+    before, clock, after = min(readings, key=lambda one: one[2] - one[0])
+    return clock - (before + after) / 2
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ script stamps when it began, when the effect was last not there and first there,
     theirs         began ─── last_no ─ first_yes ─── ended
 
 What was sent before `began` and received after `ended` bounds the offset of the two clocks, and
-so both ends of the effect.
+so both ends of the effect. A script of our own machine has our own clock: its offset is known.
 """
 
 from brownout.machine.commands import Answer, Completed
@@ -28,7 +28,12 @@ def bracket(done: Completed, said: Answer) -> tuple[float, float]:
     began, ended = said.number("stamp_began"), said.number("stamp_ended")
     yes, no = said.number("stamp_first_yes"), said.number("stamp_last_no")
     latest, earliest = done.received, done.first_sent
-    if began is not None and ended is not None and _steady(done, began, ended):
+    if done.ahead_s is not None:
+        if yes is not None:
+            latest = min(latest, yes / _NS - done.ahead_s)
+        if no is not None:
+            earliest = max(earliest, no / _NS - done.ahead_s)
+    elif began is not None and ended is not None and _steady(done, began, ended):
         if yes is not None:
             latest = min(latest, done.received - (ended - yes) / _NS)
         if no is not None:
