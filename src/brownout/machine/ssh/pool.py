@@ -3,6 +3,7 @@
 import atexit
 import threading
 
+from brownout.machine.ssh.config import resolved
 from brownout.machine.ssh.connection import Connection
 from brownout.machine.ssh.spec import Login
 
@@ -14,6 +15,7 @@ _connections: dict[Login, Connection] = {}
 
 def connection_for(login: Login) -> Connection:
     """Return the connection for `login`, the same one each time; it is not open yet when new."""
+    login = resolved(login)
     with _lock:
         return _shared(login)
 

@@ -58,7 +58,8 @@ class Login(Settings):
     def login(self, address: str = "") -> "Login":
         """Return the settings of the login alone, with `address` where none is given."""
         values: dict[str, Any] = {name: getattr(self, name) for name in Login.model_fields}
-        return Login.model_construct(**{**values, "address": self.address or address})
+        given = self.model_fields_set & values.keys()
+        return Login.model_construct(given, **{**values, "address": self.address or address})
 
 
 class Bastion(Login):

@@ -1,6 +1,6 @@
 """Logging in, with the machine's host key checked against a known_hosts file. Always.
 
-Nothing is read from ~/.ssh/config: what a run does is in its inventory.
+Whatever ~/.ssh/config says of host keys: what it may add to a login, `config` has added before.
 """
 
 import getpass
