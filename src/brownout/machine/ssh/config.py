@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import asyncssh
-from asyncssh.config import SSHClientConfig
+from asyncssh.config import SSHClientConfig, SSHConfig
 
 from brownout.base.errors import ConfigurationError
 from brownout.machine.ssh.spec import Bastion, Login
@@ -45,13 +45,13 @@ def _resolved(login: _Login, file: Path, *, jumps: bool = True) -> _Login:
     return login.model_copy(update=filled)
 
 
-def _read(login: Login, file: Path) -> SSHClientConfig:
+def _read(login: Login, file: Path) -> SSHConfig:
     port = login.port if "port" in login.model_fields_set else ()
     own, user = getpass.getuser(), login.user or ()
     return SSHClientConfig.load(None, [file], False, False, False, own, user, login.address, port)
 
 
-def _identity(found: SSHClientConfig) -> Path | None:
+def _identity(found: SSHConfig) -> Path | None:
     files: Any = found.get("IdentityFile") or ()
     paths = (Path(file).expanduser() for file in files)
     return next((path for path in paths if path.is_file()), None)
