@@ -22,7 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any, Final
 
-from brownout.base.private import private_file
+from brownout.base.files import private_file
 from brownout.base.redact import redact
 from brownout.databases.canary import KEYS, Canary, CanaryKind, Target, canary_kind
 from brownout.inventory.canary import CanarySpec
