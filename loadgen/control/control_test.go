@@ -76,11 +76,18 @@ func begin(t *testing.T, d *faulty) *talk {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &talk{t: t, driver: name, in: toUs, lines: bufio.NewScanner(out), code: make(chan int, 1), cancel: cancel}
 	s.dir = filepath.Join(t.TempDir(), "run")
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		s.code <- Run(ctx, "1.2.3", fromUs, events)
 		events.Close()
 	}()
-	t.Cleanup(cancel)
+	t.Cleanup(func() { // its files are removed next, so nobody may write them any more
+		cancel()
+		out.Close()
+		toUs.Close()
+		<-ended
+	})
 	s.lines.Buffer(nil, 1<<20)
 	return s
 }

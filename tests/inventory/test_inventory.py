@@ -117,7 +117,7 @@ def test_every_mistake_is_reported_at_once_with_place_found_and_wanted() -> None
         "nodes[1].host.command: found nothing, wanted a value",
         "nodes[1].host.pid_file: found 'run/n2.pid', wanted an absolute path without `..`",
         f"nodes[2].host.kind: unknown host kind `telnet`, wanted one of: {known_kinds}",
-        "environment: found 'prod', wanted 'lab', 'test', 'staging' or 'production'",
+        "environment: found 'prod', wanted lab, test, staging or production",
         "nodes[0].address: found 'db1', wanted host:port, as in db1.example.com:27017",
         "nodes[1].name: found 'n 2', wanted letters, digits, `.`, `_` and `-`",
         "connection.timeout_s: found -1, wanted more than 0",

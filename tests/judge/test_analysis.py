@@ -277,7 +277,7 @@ def test_a_ledger_with_a_damaged_line_is_not_known_to_be_clean(
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("run.json", '{"limits": [{"measure": "blackout", "limit": "5"}]}', "limits.0.limit"),
+        ("run.json", '{"limits": [{"measure": "blackout", "limit": "5"}]}', "limits\\[0\\].limit"),
         ("run.json", '{"seed": 1e999}', "is not JSON"),
         ("generator.json", '{"ended": true, "lag_p99_ms": [1]}', "lag_p99_ms"),
     ],

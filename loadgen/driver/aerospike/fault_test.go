@@ -79,7 +79,7 @@ func TestASecondAttemptFollowsAHangOnlyIfOneAttemptIsShorterThanTheDeadline(t *t
 		wanted  driver.Class
 	}{
 		"what is left of the deadline": {map[string]any{"tend_interval_ms": 60_000}, driver.Failed},
-		"a part of it":                 {map[string]any{"tend_interval_ms": 60_000, "socket_timeout_ms": 100}, driver.OK},
+		"a part of it":                 {map[string]any{"tend_interval_ms": 60_000, "socket_timeout_ms": 400}, driver.OK},
 	} {
 		d := opened(t, c, func(c *driver.Config) {
 			c.Options, c.Streams[1].Retries = test.options, driver.RetriesDriverDefault
