@@ -14,8 +14,7 @@ from brownout.session.current import current
 
 _MADE = actions_of(__name__)
 globals().update(_MADE)
-__all__ = ["drain_and_stop_node", "set_migration_speed", "set_replication_factor"]
-__all__ += sorted(_MADE)
+__all__ = sorted(["drain_and_stop_node", "set_migration_speed", "set_replication_factor", *_MADE])
 
 
 @activity(

@@ -10,8 +10,7 @@ from brownout.session.current import current
 
 _MADE = actions_of(__name__)
 globals().update(_MADE)
-__all__ = ["add_member", "remove_member", "resize_oplog", "set_votes_and_priority"]
-__all__ += sorted(_MADE)
+__all__ = sorted(["add_member", "remove_member", "resize_oplog", "set_votes_and_priority", *_MADE])
 
 
 @activity

@@ -18,8 +18,7 @@ from brownout.session.current import current, is_open
 
 _MADE = actions_of(__name__)
 globals().update(_MADE)
-__all__ = ["put_back"]
-__all__ += sorted(_MADE)
+__all__ = sorted(["put_back", *_MADE])
 
 
 @activity

@@ -20,7 +20,7 @@ SLA = ("--sla", "lookups.read.p99=20ms")
         (("capacity", "lab", "--sla", "shop.read.p99=20ms"), ["shop", "lookups, orders"]),
         (("capacity", "lab", "--sla", "lookups.write.p99=20ms"), ["lookups", "does no write"]),
         (("capacity", "lab", "--sla", "lookups.read.p99"), ["--sla", "STREAM.read.p99.9=20ms"]),
-        (("capacity", "lab", "--sla", "lookups.read.p98=20ms"), ["p98_ms", "unknown"]),
+        (("capacity", "lab", "--sla", "lookups.read.p98=20ms"), ["p98_ms", "wanted p50_ms"]),
         (("capacity", "lab", "--sla", "lookups.read.p99=0ms"), ["wanted more than 0", "p99_ms"]),
         (("capacity", "lab", *SLA, "--start", "-5", "--factor", "1"), ["--start", "--factor"]),
         (("capacity", "lab", *SLA, "--start", "nan"), ["--start"]),
