@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from brownout.faults.fault import NodeFault, NodeUndo
+from brownout.faults.fault import HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Node
 from brownout.machine.host import Delaying, Host, Proof, delaying_host
 
@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 __all__ = ["DelayNode", "UndelayNode"]
 
 
-class DelayNode(NodeFault):
+class _OnALink(HostAction):
+    def ready(self, node: Node) -> Delaying:
+        """Return the node's host, if it can slow the node."""
+        return delaying_host(node)
+
+
+class DelayNode(_OnALink, NodeFault):
     """Have what `node` sends arrive `latency_ms`, plus or minus `jitter_ms`, later.
 
     Undone by `undelay_node`. By netem on a machine reached by ssh whose kernel has it, and in the
@@ -24,10 +30,6 @@ class DelayNode(NodeFault):
 
     name, act, words, undo = "delay_node", "delay", "slowed", "undelay_node"
     command = "delay"
-
-    def ready(self, node: Node) -> Delaying:
-        """Return the node's host, if it can slow the node."""
-        return delaying_host(node)
 
     def do(
         self,
@@ -41,15 +43,11 @@ class DelayNode(NodeFault):
         return self.ready(node).delay(latency_ms, jitter_ms, undo_after_s or None)
 
 
-class UndelayNode(NodeUndo):
+class UndelayNode(_OnALink, NodeUndo):
     """Have what `node` sends arrive as before. Does nothing to a node that is not slowed."""
 
     name, act, words = "undelay_node", "undelay", "no longer slowed"
     command = "undelay"
-
-    def ready(self, node: Node) -> Delaying:
-        """Return the node's host, if it can slow the node."""
-        return delaying_host(node)
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Take the delay away; proven by reading it back."""

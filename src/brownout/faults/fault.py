@@ -82,9 +82,12 @@ class HostAction(Action):
     #: What `Host.would` calls it.
     command: ClassVar[str] = ""
 
+    #: Whether it is done through the node's host; else the database does it.
+    on_host: ClassVar[bool] = True
+
     def ready(self, node: Node) -> object:
         """Return the node's host; raises `Unsupported` where it cannot do this. Touches nothing."""
-        return host_for(node)
+        return host_for(node) if self.on_host else None
 
     def directories(self, adapter: Adapter, node: Node) -> Sequence[Path]:
         """Return the directories that it is about."""

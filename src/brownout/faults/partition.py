@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from brownout.faults.fault import NodeFault, NodeUndo
+from brownout.faults.fault import HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Node
 from brownout.machine.host import Host, Partitioning, Proof, partitioning_host
 
@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 __all__ = ["HealPartition", "PartitionNode"]
 
 
-class PartitionNode(NodeFault):
+class _OnANetwork(HostAction):
+    def ready(self, node: Node) -> Partitioning:
+        """Return the node's host, if it can cut the node off."""
+        return partitioning_host(node)
+
+
+class PartitionNode(_OnANetwork, NodeFault):
     """Cut `node` off from the other members; clients still reach it. See `heal_partition`.
 
     After `undo_after_s` seconds it joins them again by itself, even if this run has died: choose
@@ -23,10 +29,6 @@ class PartitionNode(NodeFault):
     name, act, words = "partition_node", "partition", "cut off from the others"
     undo, command = "heal_partition", "partition"
 
-    def ready(self, node: Node) -> Partitioning:
-        """Return the node's host, if it can cut the node off."""
-        return partitioning_host(node)
-
     def recorded(self, faults: "Faults", node: Node, **arguments: Any) -> dict[str, Any]:
         """Return whom it is cut off from."""
         return {"from": _others(faults, node)}
@@ -36,15 +38,11 @@ class PartitionNode(NodeFault):
         return self.ready(node).partition(_others(faults, node), undo_after_s or None)
 
 
-class HealPartition(NodeUndo):
+class HealPartition(_OnANetwork, NodeUndo):
     """Let `node` reach the other members again. Does nothing to a node that does."""
 
     name, act, words = "heal_partition", "join", "joined to the others again"
     command = "join"
-
-    def ready(self, node: Node) -> Partitioning:
-        """Return the node's host, if it can join the node again."""
-        return partitioning_host(node)
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Let it reach everybody again."""

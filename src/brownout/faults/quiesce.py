@@ -22,11 +22,8 @@ class QuiesceNode(NodeFault):
     """
 
     name, act, words, undo = "quiesce_node", "quiesce", "quiesced", "unquiesce_node"
-    module, said = "aerospike", "quiesce: to {}"
-
-    def ready(self, node: Node) -> object:
-        """It needs no host: the database does it."""
-        return None
+    module, on_host = "aerospike", False
+    said = "quiesce: to {}"
 
     def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
         """Never something milder where the database cannot quiesce."""
@@ -76,11 +73,8 @@ class UnquiesceNode(NodeUndo):
     """
 
     name, act, words = "unquiesce_node", "unquiesce", "given its work back"
-    module, said = "aerospike", "quiesce-undo: to {}, recluster: to every node"
-
-    def ready(self, node: Node) -> object:
-        """It needs no host: the database does it."""
-        return None
+    module, on_host = "aerospike", False
+    said = "quiesce-undo: to {}, recluster: to every node"
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Undo the quiesce and form the cluster anew."""

@@ -22,12 +22,8 @@ class StepDownPrimary(NodeFault):
     """
 
     name, act, words, undo = "step_down_primary", "stepdown", "told to step down", "undrain_node"
-    module, takes_node, stays = "mongodb", False, False
+    module, on_host, takes_node, stays = "mongodb", False, False, False
     said = "replSetStepDown to {}: another member takes over"
-
-    def ready(self, node: Node) -> object:
-        """It needs no host: the database does it."""
-        return None
 
     def objections(self, faults: "Faults", node: Node, catch_up_s: int = 10) -> list[str]:
         """Raise `Unsupported` for a database without a primary that hands over."""
@@ -46,11 +42,7 @@ class UndrainNode(NodeUndo):
     """Let `node` take work again."""
 
     name, act, words, module = "undrain_node", "undrain", "let back in", ""
-    serves = True
-
-    def ready(self, node: Node) -> object:
-        """It needs no host: the database does it."""
-        return None
+    on_host, serves = False, True
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Have the database let it take work again."""

@@ -14,22 +14,28 @@ from brownout.machine.host import Host, Proof
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
 
-__all__ = ["StartNode", "StopNode"]
+__all__ = ["StartNode", "StopNode", "Stopping"]
 
 
-class StopNode(NodeFault):
-    """Stop `node` and wait until its process is gone. Undone by `start_node`.
+class Stopping(NodeFault):
+    """What ends a node's process, which `start_node` undoes."""
 
-    `mode` is `clean` (SIGTERM) or `kill` (SIGKILL).
-    """
-
-    name, act, words, undo = "stop_node", "stop", "stopped", "start_node"
-    command = "stop"
+    undo = "start_node"
 
     def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
         """A node that is to be wiped then is stopped only where that will be allowed."""
         super().check(faults, node)
         check_wipes(faults, [node])
+
+
+class StopNode(Stopping):
+    """Stop `node` and wait until its process is gone. Undone by `start_node`.
+
+    `mode` is `clean` (SIGTERM) or `kill` (SIGKILL).
+    """
+
+    name, act, words = "stop_node", "stop", "stopped"
+    command = "stop"
 
     def carry_out(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
         """Stop it in order, or kill it."""

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from brownout.base.errors import BrownoutError, Refused, UndoFailed
 from brownout.databases.adapter import Adapter
 from brownout.faults import guards
 from brownout.faults.acts import Act, Evidence
-from brownout.faults.fault import NodeFault, Undo
+from brownout.faults.fault import Fault, HostAction, Undo
 from brownout.faults.guards import Guard
 from brownout.faults.undos import FINISH_WIPE, PendingUndo
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import Host, Proof
+from brownout.machine.host import Host
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -50,7 +50,7 @@ def check_wipes(faults: "Faults", nodes: Sequence[Node]) -> None:
     guards.refuse(found)
 
 
-class WipeNode(NodeFault):
+class WipeNode(HostAction, Fault):
     """Empty the data directories that the own configuration of `node` names, and prove it.
 
     Refuses unless the inventory says `allow_data_loss: true`, the node is proven stopped, and the
@@ -65,21 +65,22 @@ class WipeNode(NodeFault):
         """Return what is emptied."""
         return adapter.data_directories(node)
 
-    def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
+    def _check(self, faults: "Faults", node: Node) -> None:
         """Refuse a wipe of a node that is not stopped, or that any other guard is against."""
         host, cluster = faults.host(node), faults.cluster
         state = host.running()
         guards.refuse([guards.of_stopped(node.name, state.describe(), state.running)])
-        super().check(faults, node)
+        faults.check_break(node, self.act)
         wanted = cluster.allow_data_loss != "all_copies"
         lost = faults.would_lose(faults.gone(node), _ANSWERED_WITHIN_S * wanted)
         guards.refuse(guards_of_wipe(cluster, faults.adapter, host, node, lost))
 
-    def inflict(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
-        """Write the intent between the last check and the first removal, then prove it.
+    def carry_out(self, faults: "Faults", node: Node) -> Evidence:
+        """Ask the guards, and write the intent between the last check and the first removal.
 
         A wipe without an intent never began, and is never finished.
         """
+        self._check(faults, node)
         directories = faults.adapter.data_directories(node)
         named = {"directories": [str(each) for each in directories], "began": True}
         act = Act("break", self.name, node.name, PendingUndo(self.undo, node.name), named)
@@ -97,10 +98,6 @@ class WipeNode(NodeFault):
             raise
         faults.resolve(FINISH_WIPE, node.name)
         return faults.complete(act, entries[0], lambda: proof)
-
-    def do(self, faults: "Faults", node: Node) -> Proof:
-        """See `inflict`."""
-        raise NotImplementedError
 
 
 class FinishWipe(Undo):

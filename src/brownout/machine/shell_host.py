@@ -5,6 +5,7 @@ Pausing with a dead man's switch, wiping behind its guard and looking at files a
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from brownout.machine.storage import Rules
 __all__ = ["ShellHost", "already"]
 
 
-class ShellHost:
+class ShellHost(ABC):
     """Acts on one node's process and files through `runner`; holds no state of the node.
 
     So another run can take over at any moment. `undo_after_s` is the limit of a pause where none
@@ -33,17 +34,17 @@ class ShellHost:
         self._name, self._runner, self._network = node, runner, network
         self._rules, self._undo_after_s = rules, undo_after_s
 
+    @abstractmethod
     def _locate(self) -> Located:
         """Return which process is the node's now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _launch(self) -> Proof:
         """Start the node, which does not run; proven when it exists and did not end at once."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _end(self, process: Process, mode: StopMode) -> Proof:
         """End this process; proven when its last thread is gone."""
-        raise NotImplementedError
 
     def running(self) -> ProcessState:
         """Return whether the process exists, and whether it is paused."""

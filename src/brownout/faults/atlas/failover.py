@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from brownout.atlas.preconditions import unmet
 from brownout.faults.acts import Act, Evidence
-from brownout.faults.atlas.asking import asking, gather
-from brownout.faults.atlas.request import FIND_S, Limits
-from brownout.faults.atlas.scene import ByAtlas, Scene
+from brownout.faults.atlas.asking import gather
+from brownout.faults.atlas.by_atlas import ByAtlas
+from brownout.faults.atlas.request import FIND_S
 from brownout.faults.fault import Fault
 from brownout.machine.host import Proof
 
@@ -36,15 +36,13 @@ class FailoverTest(ByAtlas, Fault):
         done_within_s: float = 900.0,
     ) -> Evidence:
         """Have Atlas restart the primary; effective when a driver lost it."""
-        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
-        with asking(faults.cluster) as client:
+        with self.requesting(faults, begins_within_s, done_within_s) as (client, request):
             facts = gather(client, faults.cluster, faults.adapter)
-            scene.refuse(self.act, unmet(facts, datetime.now(UTC)))
-            with scene.request(client, limits) as request:
-                request.watch.await_primary(FIND_S, faults.stopped)
+            self.refuse(faults, unmet(facts, datetime.now(UTC)))
+            request.watch.await_primary(FIND_S, faults.stopped)
 
-                def do() -> Proof:
-                    request.send(client.restart_primaries)
-                    return request.primary_lost()
+            def do() -> Proof:
+                request.send(client.restart_primaries)
+                return request.primary_lost()
 
-                return faults.carry_out(Act("break", self.name, None), do, request.applied)
+            return faults.carry_out(Act("break", self.name, None), do, request.applied)

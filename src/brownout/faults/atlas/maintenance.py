@@ -8,8 +8,7 @@ from brownout.atlas.objections import of_maintenance
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.faults.acts import Act, Evidence
 from brownout.faults.atlas.asking import asking, state_of
-from brownout.faults.atlas.request import Limits
-from brownout.faults.atlas.scene import ByAtlas, Scene
+from brownout.faults.atlas.by_atlas import ByAtlas, await_whole
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.undos import PendingUndo
 from brownout.machine.host import Proof
@@ -45,7 +44,7 @@ class SetMaintenanceWindow(ByAtlas, Fault):
         if problems:
             raise ConfigurationError(problems)
         with asking(faults.cluster) as client:
-            Scene(faults).refuse(self.act, [])
+            self.refuse(faults, [])
             before = client.maintenance()
             leaves = PendingUndo(_NAME, None, value=_told(before) if before.day_of_week else {})
             wanted = {"dayOfWeek": day_of_week, "hourOfDay": hour_of_day}
@@ -84,11 +83,10 @@ class StartMaintenance(ByAtlas, Fault):
         done_within_s: float = 7200.0,
     ) -> Evidence:
         """Have it begun at once; effective when a driver lost a member."""
-        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
-        with asking(faults.cluster) as client, scene.request(client, limits) as request:
+        with self.requesting(faults, begins_within_s, done_within_s) as (client, request):
             window = client.maintenance()
-            scene.refuse(self.act, of_maintenance(state_of(client), window))
-            scene.await_whole(request)
+            self.refuse(faults, of_maintenance(state_of(client), window))
+            await_whole(faults, request)
 
             def do() -> Proof:
                 told = {**_told(window), "startASAP": True}

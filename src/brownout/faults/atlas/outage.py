@@ -9,8 +9,8 @@ from brownout.atlas.objections import regions as regions_of
 from brownout.base.errors import ConfigurationError
 from brownout.faults.acts import Act, Evidence
 from brownout.faults.atlas.asking import asking, state_of
-from brownout.faults.atlas.request import FIND_S, Limits, Request, already
-from brownout.faults.atlas.scene import UNHURRIED, ByAtlas, Scene
+from brownout.faults.atlas.by_atlas import UNHURRIED, ByAtlas, await_whole
+from brownout.faults.atlas.request import FIND_S, Request, already
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Cluster
@@ -50,13 +50,12 @@ class StartOutage(ByAtlas, Fault):
         names = [name.strip() for name in regions.split(",") if name.strip()]
         if not names:
             raise ConfigurationError(f"regions: found {regions!r}, wanted names, as US_EAST_1")
-        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
-        with asking(faults.cluster) as client, scene.request(client, limits) as request:
+        with self.requesting(faults, begins_within_s, done_within_s) as (client, request):
             state = state_of(client, events=True)
             cut = _meant(names, request, faults.stopped)
             known = regions_of(state.cluster)
-            scene.refuse(self.act, of_outage(state, cut, allow_majority, datetime.now(UTC)))
-            scene.await_whole(request)
+            self.refuse(faults, of_outage(state, cut, allow_majority, datetime.now(UTC)))
+            await_whole(faults, request)
 
             def do() -> Proof:
                 request.send(lambda: client.start_outage([(known[name][0], name) for name in cut]))
@@ -87,8 +86,7 @@ class EndOutage(ByAtlas, Undo):
         done_within_s: float = 900.0,
     ) -> Evidence:
         """Have Atlas end its outage."""
-        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
-        with asking(faults.cluster) as client, scene.request(client, limits) as request:
+        with self.requesting(faults, begins_within_s, done_within_s) as (client, request):
 
             def do() -> Proof:
                 # Atlas answers 400 to the end of one that has not wholly begun.
@@ -112,8 +110,6 @@ class EndOutage(ByAtlas, Undo):
 
     def is_due_for(self, cluster: Cluster) -> bool:
         """Atlas simulates an outage now: a run takes only a whole cluster, so it came later."""
-        if cluster.atlas is None:
-            return False
         with asking(cluster) as client:
             return goes_on(client)
 

@@ -7,8 +7,8 @@ from brownout.atlas.objections import of_pause
 from brownout.base.errors import ClusterError
 from brownout.faults.acts import Act, Evidence
 from brownout.faults.atlas.asking import asking, state_of
-from brownout.faults.atlas.request import Limits, already
-from brownout.faults.atlas.scene import UNHURRIED, ByAtlas, Scene
+from brownout.faults.atlas.by_atlas import UNHURRIED, ByAtlas, await_whole
+from brownout.faults.atlas.request import already
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Cluster
@@ -37,11 +37,10 @@ class PauseCluster(ByAtlas, Fault):
         done_within_s: float = 1800.0,
     ) -> Evidence:
         """Have Atlas stop the cluster; effective when a driver lost the first member."""
-        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
-        with asking(faults.cluster) as client, scene.request(client, limits) as request:
+        with self.requesting(faults, begins_within_s, done_within_s) as (client, request):
             objections = of_pause(state_of(client, events=True), datetime.now(UTC))
-            scene.refuse(self.act, objections)
-            scene.await_whole(request)
+            self.refuse(faults, objections)
+            await_whole(faults, request)
 
             def do() -> Proof:
                 request.send(client.pause)
@@ -51,7 +50,7 @@ class PauseCluster(ByAtlas, Fault):
                 request.until(
                     lambda: request.is_idle() and client.cluster().paused, "it is not paused"
                 )
-                if not request.watch.await_nobody(limits.done_within_s, faults.stopped):
+                if not request.watch.await_nobody(done_within_s, faults.stopped):
                     raise ClusterError("Atlas says that it is paused, and a member still serves")
                 return request.seen()
 
@@ -75,8 +74,7 @@ class ResumeCluster(ByAtlas, Undo):
         done_within_s: float = 1800.0,
     ) -> Evidence:
         """Have Atlas start the cluster again."""
-        scene, limits = Scene(faults), Limits(begins_within_s, done_within_s)
-        with asking(faults.cluster) as client, scene.request(client, limits) as request:
+        with self.requesting(faults, begins_within_s, done_within_s) as (client, request):
 
             def do() -> Proof:
                 request.until(request.is_idle, "Atlas is still at work")
@@ -93,7 +91,5 @@ class ResumeCluster(ByAtlas, Undo):
 
     def is_due_for(self, cluster: Cluster) -> bool:
         """Atlas has the cluster paused: a run takes only a whole one, so it came later."""
-        if cluster.atlas is None:
-            return False
         with asking(cluster) as client:
             return client.cluster().paused

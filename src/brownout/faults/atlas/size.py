@@ -6,9 +6,9 @@ from brownout.atlas.objections import of_resize
 from brownout.atlas.sizing import Size, resized, restoring, same
 from brownout.base.errors import ClusterError
 from brownout.faults.acts import Act, Evidence
-from brownout.faults.atlas.asking import asking, state_of
-from brownout.faults.atlas.request import FIND_S, Limits, already
-from brownout.faults.atlas.scene import UNHURRIED, ByAtlas, Scene
+from brownout.faults.atlas.asking import state_of
+from brownout.faults.atlas.by_atlas import UNHURRIED, ByAtlas
+from brownout.faults.atlas.request import FIND_S, Request, already
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.undos import PendingUndo
 from brownout.machine.host import Proof
@@ -48,15 +48,14 @@ class ResizeCluster(ByAtlas, Fault):
     ) -> Evidence:
         """Have Atlas give the cluster another size; effective when a driver lost a member."""
         size = Size(tier, disk_gb or None, nodes, shards)
-        limits = Limits(begins_within_s, done_within_s)
-        with asking(faults.cluster) as client:
+        with self.requesting(faults, begins_within_s, done_within_s) as (client, request):
             state = state_of(client)
             specs, kind = state.cluster.replication_specs, state.cluster.cluster_type
             change = resized(specs, size, kind, confirm_sharding)
-            Scene(faults).refuse(self.act, of_resize(state, size))
+            self.refuse(faults, of_resize(state, size))
             leaves = PendingUndo(_NAME, None, value=restoring(specs, change))
             act = Act("break", _NAME, None, leaves, {"to": size.words()})
-            return _give(faults, client, act, change, limits)
+            return _give(faults, client, request, act, change)
 
 
 class ResizeAgain(ByAtlas, Undo):
@@ -71,35 +70,32 @@ class ResizeAgain(ByAtlas, Undo):
 
     def carry_out(self, faults: "Faults", node: None, change: Change) -> Evidence:
         """Have Atlas make the change."""
-        with asking(faults.cluster) as client:
-            act = Act("mend", _NAME, None)
-            return _give(faults, client, act, change, Limits(*UNHURRIED))
+        with self.requesting(faults, *UNHURRIED) as (client, request):
+            return _give(faults, client, request, Act("mend", _NAME, None), change)
 
 
 def _give(
-    faults: "Faults", client: "AtlasClient", act: Act, change: Change, limits: Limits
+    faults: "Faults", client: "AtlasClient", request: Request, act: Act, change: Change
 ) -> Evidence:
     def done() -> bool:
         return same(client.cluster().replication_specs, change)
 
-    with Scene(faults).request(client, limits) as request:
+    def do() -> Proof:
+        request.until(request.is_idle, "Atlas is still at work")
+        if done():
+            return already("the cluster has that size")
+        request.watch.await_primary(FIND_S, faults.stopped)
+        request.send(lambda: client.change(change))
+        return request.member_lost(done)
 
-        def do() -> Proof:
-            request.until(request.is_idle, "Atlas is still at work")
-            if done():
-                return already("the cluster has that size")
-            request.watch.await_primary(FIND_S, faults.stopped)
-            request.send(lambda: client.change(change))
-            return request.member_lost(done)
+    def finish() -> dict[str, Any]:
+        seen = request.applied()
+        if not done():
+            raise ClusterError(
+                "Atlas says that all is applied, and the cluster has another size than was "
+                "asked for",
+                "does Atlas scale it by itself (`autoScaling`)?",
+            )
+        return seen
 
-        def finish() -> dict[str, Any]:
-            seen = request.applied()
-            if not done():
-                raise ClusterError(
-                    "Atlas says that all is applied, and the cluster has another size than was "
-                    "asked for",
-                    "does Atlas scale it by itself (`autoScaling`)?",
-                )
-            return seen
-
-        return faults.carry_out(act, do, finish, rolling=True)
+    return faults.carry_out(act, do, finish, rolling=True)
