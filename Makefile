@@ -18,7 +18,7 @@ KUBERNETES_FILES := $(shell find infra/lab/kubernetes -name '*.go' 2>/dev/null) 
 	infra/lab/kubernetes/go.mod infra/lab/kubernetes/go.sum
 GO = $(shell tools/find_go $(VENV))
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
-MONGOD = $(shell $(BIN)/python -m brownout.infra.lab.mongod 2>/dev/null)
+MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-go test-python matrix soak lint types bench wheel clean

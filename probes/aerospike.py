@@ -10,7 +10,8 @@ from typing import Any
 from chaoslib.types import Configuration, Secrets
 
 from brownout.base.errors import ClusterError
-from brownout.databases.aerospike import AerospikeAdapter, figures, of_aerospike
+from brownout.databases.aerospike import figures
+from brownout.databases.aerospike.adapter import AerospikeAdapter, of_aerospike
 from brownout.session.activity import activity
 from brownout.session.current import current
 

@@ -10,9 +10,9 @@ from chaoslib.types import Configuration, Secrets
 
 from brownout.atlas import telling
 from brownout.base.errors import ConfigurationError
-from brownout.databases.mongodb import figures, of_mongodb
+from brownout.databases.mongodb import figures
+from brownout.databases.mongodb.adapters import of_mongodb
 from brownout.faults.atlas.asking import asking, own_processes, state_of
-from brownout.session import set_figures
 from brownout.session.activity import activity
 from brownout.session.current import current
 
@@ -65,7 +65,9 @@ def elections(configuration: Configuration = None, secrets: Secrets = None) -> A
 
     As `mongodb.elections`: one that nobody won counts too.
     """
-    return set_figures.elections()
+    session = current()
+    members = of_mongodb(session.adapter).members()
+    return figures.elections_since(members, session.whole_at_start)
 
 
 @activity
@@ -73,7 +75,9 @@ def replication_lag(
     node: str = "", configuration: Configuration = None, secrets: Secrets = None
 ) -> Answer:
     """Return how many seconds the member that is furthest behind lags its primary, or `node`."""
-    return set_figures.replication_lag(node)
+    session = current()
+    name = session.node(node).name if node else ""
+    return figures.replication_lag(of_mongodb(session.adapter).members(), name)
 
 
 @activity

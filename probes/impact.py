@@ -5,7 +5,7 @@ Before the method there is no fault yet, and every probe here answers
 else. After it, all answer from the same impact:
 
     {"measure": "recovery_time", "scope": "total", "status": "measured", "value": 3.1,
-     "limit": 10.0, "limit_from": "steady-state/slo/node-wipe.mongodb.yaml", "met": true}
+     "limit": 10.0, "limit_from": "steady-state/slo/node-wipe.stone.yaml", "met": true}
 
 `status` is `no_data` where it could not be measured: that is never within a limit. With more than
 one fault in a run the value is the worst of them.

@@ -9,8 +9,8 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.databases.mongodb import figures, of_mongodb
-from brownout.session import set_figures
+from brownout.databases.mongodb import figures
+from brownout.databases.mongodb.adapters import of_mongodb
 from brownout.session.activity import activity
 from brownout.session.current import current
 
@@ -35,7 +35,9 @@ def elections(configuration: Configuration = None, secrets: Secrets = None) -> A
 
     One that nobody won counts too, since it takes a term; `nodes` has the term of each member.
     """
-    return set_figures.elections()
+    session = current()
+    members = of_mongodb(session.adapter).members()
+    return figures.elections_since(members, session.whole_at_start)
 
 
 @activity
@@ -43,7 +45,9 @@ def replication_lag(
     node: str = "", configuration: Configuration = None, secrets: Secrets = None
 ) -> Answer:
     """Return how many seconds the member that is furthest behind lags its primary, or `node`."""
-    return set_figures.replication_lag(node)
+    session = current()
+    name = session.node(node).name if node else ""
+    return figures.replication_lag(of_mongodb(session.adapter).members(), name)
 
 
 @activity

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import yaml
 
-from brownout.infra.lab.certificates import Authority
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.certificates import Authority
+from brownout.databases.lab.ports import free_ports
 
 __all__ = ["ADMIN", "LABEL", "Paths", "Program", "kubeconfig", "process_node", "programs", "scheme"]
 

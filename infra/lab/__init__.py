@@ -2,11 +2,12 @@
 
     from brownout.infra import lab
 
-    cluster = lab.up("lab-mongodb")
-    lab.down("lab-mongodb")
+    cluster = lab.up("lab-NAME")
+    lab.down("lab-NAME")
 
-`lifecycle` brings labs up and down, `mending` puts right one that is there, `state` is what is on
-disk, `mongodb` and `mongod` make a replica set. A lab survives the shell that made it.
+`lifecycle` brings labs up and down, `mending` puts right one that is there, `inspect` looks at it.
+What its members are is the database's own (`brownout.databases.lab`). A lab survives the shell that
+made it.
 """
 
 from brownout.infra.lab.foreseen import foreseen, with_nodes

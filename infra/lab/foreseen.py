@@ -3,9 +3,11 @@
 Only what hangs on the machine is foreseen. The rest is the adapter's to say, of a lab that is up.
 """
 
+from brownout.base import usual
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Support
-from brownout.infra.lab.proxies import find_toxiproxy
+from brownout.databases.lab.proxies import find_toxiproxy
+from brownout.databases.lab.settings import NetworkedLab
 from brownout.inventory.model import Cluster, LabSpec, Node
 from brownout.machine import netem, network
 
@@ -14,13 +16,13 @@ __all__ = ["foreseen", "with_nodes"]
 
 def with_nodes(cluster: Cluster, spec: LabSpec) -> Cluster:
     """Return the lab with the nodes that it will have: their names, racks and shards only."""
-    shards = [f"s{n}" for n in range(1, spec.shards + 1)] if spec.engine == "sharded" else [""]
-    count = spec.members + (spec.spares if shards == [""] else 0)  # a sharded lab has no spares
+    shards = spec.shard_names
+    count = spec.members + (spec.spares if shards == ("",) else 0)  # a sharded lab has no spares
     nodes = tuple(
         Node(
             name=f"{shard}n{number}",
             address=f"lab:{number}",
-            rack=f"r{(number - 1) % spec.racks + 1}" if spec.racks else "",
+            rack=f"r{rack}" if (rack := spec.rack_of(number)) else "",
             shard=shard,
         )
         for shard in shards
@@ -44,19 +46,19 @@ def _support(reason: str) -> Support:
 
 
 def _no_partition(spec: LabSpec) -> str:
-    if not spec.network_namespaces:
+    if not (isinstance(spec, NetworkedLab) and spec.network_namespaces):
         return (
             "its nodes have no network namespace to themselves (`lab.network_namespaces`), as "
-            "those of lab-mongodb-partition have"
+            f"those of {usual.PARTITIONED} have"
         )
     return network.why_not()
 
 
 def _no_delay(spec: LabSpec) -> str:
-    if spec.network_namespaces:
+    if isinstance(spec, NetworkedLab) and spec.network_namespaces:
         return netem.why_not()
-    if not spec.slow_links:
-        return "its nodes cannot be slowed (`lab.slow_links`), as those of lab-mongodb-slow can"
+    if not (isinstance(spec, NetworkedLab) and spec.slow_links):
+        return f"its nodes cannot be slowed (`lab.slow_links`), as those of {usual.SLOWED} can"
     if not (reason := netem.why_not()):
         return ""
     try:

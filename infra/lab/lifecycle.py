@@ -2,8 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from pydantic import ValidationError
-
+from brownout.base import usual
 from brownout.base.errors import (
     BrownoutError,
     ClusterError,
@@ -11,10 +10,8 @@ from brownout.base.errors import (
     HostError,
     UndoFailed,
 )
-from brownout.base.problems import from_validation
-from brownout.infra.lab import network, proxies, router_stand_in
-from brownout.infra.lab.atlas_api import process as atlas_api
-from brownout.infra.lab.engine import Progress, engine_of
+from brownout.databases.lab import network, proxies
+from brownout.databases.lab.engine import Progress, engine_of, kind_of
 from brownout.infra.lab.inspect import Condition, condition, recorded
 from brownout.infra.lab.mending import mend
 from brownout.inventory import inventory, labs
@@ -32,7 +29,7 @@ def _silent(_: str) -> None:
 
 
 def up(
-    lab: str | Cluster = "lab-mongodb",
+    lab: str | Cluster = usual.CLUSTER,
     members: int | None = None,
     *,
     progress: Progress = _silent,
@@ -47,7 +44,7 @@ def up(
     with labs.locked(declared.name, lambda: progress("waiting for another brownout")):
         found = condition(declared.name)
         if found in ("up", "degraded"):
-            return _mended(declared.name, spec, members, progress)
+            return _mended(declared.name, members, progress)
         _clean(declared.name, found, progress)
         return _make(declared, spec, progress)
 
@@ -70,7 +67,7 @@ def ensure(lab: str | Cluster, *, progress: Progress = _silent) -> tuple[Cluster
         return _make(bare, spec, progress), True
 
 
-def down(lab: str | Cluster = "lab-mongodb", *, progress: Progress = _silent) -> bool:
+def down(lab: str | Cluster = usual.CLUSTER, *, progress: Progress = _silent) -> bool:
     """Take a lab down: no process, file or network is left. Return whether there was one.
 
     Its processes are known by their start time and by a command line that names the lab's own
@@ -91,14 +88,11 @@ def _declared(lab: str | Cluster, members: int | None) -> tuple[Cluster, LabSpec
     if cluster.lab is None:
         raise ConfigurationError(
             f"cluster `{cluster.name}` is not a lab: its inventory has no `lab`",
-            "only a lab, as lab-mongodb, can be brought up",
+            f"only a lab, as {usual.CLUSTER}, can be brought up",
         )
     spec = cluster.lab
     if members is not None:
-        try:
-            spec = LabSpec.model_validate({**spec.model_dump(), "members": members})
-        except ValidationError as error:
-            raise ConfigurationError(from_validation(error, LabSpec)) from error
+        spec = spec.changed(members=members)
     return cluster.model_copy(update={"nodes": (), "spares": ()}), spec
 
 
@@ -134,13 +128,13 @@ def _make(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
 
 def _make_once(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
     """Lay out, start and form a lab; on any error, Ctrl-C too, leave nothing of it."""
-    name, engine = declared.name, engine_of(spec)
+    name, engine = declared.name, engine_of(declared)
     directory = labs.directory(name)
     directory.mkdir(parents=True)
     try:
         labs.write(name, spec.engine, "starting")
         cluster = engine.lay_out(declared, spec, directory)
-        labs.write_inventory(cluster, atlas_api.references() if cluster.atlas else None)
+        labs.write_inventory(cluster, kind_of(declared).login)
         progress(f"starting {len(cluster.nodes)} members of {name}")
         proxies.start(directory)
         _start(cluster.nodes)
@@ -161,7 +155,7 @@ def _start(nodes: tuple[Node, ...]) -> None:
         future.result()
 
 
-def _mended(name: str, spec: LabSpec, members: int | None, progress: Progress) -> Cluster:
+def _mended(name: str, members: int | None, progress: Progress) -> Cluster:
     """Return the lab that is there, once what an experiment left in it is put back."""
     cluster = _recorded(name)
     found = len(cluster.nodes) // len({node.shard for node in cluster.nodes})  # of each shard
@@ -171,14 +165,15 @@ def _mended(name: str, spec: LabSpec, members: int | None, progress: Progress) -
             f"brownout lab down {name}",
         )
     proxies.start(labs.directory(name))
-    mend(cluster, spec, progress)
+    mend(cluster, progress)
     return cluster
 
 
 def _remove(name: str) -> None:
     """End a lab's processes, each one tried even if another fails, and remove its directory."""
-    atlas_api.stop(labs.directory(name))
     cluster = recorded(name)
+    if cluster is not None:
+        kind_of(cluster).stop(labs.directory(name))
     failures = []
     for node in cluster.every if cluster else ():
         try:
@@ -188,6 +183,5 @@ def _remove(name: str) -> None:
     if failures:
         raise UndoFailed(f"the lab `{name}` is not down: {'; '.join(failures)}")
     proxies.stop(labs.directory(name))
-    router_stand_in.stop(labs.directory(name))
     network.remove(labs.directory(name))
     labs.forget(name)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from brownout.databases.adapter import Adapter, adapter_for
+from brownout.databases.lab.engine import Progress, engine_of
+from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.resizing import Resizing
-from brownout.infra.lab.engine import Progress, engine_of
-from brownout.infra.lab.waiting import await_milestone
-from brownout.inventory.model import Cluster, LabSpec, Node
+from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Delaying, Partitioning, host_for
 
 __all__ = ["mend"]
@@ -24,7 +24,7 @@ class _Resizable(Adapter, Resizing, Protocol):
     """An adapter whose members come and go."""
 
 
-def mend(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
+def mend(cluster: Cluster, progress: Progress) -> None:
     """Put back what an experiment left broken or changed; the lab is whole when this returns."""
     for node in cluster.nodes:
         _wake(node, progress)
@@ -33,7 +33,7 @@ def mend(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
         resizes = isinstance(adapter, Resizing)
         if resizes:
             _regroup(cluster, cast(_Resizable, adapter), progress)
-        engine_of(spec).await_whole(cluster, progress)
+        engine_of(cluster).await_whole(cluster, progress)
         for node in cluster.nodes if resizes else ():
             cast(_Resizable, adapter).admit(node)
     finally:

@@ -22,7 +22,7 @@ from brownout.atlas import AtlasSpec
 from brownout.atlas.client import AtlasClient
 from brownout.atlas.errors import AtlasError
 from brownout.base.errors import ClusterError
-from brownout.infra.lab.certificates import Authority
+from brownout.databases.lab.certificates import Authority
 
 SPECS = [
     {

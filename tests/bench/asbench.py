@@ -21,7 +21,7 @@ from tests.bench.lab_of_one import lab_of
 from tests.bench.table import table
 
 from brownout.base.errors import ClusterError
-from brownout.infra.lab.aerospike_server import find_server
+from brownout.databases.aerospike.lab.server import find_server
 
 #: Names an asbench.
 VARIABLE = "BROWNOUT_ASBENCH"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.bench.table import table
 
-from brownout.infra.lab.mongod import find_mongod
+from brownout.databases.mongodb.lab.mongod import find_mongod
 
 ROOT = Path(__file__).parents[2]
 _METRIC = re.compile(r"(\S+) (\S+)")

@@ -9,6 +9,7 @@ from tests.cli.conftest import Brownout
 
 from brownout.cli import extras, machine
 from brownout.faults import open_runs
+from brownout.inventory.database import databases
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,7 +18,7 @@ def test_this_machine_can_make_every_run(brownout: Brownout, home: Path) -> None
     said = brownout("doctor")
     assert said.code == 0, said.out
     found = json.loads(brownout("doctor", "--json").out)
-    assert len(found) == len(machine.CHECKS) + len(extras.EXTRAS)
+    assert len(found) == len(machine.CHECKS) + len(databases()) + len(extras.EXTRAS)
     assert all(row["name"] in said.out for row in found)
 
 
@@ -54,7 +55,7 @@ def test_a_mongod_that_does_not_start_is_said_and_stops_no_other_run(
     monkeypatch.setenv("BROWNOUT_MONGOD", "/nowhere/mongod")
     said = brownout("doctor")
     assert said.code == 0
-    (line,) = [x for x in said.out.splitlines() if "mongod " in x and "/nowhere" in x]
+    (line,) = [x for x in said.out.splitlines() if "server: mongodb " in x and "/nowhere" in x]
     assert line.startswith("-")
 
 

@@ -18,7 +18,7 @@ from tests.dashboards.recorded_exporters import exporters
 from tests.prometheus import serving, wanted
 
 from brownout import cli
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.ports import free_ports
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 from brownout.inventory.observing import Endpoint

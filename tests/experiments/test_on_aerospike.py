@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
-from tests.infra.lab.aerospike.waiting import await_state
+from tests.databases.aerospike.lab.waiting import await_state
 
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
 from brownout.show.report import picture

@@ -10,7 +10,7 @@ import pytest
 from tests import chaos_runner as chaos
 
 from brownout.databases.adapter import adapter_for
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster
 

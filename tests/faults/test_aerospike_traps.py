@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.infra.lab.aerospike.waiting import await_state
+from tests.databases.aerospike.lab.waiting import await_state
 
 from brownout.base.errors import Refused
-from brownout.databases.aerospike import AerospikeAdapter, figures
+from brownout.databases.aerospike import figures
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.view import View
 from brownout.faults.faults import Faults
 from brownout.inventory.model import Cluster, Node

@@ -8,7 +8,7 @@ from tests.waiting import await_whole
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
 from brownout.databases.lacking import lacks
-from brownout.databases.mongodb import MongoAdapter
+from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.faults import undos
 from brownout.faults.faults import Faults
 from brownout.faults.redundancy import await_redundancy

@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.infra.lab.aerospike.waiting import await_state
+from tests.databases.aerospike.lab.waiting import await_state
 
 from brownout.base.errors import Refused
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.faults import undos
 from brownout.faults.faults import Faults
 from brownout.faults.undos import PendingUndo

@@ -8,13 +8,13 @@ from tests import kill_harness
 
 from brownout.base.errors import ConfigurationError, Refused, Unsupported
 from brownout.databases.adapter import Adapter, adapter_for
+from brownout.databases.lab import proxies
 from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.link import Link
 from brownout.faults.faults import Faults
 from brownout.faults.heal import found
 from brownout.faults.undos import PendingUndo, left
 from brownout.infra import lab
-from brownout.infra.lab import proxies
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster, Guards, Node, ProcessSpec
 from brownout.machine.host import Delaying, delaying_host, host_for

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from tests import chaos_runner as chaos
 from tests import kill_harness
-from tests.infra.lab.aerospike.waiting import await_state
+from tests.databases.aerospike.lab.waiting import await_state
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.faults.faults import Faults
 from brownout.faults.undos import broken, left
 from brownout.infra import lab

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from brownout.databases.mongodb.lab.settings import ReplicaSetLab
 from brownout.inventory import inventory, labs
 from brownout.inventory.connection import Connection
-from brownout.inventory.model import Cluster, LabSpec, Node, ProcessSpec
+from brownout.inventory.model import Cluster, Node, ProcessSpec
 
 NAME = "lab-mongodb"
 
@@ -32,7 +33,7 @@ def a_lab() -> Cluster:
         nodes=(Node(name="n1", address="127.0.0.1:20001", host=host),),
         spares=(Node(name="n2", address="127.0.0.1:20002", host=spare),),
         connection=Connection(replica_set=NAME),
-        lab=LabSpec(engine="mongodb", members=1, election_timeout_ms=900),
+        lab=ReplicaSetLab(engine="mongodb", members=1, election_timeout_ms=900),
     )
 
 

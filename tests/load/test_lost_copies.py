@@ -8,9 +8,9 @@ from pathlib import Path
 
 import aerospike
 import pytest
-from tests.infra.lab.aerospike.waiting import await_state
+from tests.databases.aerospike.lab.waiting import await_state
 
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.info import ask
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for

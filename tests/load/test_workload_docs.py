@@ -7,6 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from brownout.base.settings_file import parse_yaml
+from brownout.databases.aerospike.options import AerospikeOptions
+from brownout.databases.mongodb.options import MongoOptions
 from brownout.load import options, workload_fields, workload_models
 from brownout.load import workload as workloads
 from brownout.load.workload import Workload
@@ -26,8 +28,8 @@ MODELS = (
     workload_fields.HotSet,
     workload_fields.Lanes,
     options.DriverOptions,
-    options.AerospikeOptions,
-    options.MongoOptions,
+    AerospikeOptions,
+    MongoOptions,
 )
 
 

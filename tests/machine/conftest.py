@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.ports import free_ports
 from brownout.inventory.model import Node, ProcessSpec
 
 #: Listens on the port of its second argument, in several threads, until SIGTERM.

@@ -14,7 +14,7 @@ import pytest
 from tests.sshd import descendants
 
 from brownout.base.errors import HostError, Unsupported
-from brownout.infra.lab import network as lab_network
+from brownout.databases.lab import network as lab_network
 from brownout.machine import netem, network
 from brownout.machine.commands import LocalRunner, answer, script
 from brownout.machine.netem import Netem

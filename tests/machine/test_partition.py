@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from brownout.base.errors import Refused, Unsupported
-from brownout.infra.lab import network as lab_network
-from brownout.infra.lab.network import Place
+from brownout.databases.lab import network as lab_network
+from brownout.databases.lab.network import Place
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import network
 from brownout.machine.host import Partitioning, host_for, partitioning_host

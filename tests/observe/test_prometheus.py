@@ -10,7 +10,7 @@ from tests.prometheus import get, wanted
 
 from brownout import cli
 from brownout.base.errors import ClusterError
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.ports import free_ports
 from brownout.inventory.observing import Endpoint, Exporter
 from brownout.observe import prometheus, targets
 from brownout.observe.config import config

@@ -12,7 +12,7 @@ from tests.run_builder import RunScript, build_run
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.dashboards import queries
 from brownout.dashboards.compare import shift
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.ports import free_ports
 from brownout.inventory.observing import Endpoint, ObserveSpec
 from brownout.observe.source import Source, source_for
 from brownout.observe.state import RunState

@@ -11,10 +11,11 @@ import pytest
 import yaml
 from cryptography.hazmat.primitives import serialization as form
 
+from brownout.databases.lab import certificates
+from brownout.databases.lab.certificates import Authority
 from brownout.databases.mongodb.access import access
+from brownout.databases.mongodb.lab import secured
 from brownout.infra import lab
-from brownout.infra.lab import certificates, secured
-from brownout.infra.lab.certificates import Authority
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster
 

@@ -13,7 +13,7 @@ import pytest
 from tests.security.driving import try_all
 from tests.security.secured_lab import USERNAME, VARIABLE, SecuredLab
 
-from brownout.infra.lab.certificates import Authority
+from brownout.databases.lab.certificates import Authority
 
 #: Both sides wait that long for a server that they can use.
 QUICK = {"timeout_s": 1.0, "options": {"server_selection_timeout_ms": 1000}}

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 
 import pytest
-from tests.infra.lab.aerospike.waiting import await_state
+from tests.databases.aerospike.lab.waiting import await_state
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.faults import Faults

@@ -5,17 +5,17 @@ from typing import Any
 
 from brownout.base.errors import ConfigurationError
 
-__all__ = ["ADAPTERS", "CANARIES", "FAULTS", "HOSTS", "LOADS", "known", "lacking", "load"]
+__all__ = ["CANARIES", "DATABASES", "FAULTS", "HOSTS", "LOADS", "known", "lacking", "load"]
 
 #: The entry points of databases, of what nodes run on, of where load comes from, and of faults.
-ADAPTERS, HOSTS = "brownout.adapters", "brownout.hosts"
+DATABASES, HOSTS = "brownout.databases", "brownout.hosts"
 LOADS, FAULTS = "brownout.loads", "brownout.faults"
 #: The entry points of official clients, used beside the load as an application uses them.
 CANARIES = "brownout.canaries"
 
 
 def known(group: str) -> list[str]:
-    """Return the names that are registered under `group`, e.g. `["mongodb"]`."""
+    """Return the names that are registered under `group`, e.g. `["process", "ssh"]`."""
     return sorted({entry.name for entry in entry_points(group=group)})
 
 

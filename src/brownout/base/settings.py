@@ -5,7 +5,15 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
-__all__ = ["NAME_PATTERN", "AbsolutePath", "Address", "LocalFile", "Name", "Settings"]
+__all__ = [
+    "NAME_PATTERN",
+    "AbsolutePath",
+    "Address",
+    "LocalFile",
+    "Name",
+    "Settings",
+    "StrictSettings",
+]
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
 
@@ -14,6 +22,12 @@ class Settings(BaseModel):
     """Base of every part: an unknown setting is an error, and nothing changes after reading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StrictSettings(Settings):
+    """Settings whose values are of exactly their type: `"5"` is no number."""
+
+    model_config = ConfigDict(strict=True)
 
 
 def _is_address(value: str) -> str:

@@ -77,7 +77,7 @@ def parse_yaml(text: str, source: str) -> dict[str, Any]:
 
 
 def parse_overrides(text: str) -> dict[str, Any]:
-    """Read `streams.0.rate=400,options.mongodb.write_concern=1`; values are YAML.
+    """Read `streams.0.rate=400,options.stone.pool_size=1`; values are YAML.
 
     Raises `ConfigurationError` with every part that is not `path=value`.
     """

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from brownout.base import usual
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Cluster, Json, Variables, complete_experiment, complete_workload
 from brownout.cli.load import Changes, seconds
@@ -35,7 +36,7 @@ def capacity(
             help="A workload file, or the name of a shipped one.", autocompletion=complete_workload
         ),
     ] = "",
-    cluster: Cluster = "lab-mongodb",
+    cluster: Cluster = usual.CLUSTER,
     sla: Promises = None,
     change: Changes = "",
     start: Annotated[

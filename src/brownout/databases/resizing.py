@@ -41,7 +41,7 @@ class Resizing(Protocol):
         ...
 
     def admit(self, node: Node) -> Proof:
-        """Give a member that was added, and has its data, its full say (MongoDB: a vote).
+        """Give a member that was added, and has its data, its full say, as a vote.
 
         `already` where this database has no such step.
         """
@@ -68,8 +68,9 @@ class Resizing(Protocol):
 class Adjustable(Protocol):
     """Settings that can be changed while the database serves; `supports(name)` says which.
 
-    aerospike: `replication_factor` (a number), `migration_speed` (`{"migrate_threads": 4, …}`);
-    mongodb: `votes_and_priority` of a node (`{"votes": 1, "priority": 0}`), `oplog_mb` of a node.
+    Those of all nodes, as `replication_factor` (a number) and `migration_speed`
+    (`{"migrate_threads": 4, …}`), and those of one, as `oplog_mb` and `votes_and_priority`
+    (`{"votes": 1, "priority": 0}`).
     """
 
     def objections_to_adjust(self, name: str, value: Any, node: Node | None) -> list[str]:

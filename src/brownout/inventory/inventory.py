@@ -17,7 +17,8 @@ from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.problems import from_validation
 from brownout.base.settings import Settings
 from brownout.base.settings_file import parse_yaml, read_text
-from brownout.inventory.model import Cluster, HostSpec
+from brownout.inventory.database import Database, database
+from brownout.inventory.model import Cluster, HostSpec, LabSpec, of_engine
 
 __all__ = ["declared", "load", "names", "parse", "places"]
 
@@ -69,6 +70,7 @@ def parse(data: Mapping[str, Any], path: Path) -> Cluster:
     raw = {"name": path.stem, **data}
     problems = list(_database_problems(raw))
     raw = _with_load(_with_hosts(raw, context, problems), context, problems)
+    raw = _with_lab(raw, context, problems)
     try:
         cluster = Cluster.model_validate(raw, context=context)
     except ValidationError as error:
@@ -96,7 +98,7 @@ def _find(name_or_path: str | Path) -> Path:
 
 def _database_problems(raw: Mapping[str, Any]) -> Iterator[str]:
     database = raw.get("database")
-    known = plugins.known(plugins.ADAPTERS)
+    known = plugins.known(plugins.DATABASES)
     if isinstance(database, str) and database not in known:
         yield f"database: found {database!r}, wanted one of {', '.join(known)}"
 
@@ -136,6 +138,31 @@ def _with_load(
     except ValidationError as error:
         problems += from_validation(error, model, ("load",))
         return without
+
+
+def _with_lab(
+    raw: dict[str, Any], context: Mapping[str, Any], problems: list[str]
+) -> dict[str, Any]:
+    """Replace `lab` by the settings of its engine; what is wrong joins `problems`."""
+    lab, name = raw.get("lab"), raw.get("database")
+    if not isinstance(lab, dict):
+        return raw
+    spec: LabSpec = LabSpec(engine="unknown")  # there is a lab, whatever else is wrong with it
+    if name in plugins.known(plugins.DATABASES):  # or what is wrong is said already
+        try:
+            spec = _lab(lab, database(str(name)), context)
+        except ConfigurationError as error:
+            problems += error.problems
+    return {**raw, "lab": spec}
+
+
+def _lab(raw: Mapping[str, Any], of: Database, context: Mapping[str, Any]) -> LabSpec:
+    model = of.lab(raw.get("engine")).settings
+    try:
+        return model.model_validate(raw, context=context)
+    except ValidationError as error:
+        found = from_validation(error, model, ("lab",))
+        raise ConfigurationError(of_engine(raw["engine"], found)) from error
 
 
 def _load_settings(raw: Mapping[str, Any]) -> type[Settings]:

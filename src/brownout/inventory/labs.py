@@ -1,9 +1,9 @@
 """What of a lab is on disk: one directory a lab, with a note of what it is, and a lock.
 
-    <root>/lab-mongodb.lock
-    <root>/lab-mongodb/lab.json         what it is and how far it got
-    <root>/lab-mongodb/inventory.yaml   the cluster, as every other part reads it
-    <root>/lab-mongodb/n1/…             one directory a member
+    <root>/NAME.lock
+    <root>/NAME/lab.json         what it is and how far it got
+    <root>/NAME/inventory.yaml   the cluster, as every other part reads it
+    <root>/NAME/n1/…             one directory a member
 
 The note is written before the first process starts, so that whatever ends `up` half-way, the next
 command knows what to clean.

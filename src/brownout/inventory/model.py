@@ -1,24 +1,32 @@
 """What an inventory says: a cluster, its nodes, and how to reach both.
 
     name: orders
-    database: mongodb
+    database: stone
     environment: test
     nodes:
       - name: n1
-        address: db1.example.com:27017
+        address: db1.example.com:7000
     connection:
-      replica_set: orders
+      timeout_s: 2
 
 `docs/clusters.md` explains every setting. Models are frozen; `inventory` makes them.
 """
 
 from collections import Counter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, SerializeAsAny, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
+from brownout.base.problems import from_validation
 from brownout.base.settings import AbsolutePath, Address, Name, Settings
 from brownout.inventory.atlas import AtlasSpec
 from brownout.inventory.canary import CanarySpec
@@ -28,7 +36,7 @@ from brownout.inventory.observing import ObserveSpec
 from brownout.inventory.price import Price
 
 __all__ = ["Cluster", "Environment", "Guards", "HostSpec", "LabSpec", "Node", "ProcessSpec"]
-__all__ += ["ProxySpec"]
+__all__ += ["ProxySpec", "of_engine"]
 
 Environment = Literal["lab", "test", "staging", "production"]
 
@@ -111,59 +119,42 @@ class Node(Settings):
 
 
 class LabSpec(Settings):
-    """An embedded cluster that `brownout lab up` makes on this machine."""
+    """An embedded cluster that `brownout lab up` makes here. Each engine adds its own settings."""
 
-    engine: Literal["aerospike", "atlas", "mongodb", "sharded"]
+    engine: str
     members: Annotated[int, Field(ge=1, le=7)] = 3
-    election_timeout_ms: Annotated[
-        int, Field(ge=500, le=60_000, description="without a heartbeat until an election")
-    ] = 2000
-    heartbeat_ms: Annotated[int, Field(ge=100, le=10_000)] = 500
-    heartbeat_timeout: Annotated[
-        int, Field(ge=3, le=60, description="heartbeats missed until a node is gone; Aerospike")
-    ] = 10
-    device_mb: Annotated[int, Field(ge=32, le=65_536, description="Aerospike's file, a member")] = (
-        1024
-    )
-    edition: Annotated[
-        Literal["enterprise", "community"],
-        Field(description="whose commands the Aerospike stand-in has"),
-    ] = "enterprise"
-    stand_in: Annotated[
-        bool, Field(description="written by `lab up`: not the database runs, but our stand-in")
-    ] = False
-    begins_after_s: Annotated[
-        float, Field(ge=0, le=600, description="until the local Atlas API begins what it was asked")
-    ] = 2.0
-    shards: Annotated[
-        int, Field(ge=2, le=4, description="of a `sharded` lab; each has so many members")
-    ] = 2
-    cache_mb: Annotated[int, Field(ge=256, le=65_536, description="WiredTiger's, a member")] = 256
-    oplog_mb: Annotated[int, Field(ge=16, le=65_536)] = 128
-    secure: Annotated[bool, Field(description="TLS only, and a login by certificate")] = False
-    network_namespaces: Annotated[
-        bool, Field(description="each member in one of its own, so that it can be cut off; root")
-    ] = False
-    slow_links: Annotated[
-        bool,
-        Field(description="each member can be slowed, by netem where there is, else by toxiproxy"),
-    ] = False
     spares: Annotated[
         int, Field(ge=0, le=4, description="laid out and not started, for `add_node`")
     ] = 0
     racks: Annotated[
         int, Field(ge=0, le=7, description="the members are spread over so many; 0: no racks")
     ] = 0
+    stand_in: Annotated[
+        bool, Field(description="written by `lab up`: not the database runs, but our stand-in")
+    ] = False
 
-    @model_validator(mode="after")
-    def _can_be_cut_off(self) -> "LabSpec":
-        if self.network_namespaces and (self.secure or self.engine != "mongodb"):
-            raise ValueError("network_namespaces: wanted engine mongodb, and not secure")
-        if self.slow_links and (self.secure or self.engine != "mongodb"):
-            raise ValueError("slow_links: wanted engine mongodb, and not secure")
-        if self.slow_links and self.network_namespaces:
-            raise ValueError("found slow_links and network_namespaces, wanted one of them")
-        return self
+    @property
+    def shard_names(self) -> tuple[str, ...]:
+        """The shards, each of which has so many members; one without a name is no shard."""
+        return ("",)
+
+    def rack_of(self, number: int) -> int:
+        """Return the rack of node `number`, from 1: they are dealt out in turn; 0 without racks."""
+        return (number - 1) % self.racks + 1 if self.racks else 0
+
+    def changed(self, **settings: Any) -> Self:
+        """Return it with other settings; `ConfigurationError` where they cannot be."""
+        try:
+            return type(self).model_validate({**self.model_dump(), **settings})
+        except ValidationError as error:
+            problems = from_validation(error, type(self))
+            raise ConfigurationError(of_engine(self.engine, problems)) from error
+
+
+def of_engine(engine: str, problems: list[str]) -> list[str]:
+    """Return the problems of a lab's settings; which ones it may have depends on its engine."""
+    unknown = ": unknown setting, "
+    return [p.replace(unknown, f": unknown setting of the engine `{engine}`, ") for p in problems]
 
 
 def _is_window(text: str) -> str:
@@ -204,7 +195,7 @@ class Cluster(Settings):
     """A cluster to test. `nodes` is empty only for a lab that is down."""
 
     name: Name
-    database: Annotated[str, Field(description="which adapter asks it: mongodb")]
+    database: Annotated[str, Field(description="what runs on the nodes")]
     environment: Environment
     allow_data_loss: Annotated[
         bool | Literal["all_copies"],
@@ -234,7 +225,7 @@ class Cluster(Settings):
     observe: Annotated[
         ObserveSpec, Field(description="Prometheus, Grafana, exporters (docs/dashboards.md)")
     ] = ObserveSpec()
-    lab: LabSpec | None = None
+    lab: SerializeAsAny[LabSpec] | None = None
     price: Annotated[Price | None, Field(description="what it costs, for results per money")] = None
     labels: dict[str, str] = Field(default_factory=dict)
 
@@ -299,7 +290,7 @@ def _check_shards(
     if bare:
         raise ValueError(f"nodes: {', '.join(bare)} names no shard, and others do")
     if connection.uri is None and not connection.hosts:
-        raise ValueError("nodes name shards: wanted the routers (mongos) in connection.hosts")
+        raise ValueError("nodes name shards: wanted the routers in connection.hosts")
     if connection.replica_set or spares:
         raise ValueError("nodes name shards: wanted neither connection.replica_set nor spares")
 

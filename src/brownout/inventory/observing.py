@@ -5,7 +5,7 @@
       prometheus: {url: https://prometheus.example.com, token: {env: PROMETHEUS_TOKEN}}
       grafana: {url: https://grafana.example.com, token: {file: secrets/grafana.txt}}
       exporters:
-        - {job: mongodb, targets: [db1.example.com:9216]}
+        - {job: stone, targets: [db1.example.com:9216]}
 
 `docs/dashboards.md` explains every setting.
 """
@@ -73,7 +73,9 @@ class Grafana(Settings):
 class Exporter(Settings):
     """What shows the database's own figures, for `brownout observe up` to scrape."""
 
-    job: Annotated[Name, Field(description="as the dashboards know it: mongodb, aerospike, node")]
+    job: Annotated[
+        Name, Field(description="as the dashboards know it: the database's name, or node")
+    ]
     targets: Annotated[tuple[Address, ...], Field(min_length=1)]
 
 

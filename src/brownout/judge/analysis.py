@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from brownout.inventory.database import of_driver
 from brownout.judge.slo import Limit
 from brownout.judge.torn import torn_files
 from brownout.judge.validity import Facts
@@ -113,12 +114,12 @@ def _error_row(row: Sequence[str]) -> ErrorRow:
 def _ledger(directory: RunDirectory, data: RunData, generator: Document) -> Ledger:
     read = [e.fields for e in data.events if (e.type, e.name) == ("note", "ledger_read")]
     away = bool(read) and not read[-1].get("all_nodes")
+    of = of_driver(str(generator.get("driver")))
     return classify(
         read_ledger_lines(directory.ledger_lines),
         verified=any(stream.verified for stream in data.streams),
         finished=generator.get("ended") is True,
-        # Nodes of Aerospike serve what they have; of MongoDB a majority has the last word.
-        away=away and generator.get("driver") == "aerospike",
+        away=away and of is not None and of.serves_what_it_has,
     )
 
 

@@ -21,10 +21,8 @@ Object = Mapping[str, Any]
 
 _CONFLICT = 409
 _GROUPS = {
-    "aerospikeclusters": "/apis/asdb.aerospike.com/v1",
     "events": "/api/v1",
     "jobs": "/apis/batch/v1",
-    "mongodbcommunity": "/apis/mongodbcommunity.mongodb.com/v1",
     "persistentvolumeclaims": "/api/v1",
     "pods": "/api/v1",
     "poddisruptionbudgets": "/apis/policy/v1",
@@ -36,9 +34,9 @@ class Conflict(HostError):
     """Somebody else changed the object meanwhile; reading it again and another try may succeed."""
 
 
-def in_namespace(namespace: str, kind: str, name: str = "") -> str:
-    """Return the path of `kind` (as `pods`), or of one of them."""
-    path = f"{_GROUPS[kind]}/namespaces/{namespace}/{kind}"
+def in_namespace(namespace: str, kind: str, name: str = "", *, group: str = "") -> str:
+    """Return the path of `kind` (as `pods`), or of one of them; `group` is that of no usual one."""
+    path = f"{group or _GROUPS[kind]}/namespaces/{namespace}/{kind}"
     return f"{path}/{name}" if name else path
 
 

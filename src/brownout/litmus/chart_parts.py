@@ -5,7 +5,10 @@ writes the engine's status; the experiment reads its engine and writes its Chaos
 """
 
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
+
+from yaml import safe_load
 
 __all__ = ["ACCOUNT", "DRIVER", "FAULTS", "IMAGE", "VARIABLES", "Fault", "rbac", "runner_rules"]
 
@@ -26,40 +29,13 @@ class Fault:
     database: str
 
 
-FAULTS = (
-    Fault(
-        "node-kill",
-        "Database node killed",
-        "Kills a node of a database cluster under load, starts it again with its data, and "
-        "measures what users felt until the cluster was redundant again.",
-        ("Database", "MongoDB", "Aerospike", "Kill"),
-        "mongodb",
-    ),
-    Fault(
-        "node-wipe",
-        "Database node loses its data",
-        "Stops a node of a database cluster under load, empties its data directory, starts it, "
-        "and measures what users felt until it had all its data again.",
-        ("Database", "MongoDB", "Aerospike", "Wipe"),
-        "mongodb",
-    ),
-    Fault(
-        "maintenance-quiesced",
-        "Maintenance of an Aerospike node",
-        "Has an Aerospike node hand over its work, stops it for its maintenance, starts it again, "
-        "and measures whether users felt anything of it.",
-        ("Database", "Aerospike", "Maintenance"),
-        "aerospike",
-    ),
-    Fault(
-        "atlas-test-failover",
-        "Failover test of MongoDB Atlas",
-        "Asks MongoDB Atlas for its failover test, and measures what users felt until the "
-        "cluster was redundant again.",
-        ("Database", "MongoDB", "Atlas", "Failover"),
-        "mongodb",
-    ),
-)
+def _faults() -> tuple[Fault, ...]:
+    text = (files("brownout.litmus") / "faults.yaml").read_text(encoding="utf-8")
+    return tuple(Fault(**{**one, "keywords": tuple(one["keywords"])}) for one in safe_load(text))
+
+
+#: Written down in `faults.yaml`.
+FAULTS = _faults()
 
 #: What stands above each variable in fault.yaml and engine.yaml.
 VARIABLES = {

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from brownout.base.errors import ConfigurationError
 from brownout.base.problems import Problem, problems_in
+from brownout.inventory.database import of_driver
 from brownout.load.options import DriverOptions
 from brownout.load.workload_fields import Data, DataSet, Records, Stream
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA", "build"]
 
-#: The largest record of each database: MongoDB's document, Aerospike's `max-record-size` as a
-#: server comes.
-MOST_BYTES = {"mongodb": 16 * 2**20, "aerospike": 8 * 2**20}
 #: What we store beside a value, and each field costs, at most.
 OVERHEAD_BYTES = 256
 FIELD_BYTES = 16
@@ -88,9 +86,10 @@ def _set(records: Records) -> dict[str, Any]:
 
 def _check_sizes(data: Data, driver: str) -> None:
     """Raise `ConfigurationError` where the database would refuse a record for its size."""
-    most = MOST_BYTES.get(driver)
-    if most is None:
+    known = of_driver(driver)
+    if known is None or known.most_bytes is None:
         return
+    most = known.most_bytes
     problems = []
     for place, records in _placed(data):
         stored = max(records.sizes) + OVERHEAD_BYTES + FIELD_BYTES * records.fields

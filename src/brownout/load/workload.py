@@ -132,7 +132,7 @@ def load(name_or_path: str | Path, overrides: Mapping[str, Any] | str = "") -> W
 
     `name:variant` is the workload with the overrides that its file gives that name.
     `overrides` is a mapping of dotted paths, `{"streams.0.rate": 400}`, or text,
-    `"streams.0.rate=400,options.mongodb.write_concern=1"`. Raises `ConfigurationError` with
+    `"streams.0.rate=400,options.stone.pool_size=1"`. Raises `ConfigurationError` with
     every problem of the file at once, before anything is started.
     """
     plain, variant = split_variant(name_or_path)

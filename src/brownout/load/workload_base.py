@@ -2,20 +2,12 @@
 
 from typing import Any, Final, TypeGuard
 
-from pydantic import ConfigDict
-
-from brownout.base import settings
+from brownout.base.settings import StrictSettings as Settings
 
 __all__ = ["Settings", "is_number"]
 
 #: Larger numbers are no setting of anything; not a number is larger than it, too.
 _MOST: Final = 1e15
-
-
-class Settings(settings.Settings):
-    """Base of every part: a setting of another type is an error as well."""
-
-    model_config = ConfigDict(strict=True)
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
+from brownout.base import usual
 from brownout.base.errors import ConfigurationError, HostError
 from brownout.inventory.model import HostSpec, Node, ProcessSpec
 from brownout.machine import deadman, network, procfs
@@ -190,7 +191,7 @@ def _network(node: str, namespace: str) -> NodeNetwork:
     if not namespace:
         reason = (
             f"node `{node}` has no network namespace to itself (`host.network_namespace`), as the "
-            "nodes of lab-mongodb-partition have"
+            f"nodes of {usual.PARTITIONED} have"
         )
     elif not reason and not (network.NAMESPACES / namespace).exists():
         reason = (

@@ -2,7 +2,7 @@
 
 A milestone counts only after the state was seen to change: health checks lie just after a fault
 (survivors of a kill call themselves whole until their failure detection fires). And it counts only
-where it lasts: a MongoDB member was SECONDARY for a second, and then in ROLLBACK for 210.
+where it lasts: a member was SECONDARY for a second, and then in ROLLBACK for 210.
 """
 
 import threading

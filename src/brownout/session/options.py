@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from brownout.base import usual
 from brownout.base.errors import ConfigurationError
 from brownout.session.stopping import Condition, parse_conditions
 from brownout.session.variables import ABOVE_ZERO, SECONDS, TRUTH, WHOLE, convert
@@ -14,7 +15,7 @@ __all__ = ["KEYS", "KINDS", "Options", "read_options"]
 
 #: Every configuration key that the control reads, with its default.
 KEYS: dict[str, Any] = {
-    "cluster": "lab-mongodb",
+    "cluster": usual.CLUSTER,
     "workload": "",
     "load": "",
     "target": "primary",

@@ -4,13 +4,14 @@ Each is looked at; nothing is touched and no cluster is asked.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib import import_module
 
-from brownout.base import plugins
 from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.databases.lab.engine import kind_of
 from brownout.faults.guards import Guard
-from brownout.infra.lab import aerospike_server, mongod, router_stand_in
 from brownout.inventory import labs
+from brownout.inventory.database import database
 from brownout.inventory.model import Cluster
 from brownout.load.binary import find_loadgen
 
@@ -24,32 +25,30 @@ def requirements(cluster: Cluster, needs: Iterable[str] = ()) -> list[Guard]:
 
     A server's program is wanted where a lab is down only: of one that is up it runs.
     """
-    wanted = [*_packages(cluster, needs), ("load generator", find_loadgen), *_servers(cluster)]
+    wanted = [*_packages(cluster, needs), ("load generator", find_loadgen), *_programs(cluster)]
     return [_guard(name, look) for name, look in wanted]
 
 
 def _packages(cluster: Cluster, needs: Iterable[str]) -> Iterator[tuple[str, Look]]:
-    yield (
-        f"packages of {cluster.database}",
-        lambda: plugins.load(plugins.ADAPTERS, cluster.database, "database"),
-    )
-    if cluster.atlas is not None or (cluster.lab is not None and cluster.lab.engine == "atlas"):
-        yield "packages of atlas", lambda: _imported("brownout.atlas.client", "atlas")
-    if cluster.lab is not None and cluster.lab.secure:
-        yield "packages of a secure lab", lambda: _imported("cryptography", "lab")
+    def adapter() -> object:
+        of = database(cluster.database)
+        return of.referred(of.adapter)
+
+    yield f"packages of {cluster.database}", adapter
+    wanted = kind_of(cluster).packages(cluster.lab) if cluster.lab is not None else {}
+    if cluster.atlas is not None:
+        wanted = {"atlas": ("brownout.atlas.client", "atlas"), **wanted}
     if "litmus" in needs:
-        yield "packages of litmus", lambda: _imported("kubernetes", "kubernetes")
+        wanted = {**wanted, "litmus": ("kubernetes", "kubernetes")}
+    for of, (module, extra) in wanted.items():
+        yield f"packages of {of}", partial(_imported, module, extra)
 
 
-def _servers(cluster: Cluster) -> Iterator[tuple[str, Look]]:
-    if cluster.lab is None or labs.running_inventory(cluster.name) is not None:
-        return
-    if cluster.lab.engine == "aerospike":
-        yield "server", lambda: aerospike_server.find_server().program
-    else:
-        yield "server", mongod.find_mongod
-    if cluster.lab.engine == "sharded":
-        yield "router", router_stand_in.find_router
+def _programs(cluster: Cluster) -> Iterator[tuple[str, Look]]:
+    if cluster.lab is not None and labs.running_inventory(cluster.name) is None:
+        if find := database(cluster.database).lab_server:
+            yield "server", find
+        yield from kind_of(cluster).programs.items()
 
 
 def _imported(module: str, extra: str) -> object:

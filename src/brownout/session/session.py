@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.databases.adapter import Adapter, adapter_for
-from brownout.databases.aerospike import of_aerospike
+from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
+from brownout.databases.adapter import Adapter, Idling, adapter_for
 from brownout.faults import guards, open_runs
 from brownout.faults.atlas.asking import check_free
 from brownout.faults.faults import Faults
@@ -34,7 +33,6 @@ from brownout.run.events import EventLog
 from brownout.session import ending, opening, record, undisturbed
 from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import Remember, conclude
-from brownout.session.idle import await_idle
 from brownout.session.interruption import Interruption
 from brownout.session.plan import Plan
 from brownout.session.requirements import requirements
@@ -232,11 +230,12 @@ class Session:
         return self._watch.await_milestone(name, timeout_s)
 
     def await_idle(self, node: Node, timeout_s: float) -> dict[str, Any]:
-        """Wait until `node` serves nobody any more; Aerospike only."""
+        """Wait until `node` serves nobody any more, where its database says that."""
+        if not isinstance(self.adapter, Idling):
+            raise Unsupported(f"{self.adapter.engine()} does not say how much a node serves")
         self.status.phase = f"waiting until {node.name} serves nobody"
         self.status.until(timeout_s)
-        adapter = of_aerospike(self.adapter)
-        return await_idle(adapter, node, timeout_s, self.interruption.must_stop)
+        return self.adapter.await_idle(node, timeout_s, self.interruption.must_stop)
 
     @property
     def server_view(self) -> ServerView:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.databases.adapter import Adapter, Member
+from brownout.base.errors import ClusterError
+from brownout.databases.adapter import Adapter
+from brownout.inventory.database import database
 from brownout.inventory.model import Cluster, Node
 
 __all__ = ["ADDED", "SPARE", "TARGET", "check_target", "next_spare", "targets_of"]
@@ -30,32 +31,12 @@ def targets_of(select: str, cluster: Cluster, adapter: Adapter, seed: int) -> li
 def check_target(select: str, cluster: Cluster) -> None:
     """Refuse a `select` that would mean no node of the cluster even if every one of them served.
 
-    Nothing is asked. Raises `ClusterError` or `ConfigurationError`. Of a database whose adapter
-    is not ours, or not installed, nothing is said.
+    Nothing is asked. Raises `ClusterError` or `ConfigurationError`.
     """
     if select == SPARE:
         next_spare(cluster, ())
         return
-    what, at, shard = select.partition("@") if cluster.database == "mongodb" else (select, "", "")
-    shards = sorted({node.shard for node in cluster.nodes if node.shard})
-    if at and shard not in shards:
-        wanted = f"one of the shards {', '.join(shards)}" if shards else "no `@`: it has no shards"
-        raise ConfigurationError(f"target: found {select!r}, wanted {wanted}")
-    nodes = [node for node in cluster.nodes if not at or node.shard == shard]
-    roles = ["primary", *["secondary"] * len(nodes)]
-    serving = [Member(node.name, node.address, role, role, True)
-               for node, role in zip(nodes, roles, strict=False)]  # fmt: skip
-    try:
-        if cluster.database == "mongodb":
-            from brownout.databases.mongodb import choice
-
-            choice.choose(what, serving, 1, {node.name: node.rack for node in cluster.nodes})
-        elif cluster.database == "aerospike":
-            from brownout.databases.aerospike import choosing
-
-            choosing.choose(what, 1, nodes, lambda: serving)
-    except ModuleNotFoundError:
-        return  # which package is lacking, `session.requirements` says
+    database(cluster.database).check_target(select, cluster)
 
 
 def next_spare(cluster: Cluster, members: Sequence[Node]) -> Node:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from brownout.base import catalog
+from brownout.base import catalog, usual
 from brownout.base.errors import Aborted, ConfigurationError, Refused, UndoFailed
 from brownout.base.settings_file import read_text
 from brownout.runs.gate import baseline as baselines
@@ -134,7 +134,7 @@ class Resilience:
     def _once(self, path: Path, cluster: str | None, given: list[str], own_limits: bool) -> Impact:
         where = cluster or self._cluster or os.environ.get("BROWNOUT_CLUSTER")
         if self._holds is not None:
-            self._holds.take(where or "lab-mongodb")
+            self._holds.take(where or usual.CLUSTER)
         variables = [*given, *([f"cluster={where}"] if where else [])]
         with ExperimentProcess(path, variables, leashed=True) as process:
             outcome = process.outcome()

@@ -12,9 +12,9 @@ import pytest
 from aerospike.exception import AerospikeError
 
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
-from brownout.databases.aerospike import AerospikeAdapter
 from brownout.databases.aerospike.access import HEADER, access, exactly, login_message
-from brownout.infra.lab.certificates import Authority
+from brownout.databases.aerospike.adapter import AerospikeAdapter
+from brownout.databases.lab.certificates import Authority
 from brownout.inventory.connection import Auth, Connection
 from brownout.inventory.model import Cluster, Node
 

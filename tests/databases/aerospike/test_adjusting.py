@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.infra.lab.aerospike.waiting import await_state
+from tests.databases.aerospike.lab.waiting import await_state
 
 from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.databases.aerospike import AerospikeAdapter, factor
+from brownout.databases.aerospike import factor
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.info import ask
 from brownout.inventory.model import Cluster
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.infra.lab.aerospike.waiting import await_state
+from tests.databases.aerospike.lab.waiting import await_state
 
 from brownout.base.errors import ClusterError
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.mesh import ALUMNI, NETWORK, PEERS, endpoint_of, seeds, strangers
 from brownout.databases.resizing import Adjustable, Resizing
 from brownout.inventory.model import Cluster

@@ -8,7 +8,8 @@ import pytest
 from tests.loopdevice import Loop, loop_device
 
 from brownout.base.errors import Refused
-from brownout.databases.aerospike import AerospikeAdapter, storage
+from brownout.databases.aerospike import storage
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.storage import devices_in, files_in
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import storage as machine_storage

@@ -3,7 +3,7 @@
 import socket
 from pathlib import Path
 
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.ports import free_ports
 
 
 def test_they_are_different_and_free() -> None:

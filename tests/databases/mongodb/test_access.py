@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from brownout.databases.lab.certificates import Authority
 from brownout.databases.mongodb.access import access
-from brownout.infra.lab.certificates import Authority
 from brownout.inventory.connection import Auth, Connection, Tls
 from brownout.inventory.model import Cluster, Node
 

@@ -8,9 +8,9 @@ import pytest
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused
 from brownout.databases.adapter import adapter_for
-from brownout.databases.mongodb import MongoAdapter
-from brownout.infra.lab.mongod import find_mongod
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.ports import free_ports
+from brownout.databases.mongodb.adapter import MongoAdapter
+from brownout.databases.mongodb.lab.mongod import find_mongod
 from brownout.inventory.connection import Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine.host import Host, host_for

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from brownout.base.errors import ClusterError, Refused
-from brownout.databases.mongodb import MongoAdapter
 from brownout.databases.mongodb.access import access
+from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.databases.resizing import Adjustable, Resizing
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for

@@ -10,10 +10,11 @@ from tests.waiting import await_whole
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Quiescing, SteppingDown, adapter_for
-from brownout.databases.mongodb import ShardedAdapter, figures, sharding
+from brownout.databases.mongodb import figures, sharding
+from brownout.databases.mongodb.lab import router_stand_in
+from brownout.databases.mongodb.sharded import ShardedAdapter
 from brownout.databases.resizing import Adjustable, Resizing
 from brownout.infra import lab
-from brownout.infra.lab import router_stand_in
 from brownout.inventory import inventory, labs
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
@@ -165,7 +166,7 @@ def test_routers_and_inventory_that_are_not_of_one_mind_are_told_apart() -> None
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"connection": {}}, "wanted the routers (mongos) in connection.hosts"),
+        ({"connection": {}}, "wanted the routers in connection.hosts"),
         ({"connection": {"hosts": ["r:1"], "replica_set": "rs"}}, "wanted neither"),
         ({"nodes": [*NODES["nodes"], {"name": "c", "address": "x:1"}]}, "c names no shard"),
     ],

@@ -7,8 +7,8 @@ import pytest
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import adapter_for
+from brownout.databases.lab.ports import free_ports
 from brownout.databases.mongodb.storage import path_in_command, path_in_file
-from brownout.infra.lab.ports import free_ports
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 
 

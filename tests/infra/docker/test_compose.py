@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from brownout.databases.aerospike.storage import devices_in, files_in
+from brownout.databases.lab.ports import free_ports
 from brownout.databases.mongodb.storage import path_in_file
-from brownout.infra.lab.ports import free_ports
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.docker import DockerSpec

@@ -8,8 +8,8 @@ import pymongo
 import pytest
 from tests.infra.lab.test_lifecycle import NAME, is_whole, processes_below
 
-from brownout.databases.mongodb import MongoAdapter
 from brownout.databases.mongodb.access import access
+from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster, Node, ProcessSpec

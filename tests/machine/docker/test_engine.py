@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from tests.machine.docker.recorded import RecordedEngine
 
 from brownout.base.errors import ConfigurationError, HostError
-from brownout.infra.lab.certificates import Authority
+from brownout.databases.lab.certificates import Authority
 from brownout.inventory import inventory
 from brownout.inventory.model import Node
 from brownout.machine.docker import DockerHost, DockerSpec, clock

@@ -11,10 +11,11 @@ from tests.control_plane import ControlPlane
 from tests.machine.kubernetes.conftest import DATA, await_ready, release
 from tests.machine.kubernetes.sets import stateful_set
 
-from brownout.infra.lab import mongodb
-from brownout.infra.lab.mongod import find_mongod
+from brownout.databases.mongodb.lab import replica_set
+from brownout.databases.mongodb.lab.mongod import find_mongod
+from brownout.databases.mongodb.lab.settings import ReplicaSetLab
 from brownout.inventory import inventory
-from brownout.inventory.model import Cluster, LabSpec
+from brownout.inventory.model import Cluster
 from brownout.kubernetes.access import Access, connect
 from brownout.kubernetes.objects import Objects, in_namespace
 
@@ -38,7 +39,7 @@ def in_pods(
         addresses = [await_ready(objects, namespace, name)["status"]["podIP"] for name in _MEMBERS]
         path = tmp_path_factory.mktemp("pods") / "pods.yaml"
         path.write_text(_inventory(control_plane, namespace, addresses))
-        mongodb.form(_cluster(path), LabSpec(engine="mongodb"), lambda _: None)
+        replica_set.form(_cluster(path), ReplicaSetLab(engine="mongodb"), lambda _: None)
         yield path
         release(objects, namespace)
 

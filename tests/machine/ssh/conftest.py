@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.sshd import WHY_NOT, Sshd
 
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.ports import free_ports
 from brownout.inventory.model import Node
 from brownout.machine.ssh import SshHost, SshSpec, pool
 

@@ -10,7 +10,7 @@ from tests.machine.test_partition import PORT, Places, places, reaches, rooted, 
 from tests.sshd import WHY_NOT, Sshd
 
 from brownout.base.errors import Refused
-from brownout.infra.lab.network import Place
+from brownout.databases.lab.network import Place
 from brownout.inventory.model import Node
 from brownout.machine import network
 from brownout.machine.host import Partitioning, partitioning_host

@@ -11,7 +11,7 @@ from tests.nspawn import Machine, machine
 from tests.sshd import WHY_NOT
 
 from brownout.base.errors import HostError, Refused
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.ports import free_ports
 from brownout.inventory.model import Node
 from brownout.machine.commands import script
 from brownout.machine.ssh import SshHost, SshSpec, pool

@@ -4,22 +4,86 @@
 follows from all of them, `figures` sums it up, `choosing` who is meant by a target, `scenarios`
 what can be done at all, `info` how a node is asked, `conf` what its configuration file says and
 `storage` where it keeps its data. `quiescing` takes a node out of service, `idle` waits until it
-serves nobody.
+serves nobody. `options` is what a workload may say, `lab` makes clusters of processes here.
 
 `resizing` is what can be done while it serves: `joining` and `leaving` with what nodes know of each
 other (`mesh`), `factor` and `speed`, what speaks against it (`objections`), what each node holds
 (`holding`) and on which rack (`racks`). `canary` is the official client, as an application has it.
 """
 
-from brownout.base.errors import Unsupported
-from brownout.databases.adapter import Adapter
-from brownout.databases.aerospike.adapter import AerospikeAdapter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-__all__ = ["AerospikeAdapter", "of_aerospike"]
+from brownout.databases.aerospike.lab.settings import AerospikeLab
+from brownout.databases.aerospike.options import AerospikeOptions
+from brownout.inventory.database import Database, LabKind, Operator, Server
+from brownout.inventory.model import Cluster
+
+__all__ = ["AEROSPIKE"]
 
 
-def of_aerospike(adapter: Adapter) -> AerospikeAdapter:
-    """Return the adapter, if it is one of Aerospike; `Unsupported` otherwise."""
-    if isinstance(adapter, AerospikeAdapter):
-        return adapter
-    raise Unsupported(f"this asks an Aerospike cluster, and {adapter.engine()} is none")
+# Inventories are read with this, so what takes time to import is imported when it is called.
+
+
+def _check_target(select: str, cluster: Cluster) -> None:
+    from brownout.databases.aerospike.choosing import check
+
+    check(select, cluster)
+
+
+def _find_server() -> Path:
+    from brownout.databases.aerospike.lab.server import find_server
+
+    return find_server().program
+
+
+def _of_resource(resource: Mapping[str, Any]) -> dict[str, Any]:
+    """Its operator has the nodes' whole configuration in the resource."""
+    config: Mapping[str, Any] = (resource.get("spec") or {}).get("aerospikeConfig") or {}
+    names = [str(one["name"]) for one in config.get("namespaces") or [] if "name" in one]
+    return {"options": {"namespace": names[0]}} if names else {}
+
+
+AEROSPIKE = Database(
+    name="aerospike",
+    title="Aerospike",
+    driver="aerospike",
+    extra="aerospike",
+    adapter="brownout.databases.aerospike.adapter:AerospikeAdapter",
+    options=AerospikeOptions,
+    most_bytes=8 * 2**20,  # `max-record-size` as a server comes
+    check_target=_check_target,
+    serves_what_it_has=True,
+    labs={
+        "aerospike": LabKind(
+            settings=AerospikeLab,
+            engine="brownout.databases.aerospike.lab.cluster",
+        )
+    },
+    lab_server=_find_server,
+    server=Server(
+        program="asd",
+        service="aerospike",
+        port=3000,
+        config_file="/etc/aerospike/aerospike.conf",
+        contained="/etc/aerospike/aerospike.conf",
+        images=("aerospike-server", "aerospike"),
+        hints=("# options: {namespace: …}",),
+    ),
+    operators=(
+        Operator(
+            kind="aerospikecluster",
+            path="aerospikeclusters",
+            group="/apis/asdb.aerospike.com/v1",
+            rack_label="aerospike.com/rack-id",
+            connection=_of_resource,
+        ),
+    ),
+    variables={
+        "migrate_threads": "Aerospike: threads that move data; 0 leaves them as they are",
+        "migrate_sleep": "Aerospike: µs between two records that move; -1 leaves it as it is",
+        "migrate_max_num_incoming": "Aerospike: partitions taken in at once; 0 leaves it as it is",
+        "quiesced": "whether each node is quiesced first (Aerospike Enterprise)",
+    },
+)

@@ -1,12 +1,12 @@
 """Aerospike as every other part sees it: short questions to each node, all at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError, ConfigurationError, Refused
-from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
-from brownout.databases.aerospike import objections, quiescing, scenarios, storage
+from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
+from brownout.databases.adapter import Adapter, Member, Milestone, MilestoneState, Support
+from brownout.databases.aerospike import idle, objections, quiescing, scenarios, storage
 from brownout.databases.aerospike.choosing import choose
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.resizing import ResizingPart
@@ -22,7 +22,7 @@ from brownout.inventory.model import Cluster, Node
 from brownout.machine.directories import same_or_nested
 from brownout.machine.host import Proof, host_for
 
-__all__ = ["AerospikeAdapter"]
+__all__ = ["AerospikeAdapter", "of_aerospike"]
 
 _STATE = ("node", "statistics")
 
@@ -106,6 +106,12 @@ class AerospikeAdapter(ResizingPart):
         """Give the node its partitions back; they migrate to it."""
         return quiescing.undo(self._panel, node)
 
+    def await_idle(
+        self, node: Node, timeout_s: float, stopped: Callable[[], bool]
+    ) -> dict[str, Any]:
+        """Wait until `node` says that it served nothing in a whole slice; see `idle.await_idle`."""
+        return idle.await_idle(lambda: self._panel.look(node, (idle.COMMAND,)), timeout_s, stopped)
+
     def evidence(self, node: Node) -> dict[str, Any]:
         """Return what the node says of itself now; if it says nothing, why."""
         return self._panel.look(node, _STATE).evidence()
@@ -180,3 +186,10 @@ class AerospikeAdapter(ResizingPart):
         for path in theirs:
             if same_or_nested(own, path):
                 raise Refused(f"node `{node.name}`: `{path}` is node `{other.name}`'s too")
+
+
+def of_aerospike(adapter: Adapter) -> AerospikeAdapter:
+    """Return the adapter, if it is one of Aerospike; `Unsupported` otherwise."""
+    if isinstance(adapter, AerospikeAdapter):
+        return adapter
+    raise Unsupported(f"this asks an Aerospike cluster, and {adapter.engine()} is none")

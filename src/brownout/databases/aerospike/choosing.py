@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Member
 from brownout.databases.aerospike.racks import on_rack
-from brownout.inventory.model import Node
+from brownout.inventory.model import Cluster, Node
 
-__all__ = ["choose"]
+__all__ = ["check", "choose"]
 
 _ROLES = ("primary", "secondary", "random")
 
@@ -54,3 +54,11 @@ def _of_rack(
     if not fitting:
         raise ClusterError(f"no node of rack {drawn} is in the cluster now")
     return fitting
+
+
+def check(select: str, cluster: Cluster) -> None:
+    """Refuse a `select` that would mean no node of `cluster` even if every one of them served."""
+    roles = ["primary", *["secondary"] * len(cluster.nodes)]
+    serving = [Member(node.name, node.address, role, role, True)
+               for node, role in zip(cluster.nodes, roles, strict=False)]  # fmt: skip
+    choose(select, 1, cluster.nodes, lambda: serving)

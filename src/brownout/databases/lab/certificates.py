@@ -42,7 +42,7 @@ class Authority:
         lasts: timedelta = _LASTS,
         passphrase: str = "",
     ) -> bytes:
-        """Return a new certificate and its key as one PEM text, as MongoDB's tools like it.
+        """Return a new certificate and its key as one PEM text.
 
         `hosts` are the names and addresses that it is good for. A `lasts` below zero makes one
         that has expired; a `passphrase` encrypts the key.

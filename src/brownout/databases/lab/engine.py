@@ -1,27 +1,27 @@
-"""What makes the members of a lab: one module an engine, loaded only when it is needed."""
+"""What makes the members of one kind of lab; each database has its own, found by registry."""
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from brownout.base.errors import ConfigurationError
-from brownout.inventory.model import Cluster, LabSpec
+from brownout.inventory.database import Database, LabKind, database
+from brownout.inventory.model import Cluster
 
-__all__ = ["Engine", "Progress", "engine_of"]
+__all__ = ["Engine", "Progress", "engine_of", "kind_of"]
 
 #: Gets one short line of what happens now.
 Progress = Callable[[str], None]
 
 
 class Engine(Protocol):
-    """What differs from one database to the other."""
+    """What differs from one database to the other. `spec` has the settings of its own model."""
 
-    def lay_out(self, cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
+    def lay_out(self, cluster: Cluster, spec: Any, directory: Path) -> Cluster:
         """Write the nodes' directories; return `cluster` with nodes and spares. Starts nothing."""
         ...
 
-    def form(self, cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
+    def form(self, cluster: Cluster, spec: Any, progress: Progress) -> None:
         """Make one whole cluster of the running members, or raise `ClusterError`."""
         ...
 
@@ -30,12 +30,19 @@ class Engine(Protocol):
         ...
 
 
-def engine_of(spec: LabSpec) -> Engine:
-    """Return the engine that `spec` names; `ConfigurationError` if its driver is missing."""
-    try:
-        return cast(Engine, import_module(f"brownout.infra.lab.{spec.engine}"))
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"a {spec.engine} lab needs the package `{error.name}`, which is not installed",
-            "pip install 'brownout[lab]'",
-        ) from error
+def kind_of(cluster: Cluster) -> LabKind:
+    """Return the kind of the lab that `cluster` is; `ConfigurationError` if it is none."""
+    return _found(cluster)[1]
+
+
+def engine_of(cluster: Cluster) -> Engine:
+    """Return what makes its members; `ConfigurationError` if a package for that is missing."""
+    of, kind = _found(cluster)
+    return cast(Engine, of.referred(kind.engine))
+
+
+def _found(cluster: Cluster) -> tuple[Database, LabKind]:
+    if cluster.lab is None:
+        raise ConfigurationError(f"cluster `{cluster.name}` is no lab")
+    of = database(cluster.database)
+    return of, of.lab(cluster.lab.engine)

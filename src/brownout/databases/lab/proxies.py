@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import HostError
-from brownout.infra.lab import beside
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab import beside
+from brownout.databases.lab.ports import free_ports
 from brownout.inventory.model import Node, ProxySpec
 from brownout.machine import toxiproxy
 from brownout.machine.host import host_for

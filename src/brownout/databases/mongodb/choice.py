@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Member
+from brownout.inventory.model import Cluster
 
-__all__ = ["choose"]
+__all__ = ["check", "choose"]
 
 ROLES = ("primary", "secondary")
 
@@ -65,3 +66,17 @@ def _one(members: Sequence[Member], wanted: str, found: list[str], seed: int) ->
         states = ", ".join(f"{member.node} is {member.state}" for member in members)
         raise ClusterError(f"no member {wanted} now: {states}")
     return [random.Random(seed).choice(found)]
+
+
+def check(select: str, cluster: Cluster) -> None:
+    """Refuse a `select` that would mean no node of `cluster` even if every one of them served."""
+    what, at, shard = select.partition("@")
+    shards = sorted({node.shard for node in cluster.nodes if node.shard})
+    if at and shard not in shards:
+        wanted = f"one of the shards {', '.join(shards)}" if shards else "no `@`: it has no shards"
+        raise ConfigurationError(f"target: found {select!r}, wanted {wanted}")
+    nodes = [node for node in cluster.nodes if not at or node.shard == shard]
+    roles = ["primary", *["secondary"] * len(nodes)]
+    serving = [Member(node.name, node.address, role, role, True)
+               for node, role in zip(nodes, roles, strict=False)]  # fmt: skip
+    choose(what, serving, 1, {node.name: node.rack for node in cluster.nodes})

@@ -9,7 +9,14 @@ from typing import Any
 
 from brownout.databases.adapter import Member
 
-__all__ = ["elections", "members", "newest_terms", "primaries", "replication_lag"]
+__all__ = [
+    "elections",
+    "elections_since",
+    "members",
+    "newest_terms",
+    "primaries",
+    "replication_lag",
+]
 
 Figure = dict[str, Any]
 
@@ -36,6 +43,11 @@ def elections(found: Sequence[Member], began: Mapping[str, int]) -> Figure:
                 for of in now if of not in began]  # fmt: skip
     passed = sum(term - began.get(of, term) for of, term in now.items())
     return _figure(passed, _terms(found), missing or ([] if now else ["no member says its term"]))
+
+
+def elections_since(found: Sequence[Member], at_start: Mapping[str, Any]) -> Figure:
+    """Return how many elections were held since a run began, whose start was so (`evidence`)."""
+    return elections(found, newest_terms(at_start.get("members", {}).values()))
 
 
 def replication_lag(found: Sequence[Member], node: str = "") -> Figure:

@@ -14,8 +14,10 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.inventory.importers.machine import Imported, Machine
 
-__all__ = ["read"]
+__all__ = ["DATABASE", "read"]
 
+#: What aerolab's clusters are of.
+DATABASE = "aerospike"
 #: aerolab's machines of other kinds (load, monitoring) carry this tag, too.
 _KIND = "aerolab.type"
 
@@ -119,8 +121,8 @@ def _of_7(item: Mapping[str, Any]) -> _Node:
 
 def _is_server(item: Mapping[str, Any]) -> bool:
     tags = item.get("tags")
-    kind = tags.get(_KIND, "aerospike") if isinstance(tags, Mapping) else "aerospike"
-    return kind == "aerospike"
+    kind = tags.get(_KIND, DATABASE) if isinstance(tags, Mapping) else DATABASE
+    return kind == DATABASE
 
 
 def _text(item: Mapping[str, Any], key: str) -> str:

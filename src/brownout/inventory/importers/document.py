@@ -4,8 +4,7 @@ What it says has been read back as `brownout check` reads it.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,31 +12,13 @@ import yaml
 
 from brownout.base.errors import ConfigurationError
 from brownout.inventory import inventory
+from brownout.inventory.database import Server, databases
 from brownout.inventory.importers.machine import Imported, Machine
 
-__all__ = ["DATABASES", "written"]
+__all__ = ["written"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9~/][A-Za-z0-9._:/~-]*")
 
-
-@dataclass(frozen=True, slots=True)
-class _Database:
-    """What a node of a database usually is on its machine."""
-
-    port: int
-    service: str
-    config_file: str
-    wanted: tuple[str, ...]
-
-
-DATABASES: Mapping[str, _Database] = {
-    "aerospike": _Database(
-        3000, "aerospike", "/etc/aerospike/aerospike.conf", ("# options: {namespace: …}",)
-    ),
-    "mongodb": _Database(
-        27017, "mongod", "/etc/mongod.conf", ("# replica_set: …       # as its own configuration",)
-    ),
-}
 
 _HEAD = """\
 # Made from {source} by `brownout inventory`.
@@ -66,20 +47,21 @@ def written(imported: Imported, database: str, port: int = 0, path: Path | None 
 
     `path` is where it will stand. Raises `ConfigurationError` with every problem.
     """
-    if database not in DATABASES:
-        known = ", ".join(DATABASES)
+    servers = {name: one.server for name, one in databases().items() if one.server is not None}
+    if database not in servers:
+        known = ", ".join(servers)
         raise ConfigurationError(f"--database: found {database!r}, wanted one of {known}")
-    kind = DATABASES[database]
+    kind = servers[database]
     source, name = _printable(imported.source), _quoted(imported.name)
     head = _HEAD.format(source=source, name=name, database=database)
     lines = [line for one in imported.machines for line in _node(one, kind, port or kind.port)]
     told = [f"{key}: {_flow(value)}" for key, value in imported.connection.items()]
-    text = head + "\n".join(lines) + "\n" + _TAIL.format(wanted="\n  ".join(told or kind.wanted))
+    text = head + "\n".join(lines) + "\n" + _TAIL.format(wanted="\n  ".join(told or kind.hints))
     inventory.parse(yaml.safe_load(text), path or Path(f"{imported.name}.yaml"))
     return text
 
 
-def _node(machine: Machine, kind: _Database, port: int) -> Iterator[str]:
+def _node(machine: Machine, kind: Server, port: int) -> Iterator[str]:
     yield from (f"  # {_quoted(machine.name)}: {_printable(note)}" for note in machine.notes)
     yield f"  - name: {_quoted(machine.name)}"
     own_port = machine.database_port or port

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
+from brownout.inventory.database import Server, database, databases
 from brownout.inventory.importers.machine import Imported, Machine
 from brownout.kubernetes.access import Access
 from brownout.kubernetes.objects import Object
@@ -15,21 +16,9 @@ from brownout.kubernetes.objects import Object
 __all__ = ["Wanted", "read"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Database:
-    """How a container of a database is known, and what it has by itself."""
-
-    program: str
-    words: tuple[str, ...]
-    port: int
-
-
-_DATABASES: Mapping[str, _Database] = {
-    "aerospike": _Database("asd", ("aerospike-server", "aerospike", "asd"), 3000),
-    "mongodb": _Database("mongod", ("mongod", "mongo"), 27017),
-}
-#: The Aerospike operator's label of a pod.
-_RACK = "aerospike.com/rack-id"
+def _servers() -> dict[str, Server]:
+    """Return how a container of each database is known, and what it has by itself."""
+    return {name: one.server for name, one in databases().items() if one.server is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +49,21 @@ def read(
     names = {str(one["metadata"]["uid"]): str(one["metadata"]["name"]) for one in sets}
     own = sorted((pod for pod in pods if _controller(pod) in names), key=_order)
     problems = [f"{wanted.what}: owns no pods of a StatefulSet"] if not own else []
-    machines, databases = [], set()
+    machines, of_databases = [], set()
     for pod in own:
         try:
-            database, container = _container(pod, wanted)
-            machines.append(_machine(pod, database, container, wanted))
-            databases.add(database)
+            of, container = _container(pod, wanted)
+            machines.append(_machine(pod, of, container, wanted))
+            of_databases.add(of)
         except ConfigurationError as error:
             problems += error.problems
-    if len(databases) > 1:
-        problems.append(f"{wanted.what}: its pods are of {' and '.join(sorted(databases))}")
+    if len(of_databases) > 1:
+        problems.append(f"{wanted.what}: its pods are of {' and '.join(sorted(of_databases))}")
     if problems:
         raise ConfigurationError(problems)
     told = {**_told(own[0], wanted), **known}
     source = f"{wanted.what} of namespace {wanted.access.namespace}"
-    return Imported(wanted.name, source, tuple(machines), told), databases.pop()
+    return Imported(wanted.name, source, tuple(machines), told), of_databases.pop()
 
 
 def _controller(pod: Object) -> str:
@@ -94,7 +83,8 @@ def _container(pod: Object, wanted: Wanted) -> tuple[str, Object]:
     named = [one for one in containers if wanted.container in ("", one["name"])]
     if not named:
         raise ConfigurationError(f"{where}: has no container `{wanted.container}`, but {listed}")
-    found = [(kind, one) for one in named for kind in _DATABASES if _is(_DATABASES[kind], one)]
+    known = _servers()
+    found = [(kind, one) for one in named for kind in known if _is(known[kind], one)]
     if len(found) != 1:
         raise ConfigurationError(
             f"{where}: found {len(found)} containers of a database among {listed}, wanted one; "
@@ -103,36 +93,41 @@ def _container(pod: Object, wanted: Wanted) -> tuple[str, Object]:
     return found[0]
 
 
-def _is(database: _Database, container: Object) -> bool:
+def _is(server: Server, container: Object) -> bool:
     """Whether a container runs the database: by its command, its image or its own name."""
     words = _words(container)
     program = words[0].rpartition("/")[2] if words else ""
-    if program in {known.program for known in _DATABASES.values()}:
-        return program == database.program
+    if program in {known.program for known in _servers().values()}:
+        return program == server.program
     image = str(container.get("image", "")).rpartition("/")[2].partition("@")[0].partition(":")[0]
-    return container["name"] == database.program or any(
-        image == word or image.startswith(f"{word}-")
-        for word in (*database.words, database.program)
+    return container["name"] == server.program or any(
+        image == word or image.startswith(f"{word}-") for word in (*server.images, server.program)
     )
 
 
-def _machine(pod: Object, database: str, container: Object, wanted: Wanted) -> Machine:
-    meta, kind = pod["metadata"], _DATABASES[database]
+def _machine(pod: Object, of: str, container: Object, wanted: Wanted) -> Machine:
+    meta, server = pod["metadata"], _servers()[of]
     access = wanted.access.model_dump(mode="json", exclude_defaults=True)
     host: dict[str, Any] = {"kind": "kubernetes", **access, "namespace": wanted.access.namespace}
-    host |= {"pod": meta["name"], "container": container["name"], "program": kind.program}
-    storage = _storage(database, container)
+    host |= {"pod": meta["name"], "container": container["name"], "program": server.program}
+    storage = _storage(server, container)
     notes = [] if storage else ["where it keeps its data is not known: `command`, `config_file`"]
     if not pod["spec"].get("shareProcessNamespace"):
         notes.append("if its database is PID 1, it cannot be paused; docs/kubernetes.md")
     return Machine(
         name=str(meta["name"]),
         address=_address(pod, wanted),
-        database_port=wanted.port or _port(container, kind),
-        rack=str((meta.get("labels") or {}).get(_RACK, "")),
+        database_port=wanted.port or _port(container, server),
+        rack=_rack(of, meta.get("labels") or {}),
         host={**host, **storage},
         notes=tuple(notes),
     )
+
+
+def _rack(of: str, labels: Mapping[str, str]) -> str:
+    """Return the rack that the operator of this database labelled a pod with."""
+    marks = [one.rack_label for one in database(of).operators if one.rack_label]
+    return next((str(labels[mark]) for mark in marks if mark in labels), "")
 
 
 def _address(pod: Object, wanted: Wanted) -> str:
@@ -150,27 +145,27 @@ def _address(pod: Object, wanted: Wanted) -> str:
     return f"{own}.{spec['subdomain']}.{meta['namespace']}.{wanted.domain}"
 
 
-def _port(container: Object, database: _Database) -> int:
+def _port(container: Object, server: Server) -> int:
     """Return where it listens: by its command, its only port, or as ever."""
     told = _option(_words(container), "--port")
     ports = [int(one["containerPort"]) for one in container.get("ports") or []]
     if told.isdigit():
         return int(told)
-    return ports[0] if len(ports) == 1 else database.port
+    return ports[0] if len(ports) == 1 else server.port
 
 
-def _storage(database: str, container: Object) -> dict[str, Any]:
+def _storage(server: Server, container: Object) -> dict[str, Any]:
     """Return the settings that name the data directory, as far as the container tells."""
     words = _words(container)
     if directory := _option(words, "--dbpath"):
-        return {"command": [_DATABASES[database].program, "--dbpath", directory]}
+        return {"command": [server.program, "--dbpath", directory]}
     if (
         file := _option(words, "--config")
         or _option(words, "-f")
         or _option(words, "--config-file")
     ):
         return {"config_file": file}
-    return {"config_file": "/etc/aerospike/aerospike.conf"} if database == "aerospike" else {}
+    return {"config_file": server.contained} if server.contained else {}
 
 
 def _told(pod: Object, wanted: Wanted) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
     host:
       kind: docker
-      container: aerospike-1
-      config_file: /etc/aerospike/aerospike.conf
+      container: stone-1
+      config_file: /etc/stone/stone.conf
 
 `docs/docker.md` explains every setting.
 """

@@ -5,8 +5,8 @@
       context: staging
       namespace: databases
       pod: db-0
-      container: mongod
-      program: mongod
+      container: stone
+      program: stoned
 
 `docs/kubernetes.md` explains every setting.
 """
@@ -33,7 +33,7 @@ class KubernetesSpec(HostSpec, Access):
     pod: ObjectName
     container: Annotated[Label, Field(description="the pod's container that the database is in")]
     program: Annotated[
-        str, Field(min_length=1, pattern=r"^[^/\s]+$", description="what runs there: mongod, asd")
+        str, Field(min_length=1, pattern=r"^[^/\s]+$", description="what runs there")
     ]
     claims: Annotated[
         tuple[ObjectName, ...],

@@ -6,7 +6,7 @@
       identity_file: ~/.ssh/brownout
       bastion: {address: jump.example.com, user: ops}
       sudo: true
-      service: mongod
+      service: stone
 
 `docs/ssh.md` explains every setting.
 """
@@ -83,7 +83,7 @@ class Commands(Settings):
     pid_file: Annotated[AbsolutePath | None, Field(description="holds the process's id")] = None
     pid_command: Annotated[str, Field(description="prints the process's id")] = ""
     program: Annotated[
-        str, Field(min_length=1, pattern=r"^[^/\s]+$", description="what that process runs: mongod")
+        str, Field(min_length=1, pattern=r"^[^/\s]+$", description="what that process runs")
     ]
     log_file: Annotated[AbsolutePath | None, Field(description="gets what `start` prints")] = None
 

@@ -129,7 +129,7 @@ def _of_other_scenarios(runs: Sequence[Finished]) -> list[str]:
 
 
 def _name(run: Finished, others: Sequence[Finished]) -> str:
-    """`mongod 6.0.5 on staging`, and more where another run would be called the same."""
+    """`stone 6.0.5 on staging`, and more where another run would be called the same."""
     versions = run.impact.get("versions") or {}
     release = f" {versions['release']}" if versions.get("release") else ""
     name = _plain(run)

@@ -1,6 +1,6 @@
 """What a gameday.yaml says: which experiments, where, in which order, when, and whom to tell.
 
-    cluster: lab-mongodb
+    cluster: staging
     experiments:
       - stepdown
       - {experiment: node-pause, variables: {hang_s: 4}}

@@ -18,7 +18,7 @@ SIGNS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "left out": "–"}
 
 
 def title(decision: Decision, runs: Sequence[Finished]) -> str:
-    """`PASS: gate of node-kill on lab-mongodb, mongod 6.0.5, 5 runs`."""
+    """`PASS: gate of node-kill on staging, stone 6.0.5, 5 runs`."""
     impact = runs[0].impact
     cluster = (impact.get("cluster") or {}).get("name") or "a cluster"
     scenario = (impact.get("experiment") or {}).get("name") or "run"

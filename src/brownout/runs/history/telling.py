@@ -41,7 +41,7 @@ def title(run: Kept) -> str:
 
 
 def release_of(run: Kept) -> str:
-    """`v1.4 · mongod 6.0.5`: what a change of is a new release."""
+    """`v1.4 · stone 6.0.5`: what a change of is a new release."""
     return " · ".join(run.versions[name] for name in _RELEASES if run.versions.get(name))
 
 

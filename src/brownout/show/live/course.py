@@ -31,7 +31,7 @@ MILESTONES = {"rejoined": "rejoin_time", "redundant": "redundancy_time"}
 
 
 def title_of(record: Record) -> str:
-    """Return `node-wipe (kill) · lab-mongodb (3 mongod 6.0.5) · lab · seed 4711`."""
+    """Return `node-wipe (kill) · staging (3 stone 6.0.5) · lab · seed 4711`."""
     experiment, cluster = record.get("experiment") or {}, record.get("cluster") or {}
     if not experiment:
         return ""

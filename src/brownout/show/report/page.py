@@ -137,7 +137,7 @@ def _title(material: Material, verdict: str) -> str:
 
 
 def eyebrow(material: Material) -> str:
-    """What was run, on what, with what: `node-wipe (kill) · lab-mongodb, 3 … · seed 4711 · …`."""
+    """What was run, on what, with what: `node-wipe (kill) · staging, 3 … · seed 4711 · …`."""
     impact = material.impact
     experiment, cluster, load = (impact.get(k) or {} for k in ("experiment", "cluster", "load"))
     mode = f" ({experiment['mode']})" if experiment.get("mode") else ""

@@ -47,7 +47,7 @@ def render(impact: Impact, path: str) -> str:
 
 
 def _title(impact: Impact) -> str:
-    """`node-wipe (kill) · lab-mongodb (3 × mongod 6.0.5) · lab 800/s open loop, deadline 1 s …`."""
+    """`node-wipe (kill) · staging (3 × stone 6.0.5) · lab 800/s open loop, deadline 1 s …`."""
     cluster, experiment, load = impact["cluster"], impact["experiment"], impact["load"]
     mode = f" ({experiment['mode']})" if experiment.get("mode") else ""
     stand_in = " · STAND-IN" if impact["stand_in"] else ""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.inventory.model import Cluster
 
 

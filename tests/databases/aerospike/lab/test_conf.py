@@ -3,12 +3,12 @@
 import subprocess
 from pathlib import Path
 
+from brownout.databases.aerospike.lab.conf import Ports, configuration
+from brownout.databases.aerospike.lab.server import find_server
+from brownout.databases.aerospike.lab.settings import AerospikeLab
 from brownout.databases.aerospike.storage import files_in
-from brownout.infra.lab.aerospike_conf import Ports, configuration
-from brownout.infra.lab.aerospike_server import find_server
-from brownout.inventory.model import LabSpec
 
-SPEC = LabSpec(engine="aerospike", heartbeat_ms=150, heartbeat_timeout=7, device_mb=64)
+SPEC = AerospikeLab(engine="aerospike", heartbeat_ms=150, heartbeat_timeout=7, device_mb=64)
 PORTS = [Ports(3000 + n, 3001 + n, 3002 + n, 3003 + n) for n in (0, 10, 20)]
 
 

@@ -6,10 +6,10 @@ import aerospike
 import pytest
 from aerospike import exception
 from aerospike_helpers.operations import operations
-from tests.infra.lab.aerospike.waiting import await_state
+from tests.databases.aerospike.lab.waiting import await_state
 
 from brownout.base.errors import ClusterError
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.info import ask, pairs
 from brownout.infra import lab
 from brownout.inventory.model import Cluster, Node

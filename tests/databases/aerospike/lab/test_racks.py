@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from brownout.base.errors import Unsupported
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.infra import lab
 from brownout.inventory.model import Cluster
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from brownout.base.errors import ClusterError
-from brownout.infra.lab.aerospike_server import Server, find_server
-from brownout.inventory.model import LabSpec
+from brownout.databases.aerospike.lab.server import Server, find_server
+from brownout.databases.aerospike.lab.settings import AerospikeLab
 
 SAYS = "#!/bin/sh\necho '{}'\n"
 REAL = SAYS.format("Aerospike Community Edition build 8.1.2.0")
@@ -85,7 +85,7 @@ def test_one_on_path_that_will_not_do_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_only_the_stand_in_is_told_an_edition() -> None:
-    spec = LabSpec(engine="aerospike", edition="community")
+    spec = AerospikeLab(engine="aerospike", edition="community")
     file = Path("/x/aerospike.conf")
 
     assert Server(Path("/x/s"), True).command(spec, file)[-2:] == ("--edition", "community")

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from brownout.base.errors import ClusterError
-from brownout.infra.lab import mongod
-from brownout.inventory.model import LabSpec
+from brownout.databases.mongodb.lab import mongod
+from brownout.databases.mongodb.lab.settings import ReplicaSetLab
 
 
 def program(path: Path, script: str) -> Path:
@@ -96,7 +96,7 @@ def test_one_that_is_not_there_or_no_program_is_named(
 
 
 def test_a_configuration_keeps_to_its_own_directory_and_to_loopback(tmp_path: Path) -> None:
-    spec = LabSpec(engine="mongodb", cache_mb=512, oplog_mb=64)
+    spec = ReplicaSetLab(engine="mongodb", cache_mb=512, oplog_mb=64)
 
     found = yaml.safe_load(
         mongod.configuration(spec, "lab-x", "127.0.0.1:27017", tmp_path, tmp_path / "data", {})

@@ -9,7 +9,7 @@ import pytest
 from kubernetes import client, config
 from tests.control_plane import PARENT, ControlPlane, awaited, binary
 
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.ports import free_ports
 
 pytestmark = pytest.mark.kubernetes
 

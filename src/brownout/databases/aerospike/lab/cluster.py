@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from brownout.base.errors import Unsupported
-from brownout.databases.aerospike import AerospikeAdapter
-from brownout.infra.lab.aerospike_conf import SETTINGS, Ports, as_made, configuration, rack_of
-from brownout.infra.lab.aerospike_server import Server, find_server
-from brownout.infra.lab.engine import Progress
-from brownout.infra.lab.ports import free_ports
-from brownout.infra.lab.waiting import await_milestone
-from brownout.inventory.model import Cluster, LabSpec, Node, ProcessSpec
+from brownout.databases.aerospike.adapter import AerospikeAdapter
+from brownout.databases.aerospike.lab.conf import SETTINGS, Ports, as_made, configuration
+from brownout.databases.aerospike.lab.server import Server, find_server
+from brownout.databases.aerospike.lab.settings import AerospikeLab
+from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.waiting import await_milestone
+from brownout.inventory.model import Cluster, Node, ProcessSpec
 
 __all__ = ["await_whole", "form", "lay_out"]
 
@@ -19,7 +20,7 @@ _POLL_S = 0.05
 _PORTS_EACH = 4
 
 
-def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
+def lay_out(cluster: Cluster, spec: AerospikeLab, directory: Path) -> Cluster:
     """Write the directories and configuration of members and spares; return the cluster with them.
 
     Its `lab.stand_in` says whether the nodes are real ones.
@@ -43,7 +44,7 @@ def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
     return cluster.model_copy(update=update)
 
 
-def _check_racks(spec: LabSpec, server: Server) -> None:
+def _check_racks(spec: AerospikeLab, server: Server) -> None:
     """Refuse racks where the nodes would: only the Enterprise Edition has them."""
     if spec.racks and (not server.stand_in or spec.edition == "community"):
         raise Unsupported(
@@ -52,7 +53,7 @@ def _check_racks(spec: LabSpec, server: Server) -> None:
         )
 
 
-def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
+def form(cluster: Cluster, spec: AerospikeLab, progress: Progress) -> None:
     """Wait until the nodes have found each other, which they do by themselves."""
     if cluster.lab is not None and cluster.lab.stand_in:
         progress("no asd was found: the nodes are brownout's stand-in, not Aerospike's product")
@@ -74,7 +75,7 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
         await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
 
 
-def _node(number: int, port: int, home: Path, server: Server, spec: LabSpec) -> Node:
+def _node(number: int, port: int, home: Path, server: Server, spec: AerospikeLab) -> Node:
     file = home / "aerospike.conf"
     host = ProcessSpec(
         config_file=file,
@@ -83,5 +84,5 @@ def _node(number: int, port: int, home: Path, server: Server, spec: LabSpec) -> 
         working_directory=home,
         command=server.command(spec, file),
     )
-    rack = f"r{rack_of(spec, number)}" if spec.racks else ""
+    rack = f"r{spec.rack_of(number)}" if spec.racks else ""
     return Node(name=f"n{number}", address=f"127.0.0.1:{port}", host=host, rack=rack)

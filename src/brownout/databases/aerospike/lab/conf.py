@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brownout.inventory.model import LabSpec
+from brownout.databases.aerospike.lab.settings import AerospikeLab
 
-__all__ = ["NAMESPACE", "SETTINGS", "Ports", "as_made", "configuration", "rack_of"]
+__all__ = ["NAMESPACE", "SETTINGS", "Ports", "as_made", "configuration"]
 
 NAMESPACE = "test"
 #: What can be changed while a node runs, as it is made here, as the adapter calls it.
@@ -46,18 +46,15 @@ def as_made() -> tuple[str, ...]:
     )
 
 
-def rack_of(spec: LabSpec, number: int) -> int:
-    """Return the rack-id of node `number`, from 1: round robin over the racks, 0 without any."""
-    return (number - 1) % spec.racks + 1 if spec.racks else 0
-
-
-def configuration(spec: LabSpec, name: str, number: int, ports: Sequence[Ports], home: Path) -> str:
+def configuration(
+    spec: AerospikeLab, name: str, number: int, ports: Sequence[Ports], home: Path
+) -> str:
     """Return the file of node `number`, from 1; the members come first in `ports`, then spares.
 
     All nodes know the members; nobody knows a spare before it joins.
     """
     own = ports[number - 1]
-    rack = rack_of(spec, number)
+    rack = spec.rack_of(number)
     return _context(
         "service",
         f"cluster-name {name}",
@@ -83,7 +80,7 @@ def configuration(spec: LabSpec, name: str, number: int, ports: Sequence[Ports],
     )
 
 
-def _network(spec: LabSpec, own: Ports, members: Sequence[Ports]) -> list[str]:
+def _network(spec: AerospikeLab, own: Ports, members: Sequence[Ports]) -> list[str]:
     seeds = [f"mesh-seed-address-port {_ADDRESS} {p.heartbeat}" for p in members if p is not own]
     return [
         _context("service", f"access-address {_ADDRESS}", *_endpoint(own.service)),
@@ -100,7 +97,7 @@ def _network(spec: LabSpec, own: Ports, members: Sequence[Ports]) -> list[str]:
     ]
 
 
-def _storage(spec: LabSpec, home: Path) -> str:
+def _storage(spec: AerospikeLab, home: Path) -> str:
     return _context(
         "storage-engine device",
         f"file {home}/data/{NAMESPACE}.dat",

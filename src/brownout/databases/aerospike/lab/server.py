@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import ClusterError
-from brownout.infra.lab import beside
-from brownout.inventory.model import LabSpec
+from brownout.databases.aerospike.lab.settings import AerospikeLab
+from brownout.databases.lab import beside
 
 __all__ = ["STAND_IN", "VARIABLE", "Server", "find_server"]
 
@@ -26,7 +26,7 @@ class Server:
     program: Path
     stand_in: bool
 
-    def command(self, spec: LabSpec, configuration: Path) -> tuple[str, ...]:
+    def command(self, spec: AerospikeLab, configuration: Path) -> tuple[str, ...]:
         """Return the command line that starts a node with that configuration file."""
         words = (str(self.program), "--config-file", str(configuration))
         return (*words, "--edition", spec.edition) if self.stand_in else (*words, "--foreground")

@@ -5,27 +5,29 @@ Each member has the tags that Atlas gives its own, so that a driver knows its re
 
 from pathlib import Path
 
-from brownout.databases.mongodb import MongoAdapter
+from brownout.databases.lab.engine import Progress
+from brownout.databases.mongodb.adapter import MongoAdapter
+from brownout.databases.mongodb.lab import replica_set
+from brownout.databases.mongodb.lab.atlas_api import process
+from brownout.databases.mongodb.lab.atlas_api.book import PROVIDER, region_of
+from brownout.databases.mongodb.lab.settings import AtlasLab
 from brownout.databases.mongodb.membership import Document
-from brownout.infra.lab import mongodb
-from brownout.infra.lab.atlas_api import process
-from brownout.infra.lab.atlas_api.book import PROVIDER, region_of
-from brownout.infra.lab.engine import Progress
 from brownout.inventory.labs import directory as directory_of
-from brownout.inventory.model import Cluster, LabSpec
+from brownout.inventory.model import Cluster
 
 __all__ = ["await_whole", "form", "lay_out"]
 
 
-def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
+def lay_out(cluster: Cluster, spec: AtlasLab, directory: Path) -> Cluster:
     """Write what the members and the API need; return the cluster with all of them."""
-    made = mongodb.lay_out(cluster, spec, directory)
-    return made.model_copy(update={"atlas": process.lay_out(directory, cluster.name, spec)})
+    made = replica_set.lay_out(cluster, spec.of_one_set(), directory)
+    api = process.lay_out(directory, cluster.name, spec)
+    return made.model_copy(update={"atlas": api, "lab": spec})
 
 
-def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
+def form(cluster: Cluster, spec: AtlasLab, progress: Progress) -> None:
     """Make the members one set, then start the API."""
-    mongodb.form(cluster, spec, progress)
+    replica_set.form(cluster, spec.of_one_set(), progress)
     _tag(cluster)
     progress("starting the local Atlas API: it is brownout's, the replica set behind it is real")
     process.start(directory_of(cluster.name))
@@ -54,6 +56,6 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
     if not process.idle(directory):
         progress("the local Atlas API is not idle: it is started anew")
         process.stop(directory)
-        mongodb.await_whole(cluster, progress)
+        replica_set.await_whole(cluster, progress)
         process.start(directory)
-    mongodb.await_whole(cluster, progress)
+    replica_set.await_whole(cluster, progress)

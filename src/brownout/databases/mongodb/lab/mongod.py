@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from brownout.base.errors import ClusterError
-from brownout.inventory.model import LabSpec
+from brownout.databases.mongodb.lab.settings import MongodLab
 
 __all__ = ["configuration", "find_mongod"]
 
@@ -42,7 +42,7 @@ def find_mongod() -> Path:
 
 
 def configuration(
-    spec: LabSpec,
+    spec: MongodLab,
     replica_set: str,
     address: str,
     directory: Path,

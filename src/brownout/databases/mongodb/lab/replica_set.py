@@ -5,19 +5,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import ClusterError, HostError
-from brownout.databases.mongodb import MongoAdapter
+from brownout.databases.lab import network, proxies
+from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.network import HERE
+from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.mongodb.access import access
+from brownout.databases.mongodb.adapter import MongoAdapter
+from brownout.databases.mongodb.lab import secured
+from brownout.databases.mongodb.lab.mongod import configuration, find_mongod
+from brownout.databases.mongodb.lab.settings import ReplicaSetLab
 from brownout.databases.mongodb.link import CommandFailed, Link
 from brownout.databases.mongodb.membership import first_entry
-from brownout.infra.lab import network, proxies, secured
-from brownout.infra.lab.engine import Progress
-from brownout.infra.lab.mongod import configuration, find_mongod
-from brownout.infra.lab.network import HERE
-from brownout.infra.lab.ports import free_ports
-from brownout.infra.lab.waiting import await_milestone
 from brownout.inventory.connection import Connection
 from brownout.inventory.labs import directory as directory_of
-from brownout.inventory.model import Cluster, LabSpec, Node, ProcessSpec, ProxySpec
+from brownout.inventory.model import Cluster, Node, ProcessSpec, ProxySpec
 from brownout.machine import netem
 from brownout.machine.host import host_for
 from brownout.machine.launch import last_words
@@ -29,7 +31,7 @@ _FORM_TIMEOUT_S = 90.0
 _POLL_S = 0.05
 
 
-def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
+def lay_out(cluster: Cluster, spec: ReplicaSetLab, directory: Path) -> Cluster:
     """Write each node's directories and configuration; return the cluster with all of them.
 
     The spares come after the members and differ from them in nothing but that.
@@ -44,7 +46,11 @@ def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
         data.mkdir(parents=True)
         text = configuration(spec, cluster.name, where.listens, home, data, more.get(name, {}))
         (home / "mongod.conf").write_text(text, encoding="utf-8")
-        nodes.append(_node(name, where, home, mongod, _rack(index, spec)))
+        nodes.append(
+            _node(
+                name, where, home, mongod, f"r{rack}" if (rack := spec.rack_of(index + 1)) else ""
+            )
+        )
     update = {
         "nodes": tuple(nodes[: spec.members]),
         "spares": tuple(nodes[spec.members :]),
@@ -64,7 +70,7 @@ class _Where:
     proxy: ProxySpec | None = None
 
 
-def _wheres(spec: LabSpec, directory: Path, names: list[str]) -> dict[str, _Where]:
+def _wheres(spec: ReplicaSetLab, directory: Path, names: list[str]) -> dict[str, _Where]:
     """Return where each node lives: on loopback, in a namespace of its own, or behind a proxy."""
     by_netem = spec.slow_links and not netem.why_not()
     if spec.slow_links and not by_netem:
@@ -82,12 +88,7 @@ def _wheres(spec: LabSpec, directory: Path, names: list[str]) -> dict[str, _Wher
     return found
 
 
-def _rack(index: int, spec: LabSpec) -> str:
-    """Return the rack of the node at `index`, from 0: they are dealt out in turn."""
-    return f"r{index % spec.racks + 1}" if spec.racks else ""
-
-
-def _connection(cluster: Cluster, spec: LabSpec, directory: Path) -> Connection:
+def _connection(cluster: Cluster, spec: ReplicaSetLab, directory: Path) -> Connection:
     plain = Connection(
         replica_set=cluster.name,
         options=cluster.connection.options,
@@ -96,7 +97,7 @@ def _connection(cluster: Cluster, spec: LabSpec, directory: Path) -> Connection:
     return secured.connection(directory, plain) if spec.secure else plain
 
 
-def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
+def form(cluster: Cluster, spec: ReplicaSetLab, progress: Progress) -> None:
     """Make the running members one set and wait until it is whole.
 
     The first member is asked to stand for election at once, which saves the election timeout.
@@ -161,7 +162,7 @@ def _check_runs(node: Node) -> None:
         raise HostError(f"member `{node.name}` ended while it was starting{words}")
 
 
-def _set_configuration(cluster: Cluster, spec: LabSpec) -> dict[str, object]:
+def _set_configuration(cluster: Cluster, spec: ReplicaSetLab) -> dict[str, object]:
     members = [first_entry(number, node) for number, node in enumerate(cluster.nodes)]
     return {
         "_id": cluster.name,

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from brownout.infra.lab import beside
+from brownout.databases.lab import beside
 from brownout.inventory.model import Node
 from brownout.machine.host import host_for
 

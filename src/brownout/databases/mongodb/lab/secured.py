@@ -40,7 +40,7 @@ _TIMEOUT_MS = 30_000
 def lay_out(directory: Path, name: str, nodes: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Write all certificates; return what each member's configuration gets, by its name."""
     try:
-        from brownout.infra.lab.certificates import Authority
+        from brownout.databases.lab.certificates import Authority
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"a secured lab needs the package `{error.name}`, which is not installed",

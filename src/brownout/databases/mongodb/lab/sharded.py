@@ -2,27 +2,28 @@
 
 from pathlib import Path
 
+from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.ports import free_ports
 from brownout.databases.mongodb import sharding
-from brownout.infra.lab import mongodb, router_stand_in
-from brownout.infra.lab.engine import Progress
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.mongodb.lab import replica_set, router_stand_in
+from brownout.databases.mongodb.lab.settings import ShardedLab
 from brownout.inventory.connection import Connection
 from brownout.inventory.labs import directory as directory_of
-from brownout.inventory.model import Cluster, LabSpec, Node
+from brownout.inventory.model import Cluster, Node
 
 __all__ = ["await_whole", "form", "lay_out"]
 
 
-def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
+def lay_out(cluster: Cluster, spec: ShardedLab, directory: Path) -> Cluster:
     """Write what the members of every shard and the router need; return the cluster with them.
 
     The nodes of the shard `s1` are `s1n1`, `s1n2`, ….
     """
     router_stand_in.find_router()
     nodes: list[Node] = []
-    for shard in (f"s{number}" for number in range(1, spec.shards + 1)):
+    for shard in spec.shard_names:
         alone = cluster.model_copy(update={"name": f"{cluster.name}-{shard}"})
-        made = mongodb.lay_out(alone, spec, directory / shard)
+        made = replica_set.lay_out(alone, spec.of_one_set(), directory / shard)
         nodes += [
             node.model_copy(update={"name": f"{shard}{node.name}", "shard": shard})
             for node in made.nodes
@@ -43,11 +44,11 @@ def lay_out(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
     return found
 
 
-def form(cluster: Cluster, spec: LabSpec, progress: Progress) -> None:
-    """Make the members of each shard one set, then start the router_stand_in."""
+def form(cluster: Cluster, spec: ShardedLab, progress: Progress) -> None:
+    """Make the members of each shard one set, then start the router."""
     for shard in sharding.names(cluster):
         progress(f"shard {shard}")
-        mongodb.form(sharding.shard_of(cluster, shard), spec, progress)
+        replica_set.form(sharding.shard_of(cluster, shard), spec.of_one_set(), progress)
     progress("starting the router: it is brownout's stand-in, the shards behind it are real")
     router_stand_in.start(directory_of(cluster.name))
 
@@ -56,7 +57,7 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
     """Wait until every shard is whole; a router that is gone is started anew."""
     router_stand_in.start(directory_of(cluster.name))
     for shard in sharding.names(cluster):
-        mongodb.await_whole(sharding.shard_of(cluster, shard), progress)
+        replica_set.await_whole(sharding.shard_of(cluster, shard), progress)
 
 
 def _host(cluster: Cluster, shard: str) -> str:

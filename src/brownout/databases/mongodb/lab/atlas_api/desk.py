@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from brownout.atlas.answers import Kind, OutageFilter, Shard
 from brownout.atlas.sizing import layout
+from brownout.databases.mongodb.lab.atlas_api.book import Book, now, region_of, specification
+from brownout.databases.mongodb.lab.atlas_api.members import Members
+from brownout.databases.mongodb.lab.atlas_api.work import Work
 from brownout.databases.mongodb.room import oplog_s
-from brownout.infra.lab.atlas_api.book import Book, now, region_of, specification
-from brownout.infra.lab.atlas_api.members import Members
-from brownout.infra.lab.atlas_api.work import Work
 from brownout.inventory.model import Cluster
 
 __all__ = ["Answer", "Desk"]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection
 
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Milestone
-from brownout.databases.mongodb import MongoAdapter
-from brownout.infra.lab.atlas_api.book import region_of
+from brownout.databases.mongodb.adapter import MongoAdapter
+from brownout.databases.mongodb.lab.atlas_api.book import region_of
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for
 

@@ -15,20 +15,21 @@ from typing import Any
 from pydantic import SecretStr
 
 from brownout.base.errors import HostError
-from brownout.infra.lab.ports import free_ports
+from brownout.databases.lab.ports import free_ports
+from brownout.databases.mongodb.lab.settings import AtlasLab
 from brownout.inventory.atlas import AtlasSpec, ServiceAccount
-from brownout.inventory.model import LabSpec, Node, ProcessSpec
+from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine.host import host_for
 from brownout.machine.launch import last_words
 
-__all__ = ["idle", "lay_out", "references", "start", "stop"]
+__all__ = ["idle", "lay_out", "start", "stop"]
 
 _ASK_S = 5.0
 _STARTS_WITHIN_S = 60.0
 _POLL_S = 0.05
 
 
-def lay_out(directory: Path, name: str, spec: LabSpec) -> AtlasSpec:
+def lay_out(directory: Path, name: str, spec: AtlasLab) -> AtlasSpec:
     """Write the API's settings and login; return how it is reached."""
     place = directory / "atlas"
     place.mkdir(mode=0o700)
@@ -52,11 +53,6 @@ def lay_out(directory: Path, name: str, spec: LabSpec) -> AtlasSpec:
         base_url=f"http://127.0.0.1:{port}",
         service_account=account,
     )
-
-
-def references() -> dict[str, dict[str, str]]:
-    """Return the login as the lab's inventory has it, by reference."""
-    return {"client_id": {"file": "atlas/id"}, "client_secret": {"file": "atlas/secret"}}
 
 
 def start(directory: Path) -> None:
@@ -88,7 +84,7 @@ def stop(directory: Path) -> None:
 
 def _node(directory: Path) -> Node:
     place = directory / "atlas"
-    module = "brownout.infra.lab.atlas_api.server"
+    module = "brownout.databases.mongodb.lab.atlas_api.server"
     host = ProcessSpec(
         config_file=place / "api.json",
         pid_file=place / "api.pid",

@@ -1,4 +1,4 @@
-"""The local API's process: `python -m brownout.infra.lab.atlas_api.server SETTINGS`.
+"""The local API's process: `python -m brownout.databases.mongodb.lab.atlas_api.server SETTINGS`.
 
 Every answer says in its header `X-Brownout` that it is none of MongoDB's.
 """
@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from brownout.base.errors import BrownoutError
-from brownout.infra.lab.atlas_api.desk import Answer, Desk
+from brownout.databases.mongodb.lab.atlas_api.desk import Answer, Desk
 from brownout.inventory import inventory
 
 __all__ = ["BANNER", "serve"]

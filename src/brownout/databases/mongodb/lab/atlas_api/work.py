@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from brownout.base.errors import BrownoutError
-from brownout.infra.lab.atlas_api.book import Book
-from brownout.infra.lab.atlas_api.members import Members
+from brownout.databases.mongodb.lab.atlas_api.book import Book
+from brownout.databases.mongodb.lab.atlas_api.members import Members
 
 __all__ = ["Job", "Work"]
 

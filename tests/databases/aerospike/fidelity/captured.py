@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from brownout.infra.lab.fidelity.trial import Bucket, Poll, Trial
+from tests.databases.aerospike.fidelity.trial import Bucket, Poll, Trial
 
 __all__ = ["TRIALS", "answers", "trial"]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import aerospike
+from tests.databases.aerospike.fidelity import answers, captured, driven, tables
+from tests.databases.aerospike.fidelity.trial import Trial
 
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
+from brownout.databases.aerospike.lab.server import STAND_IN, VARIABLE
 from brownout.infra import lab
-from brownout.infra.lab.aerospike_server import STAND_IN, VARIABLE
-from brownout.infra.lab.fidelity import answers, captured, driven, tables
-from brownout.infra.lab.fidelity.trial import Trial
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 
@@ -26,7 +26,7 @@ Trials = dict[str, dict[str, list[Trial]]]
 
 def main() -> None:
     """Make every trial, and print the tables or write them into a file."""
-    parser = argparse.ArgumentParser(prog="python -m brownout.infra.lab.fidelity")
+    parser = argparse.ArgumentParser(prog="python -m tests.databases.aerospike.fidelity")
     parser.add_argument("--captures", type=Path, required=True, help="directory of the captures")
     parser.add_argument("--asd", default="", help="a real asd, to be measured on this machine too")
     parser.add_argument("--repeat", type=int, default=3, help="trials of each kind; their median")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from brownout.infra.lab.fidelity.trial import Bucket, Poll, Trial
+from tests.databases.aerospike.fidelity.trial import Bucket, Poll, Trial
 
 __all__ = [
     "dip",

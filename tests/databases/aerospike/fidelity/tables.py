@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 
-from brownout.infra.lab.fidelity import measures
-from brownout.infra.lab.fidelity.answers import Compared
-from brownout.infra.lab.fidelity.trial import Trial
+from tests.databases.aerospike.fidelity import measures
+from tests.databases.aerospike.fidelity.answers import Compared
+from tests.databases.aerospike.fidelity.trial import Trial
 
 __all__ = ["answers", "errors", "faults", "inserted"]
 

@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tests.databases.aerospike.fidelity.trial import Bucket, Poll, Trial
+
 from brownout.base.errors import ClusterError
-from brownout.databases.aerospike import AerospikeAdapter
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.info import ask, pairs
-from brownout.infra.lab.fidelity.trial import Bucket, Poll, Trial
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for
 
@@ -96,7 +97,7 @@ class _Load:
 @contextmanager
 def _load(cluster: Cluster, seconds: float) -> Iterator[_Load]:
     port = cluster.nodes[0].address.rpartition(":")[2]
-    words = [sys.executable, "-m", "brownout.infra.lab.fidelity.load", port]
+    words = [sys.executable, "-m", "tests.databases.aerospike.fidelity.load", port]
     with subprocess.Popen(
         [*words, "--seconds", str(seconds)],
         stdin=subprocess.PIPE,

@@ -3,7 +3,7 @@
 Run as a program it fills its set, prints a line of JSON for each 100 ms, and after a line on its
 input reads everything back:
 
-    python -m brownout.infra.lab.fidelity.load PORT --seconds 30
+    python -m tests.databases.aerospike.fidelity.load PORT --seconds 30
 """
 
 import argparse

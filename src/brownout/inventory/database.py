@@ -1,0 +1,159 @@
+"""A database as its package registers it: one object, under the entry points `brownout.databases`.
+
+    [project.entry-points."brownout.databases"]
+    stone = "brownout_stone:STONE"
+
+Its name is the word that an inventory has under `database`. It is read with every inventory, also
+where the database's client is not installed: what needs the client is named by a reference, as
+`brownout_stone.adapter:StoneAdapter`, and imported when it is used. docs/writing-an-adapter.md
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from pydantic import BaseModel
+
+from brownout.base import plugins
+from brownout.base.errors import ConfigurationError
+from brownout.inventory.model import Cluster, LabSpec
+
+__all__ = ["Database", "LabKind", "Operator", "Server", "database", "databases", "of_driver"]
+
+#: Returns a program that is there, or raises an error that says what to do.
+Look = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """What a node of a database usually is on its machine, for who writes inventories.
+
+    `images` are the names of its container images besides `program`; `contained` is its
+    configuration file in those, where there is one. `hints` are comments on its connection.
+    """
+
+    program: str
+    service: str
+    port: int
+    config_file: str
+    images: tuple[str, ...] = ()
+    contained: str = ""
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """The resource of a Kubernetes operator that makes StatefulSets of this database.
+
+    `kind` is what people write before its name, `short` other words for that, `path` and `group`
+    the API's. `rack_label` is the label of a pod that says its rack. `connection` reads from a
+    resource what it says of the connection to all nodes.
+    """
+
+    kind: str
+    path: str
+    group: str
+    short: tuple[str, ...] = ()
+    rack_label: str = ""
+    connection: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda _: {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabKind:
+    """One kind of lab, which an inventory names by `lab.engine`.
+
+    `settings` are its own; `engine` refers to what makes its members, a
+    `brownout.databases.lab.engine.Engine`. `packages` are those that some settings want besides
+    the adapter's, each as what it is for and (module, extra); `programs` are those that it starts
+    besides the members' server.
+    `stop` ends what it starts besides its members; nothing it needs may be missing where the
+    database's client is. `login` is how the lab's Atlas is asked, by reference.
+    """
+
+    settings: type[LabSpec]
+    engine: str
+    packages: Callable[[Any], Mapping[str, tuple[str, str]]] = lambda _: {}
+    programs: Mapping[str, Look] = field(default_factory=dict)
+    stop: Callable[[Any], None] = lambda _: None
+    login: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """All that others know of one database.
+
+    `title` is its name as people write it, `driver` that of the load generator, `extra` what to
+    install for it. `adapter` refers to what is called with a `Cluster` and returns an
+    `brownout.databases.adapter.Adapter`.
+
+    `options` is the model of `options.<driver>` of a workload, `most_bytes` the largest record.
+    `check_target` raises `ConfigurationError` for a target that could be no node of a cluster.
+    `serves_what_it_has` says that a node alone answers reads with what it has, whatever the others
+    have: what one of them lost while another was away may come back with that one.
+    `lab_server` finds the server that the members of its labs are.
+    `variables` says what each variable of an experiment is for that only this database has.
+    """
+
+    name: str
+    title: str
+    driver: str
+    adapter: str
+    extra: str = ""
+    options: type[BaseModel] | None = None
+    most_bytes: int | None = None
+    check_target: Callable[[str, Cluster], None] = lambda _select, _cluster: None
+    serves_what_it_has: bool = False
+    labs: Mapping[str, LabKind] = field(default_factory=dict)
+    lab_server: Look | None = None
+    server: Server | None = None
+    operators: tuple[Operator, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def referred(self, reference: str) -> Any:
+        """Return what `module:name`, or a module, of this database is.
+
+        Raises `ConfigurationError` where a package that it needs is missing.
+        """
+        module, _, name = reference.partition(":")
+        try:
+            found = import_module(module)
+        except ModuleNotFoundError as error:
+            hint = f"pip install 'brownout[{self.extra}]'" if self.extra else ""
+            raise ConfigurationError(
+                f"database `{self.name}` needs the package `{error.name}`, which is not installed",
+                hint,
+            ) from error
+        return getattr(found, name) if name else found
+
+    def lab(self, engine: object) -> LabKind:
+        """Return the kind of lab that is called so; `ConfigurationError` where there is none."""
+        if engine in self.labs:
+            return self.labs[str(engine)]
+        known = ", ".join(sorted(self.labs))
+        wanted = f"one of {known}" if known else "no `lab`: it has none"
+        raise ConfigurationError(
+            f"lab.engine: found {engine!r}, of the database `{self.name}` wanted {wanted}"
+        )
+
+
+def database(name: str) -> Database:
+    """Return the database called `name`; `ConfigurationError` with the known ones."""
+    found: Database = plugins.load(plugins.DATABASES, name, "database")
+    return found
+
+
+def databases() -> dict[str, Database]:
+    """Return every database that is installed, by name; one that cannot be loaded is left out."""
+    found = {}
+    for name in plugins.known(plugins.DATABASES):
+        try:
+            found[name] = database(name)
+        except ConfigurationError:
+            continue
+    return found
+
+
+def of_driver(driver: str) -> Database | None:
+    """Return the database that the load generator's `driver` speaks to; None where unknown."""
+    return next((one for one in databases().values() if one.driver == driver), None)
