@@ -1,6 +1,7 @@
 """Finding databases, hosts, loads and faults by entry points: another one is another package."""
 
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
@@ -14,9 +15,15 @@ LOADS, FAULTS = "brownout.loads", "brownout.faults"
 CANARIES = "brownout.canaries"
 
 
+@cache
+def _installed() -> EntryPoints:
+    """Return every entry point there is: finding them reads a file of each installed package."""
+    return entry_points()
+
+
 def known(group: str) -> list[str]:
     """Return the names that are registered under `group`, e.g. `["process", "ssh"]`."""
-    return sorted({entry.name for entry in entry_points(group=group)})
+    return sorted({entry.name for entry in _installed().select(group=group)})
 
 
 def lacking(group: str, what: str) -> dict[str, ConfigurationError]:
@@ -35,7 +42,7 @@ def load(group: str, name: str, what: str) -> Any:
 
     Raises `ConfigurationError` if there is none, or if a package that it needs is missing.
     """
-    for entry in entry_points(group=group, name=name):
+    for entry in _installed().select(group=group, name=name):
         try:
             return entry.load()
         except ModuleNotFoundError as error:
