@@ -16,14 +16,14 @@ CANARIES = "brownout.canaries"
 
 
 @cache
-def _installed() -> EntryPoints:
-    """Return every entry point there is: finding them reads a file of each installed package."""
-    return entry_points()
+def _registered(group: str) -> EntryPoints:
+    """Return what is registered; to find it a file of each installed package is read."""
+    return entry_points(group=group)
 
 
 def known(group: str) -> list[str]:
     """Return the names that are registered under `group`, e.g. `["process", "ssh"]`."""
-    return sorted({entry.name for entry in _installed().select(group=group)})
+    return sorted({entry.name for entry in _registered(group)})
 
 
 def lacking(group: str, what: str) -> dict[str, ConfigurationError]:
@@ -42,7 +42,7 @@ def load(group: str, name: str, what: str) -> Any:
 
     Raises `ConfigurationError` if there is none, or if a package that it needs is missing.
     """
-    for entry in _installed().select(group=group, name=name):
+    for entry in _registered(group).select(name=name):
         try:
             return entry.load()
         except ModuleNotFoundError as error:

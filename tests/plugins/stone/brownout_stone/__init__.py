@@ -1,4 +1,4 @@
-"""Stone: a database whose nodes are the load generator's scripted servers, which keep all in memory.
+"""Stone: a database whose node is the load generator's scripted server, which has no disk.
 
 The driver of it, `scripted`, is in the load generator already. Everything else is in this folder:
 `adapter` asks the nodes, `lab` makes one of processes here.
@@ -29,7 +29,9 @@ class StoneOptions(StrictSettings):
     """What a workload may tell the driver under `options: {scripted: {…}}`."""
 
     connections: Annotated[int | None, Field(ge=1, description="to each node; 2")] = None
-    pool: Annotated[int | None, Field(ge=1, description="operations under way to a node; 64")] = None
+    pool: Annotated[int | None, Field(ge=1, description="operations under way to a node; 64")] = (
+        None
+    )
 
 
 def _check_target(select: str, cluster: Cluster) -> None:

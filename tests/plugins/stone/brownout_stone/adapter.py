@@ -46,7 +46,9 @@ class StoneAdapter:
         """Return each node: it serves if it answers."""
         found = [(node, answers(node)) for node in self._cluster.nodes]
         return [
-            Member(node.name, node.address, "primary" if up else "unknown", "UP" if up else "DOWN", up)
+            Member(
+                node.name, node.address, "primary" if up else "unknown", "UP" if up else "DOWN", up
+            )
             for node, up in found
         ]
 

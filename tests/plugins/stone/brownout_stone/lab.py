@@ -3,14 +3,13 @@
 import json
 from pathlib import Path
 
-from brownout_stone import StoneLab
-from brownout_stone.adapter import StoneAdapter
-
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.load.binary import find_loadgen
+from brownout_stone import StoneLab
+from brownout_stone.adapter import StoneAdapter
 
 __all__ = ["await_whole", "form", "lay_out"]
 
