@@ -221,3 +221,33 @@ def test_what_a_run_records_of_a_cluster_is_not_how_to_log_in() -> None:
         *("name", "database", "environment", "allow_data_loss", "members", "nodes", "spares"),
         "labels",
     }
+
+
+@pytest.mark.parametrize(
+    ("lab", "problem"),
+    [
+        (
+            "{engine: aerospike, oplog_mb: 64}",
+            "lab.oplog_mb: unknown setting of the engine `aerospike`, wanted one of engine, ",
+        ),
+        ("{engine: aerospike, members: 9}", "lab.members: found 9, wanted less than or equal to 7"),
+        (
+            "{engine: mongodb}",
+            "lab.engine: found 'mongodb', of the database `aerospike` wanted one of aerospike",
+        ),
+        ("{members: 3}", "lab.engine: found None, of the database `aerospike` wanted one of "),
+    ],
+)
+def test_a_lab_has_the_settings_of_its_engine_only(lab: str, problem: str) -> None:
+    (found,) = problems_of(f"{{database: aerospike, environment: lab, lab: {lab}}}")
+    assert found.startswith(problem)
+
+
+def test_a_lab_is_written_down_with_the_settings_of_its_engine(tmp_path: Path) -> None:
+    cluster = inventory.declared("lab-aerospike")
+    assert cluster.lab is not None
+    changed = cluster.lab.changed(heartbeat_timeout=20)
+    dumped = cluster.model_copy(update={"lab": changed}).model_dump(mode="json")
+    assert inventory.parse(dumped, tmp_path / "lab-aerospike.yaml").lab == changed
+    with pytest.raises(ConfigurationError, match="unknown setting of the engine `aerospike`"):
+        cluster.lab.changed(election_timeout_ms=900)
