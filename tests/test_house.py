@@ -37,10 +37,20 @@ ALLOWED = {
 }
 #: Single lines elsewhere. Chaos Toolkit shows the help of an action, which says it by example.
 LINES = {
-    "actions/node.py": {"lab-mongodb-partition", "lab-mongodb-slow"},
-    "actions/resize.py": {"as Aerospike.", "Aerospike Enterprise quiesces it first, a primary of"},
     "actions/rolling.py": {"(Aerospike Enterprise)"},
     "src/brownout/base/redact.py": {"|mongo|"},  # `MONGOPASS` is a password
+    "src/brownout/faults/delay.py": {"lab-mongodb-slow"},
+    "src/brownout/faults/membership.py": {
+        "as Aerospike.",
+        "Aerospike Enterprise quiesces it first, a primary of",
+    },
+    "src/brownout/faults/partition.py": {"lab-mongodb-partition"},
+    # Which module of actions shows a fault that only one database has.
+    "src/brownout/faults/quiesce.py": {
+        'module, said = "aerospike"',
+        'module, node, takes_node = "',
+    },
+    "src/brownout/faults/stepdown.py": {'module, takes_node, stays = "mongodb"'},
 }
 
 

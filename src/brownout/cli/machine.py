@@ -178,7 +178,7 @@ def chromium() -> Finding:
 
 def slow_links() -> Finding:
     """Slow nodes by the kernel; it is tried."""
-    from brownout.infra.lab.proxies import find_toxiproxy
+    from brownout.databases.lab.proxies import find_toxiproxy
     from brownout.machine import netem
 
     found = "can be used"
