@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.sshd import Sshd, descendants
 
-from brownout.infra.lab.network import Place
+from brownout.databases.lab.network import Place
 from brownout.machine import network
 
 __all__ = ["Machine", "unpacked", "why_not"]

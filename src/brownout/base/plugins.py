@@ -6,13 +6,11 @@ from typing import Any
 
 from brownout.base.errors import ConfigurationError
 
-__all__ = ["CANARIES", "DATABASES", "FAULTS", "HOSTS", "LOADS", "known", "lacking", "load"]
+__all__ = ["DATABASES", "FAULTS", "HOSTS", "LOADS", "known", "lacking", "load"]
 
 #: The entry points of databases, of what nodes run on, of where load comes from, and of faults.
 DATABASES, HOSTS = "brownout.databases", "brownout.hosts"
 LOADS, FAULTS = "brownout.loads", "brownout.faults"
-#: The entry points of official clients, used beside the load as an application uses them.
-CANARIES = "brownout.canaries"
 
 
 @cache

@@ -1,16 +1,16 @@
 """The official Python client of a database, used as an application uses it: what a canary needs.
 
-A database has one by the entry point `brownout.canaries`. It is made and used in a process of its
-own (`brownout.load.canary.process`), where it may block, hang or die.
+A database has one where its `Database` names it. It is made and used in a process of its own
+(`brownout.load.canary.process`), where it may block, hang or die.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
 from brownout.inventory.canary import Policies
+from brownout.inventory.database import databases
 
 __all__ = ["KEYS", "Canary", "CanaryKind", "NotFound", "Target", "canary_kind"]
 
@@ -63,7 +63,7 @@ class Canary(Protocol):
 class CanaryKind(Protocol):
     """What the entry point names: makes a client, and knows which policies there are."""
 
-    #: The package of the client, as it is installed: `pymongo`.
+    #: The package of the client, as it is installed.
     package: str
 
     def __call__(self, target: Target) -> Canary:
@@ -79,13 +79,14 @@ class CanaryKind(Protocol):
         ...
 
 
-def canary_kind(database: str) -> CanaryKind:
+def canary_kind(name: str) -> CanaryKind:
     """Return the canary of a database; `ConfigurationError` if there is none."""
-    if database not in plugins.known(plugins.CANARIES):
-        known = ", ".join(plugins.known(plugins.CANARIES)) or "none"
+    known = {each: one for each, one in databases().items() if one.canary}
+    if name not in known:
         raise ConfigurationError(
-            f"canary: found the database {database!r}, wanted one that has a canary: {known}",
+            f"canary: found the database {name!r}, wanted one that has a canary: "
+            f"{', '.join(known) or 'none'}",
             "run without it: `--var canary=false`",
         )
-    found: CanaryKind = plugins.load(plugins.CANARIES, database, "canary of")
+    found: CanaryKind = known[name].referred(known[name].canary)
     return found

@@ -87,6 +87,8 @@ class Database:
     install for it. `adapter` refers to what is called with a `Cluster` and returns an
     `brownout.databases.adapter.Adapter`.
 
+    `canary` refers to the official client beside the load, a `brownout.databases.canary.CanaryKind`.
+
     `options` is the model of `options.<driver>` of a workload, `most_bytes` the largest record.
     `check_target` raises `ConfigurationError` for a target that could be no node of a cluster.
     `serves_what_it_has` says that a node alone answers reads with what it has, whatever the others
@@ -100,6 +102,7 @@ class Database:
     driver: str
     adapter: str
     extra: str = ""
+    canary: str = ""
     options: type[BaseModel] | None = None
     most_bytes: int | None = None
     check_target: Callable[[str, Cluster], None] = lambda _select, _cluster: None

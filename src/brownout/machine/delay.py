@@ -2,6 +2,7 @@
 
 import time
 
+from brownout.base import usual
 from brownout.inventory.model import ProcessSpec
 from brownout.machine import deadman, network, toxiproxy
 from brownout.machine.host import Proof
@@ -67,7 +68,7 @@ def _netem(node: str, namespace: str) -> Netem:
     if not namespace:
         known = (
             f"node `{node}` has neither a proxy in front of it (`host.proxy`) nor a network "
-            "namespace to itself, as the nodes of lab-mongodb-slow have"
+            f"namespace to itself, as the nodes of {usual.SLOWED} have"
         )
     elif not (network.NAMESPACES / namespace).exists():
         known = (

@@ -17,7 +17,7 @@ from tests.sshd import WHY_NOT, Sshd
 from tests.uml import Machine
 
 from brownout.base.errors import Unsupported
-from brownout.infra.lab import network as lab_network
+from brownout.databases.lab import network as lab_network
 from brownout.inventory.model import Node
 from brownout.machine import netem
 from brownout.machine.commands import answer, script

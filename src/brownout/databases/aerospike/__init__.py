@@ -51,6 +51,7 @@ AEROSPIKE = Database(
     driver="aerospike",
     extra="aerospike",
     adapter="brownout.databases.aerospike.adapter:AerospikeAdapter",
+    canary="brownout.databases.aerospike.canary:AerospikeCanary",
     options=AerospikeOptions,
     most_bytes=8 * 2**20,  # `max-record-size` as a server comes
     check_target=_check_target,

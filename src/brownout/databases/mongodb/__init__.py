@@ -74,6 +74,7 @@ MONGODB = Database(
     driver="mongodb",
     extra="mongodb",
     adapter="brownout.databases.mongodb.adapters:mongodb_adapter",
+    canary="brownout.databases.mongodb.canary:MongoCanary",
     options=MongoOptions,
     most_bytes=16 * 2**20,  # a document
     check_target=_check_target,

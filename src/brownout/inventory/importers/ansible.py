@@ -4,7 +4,7 @@
 directory, a program, a plugin's settings, each with its `group_vars` and `host_vars`. No template
 is filled in; passwords are left out and named.
 
-{"_meta": {"hostvars": {"a1": {"ansible_user": "ops"}}}, "aerospike": {"hosts": ["a1"]}, …}
+{"_meta": {"hostvars": {"a1": {"ansible_user": "ops"}}}, "stone": {"hosts": ["a1"]}, …}
 """
 
 import json

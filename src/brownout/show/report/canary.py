@@ -26,7 +26,7 @@ MOMENTS = {"first_failure_t": "first failure began at", "last_failure_t": "last 
 
 
 def summary(canary: Canary) -> str:
-    """Return one sentence: `canary (pymongo 4.20.0): 3 of 440 operations failed; …`."""
+    """Return one sentence: `canary (client 4.20.0): 3 of 440 operations failed; …`."""
     who = f"canary ({_client(canary)})"
     if canary["state"] != "measured":
         return f"{who}: not measured: {canary['detail']}"
