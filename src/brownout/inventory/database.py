@@ -87,7 +87,7 @@ class Database:
     install for it. `adapter` refers to what is called with a `Cluster` and returns an
     `brownout.databases.adapter.Adapter`.
 
-    `canary` refers to the official client beside the load, a `brownout.databases.canary.CanaryKind`.
+    `canary` refers to a `brownout.databases.canary.CanaryKind`, the client beside the load.
 
     `options` is the model of `options.<driver>` of a workload, `most_bytes` the largest record.
     `check_target` raises `ConfigurationError` for a target that could be no node of a cluster.
