@@ -230,7 +230,7 @@ def test_what_a_run_records_of_a_cluster_is_not_how_to_log_in() -> None:
             "{engine: aerospike, oplog_mb: 64}",
             "lab.oplog_mb: unknown setting of the engine `aerospike`, wanted one of engine, ",
         ),
-        ("{engine: aerospike, members: 9}", "lab.members: found 9, wanted less than or equal to 7"),
+        ("{engine: aerospike, members: 9}", "lab.members: found 9, wanted at most 7"),
         (
             "{engine: mongodb}",
             "lab.engine: found 'mongodb', of the database `aerospike` wanted one of aerospike",
