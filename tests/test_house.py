@@ -46,11 +46,8 @@ LINES = {
     },
     "src/brownout/faults/partition.py": {"lab-mongodb-partition"},
     # Which module of actions shows a fault that only one database has.
-    "src/brownout/faults/quiesce.py": {
-        'module, said = "aerospike"',
-        'module, node, takes_node = "',
-    },
-    "src/brownout/faults/stepdown.py": {'module, takes_node, stays = "mongodb"'},
+    "src/brownout/faults/quiesce.py": {'module = "aerospike"'},
+    "src/brownout/faults/stepdown.py": {'module = "mongodb"'},
 }
 
 

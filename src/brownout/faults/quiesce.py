@@ -22,7 +22,8 @@ class QuiesceNode(NodeFault):
     """
 
     name, act, words, undo = "quiesce_node", "quiesce", "quiesced", "unquiesce_node"
-    module, on_host = "aerospike", False
+    module = "aerospike"
+    on_host = False
     said = "quiesce: to {}"
 
     def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
@@ -52,7 +53,8 @@ class Recluster(Fault):
     """
 
     name, act, words = "recluster", "quiesce", "the cluster formed anew"
-    module, node, takes_node = "aerospike", None, False
+    module = "aerospike"
+    node, takes_node = None, False
     said = "recluster: to every node"
 
     def carry_out(self, faults: "Faults", node: None = None) -> Evidence:
@@ -73,7 +75,8 @@ class UnquiesceNode(NodeUndo):
     """
 
     name, act, words = "unquiesce_node", "unquiesce", "given its work back"
-    module, on_host = "aerospike", False
+    module = "aerospike"
+    on_host = False
     said = "quiesce-undo: to {}, recluster: to every node"
 
     def do(self, faults: "Faults", node: Node) -> Proof:

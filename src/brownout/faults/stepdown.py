@@ -22,7 +22,8 @@ class StepDownPrimary(NodeFault):
     """
 
     name, act, words, undo = "step_down_primary", "stepdown", "told to step down", "undrain_node"
-    module, on_host, takes_node, stays = "mongodb", False, False, False
+    module = "mongodb"
+    on_host, takes_node, stays = False, False, False
     said = "replSetStepDown to {}: another member takes over"
 
     def objections(self, faults: "Faults", node: Node, catch_up_s: int = 10) -> list[str]:
