@@ -159,4 +159,4 @@ def _resource(objects: Objects, namespace: str, plural: str, spec: dict[str, Any
 
     awaited(established, f"{name} is established")
     made = {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": "shop"}, "spec": spec}
-    return objects.create(in_namespace(namespace, plural), made)
+    return objects.create(in_namespace(namespace, plural, group=f"/apis/{group}/v1"), made)
