@@ -73,7 +73,8 @@ def test_the_kind_of_an_error_says_whether_asking_again_may_help(
 
 
 def test_a_server_that_is_away_is_asked_again_and_each_time_it_is_said_why() -> None:
-    answers, told = iter([Away("closed"), Away("not ready"), None]), []
+    answers = iter([Away("closed"), Away("not ready"), None])
+    told: list[str] = []
 
     def ask() -> str:
         if error := next(answers):

@@ -79,7 +79,7 @@ def only_experiment(manifest: str) -> str:
     return names[0]
 
 
-def marked(engine: Document, namespace: str, mark: str) -> Document:
+def marked(engine: Mapping[str, Any], namespace: str, mark: str) -> Document:
     """Return it active, in `namespace`, and with our mark; nothing else of it is changed."""
     metadata = dict(engine["metadata"])
     annotations = {**(metadata.get("annotations") or {}), MARK: mark}
