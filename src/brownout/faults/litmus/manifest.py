@@ -10,7 +10,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.base.settings_file import parse_yaml, read_text
 
-__all__ = ["MARK", "Document", "experiments_of", "from_file", "from_parts", "marked"]
+__all__ = ["API_VERSION", "MARK", "Document", "experiments_of", "from_file", "from_parts", "marked"]
 __all__ += ["only_experiment", "place"]
 
 Document = dict[str, Any]
