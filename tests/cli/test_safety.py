@@ -207,7 +207,7 @@ def test_a_plan_on_nodes_that_do_not_answer_shows_every_guard(
     said = brownout("plan", "node-kill", "--var", f"cluster={home / 'silent.yaml'}")
     assert said.code == 64
     assert "NO   cluster is whole" in said.out
-    assert "NO   target: no node is primary now" in said.out
+    assert "NO   target: no member is primary now: n1 is silent" in said.out
     assert "kill-the-node" in said.out
 
 

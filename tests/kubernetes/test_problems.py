@@ -8,7 +8,8 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError, MaxRetryError
 
 from brownout.base.errors import HostError
-from brownout.kubernetes.problems import asking, said
+from brownout.kubernetes.problems import Away, Conflict, Missing, asking, said
+from brownout.kubernetes.retrying import persist
 
 _FORBIDDEN = 'pods "db-0" is forbidden: User "me" cannot delete resource "pods" in API group ""'
 
@@ -57,3 +58,42 @@ def test_what_fails_says_what_was_done_where_and_which_role_it_lacks() -> None:
         asking(client, "deleting pod db-0"),
     ):
         raise _exception(403, "Forbidden", json.dumps({"message": _FORBIDDEN}))
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(404, Missing), (409, Conflict), (503, Away), (0, Away), (403, HostError)]
+)
+def test_the_kind_of_an_error_says_whether_asking_again_may_help(
+    status: int, kind: type[HostError]
+) -> None:
+    client = ApiClient(Configuration(host="https://one:6443"))
+    with pytest.raises(HostError) as raised, asking(client, "GET /api"):
+        raise _exception(status, "", "no")
+    assert type(raised.value) is kind
+
+
+def test_a_server_that_is_away_is_asked_again_and_each_time_it_is_said_why() -> None:
+    answers = iter([Away("closed"), Away("not ready"), None])
+    told: list[str] = []
+
+    def ask() -> str:
+        if error := next(answers):
+            raise error
+        return "answer"
+
+    assert persist(ask, 60, (Away,), told.append) == "answer"
+    assert told == ["closed; tried again for 60 s", "not ready; tried again for 60 s"]
+
+
+def test_without_patience_and_for_any_other_error_it_is_asked_once() -> None:
+    asked: list[HostError] = []
+
+    def ask(error: HostError) -> None:
+        asked.append(error)
+        raise error
+
+    with pytest.raises(Away):
+        persist(lambda: ask(Away("closed")), 0, (Away,))
+    with pytest.raises(Conflict):
+        persist(lambda: ask(Conflict("taken")), 60, (Away,))
+    assert len(asked) == 2

@@ -6,7 +6,7 @@ far as somebody else can see it, and does nothing else: no pod is started, nothi
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kubernetes import client
@@ -122,7 +122,7 @@ def operator(
         found.stop()
 
 
-def job_of(fault: Document, engine: Document, on: dict[str, str]) -> Document:
+def job_of(fault: Document, engine: Mapping[str, Any], on: dict[str, str]) -> Document:
     """Return the job that chaos-runner makes of a ChaosExperiment for one of an engine's.
 
     `on` are variables that this machine's processes need, as PATH. The security context is left

@@ -14,7 +14,7 @@ from tests.litmus.standin import operator
 from tests.waiting import await_whole
 
 from brownout import cli
-from brownout.base.errors import ClusterError, Refused
+from brownout.base.errors import ClusterError, HostError, Refused
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.faults import undos
 from brownout.faults.faults import Faults
@@ -246,7 +246,7 @@ def test_what_the_api_server_refuses_is_said_in_its_words(
 ) -> None:
     bare = pod_delete()
     del bare["spec"]["chaosServiceAccount"]
-    with pytest.raises(ClusterError, match=r"422.*chaosServiceAccount: Required value"):
+    with pytest.raises(HostError, match=r"422.*chaosServiceAccount: Required value"):
         faults.do(
             "run_chaos_engine",
             None,
@@ -255,9 +255,9 @@ def test_what_the_api_server_refuses_is_said_in_its_words(
             injected_within_s=5,
         )
     litmus.create_engine(pod_delete())
-    with pytest.raises(ClusterError, match=r"422.*engineState.*\"paused\""):
+    with pytest.raises(HostError, match=r"422.*engineState.*\"paused\""):
         litmus.set_state("web", "paused")
-    with pytest.raises(ClusterError, match=r"403 Forbidden.*infra/litmus/rbac.yaml"):
+    with pytest.raises(HostError, match=r"403 Forbidden.*infra/litmus/rbac.yaml"):
         faults.do(
             "run_chaos_engine",
             None,

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +22,20 @@ from tests.docs.documents import ROOT
 from tests.litmus.conftest import Place
 from tests.waiting import await_whole
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import HostError
 from brownout.databases.adapter import adapter_for
 from brownout.faults.litmus import watching
-from brownout.faults.litmus.api import Conflict, Litmus
+from brownout.faults.litmus.api import Litmus
 from brownout.faults.litmus.engines import litmus_at, result_of
 from brownout.faults.litmus.surroundings import Surroundings
 from brownout.inventory.model import Cluster
+from brownout.kubernetes.problems import Conflict
 from brownout.litmus.conduct import conduct
 from brownout.litmus.reporting import Reporter
 from brownout.litmus.telling import broken_off, started, tell
 
 pytestmark = pytest.mark.kubernetes
-Document = dict[str, Any]
+Document = Mapping[str, Any]
 GENTLY = "streams.lookups.rate=80,streams.orders.rate=60"
 ENGINE = "brownout-node-kill"
 
@@ -42,7 +43,7 @@ ENGINE = "brownout-node-kill"
 def engine_of_the_chart(namespace: str, *extra: Document, **comparators: str) -> Document:
     """The chart's engine, with other figures in its probes."""
     path = ROOT / "infra/litmus/faults/brownout/node-kill/engine.yaml"
-    engine: Document = yaml.safe_load(path.read_text())
+    engine: dict[str, Any] = yaml.safe_load(path.read_text())
     engine["metadata"]["namespace"] = namespace
     (experiment,) = engine["spec"]["experiments"]
     for probe in experiment["spec"]["probe"]:
@@ -197,7 +198,7 @@ def test_without_its_engine_or_its_rights_it_says_so_and_runs_nothing(
     with contextlib.closing(litmus_at(place.where(place.driver))) as driver:
         driver.create_engine(engine_of_the_chart(place.namespace))
         reporter = Reporter(driver, here(place), 5, print)
-        with pytest.raises(ClusterError, match=r"403 Forbidden.*infra/litmus/rbac.yaml"):
+        with pytest.raises(HostError, match=r"403 Forbidden.*infra/litmus/rbac.yaml"):
             reporter.tell(started([]))
 
 
@@ -363,7 +364,7 @@ def test_one_that_stays_away_is_an_error_and_not_silence(
     door.close()
     with contextlib.closing(litmus_at(place.where(kubeconfig), 0.0)) as far:
         reporter._litmus = far
-        with pytest.raises(ClusterError, match="does not answer"):
+        with pytest.raises(HostError, match="does not answer"):
             reporter.tell(broken_off("NOT_RUN", "why"))
 
 

@@ -4,7 +4,6 @@ import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from brownout.base.waiting import wait_until
@@ -58,12 +57,7 @@ class Lock:
     def __enter__(self) -> Self:
         return self if self._handle is not None else self.take()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def _try(self) -> bool:

@@ -6,20 +6,20 @@ A path is what `brownout plan` prints, too:
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from kubernetes.client import ApiClient
 from kubernetes.client.exceptions import ApiException
 
-from brownout.base.errors import HostError
-from brownout.kubernetes.problems import MISSING, asking
+from brownout.kubernetes.problems import ROLE, Away, Missing, asking
+from brownout.kubernetes.retrying import persist
 
-__all__ = ["Conflict", "Object", "Objects", "in_namespace"]
+__all__ = ["Object", "Objects", "in_namespace"]
 
 Object = Mapping[str, Any]
+T = TypeVar("T")
 
-_CONFLICT = 409
 _GROUPS = {
     "events": "/api/v1",
     "jobs": "/apis/batch/v1",
@@ -30,10 +30,6 @@ _GROUPS = {
 }
 
 
-class Conflict(HostError):
-    """Somebody else changed the object meanwhile; reading it again and another try may succeed."""
-
-
 def in_namespace(namespace: str, kind: str, name: str = "", *, group: str = "") -> str:
     """Return the path of `kind` (as `pods`), or of one of them; `group` is that of no usual one."""
     path = f"{group or _GROUPS[kind]}/namespaces/{namespace}/{kind}"
@@ -41,10 +37,14 @@ def in_namespace(namespace: str, kind: str, name: str = "", *, group: str = "") 
 
 
 class Objects:
-    """Asks one API server; every method raises `HostError` with what it was asked and said."""
+    """Asks one API server; every method raises `HostError` with what it was asked and said.
 
-    def __init__(self, client: ApiClient) -> None:
-        self._client = client
+    While the server is `Away`, what may be asked twice is asked again for `patience_s` seconds.
+    The hint of a refusal names `role`, which gives the rights.
+    """
+
+    def __init__(self, client: ApiClient, patience_s: float = 0.0, role: str = ROLE) -> None:
+        self._client, self._patience_s, self._role = client, patience_s, role
 
     @property
     def server(self) -> str:
@@ -53,26 +53,28 @@ class Objects:
 
     def find(self, path: str) -> Object | None:
         """Return an object; None if there is none."""
-        with asking(self._client, f"GET {path}"):
-            try:
-                return self._call("GET", path)
-            except ApiException as error:
-                if error.status == MISSING:
-                    return None
-                raise
+        try:
+            return self._again(lambda: self._call("GET", path))
+        except Missing:
+            return None
 
     def listed(self, path: str, **query: str) -> list[Object]:
         """Return all of a list, asked with a query such as `labelSelector`."""
-        with asking(self._client, f"GET {path}"):
-            return list(self._call("GET", path, query=query).get("items") or [])
+        found = self._again(lambda: self._call("GET", path, query=query))
+        return list(found.get("items") or [])
 
     def create(self, path: str, body: Object) -> Object:
         """Make an object; one that exists under the name is a `Conflict`."""
-        return self._change("POST", path, body)
+        return self._call("POST", path, body=body)
+
+    def replace(self, path: str, body: Object) -> Object:
+        """Write over an object, where it still has the `resourceVersion` of `body`."""
+        return self._call("PUT", path, body=body)
 
     def merge(self, path: str, body: Object) -> Object:
         """Change an object by a merge patch; with a `resourceVersion` in it only that version."""
-        return self._change("PATCH", path, body, "application/merge-patch+json")
+        content = "application/merge-patch+json"
+        return self._again(lambda: self._call("PATCH", path, body=body, content=content))
 
     def delete(
         self, path: str, uid: str, grace_s: int | None = None, *, owned: bool = False
@@ -81,26 +83,15 @@ class Objects:
 
         With `owned` what belongs to it goes too, afterwards, as the pods of a Job do.
         """
+        options = _deletion(uid, grace_s, owned=owned)
         try:
-            self._change("DELETE", path, _deletion(uid, grace_s, owned=owned))
-        except HostError as error:
-            cause = error.__cause__
-            if isinstance(cause, ApiException) and cause.status == MISSING:
-                return False
-            raise
+            self._again(lambda: self._call("DELETE", path, body=options))
+        except Missing:
+            return False
         return True
 
-    def _change(
-        self, method: str, path: str, body: Object, content: str = "application/json"
-    ) -> Object:
-        with asking(self._client, f"{method} {path}"):
-            try:
-                return self._call(method, path, body=body, content=content)
-            except ApiException as error:
-                if error.status != _CONFLICT:
-                    raise
-                conflict = error
-        raise Conflict(f"kubernetes: {method} {path}: it is another one by now") from conflict
+    def _again(self, ask: Callable[[], T]) -> T:
+        return persist(ask, self._patience_s, (Away,))
 
     def _call(
         self,
@@ -120,10 +111,11 @@ class Objects:
             body=body,
             auth_settings=["BearerToken"],
         )
-        response = self._client.call_api(*request)
-        data = response.read()
-        if not 200 <= response.status <= 299:
-            raise ApiException(http_resp=response)
+        with asking(self._client, f"{method} {path}", self._role):
+            response = self._client.call_api(*request)
+            data = response.read()
+            if not 200 <= response.status <= 299:
+                raise ApiException(http_resp=response)
         found = json.loads(data)
         return found if isinstance(found, dict) else {}
 

@@ -13,17 +13,37 @@ from urllib3.exceptions import HTTPError
 
 from brownout.base.errors import HostError
 
-__all__ = ["MISSING", "asking", "said"]
+__all__ = ["ROLE", "Away", "Conflict", "Missing", "asking", "said"]
 
-#: The status of an answer about what does not exist.
-MISSING = 404
+#: What gives the rights that most calls need, as the hint of a refusal names it.
+ROLE = "infra/kubernetes/rbac, docs/kubernetes.md"
 
 #: How websocket-client words an answer that is no switch to its protocol, headers in the middle.
 _HANDSHAKE = re.compile(r"Handshake status (\d+) (.*?) -\+-\+- .* -\+-\+- (.*)", re.DOTALL)
 _HINTS = {
     401: "the login of the kubeconfig, or the token of the service account, is not accepted",
-    403: "give it the Role for this (infra/kubernetes/rbac, docs/kubernetes.md)",
     404: "is the namespace right, and is it installed there?",
+    409: "somebody else made or changed it meanwhile",
+    422: "the words of the API server say which field it does not take",
+}
+
+
+class Away(HostError):
+    """The API server, or what stands before it, is not ready now; asking again may help."""
+
+
+class Conflict(HostError):
+    """Somebody else made or changed the object meanwhile; reading it again may help."""
+
+
+class Missing(HostError):
+    """There is nothing of that name, or the API server does not know the kind."""
+
+
+_KINDS: dict[int, type[HostError]] = {
+    404: Missing,
+    409: Conflict,
+    **dict.fromkeys((0, 408, 429, 500, 502, 503, 504), Away),
 }
 
 
@@ -41,20 +61,22 @@ def said(error: BaseException) -> str:
 
 
 @contextmanager
-def asking(client: ApiClient, what: str) -> Iterator[None]:
+def asking(client: ApiClient, what: str, role: str = ROLE) -> Iterator[None]:
     """Turn what a call of `client` raises into a `HostError`; `what` is done, as `deleting …`.
 
-    A caller who can go on without an answer catches its `ApiException` within.
+    It is `Away`, `Conflict` or `Missing` where a caller may go on. `role` is what gives the right.
     """
     host = client.configuration.host
     try:
         yield
     except ApiException as error:
-        hint = _HINTS.get(_answered(error)[0], "")
-        raise HostError(f"kubernetes: {what}: the API server at {host} says {said(error)}", hint) \
-            from error  # fmt: skip
+        status = _answered(error)[0]
+        hint = f"give it the Role for this ({role})" if status == 403 else _HINTS.get(status, "")
+        raise _KINDS.get(status, HostError)(
+            f"kubernetes: {what}: the API server at {host} says {said(error)}", hint
+        ) from error
     except (HTTPError, OSError) as error:
-        raise HostError(
+        raise Away(
             f"kubernetes: {what}: the API server at {host} does not answer: {said(error)}",
             "is it running, and is the address in the kubeconfig right?",
         ) from error

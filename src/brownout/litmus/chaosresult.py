@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brownout.faults.litmus.surroundings import Surroundings
+from brownout.faults.litmus.watching import experiment_status
 from brownout.litmus.telling import Told, with_history
 
 __all__ = ["RUN", "chaosresult", "is_of_our_job", "says_so"]
@@ -59,17 +60,12 @@ def says_so(result: Document | None, told: Told, run: str) -> bool:
     if result is None:
         return False
     noted = (result["metadata"].get("annotations") or {}).get(RUN)
-    return noted == run and _status(result).get("verdict") == told.verdict
+    return noted == run and experiment_status(result).get("verdict") == told.verdict
 
 
 def is_of_our_job(result: Document | None, labels: Mapping[str, str]) -> bool:
     """Say whether a pod of the same job wrote that it runs, and never what came of it."""
-    if result is None or _status(result).get("phase") != "Running":
+    if result is None or experiment_status(result).get("phase") != "Running":
         return False
     theirs = result["metadata"].get("labels") or {}
     return any(name in labels and theirs.get(name) == labels[name] for name in _JOB)
-
-
-def _status(result: Document) -> Document:
-    found: Document = (result.get("status") or {}).get("experimentStatus") or {}
-    return found

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from brownout.base import catalog
+from brownout.faults.litmus.manifest import API_VERSION
 from brownout.judge import slo
 from brownout.litmus.chart_parts import ACCOUNT, FAULTS, IMAGE, VARIABLES, Fault, rbac, runner_rules
 from brownout.litmus.chart_text import documents, text
@@ -24,7 +25,6 @@ __all__ = ["chart"]
 
 Document = dict[str, Any]
 CATEGORY = "brownout"
-_API = "litmuschaos.io/v1alpha1"
 _MIN_KUBERNETES = "1.28.0"
 
 
@@ -54,7 +54,7 @@ def _fault(fault: Fault, image: str, version: str) -> Document:
         "app.kubernetes.io/version": version,
     }
     return {
-        "apiVersion": _API,
+        "apiVersion": API_VERSION,
         "description": {"message": f"{fault.text}\n"},
         "kind": "ChaosExperiment",
         "metadata": {
@@ -96,7 +96,7 @@ def _engine(fault: Fault) -> Document:
     limits = slo.file_limits(fault.name, fault.database)
     probes = definitions(limits, "cmdProbe", None, "", fault.name)
     return {
-        "apiVersion": _API,
+        "apiVersion": API_VERSION,
         "kind": "ChaosEngine",
         "metadata": {"name": f"brownout-{fault.name}", "namespace": "litmus"},
         "spec": {
@@ -172,7 +172,7 @@ def _category(version: str) -> Document:
 
 def _head(name: str, version: str) -> Document:
     return {
-        "apiVersion": _API,
+        "apiVersion": API_VERSION,
         "kind": "ChartServiceVersion",
         "metadata": {
             "name": name,

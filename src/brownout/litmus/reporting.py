@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from brownout.base.errors import BrownoutError, ClusterError
-from brownout.faults.litmus.api import Away, Conflict, Litmus, persist
+from brownout.faults.litmus.api import Litmus
 from brownout.faults.litmus.surroundings import Surroundings
+from brownout.kubernetes.problems import Away, Conflict
+from brownout.kubernetes.retrying import persist
 from brownout.litmus.chaosresult import chaosresult, is_of_our_job, says_so
 from brownout.litmus.telling import Told
 
@@ -35,7 +37,7 @@ class Reporter:
     def tell(self, told: Told) -> None:
         """Write it to the ChaosResult, and the events that litmus-go writes.
 
-        Raises `ClusterError` where it could not be written in time.
+        Raises `HostError` where it could not be written in time.
         """
         written = self._persist(lambda: self._write(told))
         message = f"experiment: {self._here.experiment}, Result: {told.verdict}"

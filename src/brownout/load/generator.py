@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from queue import Empty, Queue
-from types import TracebackType
 from typing import Any, Final, Self
 
 from brownout.base.errors import GeneratorError
@@ -214,12 +213,7 @@ class Generator:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _collect(self) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brownout.databases.aerospike.racks import command, on_rack, problem, rack_ids
+from brownout.databases.aerospike.racks import command, problem, rack_ids
 from brownout.databases.aerospike.view import View
 from brownout.inventory.model import Node
 
@@ -28,15 +28,6 @@ def views(answer: str, factor: str = "2") -> list[View]:
 def test_the_servers_say_who_is_on_which_rack() -> None:
     assert rack_ids(TWO) == {"A1": "1", "A2": "2", "A3": "1", "A4": "2"}
     assert rack_ids(f"{TWO}:roster_rack_9=A1") == rack_ids(TWO)
-
-
-def test_the_inventory_says_it_too() -> None:
-    found = on_rack(nodes("r1", "r2", "r1", ""))
-
-    assert {rack: [node.name for node in on] for rack, on in found.items()} == {
-        "r1": ["n1", "n3"],
-        "r2": ["n2"],
-    }
 
 
 def test_a_rack_can_be_lost_where_both_agree_whatever_the_names_are() -> None:

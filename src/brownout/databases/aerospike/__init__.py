@@ -1,7 +1,7 @@
 """Aerospike: the adapter, on the nodes' own info protocol.
 
 `adapter` is what every other part uses, `panel` asks all nodes, `view` what a node says and what
-follows from all of them, `figures` sums it up, `choosing` who is meant by a target, `scenarios`
+follows from all of them, `figures` sums it up, `choice` who is meant by a target, `scenarios`
 what can be done at all, `info` how a node is asked, `conf` what its configuration file says and
 `storage` where it keeps its data. `quiescing` takes a node out of service, `idle` waits until it
 serves nobody. `options` is what a workload may say, `lab` makes clusters of processes here.
@@ -27,7 +27,7 @@ __all__ = ["AEROSPIKE"]
 
 
 def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.aerospike.choosing import check
+    from brownout.databases.aerospike.choice import check
 
     check(select, cluster)
 

@@ -7,7 +7,7 @@ from typing import Any
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
 from brownout.databases.adapter import Adapter, Member, Milestone, MilestoneState, Support
 from brownout.databases.aerospike import idle, objections, quiescing, scenarios, storage
-from brownout.databases.aerospike.choosing import choose
+from brownout.databases.aerospike.choice import choose
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.resizing import ResizingPart
 from brownout.databases.aerospike.view import (

@@ -6,18 +6,12 @@ from brownout.databases.aerospike.info import is_error
 from brownout.databases.aerospike.view import View
 from brownout.inventory.model import Node
 
-__all__ = ["command", "on_rack", "problem", "rack_ids"]
+__all__ = ["command", "problem", "rack_ids"]
 
 
 def command(namespace: str) -> str:
     """Return what asks a node for the racks of a namespace."""
     return f"racks:namespace={namespace}"
-
-
-def on_rack(nodes: Sequence[Node]) -> dict[str, list[Node]]:
-    """Return the nodes of each rack of the inventory, `{"r1": [n1, n3], "r2": [n2, n4]}`."""
-    names = sorted({node.rack for node in nodes if node.rack})
-    return {name: [node for node in nodes if node.rack == name] for name in names}
 
 
 def rack_ids(answer: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 from brownout.inventory.connection import Tls
 from brownout.inventory.model import Cluster
 
-__all__ = ["Access", "access"]
+__all__ = ["Access", "access", "load_spec"]
 
 #: URI options that concern the set and not one member of it.
 _OF_THE_SET = frozenset({"replicaset", "directconnection", "loadbalanced", "srvmaxhosts"})
@@ -88,6 +88,12 @@ def access(cluster: Cluster) -> Access:
             else {"authSource": auth.source}
         )
     return Access(_uri(scheme, hosts, path, options), options, user, password, connection.tls)
+
+
+def load_spec(cluster: Cluster) -> dict[str, Any]:
+    """Return how the load generator connects: driver, connection with secrets, options."""
+    options = {"write_concern": "majority", **cluster.connection.options}
+    return {"driver": "mongodb", "connection": access(cluster).generator(), "options": options}
 
 
 def _parts(uri: str) -> tuple[str, str, str, str, str, dict[str, str]]:

@@ -7,6 +7,7 @@ from typing import Any
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
 from brownout.databases.mongodb import choice, milestones, storage
+from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adjusting import SetAdjusting
 from brownout.databases.mongodb.connected import POLL_PATIENCE_S
 from brownout.databases.mongodb.link import Link
@@ -84,12 +85,7 @@ class MongoAdapter(SetResizing, SetAdjusting):
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
-        options = {"write_concern": "majority", **self._cluster.connection.options}
-        return {
-            "driver": "mongodb",
-            "connection": self._access.generator(),
-            "options": options,
-        }
+        return load_spec(self._cluster)
 
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return in words what would be lost if `nodes` lost their data; see `milestones`."""

@@ -1,15 +1,13 @@
-"""Choosing nodes by what they are now. Pure: the same members and seed give the same nodes."""
+"""Which nodes a target means. Pure."""
 
-import random
 from collections.abc import Mapping, Sequence
 
-from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Member
+from brownout.databases.choice import ROLES, all_serving, of_rack, of_role, one
 from brownout.inventory.model import Cluster
 
 __all__ = ["check", "choose"]
-
-ROLES = ("primary", "secondary")
 
 
 def choose(
@@ -25,47 +23,20 @@ def choose(
     names = [member.node for member in members]
     if select in names:
         return [select]
-    if select == "random":
-        return _one(members, "serves", [m.node for m in members if m.healthy], seed)
-    if select in ROLES:
-        return _one(members, f"is {select}", _of_role(members, select), seed)
+    if select in (*ROLES, "random"):
+        return [one(members, select, seed)]
     role = select.removeprefix("role=")
     if role != select and role in ROLES:
-        found = _of_role(members, role)
-        return found or _one(members, f"is {role}", found, seed)
+        return of_role(members, role) or [one(members, role, seed)]
     known = sorted({racks[name] for name in names if racks.get(name)})
-    if known and select == "rack":
-        return _of_rack(members, None, racks, seed)
     rack = select.removeprefix("rack=")
-    if rack != select and rack in known:
-        return _of_rack(members, rack, racks, seed)
+    if known and (select == "rack" or (rack != select and rack in known)):
+        return of_rack(members, "" if select == "rack" else rack, racks, seed)
     choices = f", rack or rack= one of {', '.join(known)}" if known else ""
     raise ConfigurationError(
         f"target: found {select!r}, wanted a node ({', '.join(names)}), primary, secondary, "
         f"random, role=primary or role=secondary{choices}"
     )
-
-
-def _of_rack(
-    members: Sequence[Member], rack: str | None, racks: Mapping[str, str], seed: int
-) -> list[str]:
-    """Return who serves in `rack`; for None in a rack where somebody does, drawn by the seed."""
-    serving = [member.node for member in members if member.healthy and racks.get(member.node)]
-    there = sorted({racks[name] for name in serving})
-    drawn = rack or _one(members, "of a rack serves", there, seed)[0]
-    found = [name for name in serving if racks[name] == drawn]
-    return found or _one(members, f"in rack {drawn} serves", found, seed)
-
-
-def _of_role(members: Sequence[Member], role: str) -> list[str]:
-    return [member.node for member in members if member.role == role]
-
-
-def _one(members: Sequence[Member], wanted: str, found: list[str], seed: int) -> list[str]:
-    if not found:
-        states = ", ".join(f"{member.node} is {member.state}" for member in members)
-        raise ClusterError(f"no member {wanted} now: {states}")
-    return [random.Random(seed).choice(found)]
 
 
 def check(select: str, cluster: Cluster) -> None:
@@ -76,7 +47,4 @@ def check(select: str, cluster: Cluster) -> None:
         wanted = f"one of the shards {', '.join(shards)}" if shards else "no `@`: it has no shards"
         raise ConfigurationError(f"target: found {select!r}, wanted {wanted}")
     nodes = [node for node in cluster.nodes if not at or node.shard == shard]
-    roles = ["primary", *["secondary"] * len(nodes)]
-    serving = [Member(node.name, node.address, role, role, True)
-               for node, role in zip(nodes, roles, strict=False)]  # fmt: skip
-    choose(what, serving, 1, {node.name: node.rack for node in cluster.nodes})
+    choose(what, all_serving(nodes), 1, {node.name: node.rack for node in cluster.nodes})

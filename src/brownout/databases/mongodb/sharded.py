@@ -11,7 +11,7 @@ from typing import Any, Self
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
 from brownout.databases.mongodb import choice, sharding
-from brownout.databases.mongodb.access import access
+from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.inventory.atlas import BY_ATLAS
 from brownout.inventory.model import Cluster, Node
@@ -132,9 +132,7 @@ class ShardedAdapter:
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: through the routers."""
-        options = {"write_concern": "majority", **self._cluster.connection.options}
-        connection = access(self._cluster).generator()
-        return {"driver": "mongodb", "connection": connection, "options": options}
+        return load_spec(self._cluster)
 
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return in words what the shards would lose if `nodes` lost their data."""

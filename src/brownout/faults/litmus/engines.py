@@ -10,16 +10,18 @@ stopped no milestone counts, and a run that dies owes that it is stopped.
 import os
 import time
 import uuid
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.problems import from_validation
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Support
 from brownout.databases.lacking import still_lacks
 from brownout.faults import guards
@@ -42,7 +44,8 @@ __all__ += ["result_of"]
 _POLL_S = 0.5
 _STOPPED_WITHIN_S = 600.0
 _AWAY_S = 120.0
-Document = dict[str, Any]
+Document = Mapping[str, Any]
+T = TypeVar("T")
 Stopped = Callable[[], bool]
 
 
@@ -120,7 +123,7 @@ class RunChaosEngine(Fault):
 
             def do() -> Proof:
                 if there is not None:
-                    _remove(litmus, name, faults.stopped)
+                    _remove(litmus, there, faults.stopped)
                 return _injected(litmus, litmus.create_engine(made), within_s, faults.stopped)
 
             leaves = PendingUndo(self.undo, None, setting, value)
@@ -184,28 +187,43 @@ def _check(faults: "Faults", objections: list[str]) -> None:
 def _injected(litmus: "Litmus", engine: Document, within_s: float, stopped: Stopped) -> Proof:
     """Wait until it injects, by its own word."""
     name, uid = engine["metadata"]["name"], engine["metadata"]["uid"]
-    began = before = time.monotonic()
-    while True:
-        now = time.monotonic()
+    began = time.monotonic()
+
+    def look() -> str:
+        if litmus.injected(uid):
+            return "event ChaosInject"
         results = _results(litmus, engine)
-        seen = "event ChaosInject" if litmus.injected(uid) else ""
-        seen = seen or watching.injected_by(results, uid)
-        if seen:
-            told = {"engine": name, "uid": uid, "seen": seen, "after_s": round(now - began, 3)}
-            return Proof(now, now - before, told)
-        engine = litmus.engine(name) or engine
-        never = watching.complaints(engine, results)
-        if never or watching.is_over(engine):
-            why = "; ".join(never) or f"it is {watching.is_over(engine)}"
+        if seen := watching.injected_by(results, uid):
+            return seen
+        now = litmus.engine(name) or engine
+        never = watching.complaints(now, results)
+        if never or watching.is_over(now):
+            why = "; ".join(never) or f"it is {watching.is_over(now)}"
             raise ClusterError(f"ChaosEngine `{name}`: nothing was injected: {why}")
-        if now - began > within_s or stopped():
-            raise ClusterError(
-                f"ChaosEngine `{name}`: nothing was injected {now - began:.0f} s after it was "
-                "created",
-                "is Litmus's operator running, and may it act in this namespace?",
-            )
-        before = now
-        time.sleep(_POLL_S)
+        return ""
+
+    seen, at, since = _timed(look, within_s, bool, stopped)
+    if not seen:
+        raise ClusterError(
+            f"ChaosEngine `{name}`: nothing was injected {at - began:.0f} s after it was created",
+            "is Litmus's operator running, and may it act in this namespace?",
+        )
+    told = {"engine": name, "uid": uid, "seen": seen, "after_s": round(at - began, 3)}
+    return Proof(at, at - since, told)
+
+
+def _timed(
+    look: Callable[[], T], within_s: float, so: Callable[[T], object], stopped: Stopped
+) -> tuple[T, float, float]:
+    """Wait as `wait_until` does; return what was seen, when, and since when it may have been so."""
+    begun = deque([time.monotonic()], maxlen=2)
+
+    def timed() -> T:
+        begun.append(time.monotonic())
+        return look()
+
+    found = wait_until(timed, within_s, _POLL_S, so=so, stopped=stopped)
+    return found, time.monotonic(), begun[0]
 
 
 def litmus_at(where: Where, patience_s: float = _AWAY_S) -> "Litmus":
@@ -229,23 +247,26 @@ def litmus_at(where: Where, patience_s: float = _AWAY_S) -> "Litmus":
     return Litmus(connect(access), access.namespace, patience_s)
 
 
-def await_completed(where: Where, name: str, within_s: float, stopped: Stopped) -> Document:
+def await_completed(where: Where, name: str, within_s: float, stopped: Stopped) -> dict[str, Any]:
     """Wait until an engine is completed or stopped; return how, and what came of it."""
     began = time.monotonic()
     with closing(litmus_at(where)) as litmus:
-        while True:
+
+        def look() -> Document:
             engine = litmus.engine(name)
             if engine is None:
                 raise ClusterError(f"namespace `{where.namespace}`: no ChaosEngine `{name}`")
-            waited = round(time.monotonic() - began, 3)
-            if over := watching.is_over(engine):
-                return {**_seen(litmus, engine, over), "waited_s": waited}
-            if waited > within_s or stopped():
-                raise ClusterError(f"ChaosEngine `{name}`: goes on after {waited:.0f} s")
-            time.sleep(_POLL_S)
+            return engine
+
+        engine = wait_until(look, within_s, _POLL_S, so=watching.is_over, stopped=stopped)
+        waited_s = round(time.monotonic() - began, 3)
+        over = watching.is_over(engine)
+        if not over:
+            raise ClusterError(f"ChaosEngine `{name}`: goes on after {waited_s:.0f} s")
+        return {**_seen(litmus, engine, over), "waited_s": waited_s}
 
 
-def result_of(where: Where, engine: str, experiment: str) -> Document:
+def result_of(where: Where, engine: str, experiment: str) -> dict[str, Any]:
     """Return what the ChaosResult of an experiment of an engine says; see `watching.summary`."""
     name = result_name(engine, experiment)
     with closing(litmus_at(where)) as litmus:
@@ -278,14 +299,14 @@ def _taken(there: Document | None, setting: str) -> list[str]:
     return [] if watching.is_over(there) else [f"the ChaosEngine {setting} of another run goes on"]
 
 
-def _remove(litmus: "Litmus", name: str, stopped: Stopped) -> None:
+def _remove(litmus: "Litmus", engine: Document, stopped: Stopped) -> None:
     """Remove an engine of ours that is over, and wait until its operator has let it go."""
-    litmus.delete_engine(name)
-    deadline = time.monotonic() + _STOPPED_WITHIN_S
-    while litmus.engine(name) is not None:
-        if time.monotonic() > deadline or stopped():
-            raise ClusterError(f"ChaosEngine `{name}`: the earlier one does not go")
-        time.sleep(_POLL_S)
+    name = engine["metadata"]["name"]
+    litmus.delete_engine(engine)
+    if not wait_until(
+        lambda: litmus.engine(name) is None, _STOPPED_WITHIN_S, _POLL_S, stopped=stopped
+    ):
+        raise ClusterError(f"ChaosEngine `{name}`: the earlier one does not go")
 
 
 def _stopped(litmus: "Litmus", name: str, mark: str, within_s: float) -> Proof:
@@ -296,19 +317,18 @@ def _stopped(litmus: "Litmus", name: str, mark: str, within_s: float) -> Proof:
     if over := watching.is_over(engine):
         return Proof(began, 0.0, _seen(litmus, engine, over), already=True)
     litmus.set_state(name, "stop")
-    before = began
-    while True:
-        now, engine = time.monotonic(), litmus.engine(name)
-        over = watching.is_over(engine) if engine else "gone"
-        if over:
-            return Proof(now, now - before, _seen(litmus, engine, over))
-        if now - began > within_s:
-            raise ClusterError(
-                f"ChaosEngine `{name}`: was told to stop, and is not {within_s:.0f} s later",
-                "is Litmus's operator running? What it broke may still be broken",
-            )
-        before = now
-        time.sleep(_POLL_S)
+    engine, at, since = _timed(lambda: litmus.engine(name), within_s, _over, lambda: False)
+    over = _over(engine)
+    if not over:
+        raise ClusterError(
+            f"ChaosEngine `{name}`: was told to stop, and is not {within_s:.0f} s later",
+            "is Litmus's operator running? What it broke may still be broken",
+        )
+    return Proof(at, at - since, _seen(litmus, engine, over))
+
+
+def _over(engine: Document | None) -> str:
+    return watching.is_over(engine) if engine else "gone"
 
 
 def _is_marked(engine: Document, mark: str) -> bool:

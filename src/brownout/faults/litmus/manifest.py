@@ -10,7 +10,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.base.settings_file import parse_yaml, read_text
 
-__all__ = ["MARK", "Document", "experiments_of", "from_file", "from_parts", "marked"]
+__all__ = ["API_VERSION", "MARK", "Document", "experiments_of", "from_file", "from_parts", "marked"]
 __all__ += ["only_experiment", "place"]
 
 Document = dict[str, Any]
@@ -79,7 +79,7 @@ def only_experiment(manifest: str) -> str:
     return names[0]
 
 
-def marked(engine: Document, namespace: str, mark: str) -> Document:
+def marked(engine: Mapping[str, Any], namespace: str, mark: str) -> Document:
     """Return it active, in `namespace`, and with our mark; nothing else of it is changed."""
     metadata = dict(engine["metadata"])
     annotations = {**(metadata.get("annotations") or {}), MARK: mark}

@@ -6,7 +6,15 @@ created ──▶ injected (event ChaosInject, or a target's chaosStatus) ──
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["complaints", "injected_by", "is_over", "summary", "targets_of", "verdict_of"]
+__all__ = [
+    "complaints",
+    "experiment_status",
+    "injected_by",
+    "is_over",
+    "summary",
+    "targets_of",
+    "verdict_of",
+]
 
 Document = Mapping[str, Any]
 _HIT = frozenset({"injected", "reverted"})
@@ -57,7 +65,7 @@ def complaints(engine: Document, results: Iterable[Document]) -> list[str]:
         if each.get("status") in _NEVER
     ]
     for result in results:
-        status = (result.get("status") or {}).get("experimentStatus") or {}
+        status = experiment_status(result)
         if _uid(result) == engine["metadata"]["uid"] and status.get("verdict") == "Error":
             output = status.get("errorOutput") or {}
             reason = output.get("reason") or "it says no reason"
@@ -67,8 +75,13 @@ def complaints(engine: Document, results: Iterable[Document]) -> list[str]:
 
 def verdict_of(result: Document | None) -> str:
     """Return its verdict, `Awaited` while there is none."""
-    status = ((result or {}).get("status") or {}).get("experimentStatus") or {}
-    return str(status.get("verdict") or "Awaited")
+    return str(experiment_status(result).get("verdict") or "Awaited")
+
+
+def experiment_status(result: Document | None) -> Document:
+    """Return what a ChaosResult says of its experiment; empty while it says nothing."""
+    found: Document = ((result or {}).get("status") or {}).get("experimentStatus") or {}
+    return found
 
 
 def summary(result: Document) -> dict[str, Any]:
@@ -78,7 +91,7 @@ def summary(result: Document) -> dict[str, Any]:
     "probes": {"recovery-time": "Passed"}, "targets": {"pod/web-0": "reverted"}}`
     """
     status = result.get("status") or {}
-    said = status.get("experimentStatus") or {}
+    said = experiment_status(result)
     error = said.get("errorOutput") or {}
     return {
         "phase": said.get("phase"),

@@ -12,7 +12,8 @@ until the finalizer is taken off.
 import time
 
 from brownout.base.errors import HostError
-from brownout.kubernetes.objects import Conflict, Objects, in_namespace
+from brownout.kubernetes.objects import Objects, in_namespace
+from brownout.kubernetes.problems import Conflict
 from brownout.machine.kubernetes import pod as pods
 from brownout.machine.kubernetes.pod import HELD, Pod
 

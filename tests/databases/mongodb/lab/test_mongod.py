@@ -65,7 +65,7 @@ def test_where_none_is_found_every_place_and_the_way_out_are_named() -> None:
             "does not start: error while loading shared libraries: libcrypto.so.3",
         ),
         ("exit 3", "does not start: exit 3"),
-        ("echo something else", "does not start: something else"),
+        ("echo something else", "says 'something else', wanted a mongod"),
     ],
 )
 def test_one_that_does_not_start_is_named_with_its_reason_and_not_replaced(

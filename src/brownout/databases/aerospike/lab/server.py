@@ -1,22 +1,22 @@
 """Finding what plays the Aerospike node: a real `asd` where there is one, else our stand-in."""
 
 import os
-import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import ClusterError
 from brownout.databases.aerospike.lab.settings import AerospikeLab
-from brownout.databases.lab import beside
+from brownout.databases.lab import beside, programs
 
 __all__ = ["STAND_IN", "VARIABLE", "Server", "find_server"]
 
 #: Names an asd; or `stand-in`, not to take a real one that is there.
 VARIABLE = "BROWNOUT_ASD"
 STAND_IN = "stand-in"
+#: The Enterprise Edition wants a key file for its features, which a lab does not have.
+_SAYS = r"Aerospike Community Edition build \d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def find_server() -> Server:
     """
     problems = []
     for source, program in _real():
-        problem = _problem(program)
+        problem = programs.problem(program, _SAYS, "an Aerospike Community Edition")
         if problem is None:
             return Server(program, stand_in=False)
         problems.append(f"{source}: {problem}")
@@ -66,22 +66,3 @@ def _real() -> Iterator[tuple[str, Path]]:
     on_path = shutil.which("asd")
     if on_path:
         yield "asd on PATH", Path(on_path)
-
-
-def _problem(program: Path) -> str | None:
-    """Return why a program is no asd for a lab; None if it is one.
-
-    The Enterprise Edition wants a key file for its features, which a lab does not have.
-    """
-    if not program.is_file():
-        return f"`{program}` is not a file"
-    try:
-        done = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=30, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"`{program}` does not start: {getattr(error, 'strerror', None) or error}"
-    said = (done.stdout or done.stderr).strip() or f"exit {done.returncode}"
-    if done.returncode != 0 or not re.search(r"Aerospike Community Edition build \d", said):
-        return f"`{program}` says {said.splitlines()[0]!r}, wanted an Aerospike Community Edition"
-    return None

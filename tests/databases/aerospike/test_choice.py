@@ -4,17 +4,17 @@ import pytest
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Member
-from brownout.databases.aerospike.choosing import choose
+from brownout.databases.aerospike.choice import choose
 from brownout.inventory.model import Node
 
 NODES = [Node(name=f"n{n}", address=f"h{n}:3000", rack=f"r{n % 2}") for n in range(1, 6)]
 
 
 def members(sick: str = "") -> list[Member]:
-    return [
-        Member(n.name, n.address, "primary" if n.name == "n5" else "secondary", "", n.name != sick)
-        for n in NODES
-    ]
+    """As `view.member_of` has them: who is not in the cluster has no role."""
+    roles = {**dict.fromkeys(("n1", "n2", "n3", "n4"), "secondary"), "n5": "primary"}
+    roles[sick] = "unknown"
+    return [Member(n.name, n.address, roles[n.name], "in cluster", n.name != sick) for n in NODES]
 
 
 def chosen(select: str, seed: int = 1, sick: str = "") -> list[str]:
@@ -55,5 +55,5 @@ def test_without_racks_in_the_inventory_none_can_be_meant() -> None:
 
 
 def test_a_role_that_nobody_has_now_is_an_error_of_the_cluster() -> None:
-    with pytest.raises(ClusterError, match="no node is primary now"):
+    with pytest.raises(ClusterError, match="no member is primary now: n1 is"):
         chosen("primary", sick="n5")
