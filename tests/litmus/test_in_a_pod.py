@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from kubernetes import client
+from tests import chaos_runner as chaos
 from tests.docs.documents import ROOT
 from tests.litmus.conftest import Place, place_in
 from tests.litmus.standin import job_of
@@ -37,7 +38,7 @@ KEPT = "/var/lib/brownout"
 GIVEN = {
     "BROWNOUT_WORKLOAD": "lab",
     "BROWNOUT_LOAD": "streams.lookups.rate=80,streams.orders.rate=60",
-    "BROWNOUT_BASELINE_S": "3",
+    "BROWNOUT_BASELINE_S": str(chaos.LEAST_BASELINE_S),
 }
 
 

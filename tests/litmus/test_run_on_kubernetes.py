@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import yaml
 from kubernetes import client
+from tests import chaos_runner as chaos
 from tests.docs.documents import ROOT
 from tests.litmus.conftest import Place
 from tests.waiting import await_whole
@@ -63,7 +64,8 @@ def process(place: Place, where: Path, *options: str, **env: str) -> subprocess.
     given = {
         "CHAOSENGINE": ENGINE, "EXPERIMENT_NAME": "node-kill", "CHAOS_NAMESPACE": place.namespace,
         "TOTAL_CHAOS_DURATION": "1", "BROWNOUT_CLUSTER": "lab-mongodb", "BROWNOUT_LOAD": GENTLY,
-        "BROWNOUT_BASELINE_S": "3", "BROWNOUT_RUNS": str(where / "runs"), **env,
+        "BROWNOUT_BASELINE_S": str(chaos.LEAST_BASELINE_S),
+        "BROWNOUT_RUNS": str(where / "runs"), **env,
     }  # fmt: skip
     command = [sys.executable, "-m", "brownout", "litmus", "run", "node-kill",
                "--kubeconfig", str(place.runner), *options]  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from kubernetes import client
+from tests import chaos_runner as chaos
 from tests.control_plane import ControlPlane, awaited
 from tests.infra.kubernetes.in_cluster import IMAGE, NODE, InCluster, image
 from tests.prometheus import get, serving, wanted
@@ -27,7 +28,7 @@ pytestmark = [pytest.mark.kubernetes, pytest.mark.timeout(600)]
 
 NODE_KILL = "/opt/brownout/experiments/node-kill.json"
 SETTINGS = {
-    "BROWNOUT_BASELINE_S": "3",
+    "BROWNOUT_BASELINE_S": str(chaos.LEAST_BASELINE_S),
     "BROWNOUT_LOAD": "streams.lookups.rate=80,streams.orders.rate=60",
 }
 SECRET = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
