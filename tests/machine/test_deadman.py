@@ -12,8 +12,8 @@ from tests.machine import switches
 from tests.waiting import await_true
 
 from brownout.base.errors import HostError
-from brownout.machine import procfs
-from brownout.machine.commands import Completed, LocalRunner
+from brownout.machine import deadman, procfs
+from brownout.machine.commands import Completed, LocalRunner, answer, script
 from brownout.machine.procfs import Identity
 
 HERE = LocalRunner()
@@ -62,6 +62,18 @@ def test_a_cancelled_switch_leaves_nothing_running(paused: Identity) -> None:
     time.sleep(0.6)  # past its limit: that nothing happens has no state to wait for
     assert procfs.thread_states(paused.pid) == {"T"}
     assert switches.cancel(HERE, paused.pid, paused.started) == []
+
+
+def test_disarming_waits_until_a_switch_that_is_slow_to_end_is_gone() -> None:
+    slow = 'trap "sleep 0.3; exit" TERM; sleep "$3" & wait'
+    body = """
+arm one two 60 || return 1
+until ps -o pid= --ppid "$switch" >/dev/null; do sleep 0.01; done
+disarm "$switch"
+echo "left $(switches one two | wc -l)"
+"""
+    done = HERE.run(script(deadman.functions("brownout-undo-test", slow) + body))
+    assert answer(done, "a switch", HERE.where).get("left") == "0"
 
 
 def test_arming_again_replaces_the_switch(paused: Identity) -> None:
