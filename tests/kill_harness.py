@@ -1,6 +1,7 @@
 """Kill a run and all its processes at a moment, heal, and see that nothing of it is left."""
 
 import json
+import operator
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ from typing import Any
 from tests import chaos_runner as chaos
 from tests.waiting import await_whole
 
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 from brownout.machine import procfs
@@ -149,10 +151,7 @@ def _is_server(name: str) -> bool:
 
 def _processes_of(where: Path) -> list[int]:
     """Processes that still work in the run's folder; killed ones may need a moment to be gone."""
-    deadline = time.monotonic() + 10
-    while (found := procfs.users_of(where)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return found
+    return wait_until(lambda: procfs.users_of(where), 10, so=operator.not_)
 
 
 def _written(where: Path) -> str:

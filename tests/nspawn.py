@@ -11,12 +11,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.sshd import Sshd, descendants
+
+from brownout.base.waiting import wait_until
 
 _TARGET = """\
 [Unit]
@@ -71,11 +72,9 @@ class Machine:
                 stderr=console,
                 start_new_session=True,
             )
-        deadline = time.monotonic() + 60
-        while not self.sshd.answers():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError((self.directory / "console").read_text()[-2000:])
-            time.sleep(0.02)
+        process = self._process
+        if not wait_until(self.sshd.answers, 60, 0.02, stopped=lambda: process.poll() is not None):
+            raise RuntimeError((self.directory / "console").read_text()[-2000:])
 
     def remove(self) -> None:
         """End it at once, with all that runs in it, and remove its layer."""
@@ -86,11 +85,9 @@ class Machine:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             self._process.wait()
-        deadline = time.monotonic() + 20
-        while subprocess.run(["umount", str(self._root)], capture_output=True).returncode:
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"{self._root} stays mounted")
-            time.sleep(0.05)
+        unmount = ["umount", str(self._root)]
+        if not wait_until(lambda: not subprocess.run(unmount, capture_output=True).returncode, 20):
+            raise RuntimeError(f"{self._root} stays mounted")
 
 
 @contextlib.contextmanager

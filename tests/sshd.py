@@ -6,12 +6,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import asyncssh
+
+from brownout.base.waiting import wait_until
 
 PROGRAM = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 WHY_NOT = "" if PROGRAM else "there is no sshd: apt-get install -y openssh-server"
@@ -95,11 +96,9 @@ class Sshd:
         ]
         with (self.directory / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stderr=log, start_new_session=True)
-        deadline = time.monotonic() + 10
-        while not self.answers():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError((self.directory / "log").read_text())
-            time.sleep(0.01)
+        process = self._process
+        if not wait_until(self.answers, 10, 0.01, stopped=lambda: process.poll() is not None):
+            raise RuntimeError((self.directory / "log").read_text())
         return self
 
     def answers(self) -> bool:

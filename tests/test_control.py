@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
+from tests.waiting import await_true
 
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 
@@ -27,12 +29,7 @@ pytestmark = pytest.mark.usefixtures("lab_mongodb")
 def _whole(cluster: Cluster) -> bool:
     adapter = adapter_for(cluster)
     try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if adapter.stable("whole").reached:
-                return True
-            time.sleep(0.2)
-        return False
+        return wait_until(lambda: adapter.stable("whole").reached, 60)
     finally:
         adapter.close()
 
@@ -189,13 +186,10 @@ def test_a_secret_of_a_dynamic_configuration_does_not_reach_the_journal(tmp_path
 
 
 def _await_event(where: Path, words: str, timeout_s: float = 120.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
-        for path in where.glob("runs/*/events.ndjson"):
-            if words in path.read_text():
-                return
-        time.sleep(0.1)
-    raise AssertionError(f"{words!r} never happened")
+    events = "runs/*/events.ndjson"
+    await_true(
+        lambda: any(words in path.read_text() for path in where.glob(events)), words, timeout_s
+    )
 
 
 def _stopped_in_mid_fault(

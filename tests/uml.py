@@ -14,11 +14,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from tests.sshd import Sshd, descendants
 
+from brownout.base.waiting import wait_until
 from brownout.databases.lab.network import Place
 from brownout.machine import network
 
@@ -140,11 +140,9 @@ class Machine:
                 command, stdin=subprocess.DEVNULL, stdout=console, stderr=console,
                 start_new_session=True,
             )  # fmt: skip
-        deadline = time.monotonic() + _BOOTS_WITHIN_S
-        while not self.sshd.answers():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(self.console())
-            time.sleep(0.1)
+        process, within_s = self._process, _BOOTS_WITHIN_S
+        if not wait_until(self.sshd.answers, within_s, stopped=lambda: process.poll() is not None):
+            raise RuntimeError(self.console())
         return self
 
     def stop(self) -> None:

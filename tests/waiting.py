@@ -1,11 +1,22 @@
-"""Waiting for a cluster."""
+"""Waiting for a state, of a cluster or of anything else."""
 
+from collections.abc import Callable
+from typing import Any
+
+from brownout.base.waiting import wait_until
 from brownout.databases import lacking
 from brownout.databases.adapter import Adapter
 
-__all__ = ["await_whole"]
+__all__ = ["await_true", "await_whole"]
 
 PATIENCE_S = 120.0
+
+
+def await_true(
+    holds: Callable[[], Any], what: str = "it", within_s: float = PATIENCE_S, every_s: float = 0.02
+) -> None:
+    """Wait until it `holds`."""
+    assert wait_until(holds, within_s, every_s), f"not within {within_s:g} s: {what}"
 
 
 def await_whole(adapter: Adapter) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
-from tests.databases.aerospike.lab.waiting import await_state
+from tests.waiting import await_true
 
 from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.inventory.model import Cluster
@@ -178,7 +178,7 @@ def test_losing_both_copies_is_seen_by_the_ledger_though_every_health_check_is_g
     told = ("--var", f"workload={workload}", "--var", "target=n2")
     process = chaos.start(experiment, tmp_path, *ON, *told)
     host, other = (host_for(lab_aerospike.node(name)) for name in ("n2", "n3"))
-    await_state("n2 is killed", lambda: not host.running().running)
+    await_true(lambda: not host.running().running, "n2 is killed")
     other.stop("kill")  # by somebody else: our own guards would not
     with AerospikeAdapter(lab_aerospike) as adapter:
         other.wipe(adapter.data_directories(lab_aerospike.node("n3")))

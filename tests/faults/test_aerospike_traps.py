@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.databases.aerospike.lab.waiting import await_state
+from tests.waiting import await_true
 
 from brownout.base.errors import Refused
 from brownout.databases.aerospike import figures
@@ -102,7 +102,7 @@ def test_a_header_zeroed_under_a_live_node_is_undone_by_its_stop(
         file.write(bytes(HEADER))  # by somebody who believes that this wipes it
     faults.do("stop_node", node)
     faults.do("start_node", node)
-    await_state("the node is back", lambda: adapter.stable("redundant").reached)
+    await_true(lambda: adapter.stable("redundant").reached, "the node is back")
     assert fresh_starts(node) == before, "it came back with its data"
 
 
@@ -116,5 +116,5 @@ def test_we_wipe_a_node_only_when_it_is_proven_stopped_and_then_it_comes_back_em
     faults.do("stop_node", node)
     faults.do("wipe_node", node)
     faults.do("start_node", node)
-    await_state("the node is back", lambda: adapter.stable("redundant").reached)
+    await_true(lambda: adapter.stable("redundant").reached, "the node is back")
     assert fresh_starts(node) == before + 1

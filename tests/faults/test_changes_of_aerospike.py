@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.databases.aerospike.lab.waiting import await_state
+from tests.waiting import await_true
 
 from brownout.base.errors import Refused
 from brownout.databases.aerospike.adapter import AerospikeAdapter
@@ -28,7 +28,7 @@ def test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_an
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
 ) -> None:
     faults.do("adjust", setting="replication_factor", value=3)
-    await_state("three copies", lambda: adapter.stable("whole").reached)
+    await_true(lambda: adapter.stable("whole").reached, "three copies")
     node, spare = lab_aerospike.node("n2"), lab_aerospike.spares[0]
     with pytest.raises(Refused, match=PINNED):
         faults.do("stop_node", node)
@@ -65,7 +65,7 @@ def test_a_node_that_was_quiesced_and_not_yet_out_when_the_run_died_is_given_its
     with AerospikeAdapter(lab_aerospike) as later:
         after = Faults(lab_aerospike, later, log, lambda t: t, pending)
         assert after.put_back() == []
-    await_state("a whole cluster", lambda: adapter.stable("whole").reached)
+    await_true(lambda: adapter.stable("whole").reached, "a whole cluster")
 
 
 def test_the_only_copy_is_not_wiped_though_the_cluster_is_whole(
@@ -77,7 +77,7 @@ def test_the_only_copy_is_not_wiped_though_the_cluster_is_whole(
     assert adapter.would_lose([node]) == []
     adapter.adjust("replication_factor", 1, None)
     try:
-        await_state("one copy", lambda: adapter.stable("whole").reached)
+        await_true(lambda: adapter.stable("whole").reached, "one copy")
         with pytest.raises(Refused, match="copies: one more failure loses data: namespace `test`"):
             faults.do("kill_node", node)
         plan = [sys.executable, "-m", "brownout", "plan", "node-wipe"]
@@ -85,7 +85,7 @@ def test_the_only_copy_is_not_wiped_though_the_cluster_is_whole(
         said = subprocess.run(plan, capture_output=True, text=True)
     finally:
         adapter.adjust("replication_factor", 2, None)
-        await_state("two copies", lambda: adapter.stable("redundant").reached)
+        await_true(lambda: adapter.stable("redundant").reached, "two copies")
     assert "NO   copies: one more failure loses data: namespace `test`: 1 of 2" in said.stdout
     assert said.returncode == 64
     assert host_for(node).running().pid == before

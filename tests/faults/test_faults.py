@@ -2,12 +2,12 @@
 
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.waiting import await_true
 
 from brownout.base.errors import BrownoutError, ConfigurationError, HostError, Refused
 from brownout.databases.adapter import Adapter
@@ -301,7 +301,4 @@ def test_a_mend_that_fails_says_so_and_leaves_the_node_counted_as_broken(
 def test_a_pause_that_nobody_ends_ends_by_itself(faults: Faults, adapter: Adapter) -> None:
     node = _secondary(adapter)
     faults.do("pause_node", node, undo_after_s=1.0)
-    deadline = time.monotonic() + 20
-    while host_for(node).running().paused:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    await_true(lambda: not host_for(node).running().paused)

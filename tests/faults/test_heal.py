@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -123,10 +122,7 @@ def test_a_wipe_that_was_cut_short_is_finished_before_the_node_is_started(
         if file.is_file():
             file.write_bytes(b"")  # nothing that a server could start on
     assert faults.put_back() == []
-    deadline = time.monotonic() + 60
-    while not adapter.stable("whole").reached:
-        assert time.monotonic() < deadline, adapter.stable("whole").detail
-        time.sleep(0.1)
+    await_whole(adapter)
     adapter.close()
     assert left(read_events(path)) == ()
 

@@ -1,11 +1,10 @@
 """A primary is cut off from its set: written down, guarded, and put back, after a crash too."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests import kill_harness
+from tests.waiting import await_true
 
 from brownout.base.errors import Refused, Unsupported
 from brownout.databases.adapter import Adapter, adapter_for
@@ -38,13 +37,15 @@ def test_a_cut_off_primary_is_replaced_and_put_back(
     assert event.arguments == {"from": [node.address for node in others]}
     with pytest.raises(Refused, match=f"broken now: {primary.name}; at most 1 may be"):
         faults.do("partition_node", others[0])
-    _await(lambda: any(m.role == "primary" and m.node != primary.name for m in adapter.members()),
-           "another primary")  # fmt: skip
+    await_true(
+        lambda: any(m.role == "primary" and m.node != primary.name for m in adapter.members()),
+        "another primary",
+    )
     assert not adapter.stable("redundant").reached
     assert faults.put_back() == []
     assert faults.pending == left(read_events(log)) == ()
     assert partitioning_host(primary).cut_off() == []
-    _await(lambda: adapter.stable("whole").reached, "a whole set")
+    await_true(lambda: adapter.stable("whole").reached, "a whole set")
 
 
 def test_a_run_killed_in_mid_partition_is_healed(lab_partition: Cluster, tmp_path: Path) -> None:
@@ -97,10 +98,3 @@ def test_where_no_node_can_be_cut_off_it_is_unsupported_and_nothing_is_written(
         assert not log.exists()
     finally:
         found.close()
-
-
-def _await(reached: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 60
-    while not reached():
-        assert time.monotonic() < deadline, f"there is not {what} after 60 s"
-        time.sleep(0.1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests import chaos_runner as chaos
 from tests import kill_harness
-from tests.databases.aerospike.lab.waiting import await_state
+from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
 from brownout.databases.aerospike.adapter import AerospikeAdapter
@@ -142,7 +142,7 @@ def test_a_node_that_somebody_left_quiesced_is_not_a_whole_cluster(
 ) -> None:
     adapter.drain(lab_aerospike.node("n4"))
     try:
-        await_state("nothing migrates", lambda: adapter.stable("redundant").reached)
+        await_true(lambda: adapter.stable("redundant").reached, "nothing migrates")
         with pytest.raises(Refused, match="not redundant now: n4 is quiesced"):
             faults.do("stop_node", lab_aerospike.node("n2"))
     finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import aerospike
 import pytest
-from tests.databases.aerospike.lab.waiting import await_state
+from tests.waiting import await_true
 
 from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.info import ask
@@ -101,7 +101,7 @@ def run(load: Running, wiped: set[str], seconds: float) -> tuple[Ledger, dict[st
     load.until("many keys are written", lambda: load.lives[-1]["t"] > 4)
     wipe(load, wiped)
     with AerospikeAdapter(load.cluster) as adapter:
-        await_state("all copies are there", lambda: adapter.stable("redundant").reached)
+        await_true(lambda: adapter.stable("redundant").reached, "all copies are there")
     load.until("the load is well again", load.well)
     until = load.lives[-1]["t"] + seconds
     load.until("writes went on", lambda: load.lives[-1]["t"] > until, within_s=seconds + 60)

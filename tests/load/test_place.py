@@ -2,10 +2,10 @@
 
 import contextlib
 import os
-import time
 from pathlib import Path
 
 import pytest
+from tests.waiting import await_true
 
 from brownout.load.place import start
 from brownout.machine.capabilities import CAP_SYS_NICE, may
@@ -17,10 +17,7 @@ AUTOGROUP = Path("/proc/self/autogroup")
 def test_a_generator_goes_ahead_of_other_processes_and_other_sessions(tmp_path: Path) -> None:
     process = start(["sleep", "60"], tmp_path / "log")
     try:
-        deadline = time.monotonic() + 10
-        while Path(f"/proc/{process.pid}/comm").read_text() != "sleep\n":
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        await_true(lambda: Path(f"/proc/{process.pid}/comm").read_text() == "sleep\n")
         assert os.getpriority(os.PRIO_PROCESS, process.pid) == -10
         if AUTOGROUP.exists():
             assert Path(f"/proc/{process.pid}/autogroup").read_text().endswith("nice -10\n")

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 from tests.machine import switches
+from tests.waiting import await_true
 
 from brownout.base.errors import HostError
-from brownout.machine import procfs
-from brownout.machine.commands import Completed, LocalRunner
+from brownout.machine import deadman, procfs
+from brownout.machine.commands import Completed, LocalRunner, answer, script
 from brownout.machine.procfs import Identity
 
 HERE = LocalRunner()
@@ -25,20 +26,12 @@ def paused() -> Iterator[Identity]:
     identity = procfs.identify(process.pid)
     assert identity is not None
     os.kill(identity.pid, signal.SIGSTOP)
-    _await(lambda: procfs.thread_states(identity.pid) == {"T"})
+    await_true(lambda: procfs.thread_states(identity.pid) == {"T"})
     yield identity
-    for switch in switches.cancel(HERE, identity.pid, identity.started):
-        _await(lambda pid=switch: procfs.identify(pid) is None)
+    ended = switches.cancel(HERE, identity.pid, identity.started)
+    await_true(lambda: not any(map(procfs.identify, ended)))
     process.kill()
     process.communicate()
-
-
-def _await(reached: object) -> None:
-    assert callable(reached)
-    deadline = time.monotonic() + 15
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def _armed(process: Identity) -> list[int]:
@@ -48,8 +41,8 @@ def _armed(process: Identity) -> list[int]:
 def test_a_paused_process_goes_on_after_the_limit_and_the_switch_is_gone(paused: Identity) -> None:
     switches.arm(HERE, paused.pid, paused.started, after_s=0.3)
 
-    _await(lambda: procfs.thread_states(paused.pid) != {"T"})
-    _await(lambda: not _armed(paused))
+    await_true(lambda: procfs.thread_states(paused.pid) != {"T"})
+    await_true(lambda: not _armed(paused))
 
 
 def test_an_armed_switch_is_in_a_session_of_its_own_and_has_no_terminal(paused: Identity) -> None:
@@ -65,10 +58,22 @@ def test_a_cancelled_switch_leaves_nothing_running(paused: Identity) -> None:
 
     assert switches.cancel(HERE, paused.pid, paused.started) == [switch]
 
-    _await(lambda: not _group(switch))
+    await_true(lambda: not _group(switch))
     time.sleep(0.6)  # past its limit: that nothing happens has no state to wait for
     assert procfs.thread_states(paused.pid) == {"T"}
     assert switches.cancel(HERE, paused.pid, paused.started) == []
+
+
+def test_disarming_waits_until_a_switch_that_is_slow_to_end_is_gone() -> None:
+    slow = 'trap "sleep 0.3; exit" TERM; sleep "$3" & wait'
+    body = """
+arm one two 60 || return 1
+until ps -o pid= --ppid "$switch" >/dev/null; do sleep 0.01; done
+disarm "$switch"
+echo "left $(switches one two | wc -l)"
+"""
+    done = HERE.run(script(deadman.functions("brownout-undo-test", slow) + body))
+    assert answer(done, "a switch", HERE.where).get("left") == "0"
 
 
 def test_arming_again_replaces_the_switch(paused: Identity) -> None:
@@ -76,7 +81,7 @@ def test_arming_again_replaces_the_switch(paused: Identity) -> None:
     second = switches.arm(HERE, paused.pid, paused.started, after_s=60)
 
     assert first != second
-    _await(lambda: _armed(paused) == [second])
+    await_true(lambda: _armed(paused) == [second])
     time.sleep(1.1)  # past the first one's limit
     assert procfs.thread_states(paused.pid) == {"T"}
 
@@ -84,7 +89,7 @@ def test_arming_again_replaces_the_switch(paused: Identity) -> None:
 def test_a_process_that_has_only_the_same_id_is_not_touched(paused: Identity) -> None:
     switches.arm(HERE, paused.pid, paused.started + 1, after_s=1)
 
-    _await(lambda: not switches.armed(HERE, paused.pid, paused.started + 1))
+    await_true(lambda: not switches.armed(HERE, paused.pid, paused.started + 1))
     assert procfs.thread_states(paused.pid) == {"T"}
 
 

@@ -7,11 +7,11 @@ is told. tests/machine/ssh/test_delay.py does the same to a kernel that has it.
 import contextlib
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
 from tests.sshd import descendants
+from tests.waiting import await_true
 
 from brownout.base.errors import HostError, Unsupported
 from brownout.databases.lab import network as lab_network
@@ -74,10 +74,7 @@ def switches() -> list[str]:
 
 
 def await_no_switch() -> None:
-    deadline = time.monotonic() + 20
-    while switches():
-        assert time.monotonic() < deadline, "its switch is still there"
-        time.sleep(0.02)
+    await_true(lambda: not switches(), "the end of its switch")
 
 
 def test_what_was_asked_for_is_read_back_and_taken_away(state: Path) -> None:
@@ -104,10 +101,7 @@ def test_it_is_undone_without_us_after_the_limit(state: Path) -> None:
     (switch,) = switches()
     (sleep,) = descendants(int(switch))
     os.kill(sleep, signal.SIGTERM)  # the limit is over
-    deadline = time.monotonic() + 20
-    while list(state.iterdir()):
-        assert time.monotonic() < deadline, "nothing undid it"
-        time.sleep(0.02)
+    await_true(lambda: not list(state.iterdir()), "the undo")
     await_no_switch()
 
 

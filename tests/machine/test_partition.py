@@ -4,13 +4,14 @@ import contextlib
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.waiting import await_true
 
 from brownout.base.errors import Refused, Unsupported
+from brownout.base.waiting import wait_until
 from brownout.databases.lab import network as lab_network
 from brownout.databases.lab.network import Place
 from brownout.inventory.model import Node, ProcessSpec
@@ -67,14 +68,10 @@ def _inside(place: Place, code: str, *words: str) -> subprocess.Popen[str]:
 
 
 def _await_answer(address: str) -> None:
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            socket.create_connection((address, PORT), 1).close()
-            return
-        except OSError:
-            assert time.monotonic() < deadline, f"{address} does not answer"
-            time.sleep(0.02)
+    with wait_until(
+        lambda: socket.create_connection((address, PORT), 1), 20, 0.02, despite=OSError
+    ):
+        pass
 
 
 def reaches(place: Place, *others: Place) -> list[bool]:
@@ -153,14 +150,9 @@ def test_it_heals_by_itself_after_the_limit_and_no_switch_is_left(places: Places
     proof = host.partition([f"{second.address}:1"], 1)
     assert proof.already  # and the limit is the later one's
     assert len(switches(first)) == 1
-    deadline = time.monotonic() + 30
-    while host.cut_off():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    await_true(lambda: not host.cut_off(), "the end of the cut")
     assert reaches(first, second) == [True]
-    while switches(first):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    await_true(lambda: not switches(first), "the end of its switch")
     assert host.heal_partition().already
 
 
@@ -228,10 +220,7 @@ def test_a_network_goes_without_a_trace_with_its_switches(tmp_path: Path) -> Non
     (switch,) = switches(first)
     lab_network.remove(tmp_path)
     assert lab_network.left(tmp_path) == []
-    deadline = time.monotonic() + 10
-    while Path("/proc", switch).exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    await_true(lambda: not Path("/proc", switch).exists(), "the end of the switch")
     assert set(Path("/sys/class/net").iterdir()) == before
     lab_network.remove(tmp_path)
     with pytest.raises(Unsupported, match="there is no network namespace"):

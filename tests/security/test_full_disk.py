@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from tests import chaos_runner as chaos
 from tests.security.driving import SMALL
 from tests.security.secured_lab import SecuredLab
+from tests.waiting import await_true
 
 from brownout.databases.adapter import adapter_for
 from brownout.run.directory import LEAST_FREE_AT_WORK, LEAST_FREE_BYTES
@@ -47,13 +47,8 @@ def _fill(place: Path, but: int = 0) -> None:
 
 
 def _await_fault(runs: Path) -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        for path in runs.glob("*/events.ndjson"):
-            if '"effective"' in path.read_text():
-                return
-        time.sleep(0.05)
-    raise AssertionError("nothing was broken")
+    events = "*/events.ndjson"
+    await_true(lambda: any('"effective"' in path.read_text() for path in runs.glob(events)))
 
 
 def test_a_disk_that_fills_up_ends_the_run_and_everything_is_put_back(

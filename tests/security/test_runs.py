@@ -11,6 +11,7 @@ from tests.chaos_runner import Ran
 from tests.security.driving import SMALL, brownout, leaks
 from tests.security.secured_lab import VARIABLE, SecuredLab
 
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 from brownout.machine import procfs
@@ -69,12 +70,7 @@ def _check_measured(ran: Ran, faults: int = 1) -> None:
 def _is_whole(cluster: Cluster) -> bool:
     adapter = adapter_for(cluster)
     try:
-        deadline = time.monotonic() + 60
-        while not adapter.stable("whole").reached:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.2)
-        return True
+        return wait_until(lambda: adapter.stable("whole").reached, 60)
     finally:
         adapter.close()
 

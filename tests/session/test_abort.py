@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import chaos_runner as chaos
+from tests.waiting import await_true
 
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
@@ -23,12 +24,8 @@ def _hanging() -> dict[str, Any]:
 
 
 def _await(where: Path, words: str) -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        if any(words in path.read_text() for path in where.glob("runs/*/events.ndjson")):
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{words!r} never happened")
+    events = "runs/*/events.ndjson"
+    await_true(lambda: any(words in path.read_text() for path in where.glob(events)), words)
 
 
 def _whole_after(cluster: Cluster) -> float:
@@ -36,9 +33,7 @@ def _whole_after(cluster: Cluster) -> float:
     adapter = adapter_for(cluster)
     began = time.monotonic()
     try:
-        while not adapter.stable("whole").reached:
-            assert time.monotonic() - began < 60
-            time.sleep(0.05)
+        await_true(lambda: adapter.stable("whole").reached, "a whole cluster", 60)
         return time.monotonic() - began
     finally:
         adapter.close()

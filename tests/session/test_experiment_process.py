@@ -5,10 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from tests.waiting import await_true
 
 STARTER = """
 import sys
@@ -22,13 +22,6 @@ with ExperimentProcess(Path(sys.argv[1]), leashed=True) as running:
 def process(name: str, path: str, arguments: str) -> dict[str, Any]:
     provider = {"type": "process", "path": path, "arguments": arguments}
     return {"type": "action", "name": name, "provider": provider}
-
-
-def await_(state: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not state():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_an_experiment_whose_starter_is_killed_puts_everything_back(tmp_path: Path) -> None:
@@ -48,11 +41,11 @@ def test_an_experiment_whose_starter_is_killed_puts_everything_back(tmp_path: Pa
     with (tmp_path / "said").open("w") as said:
         starter = subprocess.Popen(command, cwd=tmp_path, stderr=said)
     try:
-        await_(begun.exists)
+        await_true(begun.exists)
     finally:
         os.kill(starter.pid, signal.SIGKILL)
         starter.wait()
-    await_(undone.exists)
+    await_true(undone.exists)
 
 
 def test_without_its_starter_an_experiment_does_not_begin(tmp_path: Path) -> None:

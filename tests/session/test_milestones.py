@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 
 import pytest
-from tests.databases.aerospike.lab.waiting import await_state
+from tests.waiting import await_true
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.faults import Faults
@@ -95,14 +95,14 @@ def test_redundancy_that_a_cluster_loses_again_is_revoked_and_awaited_anew(
         assert first.first_yes is not None
         assert time.monotonic() - first.first_yes >= 1.0, "the wait is over when the hold is"
         host_for(node).pause()  # it gives no answer, which is not a no
-        await_state("silent", lambda: adapter.stable("rejoined").unknown)
+        await_true(lambda: adapter.stable("rejoined").unknown, "silent")
         time.sleep(1.0)  # several looks, none of which gets an answer
         host_for(node).resume()
-        await_state("answering", lambda: adapter.stable("redundant").reached)
+        await_true(lambda: adapter.stable("redundant").reached, "answering")
         assert all(yes for _, yes in told), told
         host_for(node).stop("kill")  # by somebody else: nothing of the fault
         host_for(node).start()
-        await_state("revoked", lambda: ("redundant", False) in told)
+        await_true(lambda: ("redundant", False) in told, "revoked")
         again = watcher.wait("redundant", 60)
     finally:
         watcher.stop()

@@ -3,7 +3,6 @@
 import csv
 import json
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import GeneratorError
+from brownout.base.waiting import wait_until
 from brownout.calibration.layout import RunPlan
 from brownout.calibration.scenario import Setup
 from brownout.calibration.truth import Truth, read_truth
@@ -135,12 +135,16 @@ def scripted_server(directory: Path, script: Any, truth: Path) -> Iterator[str]:
 
 
 def _wait(generator: Generator, seconds: float, progress: Progress | None) -> None:
-    while (now := generator.now() or 0.0) < seconds:
+    def over() -> bool:
+        if (now := generator.now() or 0.0) >= seconds:
+            return True
         if not generator.alive:
             raise GeneratorError("the load generator died under the load")
         if progress is not None:
             progress(now)
-        time.sleep(0.1)
+        return False
+
+    wait_until(over, every_s=0.1)
 
 
 def _lags(run: RunDirectory) -> Iterator[tuple[float, float]]:

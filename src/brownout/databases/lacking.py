@@ -1,9 +1,10 @@
 """What a cluster lacks until it has reached a milestone, in words; waiting until it is nothing."""
 
-import time
+import operator
 from collections.abc import Callable
 
 from brownout.base.errors import ClusterError
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Milestone
 
 __all__ = ["LOOK_AGAIN_WITHIN_S", "await_nothing", "lacks", "still_lacks"]
@@ -34,16 +35,17 @@ def await_nothing(
 
     `say` gets what is lacking each time; a cluster that does not answer lacks an answer.
     """
-    deadline = time.monotonic() + within_s
-    while True:
+
+    def look() -> Words:
         try:
             found = ask()
         except ClusterError as error:
             found = [str(error)]
-        if not found or time.monotonic() > deadline:
-            return found
-        say(found)
-        time.sleep(poll_s)
+        if found:
+            say(found)
+        return found
+
+    return wait_until(look, within_s, poll_s, so=operator.not_)
 
 
 def still_lacks(adapter: Adapter, milestone: Milestone) -> Words:

@@ -1,6 +1,5 @@
 """A load by itself: no fault, no verdict; for trying a workload and for headroom."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import GeneratorError
+from brownout.base.waiting import wait_until
 from brownout.load.generator import Progress
 from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.place import Here, Place
@@ -80,11 +80,16 @@ def run_load(
 
 def _wait(generator: AnyGenerator, seconds: float, enough: Callable[[], bool]) -> bool:
     """Wait until the clock has reached `seconds` or it is `enough`; say whether a person cut in."""
+
+    def over() -> bool:
+        if (generator.now() or 0.0) >= seconds or enough():
+            return True
+        if not generator.alive:
+            raise GeneratorError(f"under the load: {generator.obituary()}")
+        return False
+
     try:
-        while (generator.now() or 0.0) < seconds and not enough():
-            if not generator.alive:
-                raise GeneratorError(f"under the load: {generator.obituary()}")
-            time.sleep(0.05)
+        wait_until(over, every_s=0.05)
     except KeyboardInterrupt:
         return True
     return False

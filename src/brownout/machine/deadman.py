@@ -29,9 +29,10 @@ def functions(mark: str, undo: str) -> str:
     """Return shell functions for scripts that break what a switch called `mark` is to undo.
 
     `switches ONE TWO` prints the ids of those that are armed for what these two words name,
-    `arm ONE TWO SECONDS` starts one and `disarm IDS` ends these with all they started. `undo`
-    gets the three words as `$1` to `$3`, waits `$3` seconds, checks that `$1` is still what `$2`
-    says, and undoes. It has no single quote in it.
+    `arm ONE TWO SECONDS` starts one and `disarm IDS` ends these with all they started,
+    and waits up to a second until they are gone. `undo` gets the three words as `$1` to `$3`,
+    waits `$3` seconds, checks that `$1` is still what `$2` says, and undoes. It has no single quote
+    in it.
     """
     return f"""\
 switches() {{
@@ -40,7 +41,15 @@ switches() {{
     tr '\\0' ' ' 2>/dev/null < "$line" | grep -q -- " {mark} $1 $2 [0-9.]* $" && echo "$switch"
   done
 }}
-disarm() {{ for group in $1; do kill -s TERM -- "-$group" 2>/dev/null; done; }}
+disarm() {{
+  for group in $1; do kill -s TERM -- "-$group" 2>/dev/null; done
+  for group in $1; do
+    for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+      grep -qs . "/proc/$group/cmdline" || break
+      sleep 0.05
+    done
+  done
+}}
 arm() {{
   setsid /bin/sh -c '{undo}' {mark} "$1" "$2" "$3" </dev/null >/dev/null 2>&1 &
   switch=$!

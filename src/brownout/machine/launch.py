@@ -14,6 +14,7 @@ from pathlib import Path
 
 from brownout.base.errors import HostError
 from brownout.base.secret import environment_without_secrets
+from brownout.base.waiting import wait_until
 from brownout.inventory.model import ProcessSpec
 from brownout.machine import network
 from brownout.machine.host import Proof
@@ -107,15 +108,13 @@ def _await(node: str, pid: int, address: str, spec: ProcessSpec) -> bool:
 
     An exit with 0 is that of a command which leaves a daemon behind.
     """
-    deadline = time.monotonic() + _GRACE_S
-    while time.monotonic() < deadline:
-        status = _exit_status(pid)
-        if status:
+
+    def listens() -> bool:
+        if status := _exit_status(pid):
             raise _did_not_start(node, spec, f"ended at once with status {status}")
-        if _listens(spec.proxy.upstream if spec.proxy else address):
-            return True
-        time.sleep(_POLL_S)
-    return False
+        return _listens(spec.proxy.upstream if spec.proxy else address)
+
+    return wait_until(listens, _GRACE_S, _POLL_S)
 
 
 def _listens(address: str) -> bool:

@@ -6,7 +6,6 @@ from typing import Any
 
 from brownout.databases.adapter import Adapter
 from brownout.databases.resizing import Resizing
-from brownout.session import ending
 from brownout.session.balance_watch import BalanceWatch
 from brownout.session.milestones import Crossing, MilestoneWatcher
 from brownout.session.trail import Trail
@@ -61,8 +60,9 @@ class ClusterWatch:
 
     def await_redundancy(self, limit_s: float) -> None:
         """Wait until redundancy is back; that it is not within `limit_s` is written down."""
-        if not ending.await_redundancy(self._milestones, limit_s, self._aborted):
-            self._miss(self._milestones.crossing("redundant"), limit_s)
+        crossing = self._milestones.wait("redundant", limit_s, self._aborted)
+        if crossing.first_yes is None:
+            self._miss(crossing, limit_s)
 
     def load_ends(self) -> None:
         """What was reached until now stays so; what was not is still watched for."""

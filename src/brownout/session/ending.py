@@ -1,7 +1,7 @@
 """End a run: wait for redundancy and hold, stop the load, read the ledger back."""
 
+import math
 import threading
-import time
 from collections.abc import Callable
 
 from brownout.base.errors import BrownoutError
@@ -12,22 +12,11 @@ from brownout.measure import recovery
 from brownout.measure.baseline import Baseline
 from brownout.measure.settings import MeasureSettings
 from brownout.run.events import EventLog
-from brownout.session.milestones import MilestoneWatcher
 
-__all__ = ["await_hold", "await_redundancy", "read_ledger_back"]
+__all__ = ["await_hold", "read_ledger_back"]
 
 Say = Callable[[str], None]
 Stopped = Callable[[], bool]
-
-
-def await_redundancy(watcher: MilestoneWatcher, limit_s: float, stopped: Stopped) -> bool:
-    """Wait until redundancy is back, at most `limit_s` seconds; say whether it is."""
-    deadline = time.monotonic() + limit_s
-    while time.monotonic() < deadline and not stopped():
-        crossing = watcher.wait("redundant", 0.5)
-        if crossing.first_yes is not None or not watcher.watching:
-            return crossing.first_yes is not None
-    return False
 
 
 def await_hold(
@@ -65,13 +54,13 @@ def read_ledger_back(
     read = threading.Event()
 
     def watch() -> None:
-        deadline = time.monotonic() + (threading.TIMEOUT_MAX if limit_s is None else limit_s)
-        while not read.wait(0.1):
-            if told_to_end() or time.monotonic() > deadline:
-                late = f"it took longer than {limit_s:g} s" if limit_s else ""
-                given_up.append("it was told to end" if told_to_end() else late)
-                generator.give_up()
-                return
+        within_s = math.inf if limit_s is None else limit_s
+        wait_until(read.is_set, within_s, 0.1, stopped=told_to_end, pause=read.wait)
+        if not read.is_set():
+            given_up.append(
+                "it was told to end" if told_to_end() else f"it took longer than {within_s:g} s"
+            )
+            generator.give_up()
 
     watcher = threading.Thread(target=watch, name="reading back", daemon=True)
     watcher.start()

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from brownout.base.errors import BrownoutError
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Milestone, MilestoneState
 
 __all__ = ["Crossing", "Looks", "MilestoneWatcher"]
@@ -157,21 +158,29 @@ class MilestoneWatcher:
         unnoticed = name == "changed" and self._unnoticed
         return unnoticed or self.crossing(name).first_yes is not None
 
-    def wait(self, name: str, timeout_s: float) -> Crossing:
+    def wait(
+        self, name: str, timeout_s: float, stopped: Callable[[], bool] = lambda: False
+    ) -> Crossing:
         """Wait until milestone `name` is reached; the crossing says whether it was.
 
-        A row of looks that says yes at the end of the time is waited for until it is decided.
+        A row of looks that says yes at the end of the time is waited for until it is decided. The
+        wait also ends when the polling does, and when it is `stopped`.
         """
         deadline = time.monotonic() + timeout_s
-        while self._course:
-            found = self.crossing(name)
-            over = time.monotonic() >= deadline and not self._course[name].undecided
-            if found.first_yes is not None or self.passed(name) or over:
-                return found
-            self._stop.wait(POLL_S)
-            if self._stop.is_set():
-                break
-        return self.crossing(name)
+
+        def look() -> Crossing | None:
+            if self._course and not self.passed(name):
+                over = time.monotonic() >= deadline and not self._course[name].undecided
+                return self.crossing(name) if over else None
+            return self.crossing(name)
+
+        found = wait_until(
+            look,
+            every_s=POLL_S,
+            stopped=lambda: stopped() or not self.watching or self._stop.is_set(),
+            pause=self._stop.wait,
+        )
+        return found or self.crossing(name)
 
     def _watch(self) -> None:
         mended_at: float | None = None

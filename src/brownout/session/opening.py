@@ -85,9 +85,10 @@ def await_baseline(
     after `warmup_max_s` seconds.
     """
     found: Baseline | None = None
-    deadline = time.monotonic() + settings.warmup_max_s
-    patient = deadline - settings.warmup_max_s / 2
-    while time.monotonic() < deadline:
+    patient = time.monotonic() + settings.warmup_max_s / 2
+
+    def steady() -> bool:
+        nonlocal found
         if not generator.alive:
             raise GeneratorError(f"while the baseline was awaited: {generator.obituary()}")
         now = generator.now()
@@ -96,9 +97,12 @@ def await_baseline(
                 found = baselines.check(generator.live.snapshot(), now - 1.0, settings)
             enough = found is not None and not found.failed and time.monotonic() > patient
             if found is not None and (found.ok or enough):
-                return found
+                return True
         tick(found)
-        time.sleep(0.25)
+        return False
+
+    if wait_until(steady, settings.warmup_max_s, 0.25) and found is not None:
+        return found
     failed = [] if found is None else [f"{t.name}: {t.detail}" for t in found.failed]
     raise Inconclusive(
         f"no stable baseline within {settings.warmup_max_s:.0f} s"

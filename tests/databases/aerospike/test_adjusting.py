@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.databases.aerospike.lab.waiting import await_state
+from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.aerospike import factor
@@ -34,9 +34,9 @@ def test_nodes_that_say_a_new_factor_late_are_asked_again(
     )
     assert len(asked) == 3
     monkeypatch.undo()
-    await_state("three copies", lambda: adapter.stable("redundant").reached)
+    await_true(lambda: adapter.stable("redundant").reached, "three copies")
     adapter.adjust("replication_factor", 2, None)
-    await_state("two copies", lambda: adapter.stable("redundant").reached)
+    await_true(lambda: adapter.stable("redundant").reached, "two copies")
 
 
 def test_the_replication_factor_is_raised_and_put_back(adapter: AerospikeAdapter) -> None:
@@ -45,10 +45,10 @@ def test_the_replication_factor_is_raised_and_put_back(adapter: AerospikeAdapter
 
     raised = adapter.adjust("replication_factor", 3, None)
     told = [view.says("effective_replication_factor") for view in adapter.ask()]
-    await_state("three copies", lambda: adapter.stable("redundant").reached)
+    await_true(lambda: adapter.stable("redundant").reached, "three copies")
     again = adapter.adjust("replication_factor", 3, None)
     adapter.adjust("replication_factor", 2, None)
-    await_state("two copies", lambda: adapter.stable("redundant").reached)
+    await_true(lambda: adapter.stable("redundant").reached, "two copies")
 
     assert raised.evidence["effective_replication_factor"] == 3
     assert told == [{"3"}] * 5

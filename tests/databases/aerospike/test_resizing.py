@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.databases.aerospike.lab.waiting import await_state
+from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError
 from brownout.databases.aerospike.adapter import AerospikeAdapter
@@ -39,7 +39,7 @@ def test_a_spare_joins_gets_its_share_and_leaves_without_a_trace(
     host_for(spare).start()
     joined = adapter.join(spare)
     adapter.expect([*members, spare])
-    await_state("redundancy", lambda: adapter.stable("redundant").reached)
+    await_true(lambda: adapter.stable("redundant").reached, "redundancy")
     again = adapter.join(spare)
     held = adapter.holdings()
     objections = adapter.objections_to_join(spare), adapter.objections_to_leave(spare)
@@ -48,7 +48,7 @@ def test_a_spare_joins_gets_its_share_and_leaves_without_a_trace(
     host_for(spare).stop("clean")
     adapter.expect(members)
     forgotten = adapter.forget(spare)
-    await_state("five whole nodes", lambda: adapter.stable("whole").reached)
+    await_true(lambda: adapter.stable("whole").reached, "five whole nodes")
 
     assert joined.evidence["cluster_key"] != before
     assert not joined.already
@@ -73,7 +73,7 @@ def test_a_member_that_left_is_no_seed_any_more_and_comes_back_by_its_own(
     assert adapter.leave(last).already
 
     adapter.forget(last)
-    await_state("four whole nodes", lambda: adapter.stable("whole").reached)
+    await_true(lambda: adapter.stable("whole").reached, "four whole nodes")
 
     views = adapter.ask(NETWORK)
     assert not any(where.named_by(seeds(view)) for view in views)

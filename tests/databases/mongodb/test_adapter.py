@@ -1,10 +1,10 @@
 """The adapter on a real replica set: what it says before, during and after each fault."""
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused
 from brownout.databases.adapter import adapter_for
@@ -16,13 +16,6 @@ from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine.host import Host, host_for
 
 LIMIT_S = 60.0
-
-
-def await_true(question: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + LIMIT_S
-    while not question():
-        assert time.monotonic() < deadline, f"not within {LIMIT_S:g} s: {what}"
-        time.sleep(0.05)
 
 
 def reached(adapter: MongoAdapter, milestone: str) -> Callable[[], bool]:

@@ -1,13 +1,13 @@
 """Members that come and go on a real replica set."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pymongo
 import pytest
 import yaml
+from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.mongodb.access import access
@@ -18,13 +18,6 @@ from brownout.machine.host import host_for
 
 LIMIT_S = 90.0
 RECORDS = 10_000
-
-
-def await_true(question: Callable[[], Any], what: str) -> None:
-    deadline = time.monotonic() + LIMIT_S
-    while not question():
-        assert time.monotonic() < deadline, f"not within {LIMIT_S:g} s: {what}"
-        time.sleep(0.02)
 
 
 def _another_is_primary(adapter: MongoAdapter, node: Node) -> bool:

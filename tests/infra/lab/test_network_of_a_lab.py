@@ -4,11 +4,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.waiting import await_true
 
 from brownout.databases.lab.network import left
 from brownout.databases.mongodb.lab.settings import ReplicaSetLab
@@ -70,10 +70,7 @@ def test_a_lab_whose_maker_was_killed_is_made_anew(directory: Path) -> None:
     maker = subprocess.Popen(
         [sys.executable, "-c", f"from brownout.infra import lab; lab.up('{NAME}')"]
     )
-    deadline = time.monotonic() + 60
-    while not left(directory):
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+    await_true(lambda: left(directory), every_s=0.001)
     maker.send_signal(signal.SIGKILL)
     maker.wait()
     assert lab.status(NAME).condition == "half-made"

@@ -6,14 +6,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import aerospike
 import pymongo
 import pytest
+from tests.waiting import await_true
 
 from brownout.databases.adapter import adapter_for
 from brownout.databases.canary import KEYS
@@ -53,13 +53,6 @@ def read(directory: RunDirectory) -> CanaryRecord:
     return record
 
 
-def wait_until(holds: Callable[[], bool], patience_s: float = 30.0) -> None:
-    deadline = time.monotonic() + patience_s
-    while not holds():
-        assert time.monotonic() < deadline, "it did not come to that"
-        time.sleep(0.02)
-
-
 def has_seen(directory: RunDirectory, calls: int = 8) -> bool:
     return directory.canary_calls.exists() and len(read(directory).calls) >= calls
 
@@ -68,7 +61,7 @@ def watched(directory: RunDirectory, spec: dict[str, Any]) -> CanaryRecord:
     """What a canary saw that was ended after some calls."""
     canary = CanaryBeside(QUICK, directory)
     canary.start(spec, now=100.0)
-    wait_until(lambda: has_seen(directory))
+    await_true(lambda: has_seen(directory))
     canary.end()
     return read(directory)
 
@@ -130,7 +123,7 @@ def test_one_that_cannot_connect_says_so_without_its_password_and_raises_nothing
     spec = CanarySpec(policies={"serverSelectionTimeoutMS": 200})
     canary = CanaryBeside(spec, directory)
     canary.start(unreachable(nobody, "hunter2hunter2"), now=0.0)
-    wait_until(lambda: "detail" in read(directory).about)
+    await_true(lambda: "detail" in read(directory).about)
     canary.end()
     about = read(directory).about
     assert about["detail"].startswith("ServerSelectionTimeoutError: ")
@@ -141,10 +134,10 @@ def test_one_that_cannot_connect_says_so_without_its_password_and_raises_nothing
 def test_the_death_of_one_is_named(lab_mongodb: Cluster, directory: RunDirectory) -> None:
     canary = CanaryBeside(QUICK, directory)
     canary.start(load_spec(lab_mongodb), now=0.0)
-    wait_until(lambda: has_seen(directory))
+    await_true(lambda: has_seen(directory))
     assert canary.pid is not None
     os.kill(canary.pid, signal.SIGKILL)
-    wait_until(lambda: not canary.alive)
+    await_true(lambda: not canary.alive)
     canary.end()
     assert read(directory).about["detail"] == "its process died during the run (signal 9)"
 
@@ -208,9 +201,9 @@ def test_it_ends_by_itself_when_the_run_dies(
     with run:
         assert run.stdout is not None
         pid = int(run.stdout.readline())
-        wait_until(lambda: has_seen(directory))
+        await_true(lambda: has_seen(directory))
         run.kill()
-    wait_until(lambda: not Path(f"/proc/{pid}").exists())
+    await_true(lambda: not Path(f"/proc/{pid}").exists())
     record = read(directory)
     assert record.about["removed"] is True
     assert isinstance(record.calls[0], Call)

@@ -1,11 +1,11 @@
 """One load by any number of generators, each a real process, against a server that is known."""
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.loadgen.driving import Server, specification, stream, verified
+from tests.waiting import await_true
 
 from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.place import Here
@@ -26,14 +26,6 @@ STREAMS = (
 )
 
 
-def until(reached: Callable[[], bool], what: str, within_s: float = 60.0) -> None:
-    """Wait for a state."""
-    deadline = time.monotonic() + within_s
-    while not reached():
-        assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
-        time.sleep(0.02)
-
-
 def begin(generator: AnyGenerator, server: Server, run: Path, **changes: Any) -> None:
     """Open, load and start."""
     generator.open(specification(server, run, *STREAMS, **changes))
@@ -50,7 +42,9 @@ def measured(directory: Path, generators: int) -> Path:
         driven_from([Here()] * generators, run, lives.append) as generator,
     ):
         begin(generator, server, run)
-        until(lambda: bool(lives) and float(lives[-1]["t"]) > SECONDS + 1.2, "the load is long")
+        await_true(
+            lambda: bool(lives) and float(lives[-1]["t"]) > SECONDS + 1.2, "the load is long"
+        )
         assert generator.alive
         generator.stop()
         verified = generator.verify()

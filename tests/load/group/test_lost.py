@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.load.group.known import SCRIPT, STREAMS, begin, until
+from tests.load.group.known import SCRIPT, STREAMS, begin
 from tests.loadgen.driving import Server
+from tests.waiting import await_true
 
 from brownout.base.errors import GeneratorError
 from brownout.judge.analysis import analyze
@@ -36,7 +37,7 @@ def group(tmp_path: Path, run: Path) -> Iterator[GeneratorGroup]:
         GeneratorGroup(run, None, [Here()] * 2) as group,
     ):
         begin(group, server, run)
-        until(lambda: (group.now() or 0.0) > 1.5, "the load goes on")
+        await_true(lambda: (group.now() or 0.0) > 1.5, "the load goes on")
         yield group
 
 
@@ -57,7 +58,7 @@ def test_one_that_is_killed_is_named_and_the_other_ends_as_it_should(
     group: GeneratorGroup, run: Path
 ) -> None:
     os.kill(group.pids[1], signal.SIGKILL)
-    until(lambda: not group.alive, "it is noticed")
+    await_true(lambda: not group.alive, "it is noticed")
     with pytest.raises(GeneratorError, match=r"generator 2 of 2 \(here\) was lost.*signal 9"):
         group.stop()
     assert not group.stopped
@@ -72,7 +73,7 @@ def test_one_that_falls_silent_is_lost(
 ) -> None:
     monkeypatch.setattr(groups, "_SILENCE_S", 2.0)
     os.kill(group.pids[1], signal.SIGSTOP)
-    until(lambda: not group.alive, "it is noticed")
+    await_true(lambda: not group.alive, "it is noticed")
     os.kill(group.pids[1], signal.SIGKILL)
     with pytest.raises(GeneratorError, match="it said nothing for 2 s"):
         group.stop()
@@ -84,7 +85,7 @@ def test_a_load_that_is_closed_without_a_stop_says_who_was_lost(
     group: GeneratorGroup, run: Path
 ) -> None:
     os.kill(group.pids[1], signal.SIGKILL)
-    until(lambda: not group.alive, "it is noticed")
+    await_true(lambda: not group.alive, "it is noticed")
     assert "generator 2 of 2 (here) was lost, last heard of at " in group.obituary()
     group.close()
     check(run, "signal 9")

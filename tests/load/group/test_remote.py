@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.load.group.known import SCRIPT, STREAMS, begin, until
+from tests.load.group.known import SCRIPT, STREAMS, begin
 from tests.loadgen.driving import Server, check_identities, specification
 from tests.sshd import WHY_NOT, Sshd
+from tests.waiting import await_true
 
 from brownout.inventory import inventory
 from brownout.load.clock import GeneratorClock
@@ -63,7 +64,7 @@ def test_two_load_hosts_are_one_load_and_a_skewed_start_is_seen(
 
         monkeypatch.setattr(GeneratorClock, "to_t", to_t)
         begin(generator, server, run)
-        until(lambda: (generator.now() or 0.0) > 1.5, "the load goes on")
+        await_true(lambda: (generator.now() or 0.0) > 1.5, "the load goes on")
         generator.stop()
         assert generator.verify()["unread"] == 0
     parts = json.loads((run / "parts.json").read_text())["parts"]

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +13,7 @@ from hypothesis import example, given
 from tests.fuzzing import damaged, fuzzed
 from tests.load.kubernetes.pod_server import PodServer
 from tests.loadgen.driving import Server, specification, verified
+from tests.waiting import await_true
 
 from brownout.base.errors import GeneratorError, HostError
 from brownout.load.binary import find_loadgen
@@ -87,20 +87,13 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
-def until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @pytest.mark.parametrize("protocols", [("v5.channel.k8s.io",), V4])
 def test_a_generator_in_a_pod_is_driven_as_one_here(
     driven: Callable[..., Driven], server: Server, protocols: tuple[str, ...]
 ) -> None:
     one = driven(protocols=protocols)
     one.begin(specification(server, one.depot / "run", verified()))
-    until(lambda: len(one.live) > 1)
+    await_true(lambda: len(one.live) > 1)
     one.channel.send({"cmd": "stop"})
     stopped = one.channel.await_event(("stopped",), 30)
 
@@ -109,7 +102,7 @@ def test_a_generator_in_a_pod_is_driven_as_one_here(
     assert one.main.poll() is None  # its files wait
     assert one.log.read_text() == ""
     one.files.release()
-    until(lambda: one.main.poll() == 0)
+    await_true(lambda: one.main.poll() == 0)
 
 
 def test_a_large_command_arrives_whole(driven: Callable[..., Driven]) -> None:
@@ -126,11 +119,11 @@ def test_a_generator_whose_connection_broke_goes_on_and_drains(
     one.became = ("pod load-0 on node w1 still runs", None)
     one.begin(specification(server, one.depot / "run", verified(), linger_s=0.2))
     one.pod.cut()
-    until(lambda: not one.channel.alive)
+    await_true(lambda: not one.channel.alive)
 
     with pytest.raises(GeneratorError, match=r"connection to pod load-0 broke: .*; pod load-0 on"):
         one.channel.await_event(("stopped",), 30)
-    until(lambda: (one.depot / "ended").exists())  # by itself: nobody told it
+    await_true(lambda: (one.depot / "ended").exists())  # by itself: nobody told it
     assert '"stop_reason": "end of input"' in (one.depot / "run/generator.json").read_text()
 
 
@@ -139,7 +132,7 @@ def test_a_lost_pod_is_named_with_its_reason(driven: Callable[..., Driven], serv
     one.became = ("pod load-0 on node w1: OOMKilled (exit code 137)", -9)
     one.begin(specification(server, one.depot / "run", verified()))
     one.main.send_signal(signal.SIGKILL)
-    until(lambda: not one.channel.alive)
+    await_true(lambda: not one.channel.alive)
 
     wanted = r"ended \(signal 9\): pod load-0 on node w1: OOMKilled \(exit code 137\)"
     with pytest.raises(GeneratorError, match=wanted):
@@ -153,7 +146,7 @@ def test_a_generator_that_somebody_else_ended_is_said_to_be(
     one.became = ("pod load-0 on node w1: it is being deleted", None)
     one.begin(specification(server, one.depot / "run", verified()))
     one.main.terminate()
-    until(lambda: not one.channel.alive)
+    await_true(lambda: not one.channel.alive)
 
     one.channel.await_event(("stopped",), 30)  # it drained
     with pytest.raises(GeneratorError, match=r"exit code 0\): pod load-0 .* being deleted"):
@@ -186,7 +179,7 @@ def test_what_it_says_on_its_stderr_is_logged_here(driven: Callable[..., Driven]
         [sys.executable, "-c", "import sys; print('oh', file=sys.stderr); sys.stdin.read()"]
     )
 
-    until(lambda: one.log.exists() and one.log.read_text() == "oh\n")
+    await_true(lambda: one.log.exists() and one.log.read_text() == "oh\n")
 
 
 def test_a_silent_connection_is_given_up(

@@ -6,13 +6,13 @@ import contextlib
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.loadgen.driving import Server, check_identities, rows, specification, verified
+from tests.waiting import await_true
 
 if TYPE_CHECKING:
     from tests.control_plane import ControlPlane
@@ -44,13 +44,6 @@ def settings(load: dict[str, Any], **changes: Any) -> KubernetesLoad:
     return KubernetesLoad.model_validate({**load, **changes})
 
 
-def until(reached: Callable[[], Any], within_s: float = 60.0) -> None:
-    deadline = time.monotonic() + within_s
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def record(run: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((run / RECORD).read_text())
     return found
@@ -67,7 +60,7 @@ def begun(places: Sequence[Any], run: Path, spec: dict[str, Any]) -> Iterator[An
         generator.open(spec)
         generator.load()
         generator.start()
-        until(lambda: (generator.now() or 0.0) > 1.0)
+        await_true(lambda: (generator.now() or 0.0) > 1.0)
         yield generator
 
 
@@ -86,7 +79,7 @@ def test_three_pods_together_are_one_load_and_their_job_completes(
     pods, here = tmp_path / "pods", tmp_path / "here"
     for run, places in ((pods, settings(load).places(pods)), (here, [Here()])):
         with begun(places, run, spec_of(server, run)) as generator:
-            until(lambda: (generator.now() or 0.0) > 3.0)
+            await_true(lambda: (generator.now() or 0.0) > 3.0)
             assert generator.clock_uncertainty is not None
             assert generator.clock_uncertainty < 0.1
             generator.stop()
@@ -103,7 +96,7 @@ def test_three_pods_together_are_one_load_and_their_job_completes(
         assert (pods / "parts" / index / "generator.log").exists()
     api = JobApi(settings(load))
     assert api.job(found["job"]) is None
-    until(lambda: api.pods(found["job"]) == [])
+    await_true(lambda: api.pods(found["job"]) == [])
 
 
 def test_a_pod_that_is_deleted_makes_the_run_void_and_is_named(
@@ -114,7 +107,7 @@ def test_a_pod_that_is_deleted_makes_the_run_void_and_is_named(
         lost = record(run)["pods"]["1"]
         namespace = load["namespace"]
         control_plane.kubectl("delete", "pod", lost["pod"], "-n", namespace, "--wait=false")
-        until(lambda: not generator.alive)
+        await_true(lambda: not generator.alive)
         with pytest.raises(GeneratorError) as said:
             generator.stop()
 
@@ -136,7 +129,7 @@ def test_a_pod_that_is_killed_is_named_and_takes_no_other_along(
         control_plane.kubectl(
             "delete", "pod", lost["pod"], "-n", namespace, "--grace-period=0", "--force"
         )
-        until(lambda: not generator.alive)
+        await_true(lambda: not generator.alive)
         with pytest.raises(GeneratorError, match=f"{lost['pod']} on node {lost['node']}"):
             generator.stop()
 
@@ -158,7 +151,7 @@ def test_a_node_that_is_lost_is_named_with_its_pod(
     with begun(wanted.places(run), run, spec_of(server, run)) as generator:
         control_plane.kill_process_node("doomed")
         control_plane.kubectl("cordon", "doomed")  # or others are sent there until it is missed
-        until(lambda: not generator.alive)
+        await_true(lambda: not generator.alive)
         with pytest.raises(
             GeneratorError, match=r"connection to pod .* on node doomed runs as far"
         ):
@@ -243,7 +236,7 @@ def test_pods_whose_run_was_killed_end_by_themselves(
     def over(pod: Pod) -> bool:
         return pod.ended and pod.exit_code == 0
 
-    until(lambda: all(over(pod) for pod in api.pods(job)))
+    await_true(lambda: all(over(pod) for pod in api.pods(job)))
     assert recover(settings(load), run)  # nothing is left of their files; the Job is removed
     assert api.jobs(selector(run.name)) == []
     assert "Completed (exit code 0)" in record(run)["pods"]["0"]["lost"]

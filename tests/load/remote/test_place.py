@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from tests.loadgen.driving import Server, check_identities, rows, specification, verified
 from tests.sshd import Sshd
+from tests.waiting import await_true
 
 from brownout.base.errors import ConfigurationError, GeneratorError
 from brownout.load.binary import find_loadgen
@@ -44,17 +45,10 @@ def start(used_host: LoadHost, server: Server, tmp_path: Path) -> Iterator[Start
             generator.open(specification(server, directory, verified(), **changes))
             generator.load()
             generator.start()
-            until(lambda: (generator.now() or 0.0) > 1.0)
+            await_true(lambda: (generator.now() or 0.0) > 1.0)
             return generator
 
         yield make
-
-
-def until(reached: Callable[[], bool], within_s: float = 30.0) -> None:
-    deadline = time.monotonic() + within_s
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def record(tmp_path: Path) -> dict[str, Any]:
@@ -75,7 +69,7 @@ def test_a_run_over_there_is_complete_here_and_gone_there(start: Start, tmp_path
     generator = start()
     t = generator.now()
     assert t is not None
-    until(lambda: (generator.now() or 0.0) > 2.0)
+    await_true(lambda: (generator.now() or 0.0) > 2.0)
 
     stopped = generator.stop()
     assert (tmp_path / "run" / "series.csv").exists()  # before the read-back already
@@ -143,8 +137,8 @@ def test_a_generator_whose_connection_broke_ends_within_its_linger(
 
     sshd.stop()
 
-    until(lambda: not generator.alive)
-    until(lambda: not alive(found))  # by itself: nothing can reach it
+    await_true(lambda: not generator.alive)
+    await_true(lambda: not alive(found))  # by itself: nothing can reach it
     sshd.start()
     summary = json.loads(next((tmp_path / "there").glob("run-*/run/generator.json")).read_text())
     assert summary["ended"]
@@ -157,7 +151,7 @@ def test_the_files_of_a_run_whose_connection_broke_are_fetched_all_the_same(
 ) -> None:
     generator = start()
     sshd.cut()
-    until(lambda: not generator.alive)
+    await_true(lambda: not generator.alive)
 
     generator.close()  # over a new connection; the generator there is ended in order
 
@@ -226,7 +220,7 @@ def test_a_generator_that_dies_over_there_is_noticed_with_its_last_words(
     generator = start()
     os.kill(record(tmp_path)["pid"], signal.SIGKILL)
 
-    until(lambda: not generator.alive)
+    await_true(lambda: not generator.alive)
 
     with pytest.raises(GeneratorError, match=r"the load generator ended \(signal 9\)"):
         generator.stop()

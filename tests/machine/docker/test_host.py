@@ -12,6 +12,7 @@ from signal import SIGUSR1
 import pytest
 from tests.machine.docker.boxes import AHEAD_S, Box
 from tests.machine.docker.recorded import RecordedEngine
+from tests.waiting import await_true
 
 from brownout.base.errors import HostError, Refused
 from brownout.inventory.model import Node
@@ -22,13 +23,6 @@ from brownout.machine.docker.engine import connected
 from brownout.machine.host import host_class
 
 NodeOf = Callable[..., Node]
-
-
-def _await(condition: Callable[[], bool], limit_s: float = 20.0) -> None:
-    until = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def _frozen(box: Box) -> bool:
@@ -113,7 +107,7 @@ def test_a_killed_container_stays_down_though_its_policy_is_to_restart_it(
     host = DockerHost(node_of())
     born = box.started
     engine.dies(box)
-    _await(lambda: box.running and box.started != born)  # that is what the policy does
+    await_true(lambda: box.running and box.started != born)  # that is what the policy does
 
     proof = host.stop("kill")
 
@@ -176,10 +170,10 @@ def test_a_paused_container_goes_on_by_itself_without_us(
     )
     subprocess.run([sys.executable, "-c", script, json.dumps(node)], check=True, timeout=60)
 
-    _await(lambda: engine.asked.count(f"POST /containers/{box.id}/unpause") == 1)
+    await_true(lambda: engine.asked.count(f"POST /containers/{box.id}/unpause") == 1)
     asked = [line for line in engine.asked if "pause" in line]
     assert asked == [f"POST /containers/{box.id}/{act}" for act in ("pause", "unpause")]
-    _await(lambda: not box.paused and not _frozen(box))
+    await_true(lambda: not box.paused and not _frozen(box))
 
 
 def test_the_switch_leaves_a_later_life_of_the_container_alone(
@@ -195,7 +189,7 @@ def test_the_switch_leaves_a_later_life_of_the_container_alone(
 
     undo.arm(settings, first, 0.1)
 
-    _await(lambda: undo.armed(first) == [])
+    await_true(lambda: undo.armed(first) == [])
     assert box.paused
 
 

@@ -1,13 +1,13 @@
 """The way to a machine: who is believed, who is let in, and what happens when it breaks."""
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import asyncssh
 import pytest
 from tests.sshd import Sshd
+from tests.waiting import await_true
 
 from brownout.base.errors import ConfigurationError, HostError
 from brownout.machine.commands import script
@@ -156,10 +156,10 @@ def test_a_broken_connection_is_made_again_and_the_script_run_again(
     results = []
     thread = threading.Thread(target=lambda: results.append(_runner(sshd).run(text)))
     thread.start()
-    _await(lambda: begun.exists())
+    await_true(lambda: begun.exists())
 
     sshd.cut()
-    _await(lambda: begun.read_text() == "x\nx\n")
+    await_true(lambda: begun.read_text() == "x\nx\n")
     go.touch()
     thread.join(timeout=20)
 
@@ -234,11 +234,3 @@ def test_what_lies_behind_a_bastion_is_named_with_it(sshd: Sshd, bastion: Sshd) 
         _connection(sshd, bastion=bastion.login()).connect()
 
     sshd.start()
-
-
-def _await(reached: object, within_s: float = 15.0) -> None:
-    assert callable(reached)
-    deadline = time.monotonic() + within_s
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.machine import switches as switches_of
 from tests.sshd import Sshd
+from tests.waiting import await_true
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.inventory.model import Node
@@ -35,10 +36,8 @@ def switches(identity: Identity) -> list[int]:
 
 
 def await_state(identity: Identity, wanted: str, within_s: float = 15.0) -> None:
-    deadline = time.monotonic() + within_s
-    while (procfs.thread_states(identity.pid) == {"T"}) is not (wanted == "paused"):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    paused = wanted == "paused"
+    await_true(lambda: (procfs.thread_states(identity.pid) == {"T"}) is paused, wanted, within_s)
 
 
 def check_bounds(proof: Proof, asked: float) -> None:
@@ -184,8 +183,7 @@ def test_a_switch_touches_no_process_that_has_the_same_id_by_chance(host: SshHos
     os.kill(identity.pid, signal.SIGSTOP)
 
     switches_of.arm(LocalRunner(), identity.pid, identity.started + 1, after_s=1)
-    while switches_of.armed(LocalRunner(), identity.pid, identity.started + 1):
-        time.sleep(0.02)
+    await_true(lambda: not switches_of.armed(LocalRunner(), identity.pid, identity.started + 1))
 
     await_state(identity, "paused")
 

@@ -1,13 +1,13 @@
 """A machine that is reached by ssh is cut off from others, and undoes it by itself."""
 
 import contextlib
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.machine.test_partition import PORT, Places, places, reaches, rooted, switches
 from tests.sshd import WHY_NOT, Sshd
+from tests.waiting import await_true
 
 from brownout.base.errors import Refused
 from brownout.databases.lab.network import Place
@@ -73,11 +73,8 @@ def test_it_undoes_it_by_itself_though_every_connection_of_ours_is_gone(
     first, second, _ = places.values()
     partitioning_host(node(sshd_there, undo_after_s=2.0)).partition([f"{second.address}:1"])
     sshd_there.stop()
-    deadline = time.monotonic() + 30
-    while reaches(first, second) == [False]:
-        assert time.monotonic() < deadline, "it is cut off for good"
-    while switches(first):
-        assert time.monotonic() < deadline, "its switch is still there"
+    await_true(lambda: reaches(first, second) == [True], "the end of the cut")
+    await_true(lambda: not switches(first), "the end of its switch")
 
 
 def test_where_we_come_from_is_never_cut_off(places: Places, host: Partitioning) -> None:

@@ -1,12 +1,12 @@
 """A command over there with its pipes here, in the manner of a local process."""
 
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.sshd import Sshd
+from tests.waiting import await_true
 
 from brownout.base.errors import HostError
 from brownout.machine.ssh.pool import connection_for
@@ -76,11 +76,9 @@ def test_its_id_and_start_are_those_of_the_command_itself(talk: Talk) -> None:
     stream = talk.start("sleep", "30")
 
     comm = Path(f"/proc/{stream.pid}/comm")
-    deadline = time.monotonic() + 10
-    while comm.read_text() == "sh\n" and time.monotonic() < deadline:
-        time.sleep(0.01)  # the shell that told the id becomes the command
+    # The shell that told the id becomes the command.
+    await_true(lambda: comm.read_text() == "sleep\n")
     stat = Path(f"/proc/{stream.pid}/stat").read_text().rpartition(")")[2].split()
-    assert comm.read_text() == "sleep\n"
     assert int(stat[19]) == stream.started
     with pytest.raises(subprocess.TimeoutExpired):
         stream.wait(0.05)
@@ -112,10 +110,7 @@ def test_a_broken_connection_ends_it_here_and_only_closes_its_input_there(
     assert stream.stdout is not None
     assert stream.stdout.read() == b""
     assert f"ssh: the connection to {talk.connection.where} broke" in talk.log.read_text()
-    deadline = time.monotonic() + 15
-    while not end.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    await_true(end.exists)
 
 
 def test_files_go_both_ways(talk: Talk, tmp_path: Path) -> None:

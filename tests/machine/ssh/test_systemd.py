@@ -9,6 +9,7 @@ import pytest
 from tests.machine.ssh.conftest import LISTENS
 from tests.nspawn import Machine, machine
 from tests.sshd import WHY_NOT
+from tests.waiting import await_true
 
 from brownout.base.errors import HostError, Refused
 from brownout.databases.lab.ports import free_ports
@@ -121,7 +122,7 @@ def test_a_service_that_systemd_is_about_to_restart_is_not_wiped(
     host.start()
     pid = host.running().pid
     _over_ssh(computer, f"kill -KILL {pid}")
-    _await(lambda: not host.running().running)
+    await_true(lambda: not host.running().running)
 
     with pytest.raises(Refused, match=r"systemd says that `slow` is activating \(auto-restart\)"):
         host.wipe([tmp_path])
@@ -157,10 +158,3 @@ def _over_ssh(computer: Machine, command: str) -> None:
     """Do something on the machine behind the host's back."""
     runner = SshRunner(pool.connection_for(Login.model_validate(computer.sshd.login())))
     assert runner.run(script(command)).status == 0
-
-
-def _await(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

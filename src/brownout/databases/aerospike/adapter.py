@@ -6,7 +6,7 @@ from typing import Any
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
 from brownout.databases.adapter import Adapter, Member, Milestone, MilestoneState, Support
-from brownout.databases.aerospike import idle, objections, quiescing, scenarios, storage
+from brownout.databases.aerospike import objections, quiescing, scenarios, storage, waiting
 from brownout.databases.aerospike.choice import choose
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.resizing import ResizingPart
@@ -109,8 +109,8 @@ class AerospikeAdapter(ResizingPart):
     def await_idle(
         self, node: Node, timeout_s: float, stopped: Callable[[], bool]
     ) -> dict[str, Any]:
-        """Wait until `node` says that it served nothing in a whole slice; see `idle.await_idle`."""
-        return idle.await_idle(lambda: self._panel.look(node, (idle.COMMAND,)), timeout_s, stopped)
+        """Wait until `node` says that it served nothing in a whole slice; see `waiting`."""
+        return waiting.await_idle(self._panel, node, timeout_s, stopped)
 
     def evidence(self, node: Node) -> dict[str, Any]:
         """Return what the node says of itself now; if it says nothing, why."""

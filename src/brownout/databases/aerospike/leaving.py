@@ -11,7 +11,6 @@ configuration files is not ours to change.
 import time
 from collections.abc import Sequence
 
-from brownout.databases.aerospike.idle import COMMAND, await_idle
 from brownout.databases.aerospike.mesh import (
     ALUMNI,
     NETWORK,
@@ -25,7 +24,7 @@ from brownout.databases.aerospike.mesh import (
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.quiescing import quiesce, recluster
 from brownout.databases.aerospike.view import View
-from brownout.databases.aerospike.waiting import await_said, since
+from brownout.databases.aerospike.waiting import await_idle, await_said, since
 from brownout.inventory.model import Node
 from brownout.machine.host import Proof
 
@@ -54,9 +53,8 @@ def leave(panel: Panel, node: Node) -> Proof:
         return since(asked, {"step": step}, already=True)
     quiesce(panel, node)
     proof = recluster(panel)
-    idle = {} if not view.total(*_SERVED) else await_idle(
-        lambda: panel.look(node, (COMMAND,)), _IDLE_S, lambda: False
-    )  # fmt: skip
+    served = view.total(*_SERVED)
+    idle = await_idle(panel, node, _IDLE_S, lambda: False) if served else {}
     evidence = {**proof.evidence, "step": "quiesced", "idle": idle or "it has served nobody"}
     return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
 

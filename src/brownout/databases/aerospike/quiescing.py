@@ -10,6 +10,7 @@ partitions, and clients learn of it at their next look at the partition map, usu
 import time
 
 from brownout.base.errors import ClusterError
+from brownout.base.waiting import wait_until
 from brownout.databases.aerospike.info import is_error
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.view import View
@@ -110,17 +111,20 @@ def _accepted(panel: Panel) -> tuple[float, dict[str, str]]:
     Only the principal does it, the others pass it by; and while a round is running, it says
     `ERROR::unknown`.
     """
-    deadline = time.monotonic() + _TIMEOUT_S
-    while True:
+
+    def tell() -> tuple[float, dict[str, str]]:
         asked = time.monotonic()
         views = panel.views(("recluster:",))
-        answers = {view.node: view.answers.get("recluster:") or view.error for view in views}
-        if "ok" in answers.values():
-            return asked, answers
-        if asked > deadline:
-            said = "; ".join(f"{name}: {answer}" for name, answer in answers.items())
-            raise ClusterError(f"no node accepts recluster: within {_TIMEOUT_S:g} s: {said}")
-        time.sleep(_POLL_S)
+        return asked, {v.node: v.answers.get("recluster:") or v.error for v in views}
+
+    def accepted(told: tuple[float, dict[str, str]]) -> bool:
+        return "ok" in told[1].values()
+
+    told = wait_until(tell, _TIMEOUT_S, _POLL_S, so=accepted)
+    if not accepted(told):
+        said = "; ".join(f"{name}: {answer}" for name, answer in told[1].items())
+        raise ClusterError(f"no node accepts recluster: within {_TIMEOUT_S:g} s: {said}")
+    return told
 
 
 def _formed(views: list[View], before: set[str]) -> bool:

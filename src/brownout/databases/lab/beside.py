@@ -1,12 +1,13 @@
 """A process that a lab has besides its members: started until it is of use, and ended."""
 
+import operator
 import os
-import time
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
 from brownout.base.errors import ClusterError, HostError
+from brownout.base.waiting import wait_until
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine.host import host_for
 from brownout.machine.launch import last_words
@@ -45,9 +46,13 @@ def node_of(place: Path, address: str, command: tuple[str, ...], config_file: Pa
 def start(node: Node, lacks: Callable[[], str]) -> None:
     """Start it and return once it `lacks` nothing, said in words; safe where it runs."""
     host_for(node).start()
-    deadline = time.monotonic() + _STARTS_WITHIN_S
-    while missing := lacks():
-        if time.monotonic() > deadline or not host_for(node).running().running:
-            words = last_words(node.host) if isinstance(node.host, ProcessSpec) else ""
-            raise HostError(f"the lab's {node.name} is of no use: {missing}{words}")
-        time.sleep(_POLL_S)
+    missing = wait_until(
+        lacks,
+        _STARTS_WITHIN_S,
+        _POLL_S,
+        so=operator.not_,
+        stopped=lambda: not host_for(node).running().running,
+    )
+    if missing:
+        words = last_words(node.host) if isinstance(node.host, ProcessSpec) else ""
+        raise HostError(f"the lab's {node.name} is of no use: {missing}{words}")

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import pymongo
 from pymongo.monitoring import (
@@ -23,6 +23,7 @@ from pymongo.monitoring import (
     TopologyOpenedEvent,
 )
 
+from brownout.base.waiting import wait_until
 from brownout.databases.mongodb.access import access
 from brownout.inventory.model import Cluster
 
@@ -31,6 +32,7 @@ __all__ = ["MemberLoss", "PrimaryChange", "SetWatch"]
 _POLL_S = 0.2
 _SERVES = frozenset({"RSPrimary", "RSSecondary"})
 Stopped = Callable[[], bool]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,32 +122,26 @@ class SetWatch(TopologyListener, ServerHeartbeatListener):
 
     def await_loss(self, since: float, within_s: float, stopped: Stopped) -> PrimaryChange | None:
         """Return the first loss of a primary after `since`; None where there was none in time."""
-        self._until(lambda: self._loss(since) is not None, within_s, stopped)
-        with self._noted:
-            return self._loss(since)
+        return self._until(lambda: self._loss(since), within_s, stopped)
 
     def await_member_loss(
         self, since: float, within_s: float, stopped: Stopped
     ) -> MemberLoss | None:
         """Return the first loss of a member noticed after `since`; None where none was in time."""
-        self._until(lambda: self._member_loss(since) is not None, within_s, stopped)
-        with self._noted:
-            return self._member_loss(since)
+        return self._until(lambda: self._member_loss(since), within_s, stopped)
 
     def await_serving(self, wanted: int, within_s: float, stopped: Stopped) -> float | None:
         """Return when at least `wanted` members served, one of them as primary; None if too late.
 
         On `time.monotonic()`, as soon as it is so.
         """
-        self._until(lambda: self._serve(wanted), within_s, stopped)
-        with self._noted:
-            return time.monotonic() if self._serve(wanted) else None
+        return self._until(
+            lambda: time.monotonic() if self._serve(wanted) else None, within_s, stopped
+        )
 
     def await_nobody(self, within_s: float, stopped: Stopped) -> bool:
         """Wait until the driver knows no member that serves; say whether it came to that."""
-        self._until(lambda: not self._serving, within_s, stopped)
-        with self._noted:
-            return not self._serving
+        return self._until(lambda: not self._serving, within_s, stopped)
 
     def _loss(self, since: float) -> PrimaryChange | None:
         return next((c for c in self._changes if c.before and c.at >= since), None)
@@ -156,11 +152,9 @@ class SetWatch(TopologyListener, ServerHeartbeatListener):
     def _serve(self, wanted: int) -> bool:
         return len(self._serving) >= wanted and self._primary != ""
 
-    def _until(self, so: Callable[[], bool], within_s: float, stopped: Stopped) -> None:
-        deadline = time.monotonic() + within_s
+    def _until(self, look: Callable[[], T], within_s: float, stopped: Stopped) -> T:
         with self._noted:
-            while not so() and not stopped() and time.monotonic() < deadline:
-                self._noted.wait(_POLL_S)
+            return wait_until(look, within_s, _POLL_S, stopped=stopped, pause=self._noted.wait)
 
     # -- pymongo's listeners ------------------------------------------------------------------
 

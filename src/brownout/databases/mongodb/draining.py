@@ -1,12 +1,14 @@
 """Having a member hand over what it does, and letting it take it back."""
 
 import time
+from collections.abc import Sequence
 
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.waiting import wait_until
 from brownout.databases.mongodb.connected import POLL_PATIENCE_S, Connected
 from brownout.databases.mongodb.link import CommandFailed, Link
 from brownout.databases.mongodb.milestones import primary_of
-from brownout.databases.mongodb.view import PRIMARY, look
+from brownout.databases.mongodb.view import PRIMARY, View, look
 from brownout.inventory.model import Node
 from brownout.machine.host import Proof
 
@@ -78,20 +80,22 @@ class Draining(Connected):
         if look(node, self._links[node.name]).state != PRIMARY:
             return None
         proof = self.drain(node)
-        deadline = time.monotonic() + _ELECTION_S
-        while True:
-            views = self._panel.views(POLL_PATIENCE_S)
+
+        def elected(views: Sequence[View]) -> bool:
             primary = primary_of(views)
-            if primary is not None and primary.node != node.name:
-                return proof
-            if time.monotonic() > deadline:
-                states = ", ".join(f"{view.node} is {view.state}" for view in views)
-                raise ClusterError(
-                    f"no other member is primary {_ELECTION_S:g} s after `{node.name}` stepped "
-                    f"down: {states}",
-                    "see that another member is healthy and has a priority",
-                )
-            time.sleep(_POLL_S)
+            return primary is not None and primary.node != node.name
+
+        views = wait_until(
+            lambda: self._panel.views(POLL_PATIENCE_S), _ELECTION_S, _POLL_S, so=elected
+        )
+        if not elected(views):
+            states = ", ".join(f"{view.node} is {view.state}" for view in views)
+            raise ClusterError(
+                f"no other member is primary {_ELECTION_S:g} s after `{node.name}` stepped "
+                f"down: {states}",
+                "see that another member is healthy and has a priority",
+            )
+        return proof
 
     def _step_down(self, link: Link, seconds: int, catch_up_s: int) -> None:
         try:

@@ -5,12 +5,13 @@ admit   and now that it is SECONDARY, its vote and its priority
 leave   the primary steps down; replSetReconfig without the member
 """
 
-import time
+import contextlib
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from brownout.base.errors import ClusterError, Refused
+from brownout.base.waiting import wait_until
 from brownout.databases.mongodb import membership, milestones
 from brownout.databases.mongodb.configuring import Changed
 from brownout.databases.mongodb.draining import Draining
@@ -123,17 +124,13 @@ class SetResizing(Draining):
 
     def _await_answer(self, node: Node) -> None:
         """Wait until the process at `node` answers; that it lets nobody log in yet is an answer."""
-        deadline = time.monotonic() + _ANSWERS_WITHIN_S
-        while True:
-            try:
+
+        def answers() -> bool:
+            with contextlib.suppress(CommandFailed):
                 self._links[node.name].ask("ping")
-                return
-            except CommandFailed:
-                return
-            except ClusterError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(_POLL_S)
+            return True
+
+        wait_until(answers, _ANSWERS_WITHIN_S, _POLL_S, despite=ClusterError)
 
 
 def _admitted(config: Document, node: Node, say: Document) -> Document | None:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import ClusterError
+from brownout.base.waiting import wait_until
 from brownout.inventory.atlas import AtlasSpec, is_loopback
 from brownout.machine.host import Proof
 
 if TYPE_CHECKING:
     from brownout.atlas.client import AtlasClient
-    from brownout.databases.mongodb.discovery import PrimaryChange, SetWatch
+    from brownout.databases.mongodb.discovery import MemberLoss, PrimaryChange, SetWatch
 
 __all__ = ["FIND_S", "Limits", "Request", "already", "gaps"]
 
@@ -73,10 +74,14 @@ class Request:
         Where Atlas was seen at work and is `done`, and nobody was lost, it came unnoticed between
         the request and now. Raises `ClusterError` where neither happens in time.
         """
-        deadline, at_work = self._sent + self.limits.begins_within_s, False
-        while time.monotonic() < deadline and not self._stopped():
-            loss = self.watch.await_member_loss(self._sent, self._ask_s, self._stopped)
-            if loss is not None:
+        at_work = False
+
+        def lost(within_s: float) -> "MemberLoss | None":
+            return self.watch.await_member_loss(self._sent, within_s, self._stopped)
+
+        def look() -> Proof | None:
+            nonlocal at_work
+            if loss := lost(0.0):
                 at = max(loss.at, self._sent)
                 late = round(loss.noticed - at, 3)
                 return self._proof(
@@ -87,7 +92,13 @@ class Request:
                 now = time.monotonic()
                 return self._proof(now, now - self._sent, member=None)
             at_work = at_work or not idle
-        raise self._too_late("no member was lost")
+            return None
+
+        left_s = self._sent + self.limits.begins_within_s - time.monotonic()
+        proof = wait_until(look, left_s, self._ask_s, stopped=self._stopped, pause=lost)
+        if proof is None:
+            raise self._too_late("no member was lost")
+        return proof
 
     def serving(self, members: int) -> Proof:
         """Return when a driver saw that `members` serve again, with a primary."""
@@ -110,13 +121,11 @@ class Request:
     def until(self, so: Callable[[], bool], otherwise: str) -> None:
         """Wait until it is `so`, as the API says; `ClusterError` where it is not in time."""
         limit_s = self.limits.done_within_s
-        deadline = time.monotonic() + limit_s
-        while not so():
-            if self._stopped():
-                raise ClusterError(f"{otherwise}, and the run was stopped")
-            if time.monotonic() > deadline:
-                raise ClusterError(f"{otherwise} within {limit_s:.0f} s", "look at it in Atlas")
-            time.sleep(self._ask_s)
+        if wait_until(so, limit_s, self._ask_s, stopped=self._stopped):
+            return
+        if self._stopped():
+            raise ClusterError(f"{otherwise}, and the run was stopped")
+        raise ClusterError(f"{otherwise} within {limit_s:.0f} s", "look at it in Atlas")
 
     def seen_with_primary(self) -> dict[str, Any]:
         """Return what `seen` does, once a driver knows a primary: it may learn of it last."""

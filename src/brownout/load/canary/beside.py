@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from brownout.base.errors import BrownoutError
+from brownout.base.waiting import wait_until
 from brownout.inventory.canary import CanarySpec
 from brownout.load.environment import generator_environment
 from brownout.run.directory import RunDirectory
@@ -84,12 +85,13 @@ class CanaryBeside:
 
     def await_begun(self, within_s: float = BEGUN_WITHIN_S) -> None:
         """Wait until it has written its records and begun; no longer than `within_s` seconds."""
-        deadline = time.monotonic() + within_s
-        while self.alive and time.monotonic() < deadline:
+
+        def begun() -> bool:
             with contextlib.suppress(BrownoutError):
-                if "began_t" in read_json(self._directory.canary):
-                    return
-            time.sleep(0.05)
+                return "began_t" in read_json(self._directory.canary)
+            return False
+
+        wait_until(begun, within_s, 0.05, stopped=lambda: not self.alive)
 
     def end(self) -> None:
         """Have it end, and wait for that; say where it did not do its work."""

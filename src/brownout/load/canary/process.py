@@ -24,6 +24,7 @@ from typing import IO, Any, Final
 
 from brownout.base.files import private_file
 from brownout.base.redact import redact
+from brownout.base.waiting import wait_until
 from brownout.databases.canary import KEYS, Canary, CanaryKind, Target, canary_kind
 from brownout.inventory.canary import CanarySpec
 from brownout.run.canary import HEADER, UNFINISHED, Call, call_line
@@ -93,9 +94,7 @@ class Calls:
 
     def _drain(self) -> None:
         """Wait a moment for what has not ended; then it counts as without an end."""
-        deadline = time.monotonic() + _DRAIN_S
-        while self._begun and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: not self._begun, _DRAIN_S, 0.01)
         with self._lock:
             self._ended = True
             now = time.monotonic()

@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from brownout.base.errors import HostError
+from brownout.base.waiting import wait_until
 from brownout.machine.commands import Completed, printed
 from brownout.machine.docker.container import Container
 
@@ -66,16 +67,17 @@ class HelperRunner:
         return str(made["Id"])
 
     def _status(self, helper: str, timeout_s: float) -> int:
-        deadline = time.monotonic() + timeout_s
-        while True:
-            state = self._client.inspect_container(helper)["State"]
-            if not state["Running"]:
-                return int(state["ExitCode"])
-            if time.monotonic() > deadline:
-                raise HostError(
-                    f"a script did not end within {timeout_s:g} s on {self.where}'s volumes"
-                )
-            time.sleep(_POLL_S)
+        state = wait_until(
+            lambda: self._client.inspect_container(helper)["State"],
+            timeout_s,
+            _POLL_S,
+            so=lambda state: not state["Running"],
+        )
+        if state["Running"]:
+            raise HostError(
+                f"a script did not end within {timeout_s:g} s on {self.where}'s volumes"
+            )
+        return int(state["ExitCode"])
 
     def _remove_left(self) -> None:
         mine = {"label": f"{HELPER}={self._container.id}"}

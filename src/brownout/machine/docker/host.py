@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from docker.errors import APIError
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.base.waiting import wait_until
 from brownout.inventory.model import HostSpec, Node
 from brownout.machine.commands import last_words
 from brownout.machine.docker import clock, files, storage, undo
@@ -183,17 +184,19 @@ class DockerHost:
         except APIError:
             if self._locate(client).running:  # else it ended by itself just before
                 raise
-        after = self._locate(client)
-        while after.running and after.started == before.started:
-            if time.monotonic() > sent + timeout_s:
-                raise HostError(
-                    f"node `{self._name}` still runs {timeout_s:g} s after {number} "
-                    f"(container {after.name})",
-                    "look at its log, raise `stop_timeout_s`, or kill it",
-                )
-            time.sleep(_POLL_S)
-            after = self._locate(client)
+
+        def ended(found: Container) -> bool:
+            return not found.running or found.started != before.started
+
+        left_s = sent + timeout_s - time.monotonic()
+        after = wait_until(lambda: self._locate(client), left_s, _POLL_S, so=ended)
         seen = time.monotonic()
+        if not ended(after):
+            raise HostError(
+                f"node `{self._name}` still runs {timeout_s:g} s after {number} "
+                f"(container {after.name})",
+                "look at its log, raise `stop_timeout_s`, or kill it",
+            )
         undo.cancel(before)  # a kill ends a pause as well
         gone, uncertainty_s = clock.moment(after.finished, clock.read(client), sent, seen)
         evidence = {**before.evidence(), "state": "gone", "signal": number}
@@ -206,13 +209,14 @@ class DockerHost:
 
     def _stays_up(self, client: Any) -> Container:
         """Watch a started container for a while; `HostError` with its last words if it ends."""
-        first = found = self._locate(client)
-        until = time.monotonic() + _GRACE_S
-        while found.state == "running" and found.started == first.started:
-            if time.monotonic() > until:
-                return found
-            time.sleep(_POLL_S)
-            found = self._locate(client)
+        first = self._locate(client)
+
+        def ended(found: Container) -> bool:
+            return found.state != "running" or found.started != first.started
+
+        found = wait_until(lambda: self._locate(client), _GRACE_S, _POLL_S, so=ended)
+        if not ended(found):
+            return found
         log = client.logs(found.id, stdout=True, stderr=True, tail=2).decode(errors="replace")
         said = f"; its log ends: {last_words(log, 2)}" if log.strip() else ""
         raise HostError(

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from brownout.base.errors import BrownoutError, HostError
 from brownout.base.secret import environment_without_secrets
+from brownout.base.waiting import wait_until
 from brownout.machine import procfs
 from brownout.machine.docker.container import Container, locate
 from brownout.machine.docker.engine import connected
@@ -96,16 +97,15 @@ def main() -> None:
 
 
 def _resume(settings: EngineSettings, container_id: str, started: str) -> None:
-    until = time.monotonic() + _PATIENCE_S
-    while time.monotonic() < until:
-        try:
-            with connected(settings) as client:
-                found = locate(client, "of the switch", container_id)
-                if found.started == started and found.paused:
-                    client.unpause(container_id)
-                return
-        except BrownoutError:
-            time.sleep(_AGAIN_S)
+    def resumed() -> bool:
+        with connected(settings) as client:
+            found = locate(client, "of the switch", container_id)
+            if found.started == started and found.paused:
+                client.unpause(container_id)
+        return True
+
+    with contextlib.suppress(BrownoutError):
+        wait_until(resumed, _PATIENCE_S, _AGAIN_S, despite=BrownoutError)
 
 
 def _words(container: Container) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from brownout.base.errors import HostError
+from brownout.base.waiting import wait_until
 from brownout.kubernetes.access import Access
 from brownout.machine.kubernetes.session import LOST, opened
 from brownout.machine.processes import FUNCTIONS, Process
@@ -67,12 +68,8 @@ class Bell:
 
         Both are on `time.monotonic()`.
         """
-        deadline = time.monotonic() + timeout_s
-        while self.ask(time.monotonic() + _ANSWER_S):
-            if time.monotonic() > deadline:
-                return None
-            time.sleep(_POLL_S)
-        return self._last_yes, time.monotonic()
+        gone = wait_until(lambda: not self.ask(time.monotonic() + _ANSWER_S), timeout_s, _POLL_S)
+        return (self._last_yes, time.monotonic()) if gone else None
 
 
 @contextmanager

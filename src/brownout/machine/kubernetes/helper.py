@@ -6,16 +6,16 @@ node. It ends by itself; the API removes it with the node's pod, and the next he
 crash of ours left behind.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from secrets import token_hex
 from typing import Any
 
 from brownout.base.errors import HostError
+from brownout.base.waiting import wait_until
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 from brownout.machine.kubernetes import pod as pods
-from brownout.machine.kubernetes.pod import Pod
+from brownout.machine.kubernetes.pod import Container, Pod
 from brownout.machine.kubernetes.session import PodRunner
 from brownout.machine.kubernetes.spec import KubernetesSpec
 
@@ -91,17 +91,19 @@ def manifest(pod: Pod, container: str, name: str, ends_after_s: float) -> Object
 
 
 def _await_running(objects: Objects, path: str) -> None:
-    until = time.monotonic() + _READY_S
-    while True:
+    def look() -> Container | None:
         said = objects.find(path)
-        found = pods.read(said) if said is not None else None
-        own = found.containers[_CONTAINER] if found is not None else None
-        if own is not None and own.state == "running":
-            return
-        if own is None or own.state == "terminated" or time.monotonic() > until:
-            state = f"{own.state} {own.reason}".strip() if own is not None else "gone"
-            raise HostError(
-                f"the helper {path.rpartition('/')[2]} for the pod's volumes does not run: {state}",
-                "it is made of the node's image, on its machine; `kubectl describe` says more",
-            )
-        time.sleep(_POLL_S)
+        return pods.read(said).containers[_CONTAINER] if said is not None else None
+
+    own = wait_until(
+        look,
+        _READY_S,
+        _POLL_S,
+        so=lambda own: own is None or own.state in ("running", "terminated"),
+    )
+    if own is None or own.state != "running":
+        state = f"{own.state} {own.reason}".strip() if own is not None else "gone"
+        raise HostError(
+            f"the helper {path.rpartition('/')[2]} for the pod's volumes does not run: {state}",
+            "it is made of the node's image, on its machine; `kubectl describe` says more",
+        )

@@ -9,9 +9,8 @@ until the finalizer is taken off.
 `docs/kubernetes.md` says why not by scaling.
 """
 
-import time
-
 from brownout.base.errors import HostError
+from brownout.base.waiting import wait_until
 from brownout.kubernetes.objects import Objects, in_namespace
 from brownout.kubernetes.problems import Conflict
 from brownout.machine.kubernetes import pod as pods
@@ -48,8 +47,8 @@ def await_ended(objects: Objects, pod: Pod, timeout_s: float) -> Pod:
 
     Raises `HostError` with their states where that does not come, or where the pod is not held.
     """
-    until = time.monotonic() + timeout_s
-    while True:
+
+    def look() -> Pod:
         found = _same(objects, pod)
         if found is None or not found.held:
             raise HostError(
@@ -57,16 +56,17 @@ def await_ended(objects: Objects, pod: Pod, timeout_s: float) -> Pod:
                 f"the finalizer {HELD} off it",
                 "see who; its controller has made another one",
             )
-        if found.ended:
-            return found
-        if time.monotonic() > until:
-            states = ", ".join(f"{c.name} {c.state}" for c in found.containers.values())
-            raise HostError(
-                f"pod {pod.namespace}/{pod.name} is deleted, and after {timeout_s:g} s its "
-                f"containers are still: {states}",
-                f"does the kubelet of {pod.node} still answer?",
-            )
-        time.sleep(_POLL_S)
+        return found
+
+    found = wait_until(look, timeout_s, _POLL_S, so=lambda found: found.ended)
+    if not found.ended:
+        states = ", ".join(f"{c.name} {c.state}" for c in found.containers.values())
+        raise HostError(
+            f"pod {pod.namespace}/{pod.name} is deleted, and after {timeout_s:g} s its "
+            f"containers are still: {states}",
+            f"does the kubelet of {pod.node} still answer?",
+        )
+    return found
 
 
 def _same(objects: Objects, pod: Pod) -> Pod | None:

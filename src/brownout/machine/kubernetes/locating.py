@@ -1,9 +1,9 @@
 """Which process is the node's: the pod by the API, the process by its program in the container."""
 
-import time
 from dataclasses import dataclass
 
 from brownout.base.errors import ConfigurationError, HostError
+from brownout.base.waiting import wait_until
 from brownout.kubernetes.objects import Objects, in_namespace
 from brownout.machine.commands import answer, script
 from brownout.machine.kubernetes import pod as pods
@@ -57,18 +57,21 @@ def locate(objects: Objects, spec: KubernetesSpec) -> Located:
     Raises `HostError` where a container that the API calls running lets nobody in, or where
     several processes could be the node's.
     """
-    until = time.monotonic() + _LAG_S
-    while True:
+    runner = PodRunner(spec, spec.pod, spec.container)
+
+    def look() -> Located | HostError:
         found = find_pod(objects, spec)
         if found is None or found.containers[spec.container].state != "running":
             return Located(found)
-        runner = PodRunner(spec, spec.pod, spec.container)
         try:
             return Located(found, _process(spec, runner))
-        except HostError:
-            if time.monotonic() > until:
-                raise
-        time.sleep(_POLL_S)  # it may have ended just now
+        except HostError as error:
+            return error  # it may have ended just now
+
+    located = wait_until(look, _LAG_S, _POLL_S, so=lambda it: isinstance(it, Located))
+    if isinstance(located, HostError):
+        raise located
+    return located
 
 
 def _process(spec: KubernetesSpec, runner: PodRunner) -> Process | None:

@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from brownout.base.errors import HostError
+from brownout.base.waiting import wait_until
 from brownout.kubernetes.objects import Objects
 from brownout.machine.host import Proof
 from brownout.machine.kubernetes import holding, storage
@@ -46,24 +47,26 @@ def start(objects: Objects, spec: KubernetesSpec, pod: Pod | None, node: str) ->
 
 def _await_running(objects: Objects, spec: KubernetesSpec, former: str, node: str) -> Located:
     """Wait until the same process has been there for a while, in a pod other than `former`."""
-    until = time.monotonic() + spec.start_timeout_s
+    found: Located
     first: Located | None = None
     since = 0.0
-    while True:
+
+    def stays() -> bool:
+        nonlocal found, first, since
         found = locate(objects, spec)
         if found.pod is None or found.process is None or found.pod.uid == former:
             first = None
         elif first is None or not _same(first, found):
             first, since = found, time.monotonic()
-        elif time.monotonic() > since + _GRACE_S:
-            return found
-        if time.monotonic() > until:
-            raise HostError(
-                f"node `{node}` did not start within {spec.start_timeout_s:g} s: "
-                f"{_state(spec, found, former)}",
-                "`kubectl describe` of the pod and its StatefulSet says more",
-            )
-        time.sleep(_POLL_S)
+        return first is not None and time.monotonic() > since + _GRACE_S
+
+    if not wait_until(stays, spec.start_timeout_s, _POLL_S):
+        raise HostError(
+            f"node `{node}` did not start within {spec.start_timeout_s:g} s: "
+            f"{_state(spec, found, former)}",
+            "`kubectl describe` of the pod and its StatefulSet says more",
+        )
+    return found
 
 
 def _same(first: Located, later: Located) -> bool:

@@ -4,9 +4,8 @@ import time
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
-
 from brownout.base.errors import HostError
+from brownout.base.waiting import wait_until
 from brownout.machine.commands import Runner, answer, script
 from brownout.machine.host import Proof
 from brownout.machine.ssh.connection import Connection
@@ -104,14 +103,8 @@ def _await_next(
             raise Unreachable(f"{runner.where} is still in the boot {old.id}")
         return boot
 
-    attempts = Retrying(
-        retry=retry_if_exception_type(Unreachable),
-        stop=stop_after_delay(timeout_s),
-        wait=wait_fixed(_POLL_S),
-        reraise=True,
-    )
     try:
-        return attempts(ask), last_up
+        return wait_until(ask, timeout_s, _POLL_S, despite=Unreachable), last_up
     except Unreachable as error:
         raise HostError(
             f"{runner.where} did not come back from its reboot within {timeout_s:g} s: "

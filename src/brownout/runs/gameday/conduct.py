@@ -10,6 +10,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 from brownout.base.errors import ClusterError, UndoFailed
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Milestone, adapter_for
 from brownout.databases.lacking import lacks
 from brownout.infra import lab
@@ -152,14 +153,17 @@ class Conductor:
 
     def _await(self, adapter: Adapter) -> None:
         rule, began = self._gameday.cool_down, time.monotonic()
-        while not self._stop.reason:
+
+        def over() -> bool:
+            if self._stop.reason:
+                return True
             passed, missing = time.monotonic() - began, _lacking(adapter, rule.until)
-            if not missing and passed >= rule.at_least_s:
-                return
             if missing and passed > rule.limit_s:
                 self._stop.ask(f"after {rule.limit_s:g} s of cool-down the cluster is not "
                               f"{rule.until}: {', '.join(missing)}")  # fmt: skip
-            time.sleep(POLL_S)
+            return not missing and passed >= rule.at_least_s
+
+        wait_until(over, every_s=POLL_S)
 
     def _conclude(self) -> None:
         record = self._day.record

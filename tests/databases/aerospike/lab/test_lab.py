@@ -6,7 +6,7 @@ import aerospike
 import pytest
 from aerospike import exception
 from aerospike_helpers.operations import operations
-from tests.databases.aerospike.lab.waiting import await_state
+from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError
 from brownout.databases.aerospike.adapter import AerospikeAdapter
@@ -100,10 +100,10 @@ def test_a_killed_node_is_healthy_for_a_while_and_comes_back_empty_after_a_wipe(
         before = adapter.signature()
         host.stop("kill")
         assert told(cluster.nodes[0], "cluster-stable:size=5") == before, "health lies at first"
-        await_state("a new key", lambda: adapter.signature() not in (before, ""))
+        await_true(lambda: adapter.signature() not in (before, ""), "a new key")
         host.wipe(adapter.data_directories(node))
         host.start()
-        await_state("redundancy", lambda: adapter.stable("redundant").reached)
+        await_true(lambda: adapter.stable("redundant").reached, "redundancy")
 
         assert wrong(client, 1) == 0
         assert logged(node).count(FRESH) == fresh_starts + 1
@@ -125,13 +125,13 @@ def test_a_quiesced_node_serves_nobody_and_its_stop_is_not_felt(
     try:
         fill(client, 2)
         proof = adapter.drain(node)
-        await_state("nothing left to migrate", lambda: adapter.stable("redundant").reached)
+        await_true(lambda: adapter.stable("redundant").reached, "nothing left to migrate")
         assert number(node, "master_objects") == "0"
-        await_state("clients gone elsewhere", lambda: served(client, node) == 0)
+        await_true(lambda: served(client, node) == 0, "clients gone elsewhere")
         host.stop("clean")
         fill(client, 3)  # any error would end the test
         host.start()
-        await_state("a whole cluster", lambda: adapter.stable("whole").reached)
+        await_true(lambda: adapter.stable("whole").reached, "a whole cluster")
 
         assert proof.evidence["quiesced"]
         assert wrong(client, 3) == 0

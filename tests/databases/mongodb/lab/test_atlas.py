@@ -1,7 +1,6 @@
 """lab-atlas: a local Administration API whose work is done to a real replica set."""
 
 import json
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.atlas.schemas import check_answer
+from tests.waiting import await_true
 
 from brownout.atlas.client import AtlasClient
 from brownout.atlas.errors import AtlasError
@@ -58,13 +58,6 @@ def client(cluster: Cluster) -> Iterator[AtlasClient]:
         made._http.event_hooks = {"response": [check]}
         yield made
     assert wrong == []
-
-
-def until(so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _WITHIN_S
-    while not so():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def started(cluster: Cluster) -> dict[str, Any]:
@@ -117,7 +110,7 @@ def test_a_failover_test_restarts_the_real_primary_and_another_one_is_elected(
     assert started(cluster) == before  # it is answered before it begins
     assert client.status().change_status == "PENDING"
     assert code_of(client.restart_primaries) == "409 CHANGE_IN_PROGRESS"
-    until(lambda: applied(client))
+    await_true(lambda: applied(client))
     after = started(cluster)
     assert [name for name in after if after[name] != before[name]] == [was_primary]
     assert primary(cluster) not in ("", was_primary)
@@ -138,7 +131,7 @@ def test_a_resize_restarts_every_member_and_then_says_the_new_size(
     client.change(resized(found.replication_specs, Size("M40", 80.0)))
 
     assert client.cluster().state_name == "UPDATING"
-    until(lambda: applied(client))
+    await_true(lambda: applied(client))
     assert sizes(client.cluster().replication_specs) == [("M40", 80.0)]
     after = started(cluster)
     assert all(after[name] != before[name] for name in before)
@@ -155,13 +148,13 @@ def test_an_outage_freezes_the_members_of_its_region_until_it_is_ended(
 
     assert client.start_outage([("AWS", "LAB_R1")]).state == "START_REQUESTED"
     assert code_of(client.end_outage) == "400 INVALID_CLUSTER_OUTAGE_SIMULATION_STATE"
-    until(lambda: getattr(client.outage(), "state", "") == "SIMULATING" and applied(client))
+    await_true(lambda: getattr(client.outage(), "state", "") == "SIMULATING" and applied(client))
     assert n1.running().paused
     assert code_of(client.restart_primaries) == "409 OUTAGE_IN_PROGRESS"
-    until(lambda: primary(cluster) in ("n2", "n3"))
+    await_true(lambda: primary(cluster) in ("n2", "n3"))
 
     assert client.end_outage().state == "RECOVERY_REQUESTED"
-    until(lambda: client.outage() is None and applied(client))
+    await_true(lambda: client.outage() is None and applied(client))
     assert not n1.running().paused
 
 
@@ -170,12 +163,12 @@ def test_a_paused_cluster_has_no_process_and_takes_nothing_but_its_resume(
     cluster: Cluster, client: AtlasClient
 ) -> None:
     client.pause()
-    until(lambda: client.cluster().paused and applied(client))
+    await_true(lambda: client.cluster().paused and applied(client))
     assert not any(host_for(node).running().running for node in cluster.nodes)
     assert code_of(client.restart_primaries) == "400 CANNOT_UPDATE_PAUSED_CLUSTER"
 
     client.resume()
-    until(lambda: applied(client) and not client.cluster().paused)
+    await_true(lambda: applied(client) and not client.cluster().paused)
     assert primary(cluster) != ""
 
 
@@ -194,7 +187,7 @@ def test_a_maintenance_window_is_kept_and_reset(client: AtlasClient) -> None:
 
 def test_lab_up_mends_what_an_outage_left(cluster: Cluster, client: AtlasClient) -> None:
     client.start_outage([("AWS", "LAB_R2")])
-    until(lambda: getattr(client.outage(), "state", "") == "SIMULATING" and applied(client))
+    await_true(lambda: getattr(client.outage(), "state", "") == "SIMULATING" and applied(client))
 
     lab.up(LAB)
 

@@ -16,7 +16,6 @@ __all__ = ["await_whole", "form", "lay_out"]
 
 #: Generous: migrations of a full lab after a restart take their time.
 _WHOLE_TIMEOUT_S = 120.0
-_POLL_S = 0.05
 _PORTS_EACH = 4
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import ClusterError, HostError
+from brownout.base.waiting import wait_until
 from brownout.databases.lab import network, proxies
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.network import HERE
@@ -110,9 +111,9 @@ def form(cluster: Cluster, spec: ReplicaSetLab, progress: Progress) -> None:
     try:
         first.order("replSetInitiate", _set_configuration(cluster, spec), 30.0)
         progress("electing a primary")
-        while not _stand_for_election(first):
-            _check_time(deadline, "no primary was elected")
-            time.sleep(_POLL_S)
+        left_s = deadline - time.monotonic()
+        if not wait_until(lambda: _stand_for_election(first), left_s, _POLL_S):
+            raise _too_late("no primary was elected")
     finally:
         first.close()
     if spec.secure:
@@ -144,22 +145,20 @@ def _await_answer(cluster: Cluster, node: Node, deadline: float) -> None:
     """Wait until a member answers; on a busy machine that is some time after its start."""
     link = Link(node, access(cluster), cluster.connection.timeout_s)
     try:
-        while True:
-            try:
-                link.ask("ping")
-                return
-            except ClusterError as error:
-                _check_runs(node)
-                _check_time(deadline, error.message)
-                time.sleep(_POLL_S)
+        wait_until(
+            lambda: link.ask("ping"),
+            deadline - time.monotonic(),
+            _POLL_S,
+            despite=ClusterError,
+            stopped=lambda: not host_for(node).running().running,
+        )
+    except ClusterError as error:
+        if not host_for(node).running().running and isinstance(node.host, ProcessSpec):
+            words = last_words(node.host)
+            raise HostError(f"member `{node.name}` ended while it was starting{words}") from error
+        raise _too_late(error.message) from error
     finally:
         link.close()
-
-
-def _check_runs(node: Node) -> None:
-    if not host_for(node).running().running and isinstance(node.host, ProcessSpec):
-        words = last_words(node.host)
-        raise HostError(f"member `{node.name}` ended while it was starting{words}")
 
 
 def _set_configuration(cluster: Cluster, spec: ReplicaSetLab) -> dict[str, object]:
@@ -185,6 +184,5 @@ def _stand_for_election(first: Link) -> bool:
     return True
 
 
-def _check_time(deadline: float, problem: str) -> None:
-    if time.monotonic() > deadline:
-        raise ClusterError(f"{problem} within {_FORM_TIMEOUT_S:g} s", "see `brownout lab logs`")
+def _too_late(problem: str) -> ClusterError:
+    return ClusterError(f"{problem} within {_FORM_TIMEOUT_S:g} s", "see `brownout lab logs`")

@@ -1,9 +1,9 @@
 """What the local API does to the lab's replica set: to real processes, with real elections."""
 
-import time
 from collections.abc import Callable, Collection
 
 from brownout.base.errors import ClusterError
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Milestone
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.databases.mongodb.lab.atlas_api.book import region_of
@@ -88,8 +88,5 @@ class Members:
         self._until(lambda: self._adapter.stable(milestone).reached, f"the set is not {milestone}")
 
     def _until(self, so: Callable[[], bool], otherwise: str) -> None:
-        deadline = time.monotonic() + _WITHIN_S
-        while not so():
-            if time.monotonic() > deadline:
-                raise ClusterError(f"{otherwise} within {_WITHIN_S:g} s", "see `brownout lab logs`")
-            time.sleep(_POLL_S)
+        if not wait_until(so, _WITHIN_S, _POLL_S):
+            raise ClusterError(f"{otherwise} within {_WITHIN_S:g} s", "see `brownout lab logs`")

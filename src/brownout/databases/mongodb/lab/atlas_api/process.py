@@ -7,7 +7,6 @@
 import json
 import secrets
 import sys
-import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from brownout.base.errors import HostError
+from brownout.base.waiting import wait_until
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.mongodb.lab.settings import AtlasLab
 from brownout.inventory.atlas import AtlasSpec, ServiceAccount
@@ -59,12 +59,14 @@ def start(directory: Path) -> None:
     """Start it and return once it answers; safe where it runs."""
     node = _node(directory)
     host_for(node).start()
-    deadline = time.monotonic() + _STARTS_WITHIN_S
-    while not idle(directory):
-        if time.monotonic() > deadline or not host_for(node).running().running:
-            words = last_words(node.host) if isinstance(node.host, ProcessSpec) else ""
-            raise HostError(f"the local Atlas API does not answer{words}")
-        time.sleep(_POLL_S)
+    if not wait_until(
+        lambda: idle(directory),
+        _STARTS_WITHIN_S,
+        _POLL_S,
+        stopped=lambda: not host_for(node).running().running,
+    ):
+        words = last_words(node.host) if isinstance(node.host, ProcessSpec) else ""
+        raise HostError(f"the local Atlas API does not answer{words}")
 
 
 def idle(directory: Path) -> bool:
