@@ -1,41 +1,55 @@
 """What the fault did to the load, each number as `docs/measures.md` defines it.
 
-Before the method there is no fault yet, and every probe here answers
-`{"status": "not_applicable", "value": null, …}`, which our tolerances accept there and nowhere
-else. After it, all answer from the same impact:
+After the method all answer from the same impact:
 
-    {"measure": "recovery_time", "scope": "total", "status": "measured", "value": 3.1,
-     "limit": 10.0, "limit_from": "steady-state/slo/node-wipe.stone.yaml", "met": true}
+    {"measure": "recovery_time", "scope": "total", "value": 3.1, "unit": "s", "status": "measured",
+     "limit": 10.0, "met": true, "limit_from": "steady-state/slo/node-wipe.stone.yaml"}
 
-`status` is `no_data` where it could not be measured: that is never within a limit. With more than
-one fault in a run the value is the worst of them.
+`met` is what a hypothesis asks for, by Chaos Toolkit's own tolerance:
+
+    "tolerance": {"type": "jsonpath", "path": "$.met", "expect": true}
+
+It is true for a measure within its limit and for one without a limit, false where the limit is
+exceeded, and null where that is open: below the noise of the run, or not measured, which the
+`status` calls `no_data`. With more than one fault in a run the value is the worst of them.
+
+Before the method there is no fault yet: `status` is `not_applicable`, `value` is null, and `met`
+true. The verdict does not rest on that: it is computed over all limits when the run is over.
+
+A probe per measure is made from the list below; only `measure` and `latency` are written here.
 """
 
 from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.session.activity import activity
+from brownout.session.activity import activity, measure_probe
 from brownout.session.current import current
 
-__all__ = [
-    "availability",
-    "blackout",
-    "capacity_ratio",
-    "errors",
-    "latency",
-    "lost_operations",
-    "lost_writes",
-    "measure",
-    "rebalance_time",
-    "recovery_time",
-    "redundancy_time",
-    "rejoin_time",
-    "throughput_while_moving",
-    "tps_drop",
-]
-
-Answer = dict[str, Any]
+#: Each measure that has a probe of its name, and what that returns.
+_MEASURES = {
+    "tps_drop": "how deep throughput fell: 1 - lowest 1 s mean ÷ baseline, a ratio",
+    "blackout": "for how many seconds nothing at all was served while something was wanted",
+    "recovery_time": (
+        "the seconds from the fault's effect until the load served as before, and held"
+    ),
+    "errors": "how many operations were late, failed, in doubt or shed; `detail` has the causes",
+    "availability": "ok ÷ offered by intended start over the fault's episode, a ratio",
+    "lost_operations": "how many operations the fault cost",
+    "lost_writes": "how many acknowledged writes were gone when the ledger was read back",
+    "rejoin_time": "the seconds from the fault's effect until every member had rejoined",
+    "redundancy_time": "the seconds from the fault's effect until redundancy was back",
+    "rebalance_time": "the seconds from a planned change's effect until nothing was left to move",
+    "throughput_while_moving": "mean throughput while data was moved ÷ baseline, a ratio",
+    "capacity_ratio": (
+        "throughput after ÷ before, a ratio; in closed loop only, where it is not offered"
+    ),
+}
+_MADE = {
+    name: measure_probe(name, f"Return {means}.", __name__) for name, means in _MEASURES.items()
+}
+globals().update(_MADE)
+__all__ = sorted(["latency", "measure", *_MADE])
 
 
 @activity
@@ -44,46 +58,6 @@ def measure(
 ) -> dict[str, Any]:
     """Return a measure of `docs/measures.md` by `name`, for total, read, write or a stream."""
     return current().measure(name, scope)
-
-
-@activity
-def tps_drop(
-    scope: str = "total", configuration: Configuration = None, secrets: Secrets = None
-) -> dict[str, Any]:
-    """Return how deep throughput fell: 1 - lowest 1 s mean ÷ baseline, a ratio."""
-    return current().measure("tps_drop", scope)
-
-
-@activity
-def blackout(
-    scope: str = "total", configuration: Configuration = None, secrets: Secrets = None
-) -> dict[str, Any]:
-    """Return for how many seconds nothing at all was served while something was wanted."""
-    return current().measure("blackout", scope)
-
-
-@activity
-def recovery_time(
-    scope: str = "total", configuration: Configuration = None, secrets: Secrets = None
-) -> dict[str, Any]:
-    """Return the seconds from the fault's effect until the load served as before, and held."""
-    return current().measure("recovery_time", scope)
-
-
-@activity
-def errors(
-    scope: str = "total", configuration: Configuration = None, secrets: Secrets = None
-) -> dict[str, Any]:
-    """Return how many operations were late, failed, in doubt or shed; `detail` has the causes."""
-    return current().measure("errors", scope)
-
-
-@activity
-def availability(
-    scope: str = "total", configuration: Configuration = None, secrets: Secrets = None
-) -> dict[str, Any]:
-    """Return ok ÷ offered by intended start over the fault's episode, a ratio."""
-    return current().measure("availability", scope)
 
 
 @activity
@@ -96,49 +70,3 @@ def latency(
 ) -> dict[str, Any]:
     """Return response time in µs: `phase` before, during or after; p50, p99, p999 or max."""
     return current().measure(f"latency.{phase}.{percentile}_us", scope)
-
-
-@activity
-def lost_operations(
-    scope: str = "total", configuration: Configuration = None, secrets: Secrets = None
-) -> dict[str, Any]:
-    """Return how many operations the fault cost."""
-    return current().measure("lost_operations", scope)
-
-
-@activity
-def lost_writes(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
-    """Return how many acknowledged writes were gone when the ledger was read back."""
-    return current().measure("lost_writes", "total")
-
-
-@activity
-def rejoin_time(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
-    """Return the seconds from the fault's effect until every member had rejoined."""
-    return current().measure("rejoin_time", "total")
-
-
-@activity
-def redundancy_time(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
-    """Return the seconds from the fault's effect until redundancy was back."""
-    return current().measure("redundancy_time", "total")
-
-
-@activity
-def rebalance_time(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
-    """Return the seconds from a planned change's effect until nothing was left to move."""
-    return current().measure("rebalance_time", "total")
-
-
-@activity
-def throughput_while_moving(
-    configuration: Configuration = None, secrets: Secrets = None
-) -> dict[str, Any]:
-    """Return mean throughput while data was moved ÷ baseline, a ratio."""
-    return current().measure("throughput_while_moving", "total")
-
-
-@activity
-def capacity_ratio(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
-    """Return throughput after ÷ before, a ratio; in closed loop only, where it is not offered."""
-    return current().measure("capacity_ratio", "total")

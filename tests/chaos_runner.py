@@ -65,8 +65,7 @@ def quick(experiment: dict[str, Any], baseline_s: float = 3) -> dict[str, Any]:
     `LEAST_BASELINE_S` at least.
     """
     experiment["configuration"]["baseline_s"] = baseline_s
-    if "milestone_limit_s" in experiment["configuration"]:
-        experiment["configuration"]["milestone_limit_s"] = 90
+    experiment["configuration"]["milestone_limit_s"] = 90
     return experiment
 
 

@@ -150,11 +150,15 @@ def test_a_misspelt_variable_is_refused_instead_of_dropped(tmp_path: Path) -> No
 def test_limits_may_stand_in_a_tolerance_as_variables(tmp_path: Path) -> None:
     experiment = chaos.quick(chaos.load("stepdown"))
     experiment["configuration"]["my_limit"] = 0.0001
-    tolerance = experiment["steady-state-hypothesis"]["probes"][-1]["tolerance"]
-    tolerance["provider"]["func"] = "at_most"
-    tolerance["provider"]["arguments"]["limit"] = "${my_limit}"
     probe = dict(experiment["steady-state-hypothesis"]["probes"][-1], name="mine")
     probe["provider"] = dict(probe["provider"], func="redundancy_time")
+    arguments = {"value": None, "limit": "${my_limit}"}
+    at_most = {"type": "python", "module": "brownout.probes.tolerances", "func": "at_most"}
+    probe["tolerance"] = {
+        "type": "probe",
+        "name": "at-most",
+        "provider": {**at_most, "arguments": arguments},
+    }
     experiment["steady-state-hypothesis"]["probes"] = [
         experiment["steady-state-hypothesis"]["probes"][0],
         probe,

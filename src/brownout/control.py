@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from chaoslib import merge_vars
 from chaoslib.exceptions import InterruptExecution
 from chaoslib.types import Activity, Configuration, Experiment, Journal, Run, Secrets
 
@@ -28,6 +29,7 @@ from brownout.runs.history.recording import record_quietly
 from brownout.runs.store.delivery import deliver
 from brownout.session.current import current, is_open, set_current
 from brownout.session.interruption import cause_of
+from brownout.session.options import SETTINGS
 from brownout.session.plan import make_plan
 from brownout.session.preview import preview
 from brownout.session.session import Session
@@ -233,9 +235,14 @@ def _interrupt(error: Exception) -> None:
 
 
 def _given_variables() -> Mapping[str, Any]:
-    """The `--var` options of the `chaos run` this is part of, if it is."""
+    """The variables given to the `chaos run` this is part of, if it is.
+
+    Of a `--var-file`, which may serve many experiments, only our settings count.
+    """
     context = click.get_current_context(silent=True)
-    return (context.params.get("var") if context else None) or {}
+    given: Mapping[str, Any] = (context.params.get("var") if context else None) or {}
+    of_files, _ = merge_vars({}, (context.params.get("var_file") if context else None) or [])
+    return {**{name: of_files[name] for name in of_files if name in SETTINGS}, **given}
 
 
 def _redact(journal: dict[str, Any]) -> None:

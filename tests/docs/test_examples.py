@@ -97,7 +97,7 @@ def test_the_fault_of_ones_own_has_its_effect(
     path = os.pathsep.join([str(stutter), str(ROOT)])
     env = {"PYTHONPATH": path, "BROWNOUT_STATE": str(tmp_path / "state")}
     workload = stutter / "steady-state" / "workloads" / "lab.yaml"
-    experiment["configuration"]["workload"]["default"] = str(workload)
+    experiment["configuration"]["workload"] = str(workload)
     gently = "load=streams.lookups.rate=60,streams.orders.rate=40"
     ran = chaos.run(chaos.quick(experiment), tmp_path, "--var", gently, env=env)
     faults = [e for e in ran.events if e["type"] in ("break", "mend") and e["stage"] == "ended"]

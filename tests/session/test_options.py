@@ -4,7 +4,22 @@ from typing import Any
 
 import pytest
 
-from brownout.session.options import KEYS, Options, read_options, unknown_variables
+from brownout.session.options import (
+    SETTINGS,
+    Options,
+    complete,
+    read_options,
+    unknown_keys,
+    unknown_variables,
+)
+
+KEYS = {name: setting.default for name, setting in SETTINGS.items()}
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting in SETTINGS.values():
+        monkeypatch.delenv(setting.environment or "BROWNOUT_LIMITS", raising=False)
 
 
 def _read(**given: Any) -> tuple[Options, list[str]]:
@@ -57,9 +72,9 @@ def test_limits_may_be_a_mapping_or_text(limits: Any) -> None:
 
 
 def test_a_variable_that_the_experiment_does_not_have_is_named_with_those_it_has() -> None:
-    (problem,) = unknown_variables({"limts": 1, "seed": 2}, {"limits": "", "seed": 0})
+    (problem,) = unknown_variables({"limts": 1, "seed": 2, "mode": "kill"}, {"mode": ""})
     assert "limts" in problem
-    assert "limits, seed" in problem
+    assert "limits, load, milestone_limit_s, mode, phase_s, seed" in problem
 
 
 @pytest.mark.parametrize(("given", "meant"), [(True, True), ("true", True), ("", False)])
@@ -70,3 +85,83 @@ def test_a_control_window_is_asked_for_by_a_truth_value(given: Any, meant: bool)
 def test_what_is_no_truth_value_is_told() -> None:
     _, problems = _read(sham="perhaps", phase_s=-1)
     assert len(problems) == 2
+
+
+def test_a_setting_that_the_experiment_leaves_out_has_its_default() -> None:
+    assert complete({}, {}, {}) == KEYS
+    assert complete({"mode": "kill"}, {"mode": "kill"}, {}) == {"mode": "kill", **KEYS}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "meant"),
+    [
+        ("cluster", "staging", "staging"),
+        ("sham", "true", True),
+        ("phase_s", "2.5", 2.5),
+        ("warmup_max_s", "60", 60),
+        ("milestone_limit_s", "90", 90),
+        ("baseline_s", "12", 12),
+        ("seed", "4711", 4711),
+        ("canary", "rate=5", "rate=5"),
+        ("target", "n2", "n2"),
+    ],
+)
+def test_a_setting_comes_from_a_variable_or_else_from_the_environment(
+    name: str, text: str, meant: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(given: dict[str, Any]) -> Any:
+        problems: list[str] = []
+        options = read_options({}, complete({}, {}, given), problems)
+        assert problems == []
+        return getattr(options, name)
+
+    assert read({name: text}) == meant
+    monkeypatch.setenv(f"BROWNOUT_{name.upper()}", text)
+    assert read({}) == meant
+    monkeypatch.setenv(f"BROWNOUT_{name.upper()}", "30")
+    assert read({name: text}) == meant
+
+
+def test_stop_conditions_come_from_the_environment_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWNOUT_ABORT_IF", '[{"file": "/run/stop-chaos"}]')
+    (condition,) = read_options({}, complete({}, {}, {}), []).abort_if
+    assert str(condition.model_dump()["file"]) == "/run/stop-chaos"
+
+
+def test_what_the_experiment_says_is_not_changed_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BROWNOUT_CLUSTER", "production")
+    declared = {"cluster": "lab-mongodb"}
+    assert complete(declared, declared, {})["cluster"] == "lab-mongodb"
+
+
+def test_an_empty_environment_variable_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting in SETTINGS.values():
+        if setting.environment:
+            monkeypatch.setenv(setting.environment, "")
+    assert complete({}, {}, {}) == KEYS
+
+
+def _experiment(configuration: dict[str, Any], module: str = "brownout.actions.node") -> Any:
+    provider = {"type": "python", "module": module, "func": "stop_node",
+                "arguments": {"mode": "${mode}"}}  # fmt: skip
+    return {"configuration": configuration, "method": [{"type": "action", "provider": provider}]}
+
+
+def test_every_key_that_nothing_reads_is_named_with_the_settings() -> None:
+    known = {"mode": "kill", "seed": 1, "vault_addr": "http://127.0.0.1"}
+    assert list(unknown_keys(_experiment(known))) == []
+    problems = list(unknown_keys(_experiment({**known, "abort_iff": [], "colour": "blue"})))
+    assert len(problems) == 2
+    assert "configuration.abort_iff" in problems[0]
+    assert "did you mean `abort_if`?" in problems[0]
+    assert "configuration.colour" in problems[1]
+    assert all(f"The settings are {', '.join(SETTINGS)}" in problem for problem in problems)
+
+
+def test_what_others_may_read_is_no_mistake_unless_it_is_nearly_a_setting() -> None:
+    own = {"aws_region": "eu-west-1", "mode": "kill"}
+    assert list(unknown_keys(_experiment(own, "chaosaws.ec2.actions"))) == []
+    (problem,) = unknown_keys(_experiment({**own, "abort_iff": []}, "chaosaws.ec2.actions"))
+    assert "did you mean `abort_if`?" in problem

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fuzzing import VALUES, answers, changed, damaged, fuzzed
 
-from brownout.session.options import KEYS, read_options, unknown_variables
+from brownout.session.options import (
+    SETTINGS,
+    complete,
+    read_options,
+    unknown_keys,
+    unknown_variables,
+)
 from brownout.session.stopping import Condition, parse_conditions
 
 CONDITIONS = [
@@ -37,7 +43,7 @@ def test_the_text_of_stop_conditions_is_read_or_refused(data: bytes) -> None:
     finite(answers(lambda: parse_conditions(data.decode("utf-8", "replace"))))
 
 
-VARIABLES = st.dictionaries(st.sampled_from(sorted(KEYS)), VALUES, max_size=4)
+VARIABLES = st.dictionaries(st.sampled_from(sorted(SETTINGS)), VALUES, max_size=4)
 
 
 @fuzzed(100)
@@ -54,3 +60,5 @@ def test_variables_are_typed_or_each_is_named(
         assert 0 <= options.baseline_s < float("inf")
         assert all(math.isfinite(limit) for limit in options.variable_limits.values())
     unknown_variables(resolved, declared)
+    complete({}, resolved, declared)
+    list(unknown_keys({"configuration": declared, "method": [resolved]}))

@@ -14,6 +14,7 @@ from brownout import control
 from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
 from brownout.session.experiment_checks import problems
+from brownout.session.options import SETTINGS
 from brownout.session.planning import plan_of
 
 #: Numbers whose default is text, since an environment variable may give them.
@@ -41,12 +42,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+SETTINGS_THAT_ARE_NUMBERS = [n for n, setting in SETTINGS.items() if _is_number(setting.default)]
 NUMBERS = [
     (experiment, name)
     for experiment in catalog.names("experiments")
     for name, default in _document(experiment)["configuration"].items()
-    if _is_number(default) or name in BY_ENVIRONMENT
-]
+    if _is_number(default)
+] + [("node-kill", name) for name in SETTINGS_THAT_ARE_NUMBERS]
 
 
 def _uses(document: dict[str, Any], configuration: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
@@ -78,6 +80,7 @@ def test_a_number_given_as_text_is_a_number_in_every_use(
 ) -> None:
     document = _document(experiment)
     # As the control converts what Chaos Toolkit goes on to use.
+    document["configuration"][name] = document["configuration"].get(name, "")
     configuration = load_configuration(document["configuration"], {name: "7"})
     control.before_experiment_control({**document, "dry": "activities"}, configuration)
     capsys.readouterr()

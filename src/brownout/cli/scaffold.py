@@ -17,29 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base import catalog
+from brownout.base.compact_json import compact
 from brownout.base.errors import ConfigurationError
 from brownout.cli.schemas import schema
 from brownout.inventory.database import databases
+from brownout.session.options import SETTINGS
 
 __all__ = ["make", "variables"]
 
-#: What each variable of an experiment is for, in a line; docs/experiments.md says more. Databases
-#: say it of those that only they have.
+#: What each variable that only some experiments have is for, in a line; docs/experiments.md says
+#: more. Databases say it of those that only they have.
 VARIABLES: Mapping[str, str] = {
-    "cluster": "the inventory's name or path",
-    "workload": "a workload's name or path; empty: `lab` on a lab, else `key-value`",
-    "load": "changes single settings of the workload, as `streams.app.rate=400`",
-    "target": "the node: `primary`, `secondary`, `random`, `spare`, `rack` or a name",
-    "seed": "of keys, arrivals and random choices; 0 draws one, which the run records",
-    "limits": "what must hold: a mapping, or `recovery_time=10,write.blackout=3`",
-    "confirm": "the cluster's own name, wanted for `environment: production`",
-    "abort_if": "stop conditions, watched all the time; docs/safety.md",
-    "baseline_s": "length of the baseline in seconds; 0 takes the measures' own",
-    "warmup_max_s": "give up after so many seconds without a stable baseline",
-    "sham": "measure a control window without a fault before the fault: true or false",
-    "canary": "an application beside the load: true, false, or settings as rate=5",
-    "phase_s": "seconds to wait between the accepted baseline and the method",
-    "milestone_limit_s": "wait so many seconds for a milestone at most",
     "mode": "how the node is stopped: `kill` or `clean`",
     "downtime_s": "seconds that the node stays down",
     "hang_s": "seconds that the node hangs",
@@ -123,9 +111,13 @@ def _experiment(
             extension["scenario"] = name
     configuration = copy["configuration"]
     configuration["cluster"]["default"] = cluster
-    configuration["workload"]["default"] = f"steady-state/workloads/{workload}.yaml"
+    configuration["workload"] = {
+        "type": "env",
+        "key": SETTINGS["workload"].environment,
+        "default": f"steady-state/workloads/{workload}.yaml",
+    }
     configuration["limits"] = {_name(limit): limit.limit for limit in limits}
-    return _json(copy)
+    return compact(copy)
 
 
 def _name(limit: Any) -> str:
@@ -182,14 +174,20 @@ def _readme(
 
 def variables() -> dict[str, str]:
     """Return what each variable is for, also those of one database only."""
-    return {**VARIABLES, **{k: v for one in databases().values() for k, v in one.variables.items()}}
+    settings = {name: setting.means for name, setting in SETTINGS.items()}
+    own = {name: means for one in databases().values() for name, means in one.variables.items()}
+    return {**settings, **VARIABLES, **own}
 
 
 def _variables(configuration: Mapping[str, Any]) -> list[str]:
+    """Every setting, and the experiment's own variables."""
+    environment = {name: setting.environment for name, setting in SETTINGS.items()}
+    for name, value in configuration.items():
+        environment.setdefault(name, value.get("key", "") if isinstance(value, dict) else "")
     rows, known = [], variables()
-    for key, value in configuration.items():
-        variable = f"`{value['key']}`" if isinstance(value, dict) and "key" in value else ""
-        rows.append(f"| `{key}` | {variable} | {known.get(key, 'of this experiment alone')} |")
+    for name, key in environment.items():
+        variable = f"`{key}`" if key else ""
+        rows.append(f"| `{name}` | {variable} | {known.get(name, 'of this experiment alone')} |")
     return rows
 
 
@@ -224,8 +222,8 @@ is beside them and not needed: the run has its own journal.
 
 ## Variables
 
-Each can be changed in the experiment's `configuration`, for one run by
-`chaos run --var NAME=VALUE`, and those with an environment variable by that.
+Each can be given for one run by `chaos run --var NAME=VALUE`, set in the experiment's
+`configuration`, or, where that does not set it or names the variable, by the environment.
 
 | variable | environment | what it is |
 |---|---|---|

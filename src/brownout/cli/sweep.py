@@ -64,13 +64,14 @@ def sweep(
 
 def _varied(path: Path, vary: str) -> tuple[str, list[str]]:
     from brownout.runs.repeats.sweep import settings_of
+    from brownout.session.options import SETTINGS
 
     found = settings_of(vary)
     if found is None:
         raise ConfigurationError(
             f"--vary: found `{vary}`, wanted NAME=VALUE,VALUE,… with two or more"
         )
-    known = document_of(path).get("configuration", {})
+    known = dict.fromkeys([*document_of(path).get("configuration", {}), *SETTINGS])
     if found[0] not in known:
         raise ConfigurationError(
             f"--vary: {path.stem} has no variable `{found[0]}`; wanted one of {', '.join(known)}"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brownout.judge import slo
+from brownout.measure.names import find
 
 __all__ = ["answer"]
 
@@ -13,20 +14,24 @@ Impact = Mapping[str, Any]
 def answer(impact: Impact | None, finished: bool, name: str, scope: str) -> dict[str, Any]:
     """Return the probe's answer for measure `name` in `scope`; see `brownout.probes.impact`.
 
-    `limit` is there once the run is judged, None for a measure without one. `name` may be a path
+    `limit` is there once the run is judged, None for a measure without one. `met` is true where
+    nothing stands against it: no limit is exceeded, and none is left open. `name` may be a path
     (`latency.during.p99_us`). With several faults the worst value counts.
     """
-    found: dict[str, Any] = {"measure": name, "scope": scope, "value": None, "status": "no_data"}
+    measure = find(name)
+    found: dict[str, Any] = {"measure": name, "scope": scope, "value": None}
+    found |= {"unit": measure.unit} if measure is not None else {}
+    if impact is None and not finished:
+        return {**found, "status": "not_applicable", "met": True}
     if impact is None:
-        return {**found, "status": "no_data" if finished else "not_applicable"}
-    found["limit"] = None  # of a run that was judged
+        return {**found, "status": "no_data", "met": None}
+    found["value"], detail = _value(impact, name, scope)
+    found["status"] = "no_data" if found["value"] is None else "measured"
+    found |= {"limit": None, "met": True}
     for limit in impact["slos"]:
         if (limit["name"], limit["scope"]) == (name, scope):
             found |= {key: limit[key] for key in ("limit", "limit_from", "met")}
-    value, detail = _value(impact, name, scope)
-    if detail is not None:
-        found["detail"] = detail
-    return {**found, "value": value, "status": "no_data" if value is None else "measured"}
+    return found if detail is None else {**found, "detail": detail}
 
 
 def _value(impact: Impact, name: str, scope: str) -> tuple[float | None, Any]:

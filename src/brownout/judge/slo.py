@@ -28,6 +28,7 @@ __all__ = [
     "file_limits",
     "names",
     "parse",
+    "place_problems",
     "resolve",
     "scenarios",
     "worst",
@@ -157,6 +158,13 @@ def worst(measure: str, values: Sequence[float]) -> float:
     """Return the worst of several values of a measure, of which there is at least one."""
     found = find(measure)
     return min(values) if found and found.direction == AT_LEAST else max(values)
+
+
+def place_problems(measure: str, scope: str, streams: Iterable[str]) -> list[str]:
+    """Name all that is wrong with a measure and the scope that it is asked in."""
+    scopes = (*_SCOPES, *streams)
+    found = list(value_problems(measure, scope, 0.0))
+    return found if scope in scopes else [*found, _no_scope(measure, scope, scopes)]
 
 
 def _limit(item: Mapping[str, Any], source: str) -> Limit:

@@ -20,6 +20,7 @@ from brownout.litmus.chart_parts import ACCOUNT, FAULTS, IMAGE, VARIABLES, Fault
 from brownout.litmus.chart_text import documents, text
 from brownout.litmus.definitions import definitions
 from brownout.litmus.variables import LENGTHS
+from brownout.session.options import SETTINGS
 
 __all__ = ["chart"]
 
@@ -119,9 +120,15 @@ def _environment(fault: Fault) -> Iterator[tuple[str, str]]:
         yield "TOTAL_CHAOS_DURATION", str(configuration[length])
     yield "RAMP_TIME", ""
     yield "BROWNOUT_CLUSTER", "database"
-    for value in configuration.values():
-        if isinstance(value, Mapping) and value.get("key") not in (None, "BROWNOUT_CLUSTER"):
-            yield str(value["key"]), str(value.get("default", ""))
+    declared = {
+        value["key"]: value.get("default", "")
+        for value in configuration.values()
+        if isinstance(value, Mapping) and "key" in value
+    }
+    settings = {setting.environment: setting.default for setting in SETTINGS.values()}
+    for name, default in {**settings, **declared}.items():
+        if name in VARIABLES and name != "BROWNOUT_CLUSTER":
+            yield name, str(default)
 
 
 def _version(fault: Fault, version: str) -> Document:

@@ -1,6 +1,7 @@
 """What every action and probe shares: errors as Chaos Toolkit wants them, and interruptions.
 
-The action of a registered fault is made from the fault: its name, arguments and docstring.
+The action of a registered fault is made from the fault: its name, arguments and docstring. The
+probe of a measure is made from the measure.
 """
 
 import inspect
@@ -14,11 +15,12 @@ from chaoslib.types import Configuration, Secrets
 from brownout.base.errors import BrownoutError, ConfigurationError
 from brownout.faults import registry
 from brownout.faults.fault import Action
+from brownout.measure.names import find
 from brownout.session.current import current, is_open
 from brownout.session.interruption import cause_of
 from brownout.session.variables import NUMBER, TRUTH, WHOLE, convert
 
-__all__ = ["action", "actions_of", "activity", "fault_of", "steps_of", "told_of"]
+__all__ = ["action", "actions_of", "activity", "fault_of", "measure_probe", "steps_of", "told_of"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -91,15 +93,52 @@ def action(name: str, module: str) -> Callable[..., dict[str, Any]]:
         node = session.node(meant) if meant is not None else None
         return session.faults.do(name, node, **_converted(fault, given))
 
-    do.__name__ = do.__qualname__ = name
-    do.__module__, do.__doc__ = module, inspect.getdoc(type(fault))
-    parameters = _parameters(fault)
-    do.__signature__ = inspect.Signature(parameters, return_annotation=dict[str, Any])  # type: ignore[attr-defined]
-    do.__annotations__ = {each.name: each.annotation for each in parameters}
-    do.__annotations__["return"] = dict[str, Any]
-    made: Callable[..., dict[str, Any]] = activity(do)
+    made = _made(do, name, module, inspect.getdoc(type(fault)), _parameters(fault))
     made.__dict__["fault"] = fault
     return made
+
+
+def measure_probe(name: str, doc: str, module: str) -> Callable[..., dict[str, Any]]:
+    """Return the probe of the measure `name`, as a function of `module` that `doc` describes.
+
+    It takes a `scope` where the measure is one of parts of the load, too.
+    """
+    measure = find(name)
+    if measure is None:
+        raise ConfigurationError(f"{name}: there is no such measure")
+
+    def ask(scope: str = "total", **_: Any) -> dict[str, Any]:
+        return current().measure(name, scope)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    scope = inspect.Parameter("scope", kind, default="total", annotation=str)
+    return _made(ask, name, module, doc, [scope] if measure.per_scope else [])
+
+
+def _made(
+    function: Callable[..., dict[str, Any]],
+    name: str,
+    module: str,
+    doc: str | None,
+    parameters: Sequence[inspect.Parameter],
+) -> Callable[..., dict[str, Any]]:
+    """Return `function` as an activity that Chaos Toolkit sees with these names and parameters."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    all_parameters = [
+        *parameters,
+        *(
+            inspect.Parameter(each, kind, default=None, annotation=type)
+            for each, type in _GIVEN_BY_CHAOS_TOOLKIT.items()
+        ),
+    ]
+    function.__name__ = function.__qualname__ = name
+    function.__module__, function.__doc__ = module, doc
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        all_parameters, return_annotation=dict[str, Any]
+    )
+    function.__annotations__ = {each.name: each.annotation for each in all_parameters}
+    function.__annotations__["return"] = dict[str, Any]
+    return activity(function)
 
 
 def fault_of(function: Callable[..., Any]) -> Action | None:
@@ -123,8 +162,6 @@ def _parameters(fault: Action) -> list[inspect.Parameter]:
     if fault.takes_node:
         found.append(inspect.Parameter("node", kind, default=fault.node, annotation=str))
     found += [each.replace(kind=kind) for each in fault.parameters()]
-    for name, type in _GIVEN_BY_CHAOS_TOOLKIT.items():
-        found.append(inspect.Parameter(name, kind, default=None, annotation=type))
     return found
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.session.options import SETTINGS
 
 __all__ = ["problems", "problems_of"]
 
@@ -83,7 +84,7 @@ def _house_rules(data: Mapping[str, Any]) -> Iterator[str]:
 def _undeclared(data: Mapping[str, Any]) -> Iterator[str]:
     """Name each `${variable}` that the configuration does not have: it would stay as it is."""
     secrets = (data.get("secrets") or {}).values()
-    declared = set(data.get("configuration") or {}).union(*(group for group in secrets))
+    declared = {*SETTINGS, *(data.get("configuration") or {})}.union(*secrets)
     parts = {key: value for key, value in data.items() if key != "configuration"}
     for name in dict.fromkeys(_VARIABLE.findall(json.dumps(parts))):
         if name not in declared:

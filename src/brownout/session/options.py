@@ -1,43 +1,79 @@
-"""What an experiment's configuration block says about a run, checked and typed."""
+"""The settings that every experiment has, and what they say about a run, checked and typed.
 
+An experiment names those that it decides; the others are given by `--var`, by the environment, or
+have their default. What else stands in its configuration are variables of its own: `${name}`.
+"""
+
+import json
 import os
+import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
+
+from chaoslib.configuration import load_configuration
 
 from brownout.base import usual
 from brownout.base.errors import ConfigurationError
 from brownout.session.stopping import Condition, parse_conditions
 from brownout.session.variables import ABOVE_ZERO, SECONDS, TRUTH, WHOLE, convert
 
-__all__ = ["KEYS", "KINDS", "Options", "read_options"]
+__all__ = ["SETTINGS", "Options", "Setting", "complete", "read_options", "unknown_keys"]
 
-#: Every configuration key that the control reads, with its default.
-KEYS: dict[str, Any] = {
-    "cluster": usual.CLUSTER,
-    "workload": "",
-    "load": "",
-    "target": "primary",
-    "seed": 0,
-    "limits": "",
-    "confirm": "",
-    "abort_if": [],
-    "baseline_s": 0.0,
-    "milestone_limit_s": 300.0,
-    "warmup_max_s": 120.0,
-    "sham": False,
-    "phase_s": 0.0,
-    "canary": "",
-}
-#: What those of them that are no text have to be.
-KINDS = {
-    "seed": WHOLE,
-    "baseline_s": SECONDS,
-    "milestone_limit_s": ABOVE_ZERO,
-    "warmup_max_s": ABOVE_ZERO,
-    "sham": TRUTH,
-    "phase_s": SECONDS,
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_MODULE = re.compile(r'"module": "([^"]+)"')
+#: What Chaos Toolkit reads for the secrets of a Vault.
+_OF_CHAOS_TOOLKIT = "vault_"
+#: How alike two names are that may mean the same, and that surely do.
+_ALIKE, _NEARLY = 0.6, 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What every experiment can be told: by `--var`, its configuration or the environment.
+
+    `kind` is what a value has to be, empty for text and for what is read by a reader of its own.
+    `means` says in a line what it is for; docs/experiments.md says more.
+    """
+
+    name: str
+    default: Any
+    means: str
+    kind: str = ""
+
+    @property
+    def environment(self) -> str:
+        """The variable that gives it; limits have one each, `BROWNOUT_LIMIT_<MEASURE>`."""
+        return "" if self.name == "limits" else f"BROWNOUT_{self.name.upper()}"
+
+
+#: Every setting of a run, with the default that holds where nobody says anything.
+SETTINGS: Mapping[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting("cluster", usual.CLUSTER, "the inventory's name or path"),
+        Setting(
+            "workload", "", "a workload's name or path; empty: `lab` on a lab, else `key-value`"
+        ),
+        Setting("load", "", "changes single settings of the workload, as `streams.app.rate=400`"),
+        Setting(
+            "target",
+            "primary",
+            "the node: `primary`, `secondary`, `random`, `spare`, `rack` or a name",
+        ),
+        Setting("seed", 0, "of keys, arrivals and random choices; 0 draws one", WHOLE),
+        Setting("limits", "", "what must hold: a mapping, or `recovery_time=10,write.blackout=3`"),
+        Setting("confirm", "", "the cluster's own name, wanted for `environment: production`"),
+        Setting("abort_if", (), "stop conditions, watched all the time; docs/safety.md"),
+        Setting("baseline_s", 0, "seconds of baseline; 0 takes the measures' own", SECONDS),
+        Setting("warmup_max_s", 120, "wait so many seconds for a stable baseline", ABOVE_ZERO),
+        Setting("sham", False, "measure a control window without a fault before the fault", TRUTH),
+        Setting("phase_s", 0, "seconds between the accepted baseline and the method", SECONDS),
+        Setting("canary", "", "an application beside the load: true, false, or as rate=5"),
+        Setting("milestone_limit_s", 300, "wait so many seconds for a milestone", ABOVE_ZERO),
+    )
 }
 
 
@@ -78,12 +114,16 @@ def read_options(
     A `seed` of 0 draws one, which the run records.
     Whatever is wrong is appended to `problems`, one sentence each.
     """
-    values = {key: resolved.get(key, default) for key, default in KEYS.items()}
+    values = {name: resolved.get(name, setting.default) for name, setting in SETTINGS.items()}
     written = _limits("limits", declared.get("limits", ""), problems)
     given = written
     if values["limits"] != declared.get("limits", ""):
         given = _limits("--var limits", values["limits"], problems)
-    typed = {key: _typed(key, values[key], problems) for key in KINDS}
+    typed = {
+        name: _typed(setting, values[name], problems)
+        for name, setting in SETTINGS.items()
+        if setting.kind
+    }
     return Options(
         cluster=str(values["cluster"]),
         workload=str(values["workload"] or ""),
@@ -103,13 +143,54 @@ def read_options(
     )
 
 
+def complete(
+    declared: Mapping[str, Any], resolved: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the `resolved` configuration with the settings that an experiment leaves out.
+
+    Each is what `--var` has `given`, or else the environment; where nobody says anything, its
+    default. A setting that is `declared` is what Chaos Toolkit made of it.
+    """
+    found = {}
+    for name, setting in SETTINGS.items():
+        if name not in declared:
+            value = load_configuration({name: given[name]})[name] if name in given else None
+            if value is None or (value == "" and setting.kind):
+                value = os.environ.get(setting.environment) or setting.default
+            found[name] = value
+    return {**resolved, **found}
+
+
+def unknown_keys(experiment: Mapping[str, Any]) -> Iterator[str]:
+    """Name each key of the configuration that nothing reads: it may be a misspelt setting.
+
+    Read are our settings, what Chaos Toolkit reads itself, and what stands somewhere as `${key}`.
+    Functions of others are handed the configuration, too: next to those, only a key that is
+    nearly one of our settings is refused.
+    """
+    declared = experiment.get("configuration") or {}
+    text = json.dumps(experiment, default=str)
+    used = set(_VARIABLE.findall(text))
+    shared = any(not module.startswith("brownout.") for module in _MODULE.findall(text))
+    for name in map(str, declared):
+        if name in SETTINGS or name in used or name.startswith(_OF_CHAOS_TOOLKIT):
+            continue
+        alike = get_close_matches(name, SETTINGS, 1, _NEARLY if shared else _ALIKE)
+        if alike or not shared:
+            meant = f"did you mean `{alike[0]}`? " if alike else ""
+            yield (
+                f"configuration.{name}: is no setting and is not used as ${{{name}}}; {meant}"
+                f"The settings are {', '.join(SETTINGS)}"
+            )
+
+
 def unknown_variables(given: Mapping[str, Any], declared: Mapping[str, Any]) -> list[str]:
     """Name every `--var` that the experiment does not have: Chaos Toolkit drops them in silence."""
-    known = ", ".join(sorted(declared)) or "none"
+    known = sorted({*declared, *SETTINGS})
     return [
-        f"--var {name}: this experiment has no such variable; wanted one of {known}"
+        f"--var {name}: this experiment has no such variable; wanted one of {', '.join(known)}"
         for name in given
-        if name not in declared
+        if name not in known
     ]
 
 
@@ -121,14 +202,14 @@ def _conditions(value: Any, problems: list[str]) -> tuple[Condition, ...]:
         return ()
 
 
-def _typed(key: str, value: Any, problems: list[str]) -> Any:
+def _typed(setting: Setting, value: Any, problems: list[str]) -> Any:
     if value in ("", None):
-        return KEYS[key]
+        return setting.default
     try:
-        return convert(KINDS[key], value)
+        return convert(setting.kind, value)
     except (ValueError, OverflowError):
-        problems.append(f"configuration.{key}: found {value!r}, wanted {KINDS[key]}")
-        return KEYS[key]
+        problems.append(f"configuration.{setting.name}: found {value!r}, wanted {setting.kind}")
+        return setting.default
 
 
 def _limits(where: str, value: Any, problems: list[str]) -> dict[str, float]:

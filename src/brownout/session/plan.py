@@ -20,10 +20,12 @@ from brownout.load.where import generators_of
 from brownout.load.workload import Workload
 from brownout.measure.settings import MeasureSettings
 from brownout.session.options import (
-    KINDS,
+    SETTINGS,
     Options,
+    complete,
     environment_limits,
     read_options,
+    unknown_keys,
     unknown_variables,
 )
 from brownout.session.targets import ADDED, SPARE, TARGET, check_target
@@ -47,7 +49,8 @@ class Plan:
 
     `needs` names what the scenario does to a node (`kill`, `wipe`, …): an adapter says whether
     its database supports each. `wipes` are the nodes that the method wipes, as it calls them.
-    `variables` is the experiment's configuration, each value converted to what it is used as.
+    `variables` is the experiment's configuration with every setting that it leaves out, each
+    value converted to what it is used as.
     """
 
     scenario: str
@@ -82,9 +85,11 @@ def make_plan(
     Raises `ConfigurationError` with every problem at once; nothing was touched.
     """
     problems: list[str] = []
-    declared = experiment.get("configuration", {})
+    declared = experiment.get("configuration") or {}
     problems += unknown_variables(variables, declared)
-    values = typed(experiment, configuration, KINDS, problems)
+    problems += unknown_keys(experiment)
+    kinds = {name: setting.kind for name, setting in SETTINGS.items() if setting.kind}
+    values = typed(experiment, complete(declared, configuration, variables), kinds, problems)
     options = read_options(declared, values, problems)
     extension = _extension(experiment)
     problems += extension_problems(experiment)

@@ -23,6 +23,7 @@ from brownout.infra import lab
 from brownout.inventory.model import Node
 from brownout.judge.analysis import analyze
 from brownout.judge.measures import answer
+from brownout.judge.slo import place_problems
 from brownout.machine.host import host_for
 from brownout.measure.baseline import Baseline
 from brownout.measure.canary import canary_answer
@@ -262,12 +263,26 @@ class Session:
         )
 
     def measure(self, name: str, scope: str) -> dict[str, Any]:
-        """Answer a probe: the measure of the whole run, or that there is none yet."""
+        """Answer a probe: the measure of the whole run, or that there is none yet.
+
+        Raises `ConfigurationError` for a measure or a scope that there is not: no limit stands
+        against it, so it would always be met.
+        """
+        streams = [stream.name for stream in self.plan.workload.streams]
+        if problems := place_problems(name, scope, streams):
+            raise ConfigurationError(problems)
+        self._end_measuring()
         return answer(self._impact, self._finished, name, scope)
 
     def canary(self, figure: str, scope: str) -> dict[str, Any]:
         """Answer a probe: what the canary beside the load saw, or that there is nothing yet."""
+        self._end_measuring()
         return canary_answer(self._impact, self._finished, figure, scope)
+
+    def _end_measuring(self) -> None:
+        """After the method no probe is answered before the measuring has ended."""
+        if not self._undoing:
+            self.finish()
 
     def baseline_test(self, name: str) -> bool:
         """Whether the baseline passed its test `name`, or all that a run is not judged without."""

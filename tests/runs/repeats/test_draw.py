@@ -37,6 +37,10 @@ def test_a_stepdown_can_only_be_of_the_primary() -> None:
     assert not any(text.startswith("target") for text in draw.variables)
 
 
-def test_a_variable_that_the_experiment_does_not_have_is_not_given_to_it() -> None:
-    (draw,) = draws({"configuration": {"seed": 0}}, 1, 7, 10.0, ())
-    assert [text.split(":")[0] for text in draw.variables] == ["seed"]
+def test_what_every_run_can_be_told_is_drawn_whether_the_experiment_names_it_or_not() -> None:
+    (draw,) = draws({"configuration": {}}, 1, 7, 10.0, ())
+    assert [text.split("=")[0] for text in draw.variables] == [
+        "seed:int",
+        "phase_s:float",
+        "target",
+    ]

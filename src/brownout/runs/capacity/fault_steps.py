@@ -85,10 +85,6 @@ def fault_variables(
     declared = experiment.get("configuration", {})
     taken = {text.partition("=")[0].partition(":")[0] for text in given}
     problems = [f"--var {name}: the search itself sets it" for name in sorted(taken & set(_OWN))]
-    missing = [name for name in _OWN if name not in declared]
-    problems += [
-        f"the experiment has no variable `{name}`, which a search sets" for name in missing
-    ]
     if problems:
         raise ConfigurationError(problems)
     own = [f"cluster={cluster}"]

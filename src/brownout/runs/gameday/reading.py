@@ -4,12 +4,14 @@ A file's own shape is checked by its models, what it names by looking: experimen
 variables, the cluster, the addresses of people. Whether now is the time is for `planning`.
 """
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from chaoslib.configuration import load_configuration
 from pydantic import ValidationError
 
 from brownout.base import catalog
@@ -23,6 +25,7 @@ from brownout.runs.gameday.schedules import next_times
 from brownout.runs.gameday.spec import GameDay, Step
 from brownout.runs.gameday.telling import unusable
 from brownout.session import experiment_checks
+from brownout.session.options import complete
 from brownout.session.stopping import AvailabilityBelow
 
 __all__ = ["experiment_of", "problems_of", "read", "variables_of"]
@@ -76,8 +79,12 @@ def variables_of(gameday: GameDay, step: Step, document: Mapping[str, Any]) -> d
         if isinstance(condition, AvailabilityBelow)
     ]
     if watched:
-        own = step.variables.get("abort_if", document.get("configuration", {}).get("abort_if"))
-        variables["abort_if"] = [*(own or []), *watched]
+        declared = document.get("configuration") or {}
+        resolved = load_configuration(declared, dict(step.variables))
+        own = complete(declared, resolved, step.variables)["abort_if"]
+        with contextlib.suppress(ValueError):  # what is no condition is refused with the step
+            own = json.loads(own or "[]") if isinstance(own, str) else own
+        variables["abort_if"] = [*(own if isinstance(own, list | tuple) else [own]), *watched]
     return variables
 
 

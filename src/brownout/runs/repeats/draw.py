@@ -29,7 +29,6 @@ def draws(
     The target is any node, but where only one can be meant, as of a stepdown. The phase is how
     long the fault waits after the accepted baseline: up to `phase_max_s`.
     """
-    declared = experiment.get("configuration", {})
     taken = {text.partition("=")[0].partition(":")[0] for text in given}
     chance = random.Random(seed)
     found = []
@@ -38,7 +37,7 @@ def draws(
         wanted = {"seed": f"seed:int={own}", "phase_s": f"phase_s:float={phase}"}
         if _any_node(experiment):
             wanted["target"] = "target=random"
-        drawn = [text for name, text in wanted.items() if name in declared and name not in taken]
+        drawn = [text for name, text in wanted.items() if name not in taken]
         found.append(Draw(number, own, (*given, *drawn)))
     return found
 
