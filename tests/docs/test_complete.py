@@ -16,6 +16,7 @@ from brownout.base import catalog
 from brownout.cli.scaffold import variables
 from brownout.measure import MeasureSettings
 from brownout.measure.names import known
+from brownout.session.options import SETTINGS
 
 COMMANDS = (ROOT / "docs" / "commands.md").read_text()
 EXPERIMENTS = (ROOT / "docs" / "experiments.md").read_text()
@@ -89,6 +90,29 @@ def test_every_variable_of_an_experiment_is_documented(name: str) -> None:
     if isinstance(value, dict) and "key" in value:
         assert f"`{value['key']}`" in row
     assert name in variables()  # what the README of `brownout new` says of it
+
+
+def test_the_settings_are_documented_as_they_are_in_the_code() -> None:
+    section = EXPERIMENTS.split("\n## Settings\n")[1].split("\n## ")[0]
+    rows = [
+        [cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")]
+        for line in section.splitlines()
+        if line.startswith("| `")
+    ]
+    documented = [(row[0], row[1], row[-1]) for row in rows]
+    assert documented == [
+        (
+            setting.name,
+            setting.environment or "BROWNOUT_LIMIT_<MEASURE>",
+            str(setting.default).lower() if setting.default not in ("", ()) else "empty",
+        )
+        for setting in SETTINGS.values()
+    ]
+
+
+@pytest.mark.parametrize("name", [s.environment for s in SETTINGS.values() if s.environment])
+def test_the_environment_variable_of_every_setting_is_documented(name: str) -> None:
+    assert f"| `{name}` |" in COMMANDS
 
 
 @pytest.mark.parametrize("name", catalog.names("experiments"))
