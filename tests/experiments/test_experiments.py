@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chaoslib.configuration import load_configuration
 from chaoslib.experiment import ensure_experiment_is_valid
 
 from brownout.base.compact_json import compact
 from brownout.session.options import SETTINGS
+from brownout.session.plan import make_plan
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.json"))
 
@@ -75,3 +77,45 @@ def test_every_measure_of_its_hypothesis_is_accepted_where_it_is_met(
 
 def test_its_first_probe_asks_whether_the_cluster_is_whole(experiment: dict[str, Any]) -> None:
     assert experiment["steady-state-hypothesis"]["probes"][0]["name"] == "cluster-is-whole"
+
+
+def _as_it_was_written_before(experiment: dict[str, Any]) -> dict[str, Any]:
+    """The experiment with every setting named, and tolerances that are functions of ours."""
+    former: dict[str, Any] = json.loads(json.dumps(experiment))
+    settings: dict[str, Any] = {
+        name: list(each.default) if name == "abort_if" else each.default
+        for name, each in SETTINGS.items()
+    }
+    for name in ("workload", "load", "seed", "confirm", "baseline_s", "canary"):
+        default = str(settings[name])
+        settings[name] = {"type": "env", "key": SETTINGS[name].environment, "default": default}
+    former["configuration"] = {**settings, **former["configuration"]}
+    for probe in former["steady-state-hypothesis"]["probes"]:
+        if isinstance(probe["tolerance"], dict):
+            function = {"module": "brownout.probes.tolerances", "func": "within_limit"}
+            provider = {"type": "python", **function, "arguments": {"value": None}}
+            probe["tolerance"] = {"type": "probe", "name": "within-limit", "provider": provider}
+    return former
+
+
+@pytest.fixture
+def _nothing_else_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
+    for setting in SETTINGS.values():
+        monkeypatch.delenv(setting.environment or "BROWNOUT_CLUSTERS", raising=False)
+
+
+@pytest.mark.usefixtures("_nothing_else_said")
+def test_one_that_names_every_setting_as_before_is_planned_as_before(
+    experiment: dict[str, Any],
+) -> None:
+    former = _as_it_was_written_before(experiment)
+    ensure_experiment_is_valid(former)
+    now, before = (
+        make_plan(each, load_configuration(each["configuration"], dict(given)), given)
+        for each, given in ((experiment, {"seed": 4711}), (former, {"seed": 4711}))
+    )
+    assert before.options == now.options
+    assert before.limits == now.limits
+    assert before.settings == now.settings
+    assert {**before.variables, "abort_if": ()} == now.variables

@@ -1,6 +1,8 @@
 """Every variable of an experiment has its type wherever it is used, however it was given."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -184,3 +186,15 @@ def test_a_value_that_a_probe_finds_is_checked_when_it_is_known(
     control.before_experiment_control({**document, "dry": "activities"}, configuration)
     assert configuration["downtime_s"] == 4
     capsys.readouterr()
+
+
+def test_chaos_run_takes_settings_that_the_experiment_leaves_out(tmp_path: Path) -> None:
+    shared = {"configuration": {"baseline_s": 5, "load": "streams.lookups.rate=99", "other": 1}}
+    (tmp_path / "shared.json").write_text(json.dumps(shared))
+    command = [sys.executable, "-m", "chaostoolkit", "--no-version-check", "run",
+               "--dry", "activities", "--var-file", "shared.json", "--var", "seed=4711",
+               str(catalog.find_experiment("node-kill"))]  # fmt: skip
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "seed         4711" in ran.stdout, ran.stdout + ran.stderr
+    assert "baseline     5 s" in ran.stdout
+    assert "99" in next(line for line in ran.stdout.splitlines() if line.startswith("load"))

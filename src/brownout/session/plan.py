@@ -106,7 +106,7 @@ def make_plan(
     return Plan(
         scenario=scenario,
         title=str(experiment["title"]),
-        ref=experiment_hash(experiment),
+        ref=experiment_hash({k: part for k, part in experiment.items() if k != "dry"}),
         needs=_needs(extension, wipes),
         wipes=wipes,
         options=options,
