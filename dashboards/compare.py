@@ -11,23 +11,18 @@ from typing import Any
 from grafana_foundation_sdk.builders import dashboard as grafana
 
 from brownout.dashboards import queries
-from brownout.dashboards.parts import Query, board, figure, graph, picked, window
-from brownout.dashboards.run import impact_of
+from brownout.dashboards.parts import Query, board, graph, picked, window
+from brownout.dashboards.run import measured
 
 __all__ = ["dashboard", "shift"]
 
 UID = "brownout-compare"
 #: How far back a run may lie.
 KEPT = "30d"
-#: What the pair of figures of each row shows: title, unit in Grafana, unit of ours, measure.
-MEASURES = (
-    ("Throughput drop", "percentunit", "ratio", "tps_drop"),
-    ("Blackout", "s", "seconds", "blackout"),
-    ("Service recovered", "s", "seconds", "recovery_time"),
-    ("Redundancy restored", "s", "seconds", "redundancy_time"),
-    ("Availability", "percentunit", "ratio", "availability"),
-    ("Operations lost", "none", "operations", "lost_operations"),
-)
+#: The measures of either run.
+SHOWN = (
+    "tps_drop", "blackout", "recovery_time", "redundancy_time", "availability", "lost_operations",
+)  # fmt: skip
 
 
 def dashboard() -> grafana.Dashboard:
@@ -101,6 +96,5 @@ def _graphs() -> list[Any]:
 
 def _figures() -> Iterator[Any]:
     for run, name in (("$run", "first"), ("$other", "second")):
-        for title, unit, ours, measure in MEASURES:
-            query = impact_of(ours, measure, run).replace("$__range", KEPT)
-            yield figure(f"{title}, {name}", unit, Query(query))
+        for measure in SHOWN:
+            yield measured(measure, run, KEPT, f", {name}")

@@ -6,12 +6,21 @@ from grafana_foundation_sdk.builders import dashboard as grafana
 
 from brownout.dashboards import queries, shared
 from brownout.dashboards.parts import Query, board, figure, graph, picked, states, window
+from brownout.measure.measures import measures
+from brownout.observe.metrics import metric_of
 
-__all__ = ["UID", "dashboard", "impact_of", "whitepaper"]
+__all__ = ["UID", "dashboard", "measured", "whitepaper"]
 
 UID = "brownout-run"
 #: Shorter than any other window: two scrapes, or a short dip is lost in it.
 ZOOM = "2s"
+#: The measures that stand at the top.
+SHOWN = (
+    "tps_drop", "blackout", "recovery_time", "redundancy_time", "availability", "lost_operations",
+    "settled_time", "latency.before.p99_us", "latency.during.p99_us", "latency.after.p99_us",
+)  # fmt: skip
+#: The unit of a measure -> its unit in Grafana, as its metric has it.
+UNITS = {"ratio": "percentunit", "s": "s", "us": "s", "operations": "none"}
 
 
 def dashboard() -> grafana.Dashboard:
@@ -34,25 +43,20 @@ def dashboard() -> grafana.Dashboard:
     )
 
 
-def impact_of(unit: str, measure: str, run: str = "$run", scope: str = "total") -> str:
-    """A measure of the judged run; nothing where it was not measured."""
-    labels = f'run="{run}",measure="{measure}",scope="{scope}"'
-    return f"last_over_time(brownout_impact_{unit}{{{labels}}}[$__range])"
+def measured(name: str, run: str = "$run", kept: str = "$__range", more: str = "") -> Any:
+    """A measure of the judged run as a figure; nothing where it was not measured."""
+    measure, shown = measures()[name], metric_of(name)
+    if shown is None:
+        raise LookupError(f"{name}: no metric shows it")
+    labels = ",".join(f'{k}="{v}"' for k, v in {"run": run, **shown.labels("total")}.items())
+    query = Query(f"last_over_time({shown.name}{{{labels}}}[{kept}])")
+    return figure(measure.label[:1].upper() + measure.label[1:] + more, UNITS[measure.unit], query)
 
 
 def _verdict() -> list[Any]:
     return [
         figure("Verdict", "none", Query(queries.verdict(), "{{verdict}}"), names=True),
-        figure("Throughput drop", "percentunit", Query(impact_of("ratio", "tps_drop"))),
-        figure("Blackout", "s", Query(impact_of("seconds", "blackout"))),
-        figure("Service recovered", "s", Query(impact_of("seconds", "recovery_time"))),
-        figure("Redundancy restored", "s", Query(impact_of("seconds", "redundancy_time"))),
-        figure("Availability", "percentunit", Query(impact_of("ratio", "availability"))),
-        figure("Operations lost", "none", Query(impact_of("operations", "lost_operations"))),
-        figure("Last dip over", "s", Query(impact_of("seconds", "settled_time"))),
-        figure("p99 before", "s", Query(impact_of("seconds", "latency.before.p99"))),
-        figure("p99 during", "s", Query(impact_of("seconds", "latency.during.p99"))),
-        figure("p99 after", "s", Query(impact_of("seconds", "latency.after.p99"))),
+        *(measured(name) for name in SHOWN),
         figure(
             "Limits not met",
             "none",

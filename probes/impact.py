@@ -16,37 +16,22 @@ exceeded, and null where that is open: below the noise of the run, or not measur
 Before the method there is no fault yet: `status` is `not_applicable`, `value` is null, and `met`
 true. The verdict does not rest on that: it is computed over all limits when the run is over.
 
-A probe per measure is made from the list below; only `measure` and `latency` are written here.
+A probe of a measure is made of its row in `MEASURES`; only `measure` and `latency` are written here.
 """
 
 from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
+from brownout.measure.measures import measures
 from brownout.session.activity import activity, measure_probe
 from brownout.session.current import current
 
-#: Each measure that has a probe of its name, and what that returns.
-_MEASURES = {
-    "tps_drop": "how deep throughput fell: 1 - lowest 1 s mean ÷ baseline, a ratio",
-    "blackout": "for how many seconds nothing at all was served while something was wanted",
-    "recovery_time": (
-        "the seconds from the fault's effect until the load served as before, and held"
-    ),
-    "errors": "how many operations were late, failed, in doubt or shed; `detail` has the causes",
-    "availability": "ok ÷ offered by intended start over the fault's episode, a ratio",
-    "lost_operations": "how many operations the fault cost",
-    "lost_writes": "how many acknowledged writes were gone when the ledger was read back",
-    "rejoin_time": "the seconds from the fault's effect until every member had rejoined",
-    "redundancy_time": "the seconds from the fault's effect until redundancy was back",
-    "rebalance_time": "the seconds from a planned change's effect until nothing was left to move",
-    "throughput_while_moving": "mean throughput while data was moved ÷ baseline, a ratio",
-    "capacity_ratio": (
-        "throughput after ÷ before, a ratio; in closed loop only, where it is not offered"
-    ),
-}
+#: A probe of each measure that says what it means, under its name.
 _MADE = {
-    name: measure_probe(name, f"Return {means}.", __name__) for name, means in _MEASURES.items()
+    each.name: measure_probe(each.name, f"Return {each.means}.", __name__)
+    for each in measures().values()
+    if each.means
 }
 globals().update(_MADE)
 __all__ = sorted(["latency", "measure", *_MADE])

@@ -123,7 +123,7 @@ def test_the_run_was_watched_from_its_address_to_its_verdict(seen: Seen) -> None
     codes = {"pass": 0, "fail": 1, "inconclusive": 2}
     assert seen.watched.returncode == codes[seen.ran.impact["verdict"]], seen.watched.stderr
     assert "ok/s" in seen.watched.stderr
-    assert "acked writes lost" in seen.watched.stdout
+    assert "acknowledged writes lost" in seen.watched.stdout
 
 
 def _lowest(seen: Seen, since: float, window_s: float) -> float:

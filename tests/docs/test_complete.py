@@ -15,7 +15,7 @@ from brownout import cli, discover
 from brownout.base import catalog
 from brownout.cli.scaffold import variables
 from brownout.measure import MeasureSettings
-from brownout.measure.names import known
+from brownout.measure.measures import known
 from brownout.session.options import SETTINGS
 
 COMMANDS = (ROOT / "docs" / "commands.md").read_text()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from brownout.base.errors import ConfigurationError
 from brownout.judge import slo
 from brownout.judge.slo import Limit, file_limits, names, parse, resolve, worst
-from brownout.measure.names import find
+from brownout.measure.measures import find
 
 SOURCE = "mine.yaml"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from brownout.measure.assess import assess
 from brownout.measure.data import RunData, Stream
 from brownout.measure.document import as_document
-from brownout.measure.names import PLAIN
+from brownout.measure.measures import MEASURES
 from brownout.measure.reading import NEVER, is_at_least, of_fault
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.signal import signal_of
@@ -27,7 +27,7 @@ KEYS = (("app", "read"), ("app", "update"))
 BASELINE, LENGTH, FAULT_AT = 220, 400, 22.0
 Counts = npt.NDArray[np.int64]
 #: What stands for itself: by wall of the cluster, or of what no operation is counted in.
-COUNTED = [m.name for m in PLAIN.values() if m.per_scope]
+COUNTED = [m.name for m in MEASURES if m.per_scope and m.limitable and "." not in m.name]
 
 
 def run_of(offered: Counts, failed: Counts, missed: Counts) -> RunData:

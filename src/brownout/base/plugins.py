@@ -1,4 +1,4 @@
-"""Finding databases, hosts, loads and faults by entry points: another one is another package."""
+"""Finding databases, hosts, loads, faults and measures by entry points of any package."""
 
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
@@ -6,11 +6,12 @@ from typing import Any
 
 from brownout.base.errors import ConfigurationError
 
-__all__ = ["DATABASES", "FAULTS", "HOSTS", "LOADS", "known", "lacking", "load"]
+__all__ = ["DATABASES", "FAULTS", "HOSTS", "LOADS", "MEASURES", "known", "lacking", "load"]
 
-#: The entry points of databases, of what nodes run on, of where load comes from, and of faults.
+#: The entry points of databases, of what nodes run on, of where load comes from, of faults, and of
+#: measures.
 DATABASES, HOSTS = "brownout.databases", "brownout.hosts"
-LOADS, FAULTS = "brownout.loads", "brownout.faults"
+LOADS, FAULTS, MEASURES = "brownout.loads", "brownout.faults", "brownout.measures"
 
 
 @cache

@@ -5,26 +5,29 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from brownout.calibration.judging import Row, Value
+from brownout.measure.measures import label
 
 __all__ = ["HEAD", "as_cells", "markdown", "notes", "rich_table", "summary"]
 
 HEAD = ("scenario", "figure", "truth", "measured", "error", "wanted", "")
+#: What is compared beside the measures.
 WORDS = {
     "drop": "drop, 1 s mean",
     "edges": "edges",
     "edges_by_throughput": "edges, from ok alone",
-    "lost_operations": "operations lost",
-    "blackout": "blackout",
-    "recovery": "service recovered",
-    "never_recovers": "service recovered",
+    "recovery": label("recovery_time"),
+    "never_recovers": label("recovery_time"),
     "lane_share": "mean drop of the whole",
-    "lost_writes": "acknowledged writes lost",
     "lost_keys": "keys with lost writes",
     "late_keys": "keys overwritten late",
 }
 STATES = {"within": "yes", "out": "OUT", "untold": "not claimed", "unmeasured": "NOT MEASURED"}
 _STYLES = {"within": "green", "out": "bold red", "untold": "dim", "unmeasured": "bold yellow"}
 _NONE = "–"
+
+
+def _words(figure: str) -> str:
+    return WORDS.get(figure) or label(figure)
 
 
 def rich_table(rows: Sequence[Row], title: str) -> Table:
@@ -53,7 +56,7 @@ def as_cells(rows: Sequence[Row]) -> list[tuple[str, ...]]:
         cells.append(
             (
                 row.scenario if row.scenario != before else "",
-                WORDS[row.figure],
+                _words(row.figure),
                 _value(row, row.truth),
                 _value(row, row.measured),
                 _NONE if row.error is None else _amount(row, row.error, signed=True),
@@ -70,7 +73,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for row in rows:
         if row.note and row.state != "within":
-            reasons.setdefault(row.note, []).append(f"{row.scenario}, {WORDS[row.figure]}")
+            reasons.setdefault(row.note, []).append(f"{row.scenario}, {_words(row.figure)}")
     return [f"{where[0]}{_more(where)}: {note}" for note, where in reasons.items()]
 
 

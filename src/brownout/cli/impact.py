@@ -16,20 +16,20 @@ __all__ = ["impact"]
 #: These need the operations that were wanted, not only those that were served.
 BY_START = ("worst_second", "availability")
 
-#: Measures that a bare series has, with their names for people.
-ROWS = {
-    "tps_drop": "throughput drop",
-    "mean_drop": "mean drop over the dips",
-    "worst_second": "worst second (served)",
-    "time_to_impact": "time to impact",
-    "degraded_time": "degraded time",
-    "blackout": "blackout",
-    "recovery_time": "service recovered",
-    "settled_time": "last dip over",
-    "availability": "availability",
-    "lost_operations": "operations lost",
-    "lost_seconds": "lost, in seconds of baseline",
-}
+#: Measures that a bare series has.
+ROWS = (
+    "tps_drop",
+    "mean_drop",
+    "worst_second",
+    "time_to_impact",
+    "degraded_time",
+    "blackout",
+    "recovery_time",
+    "settled_time",
+    "availability",
+    "lost_operations",
+    "lost_seconds",
+)
 
 
 def impact(
@@ -76,6 +76,7 @@ def impact(
 def _lines(measured: "Impact") -> list[str]:
     """The baseline and the measures of the fault, aligned."""
     from brownout.measure import as_document
+    from brownout.measure.measures import label
     from brownout.show.report.noise import stable_words
     from brownout.show.report.words import number, quantity
 
@@ -85,8 +86,8 @@ def _lines(measured: "Impact") -> list[str]:
     lines = [f"baseline {number(base['tps'])}/s{interval}, {stable_words(base)}"]
     lines += [f"  {test['detail']}" for test in base["tests"] if not test["ok"]]
     rows = [
-        (words, _worded(fault, name, quantity))
-        for name, words in ROWS.items()
+        (label(name), _worded(fault, name, quantity))
+        for name in ROWS
         if fault[name] is not None or name not in BY_START
     ]
     if fault.get("tps_drop_at_resolution") is not None:

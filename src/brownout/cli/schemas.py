@@ -109,7 +109,7 @@ def _with_references(part: Any, name: str = "") -> Any:
 
 def _limits() -> dict[str, Any]:
     from brownout.judge.slo_checks import FIELDS
-    from brownout.measure.names import UNITS, known
+    from brownout.measure.measures import UNITS, known
 
     plain = [name for name in known() if "<" not in name]
     families = [

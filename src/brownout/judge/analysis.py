@@ -15,7 +15,7 @@ from brownout.measure import canary
 from brownout.measure.assess import Impact, assess
 from brownout.measure.data import ErrorRow, RunData, Stream
 from brownout.measure.document import as_document, rounded
-from brownout.measure.names import time_above_of
+from brownout.measure.measures import time_above_of
 from brownout.measure.settings import MeasureSettings
 from brownout.run.balance import read_balance
 from brownout.run.canary import CanaryRecord, read_canary

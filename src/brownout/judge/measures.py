@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brownout.judge import slo
-from brownout.measure.names import find
+from brownout.measure.measures import find
 
 __all__ = ["answer"]
 

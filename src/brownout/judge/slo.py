@@ -20,7 +20,7 @@ import yaml
 from brownout.base.errors import ConfigurationError
 from brownout.base.settings_file import load_yaml
 from brownout.judge.slo_checks import item_problems, kind_of, value_problems
-from brownout.measure.names import AT_LEAST, UNITS, find
+from brownout.measure.measures import AT_LEAST, UNITS, find
 
 __all__ = [
     "ENVIRONMENT_PREFIX",

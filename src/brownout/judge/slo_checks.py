@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from brownout.measure.names import UNITS, Measure, find, known
+from brownout.measure.measures import UNITS, Measure, find, known
 
 __all__ = ["FIELDS", "item_problems", "kind_of", "value_problems"]
 

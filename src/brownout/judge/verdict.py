@@ -18,23 +18,15 @@ from typing import Any
 from brownout.judge.slo import Limit, worst
 from brownout.judge.validity import STARVED, Condition, Facts, conditions, starved
 from brownout.measure.baseline import OF_THROUGHPUT
-from brownout.measure.names import AT_LEAST, find
+from brownout.measure.measures import AT_LEAST, find
 from brownout.measure.reading import NEVER, plain
 from brownout.run.ledger import Ledger
 
 __all__ = ["Judged", "Verdict", "judge"]
 
 Document = Mapping[str, Any]
-#: What is made of throughput, which has to be steady before the fault for it.
-_OF_THROUGHPUT = (
-    "tps_drop", "tps_drop_100ms", "tps_drop_at_resolution", "mean_drop", "throughput_while_moving",
-    "capacity_ratio",
-)  # fmt: skip
 #: A limit on a blackout says nothing below the time in which so many operations are offered.
 _LEAST_OPERATIONS = 5
-#: Measures that are None because what they wait for never came, not because nothing is known.
-_WAITING = ("recovery_time", "settled_time")
-_MILESTONES = {"rejoin_time": "rejoined", "redundancy_time": "redundant"}
 #: The milestones that a database owes; that it noticed the fault is no promise of its.
 _OWED = {
     "rejoined": "did not have all its members back",
@@ -121,7 +113,7 @@ def _missed_milestones(fault: Document, judged: Sequence[Judged]) -> list[str]:
 
     How long we wait by ourselves is no limit where one is set that is longer: that one is open.
     """
-    longer = {_milestone(each.name) for each in judged if each.met is None}
+    longer = {_waits_for(each.name) for each in judged if each.met is None}
     missed = {}
     for found in fault["milestones"]:
         name, limit = found["name"], found["limit_s"]
@@ -130,8 +122,9 @@ def _missed_milestones(fault: Document, judged: Sequence[Judged]) -> list[str]:
     return list(missed.values())
 
 
-def _milestone(measure: str) -> str | None:
-    return _MILESTONES.get(measure.removesuffix("_after_start"))
+def _waits_for(measure: str) -> str:
+    found = find(measure)
+    return found.waits_for if found else ""
 
 
 def _slos_evaluated(judged: Sequence[Judged], facts: Facts) -> Condition:
@@ -197,9 +190,9 @@ def _found(fault: Document, limit: Limit) -> Found:
         return value, value, value
     if _longer_than_the_deadline(part, limit.measure):
         return None, NEVER, NEVER
-    base = limit.measure.removesuffix("_after_start")
-    waited = base in _WAITING or any(
-        m["name"] == _MILESTONES.get(base) and m["first_yes"] is None for m in fault["milestones"]
+    awaited = _waits_for(limit.measure)
+    waited = awaited == "service" or any(
+        m["name"] == awaited and m["first_yes"] is None for m in fault["milestones"]
     )
     return (None, fault["until"] - fault["effective"], NEVER) if waited else _UNKNOWN
 
@@ -265,9 +258,10 @@ def _unknown(fault: Document, limit: Limit, facts: Facts) -> str:
         for test in facts.baseline.tests
         if test.name in OF_THROUGHPUT and not test.ok
     ]
-    if limit.measure in _OF_THROUGHPUT and unsteady:
+    measure = find(limit.measure)
+    if measure is not None and measure.of_throughput and unsteady:
         return f"not measured: throughput was not steady before the fault ({'; '.join(unsteady)})"
-    if _milestone(limit.measure) is not None:
+    if _waits_for(limit.measure) in _OWED:
         return "nobody looked for it"
     return "there is no data"
 

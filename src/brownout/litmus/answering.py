@@ -10,7 +10,7 @@ from pathlib import Path
 
 from brownout.base.errors import ConfigurationError, Inconclusive, RunDirectoryError
 from brownout.base.waiting import wait_until
-from brownout.measure.names import find, known
+from brownout.measure.measures import find, known
 from brownout.measure.reading import value_of
 from brownout.run.directory import RunDirectory
 from brownout.show.live.files import RunFiles

@@ -12,7 +12,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.judge.slo import Limit
 from brownout.litmus.naming import probe_name
-from brownout.measure.names import AT_LEAST
+from brownout.measure.measures import AT_LEAST
 from brownout.observe.metrics import metric_of
 
 __all__ = ["Source", "cmd_probe", "criteria", "definitions", "number", "prom_probe", "query"]

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterable
 
 from brownout.judge.slo import Limit
-from brownout.measure.names import known
+from brownout.measure.measures import measures
 
 __all__ = ["places", "probe_name"]
 
-_PHASES, _PERCENTILES = ("before", "during", "after"), ("p50", "p99", "p999", "max")
 _SCOPES = ("total", "read", "write")
 Place = tuple[str, str]
 
@@ -24,13 +23,7 @@ def places(limits: Iterable[Limit], streams: Iterable[str] = ()) -> dict[str, Pl
 
     The families without end (`time_above.…`) are there only where `limits` has them.
     """
-    measures = [name for name in known() if "<" not in name]
-    measures += [
-        f"{family}.{phase}.{percentile}_us"
-        for family in ("latency", "latency_all")
-        for phase in _PHASES
-        for percentile in _PERCENTILES
-    ]
-    every = [(m, scope) for m in measures for scope in (*_SCOPES, *streams)]
+    names = [measure.name for measure in measures().values() if measure.limitable]
+    every = [(name, scope) for name in names for scope in (*_SCOPES, *streams)]
     every += [(limit.measure, limit.scope) for limit in limits]
     return {probe_name(measure, scope): (measure, scope) for measure, scope in every}

@@ -8,14 +8,18 @@ from brownout.measure.anybody import series_impact
 from brownout.measure.assess import Fault, Impact, ScopeImpact, assess
 from brownout.measure.data import RunData
 from brownout.measure.document import as_document
+from brownout.measure.measures import Measure
 from brownout.measure.settings import MeasureSettings
+from brownout.measure.view import View
 
 __all__ = [
     "Fault",
     "Impact",
+    "Measure",
     "MeasureSettings",
     "RunData",
     "ScopeImpact",
+    "View",
     "as_document",
     "assess",
     "series_impact",

@@ -1,5 +1,7 @@
 """From the data of a run to its impact: the baseline, and every measure of every fault."""
 
+import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +15,7 @@ from brownout.measure.episodes import Episode, episodes, milestone
 from brownout.measure.latency import Latency, latency_of
 from brownout.measure.level import Level, level_of
 from brownout.measure.losses import Losses, losses_of
+from brownout.measure.measures import added
 from brownout.measure.milestones import Milestones, milestones_of, not_before
 from brownout.measure.rebalance import Rebalance, Span, rebalance_of
 from brownout.measure.recovery import recovered_at, recovered_no_sooner
@@ -22,12 +25,15 @@ from brownout.measure.view import View, view_of
 
 __all__ = ["Fault", "Impact", "ScopeImpact", "assess"]
 
+logger = logging.getLogger("chaostoolkit")
+
 
 @dataclass(frozen=True, slots=True)
 class ScopeImpact:
     """Every measure of one episode in one scope, by family.
 
-    `least` is how long what never came took at least, by the name of its measure.
+    `least` is how long what never came took at least, by the name of its measure. `added` holds
+    the measures of other packages.
     """
 
     drops: Drops
@@ -36,6 +42,7 @@ class ScopeImpact:
     latency: Latency
     milestones: Milestones
     least: Mapping[str, float] = field(default_factory=dict)
+    added: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +146,7 @@ def _measured(data: RunData, episode: Episode, views: Mapping[str, View], base: 
             latency=latency_of(view, data),
             milestones=milestones_of(episode, effective),
             least=_least(view, course) | (not_before(episode, effective)),
+            added=_added(scope, view, data, base.throughput_known),
         )
     before = (total.level.start, total.level.end)
     lanes = blackouts_by_lane(data.lanes, before, (episode.start, end), settings)
@@ -148,6 +156,26 @@ def _measured(data: RunData, episode: Episode, views: Mapping[str, View], base: 
     if not base.throughput_known:
         moved = replace(moved, throughput_while_moving=None, capacity_ratio=None)
     return Fault(episode, end, scopes, lanes, moved)
+
+
+def _added(
+    scope: str, view: View, data: RunData, throughput_known: bool
+) -> dict[str, float | None]:
+    """Return the measures of other packages; one whose function fails is not measured."""
+    found: dict[str, float | None] = {}
+    for measure in added():
+        if measure.of is None or (scope != "total" and not measure.per_scope):
+            continue
+        value = None
+        if throughput_known or not measure.of_throughput:
+            try:
+                value = measure.of(view, data)
+                value = None if value is None or not math.isfinite(value) else float(value)
+            except Exception as error:  # whatever it raises, the run is judged by all the rest
+                what = f"{type(error).__name__}: {error}"
+                logger.warning("%s is not measured: its function failed: %s", measure.name, what)
+        found[measure.name] = value
+    return found
 
 
 def _least(view: View, course: Course) -> dict[str, float]:

@@ -8,8 +8,8 @@ from brownout.measure.assess import Fault, Impact, ScopeImpact
 from brownout.measure.course import Course
 from brownout.measure.drops import Drops
 from brownout.measure.losses import Losses
+from brownout.measure.measures import added, measures
 from brownout.measure.milestones import Milestones
-from brownout.measure.names import PLAIN
 from brownout.measure.reading import NEVER, is_at_least, plain
 from brownout.measure.sham import Sham
 from brownout.run.events import Event
@@ -48,6 +48,7 @@ def scope_document(measured: ScopeImpact) -> dict[str, Any]:
             for name, phase in phases.items()
         },
         "time_above": dict(measured.latency.time_above),
+        **measured.added,
     }
 
 
@@ -136,13 +137,9 @@ def _number(document: Mapping[str, Any], name: str) -> float | None:
 
 def limitable(document: Mapping[str, Any], scope: str) -> list[str]:
     """Return the names of all measures of a scope that a limit can be set on."""
-    phases = ("before", "during", "after")
-    return [
-        *(m.name for m in PLAIN.values() if m.per_scope or scope == "total"),
-        *(f"{family}.{phase}.{which}_us" for family in ("latency", "latency_all")
-          for phase in phases for which in ("p50", "p99", "p999", "max")),
-        *(f"time_above.{name}" for name in document["time_above"] or ()),
-    ]  # fmt: skip
+    found = (m for m in measures().values() if m.limitable and (m.per_scope or scope == "total"))
+    above = (f"time_above.{name}" for name in document["time_above"] or ())
+    return [*(measure.name for measure in found), *above]
 
 
 def _sham(sham: Sham) -> dict[str, Any]:
@@ -154,7 +151,8 @@ def _nothing() -> dict[str, Any]:
     """Return the measures of a fault that is not proven to have happened: none."""
     families = (Drops, Course, Losses, Milestones)
     names = [field.name for family in families for field in fields(family)]
-    return dict.fromkeys([*names, "latency", "latency_all", "time_above"])
+    names += ["latency", "latency_all", "time_above", *(measure.name for measure in added())]
+    return dict.fromkeys(names)
 
 
 def _event(event: Event) -> dict[str, Any]:

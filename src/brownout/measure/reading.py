@@ -8,15 +8,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from brownout.measure.names import AT_LEAST, find
+from brownout.measure.measures import find
 
 __all__ = ["NEVER", "is_at_least", "of_fault", "plain", "split", "value_of"]
 
 Document = Mapping[str, Any]
 NEVER = math.inf
-#: Measures that are null because what they wait for never came.
-_WAITING = ("recovery_time", "settled_time")
-_MILESTONES = {"rejoin_time": "rejoined", "redundancy_time": "redundant"}
 
 
 def split(name: str) -> tuple[str, str]:
@@ -30,7 +27,7 @@ def split(name: str) -> tuple[str, str]:
 def is_at_least(measure: str) -> bool:
     """Whether more of a measure is better."""
     found = find(measure)
-    return found is not None and found.direction == AT_LEAST
+    return found is not None and found.better == "higher"
 
 
 def value_of(impact: Document, measure: str, scope: str = "total") -> float | None:
@@ -87,12 +84,12 @@ def _scoped(fault: Document, scope: str) -> Document | None:
 
 def _never(fault: Document, part: Document, measure: str) -> bool:
     """Whether a measure without a value waited for what did not come."""
-    base = measure.removesuffix("_after_start")
-    if base in _WAITING:
-        return base in part
-    if base in _MILESTONES:
+    known = find(measure)
+    if known is not None and known.waits_for == "service":
+        return measure in part
+    if known is not None and known.waits_for:
         found = fault.get("milestones") or ()
-        return any(m["name"] == _MILESTONES[base] and m["first_yes"] is None for m in found)
+        return any(m["name"] == known.waits_for and m["first_yes"] is None for m in found)
     if measure.startswith("latency_all."):
         phase = (part.get("latency_all") or {}).get(measure.split(".")[1]) or {}
         return bool(phase.get("n"))

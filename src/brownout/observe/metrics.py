@@ -13,7 +13,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from brownout.judge.measures import answer
-from brownout.measure import names
+from brownout.measure.measures import Measure, measures
 from brownout.observe.labels import LABELS, labels_of
 from brownout.observe.state import PHASES, VERDICTS, RunState
 
@@ -26,13 +26,6 @@ _UNITS = {
     "us": ("seconds", 1e6),
     "operations": ("operations", 1.0),
 }
-_LATENCIES = tuple(
-    f"latency.{phase}.{percentile}_us"
-    for phase in ("before", "during", "after")
-    for percentile in ("p50", "p99", "p999", "max")
-)
-#: Every measure that has a metric of its own.
-_SHOWN = (*names.known()[:-3], *_LATENCIES)
 _WRITES = (
     "acknowledged",
     "in_doubt",
@@ -65,8 +58,8 @@ def metric_of(measure: str) -> Shown | None:
     """Return which metric shows `measure` once a run is judged; None where none does."""
     if measure == "lost_writes":
         return Shown("brownout_ledger_writes", 1.0, (("fate", "lost"),), scoped=False)
-    found = names.find(measure)
-    if found is None or found.unit not in _UNITS or measure not in _SHOWN:
+    found = measures().get(measure)
+    if found is None or not _is_shown(found):
         return None
     suffix, per = _UNITS[found.unit]
     own = (("measure", measure.removesuffix("_us")),)
@@ -211,15 +204,20 @@ def _judged(state: RunState, family: _Families) -> Iterator[Metric]:
 def _measured(impact: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float]]:
     """Yield suffix, measure, scope and figure of all that was measured, the worst fault's."""
     scopes = ("total", *_scopes(impact))
-    for name in _SHOWN:
-        measure = names.find(name)
-        if measure is None or measure.unit not in _UNITS:
+    for name, measure in measures().items():
+        if not _is_shown(measure):
             continue
         suffix, per = _UNITS[measure.unit]
         for scope in scopes if measure.per_scope else ("total",):
             value = answer(impact, True, name, scope)["value"]
             if value is not None:
                 yield suffix, name.removesuffix("_us"), scope, float(value) / per
+
+
+def _is_shown(measure: Measure) -> bool:
+    """Whether a measure has a metric; what took longer than the deadline has no number."""
+    is_known = measure.limitable and measure.unit in _UNITS
+    return is_known and not measure.name.startswith("latency_all.")
 
 
 def _scopes(impact: Mapping[str, Any]) -> list[str]:

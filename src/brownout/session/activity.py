@@ -15,7 +15,7 @@ from chaoslib.types import Configuration, Secrets
 from brownout.base.errors import BrownoutError, ConfigurationError
 from brownout.faults import registry
 from brownout.faults.fault import Action
-from brownout.measure.names import find
+from brownout.measure.measures import find
 from brownout.session.current import current, is_open
 from brownout.session.interruption import cause_of
 from brownout.session.variables import NUMBER, TRUTH, WHOLE, convert

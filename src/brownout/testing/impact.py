@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brownout.measure.names import find, known
+from brownout.measure.measures import find, known
 from brownout.measure.reading import value_of
 from brownout.runs.gate.baseline import Baseline
 from brownout.runs.several import Finished

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brownout.measure.names import find
+from brownout.measure.measures import find
 from brownout.measure.reading import NEVER
 from brownout.show.report.measured import worded
 from brownout.show.report.words import number

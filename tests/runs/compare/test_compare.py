@@ -49,7 +49,7 @@ def test_the_tables_are_those_of_the_runs(pair: list[Path], brownout: Brownout) 
     assert list(tables) == ["Summary", "Throughput", "Response time", "Cost"]
     impacts = [json.loads((run / "impact.json").read_text()) for run in pair]
     for row, impact in zip(tables["Summary"], impacts, strict=True):
-        assert row["recovered"] == duration(impact["faults"][0]["recovery_time"])
+        assert row["service recovered"] == duration(impact["faults"][0]["recovery_time"])
         assert row["operations lost"] == f"{impact['faults'][0]['lost_operations']:,.0f}"
     names = [row["system"] for row in tables["Summary"]]
     assert names == ["mongod 6.0.5 on lab-mongodb", "mongod 7.0.1 on lab-mongodb"]
@@ -71,7 +71,7 @@ def test_seconds_of_own_load_compare_systems_of_different_speed(
 ) -> None:
     slow, fast = built(home / "runs", 1, rate=100.0), built(home / "runs", 2, rate=400.0)
     rows = json.loads(brownout("compare", f"slow={slow}", f"fast={fast}", "--json").out)
-    lost = [float(row["lost, s of own load"].removesuffix(" s"))
+    lost = [float(row["seconds of load lost"].removesuffix(" s"))
             for row in rows["tables"]["Summary"]]  # fmt: skip
     assert lost[0] == pytest.approx(lost[1], abs=0.15)
     count = [int(row["operations lost"].replace(",", "")) for row in rows["tables"]["Summary"]]

@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
-from brownout.runs.repeats.distribution import MEASURES, Spread, spreads
+from brownout.measure.measures import MEASURES
+from brownout.runs.repeats.distribution import Spread, spreads
+
+NAMES = [measure.name for measure in MEASURES if "." not in measure.name]
 
 
 def impact(**measures: Any) -> dict[str, Any]:
-    fault = {"effective": 20.0, **dict.fromkeys(MEASURES, 0.0), **measures}
+    fault = {"effective": 20.0, **dict.fromkeys(NAMES, 0.0), **measures}
     return {"faults": [fault], "ledger": {"state": "clean", "lost": 0}}
 
 
@@ -58,7 +61,7 @@ def test_lost_writes_are_the_ledgers() -> None:
     assert next(one for one in found if one.measure == "lost_writes").worst == 7
 
 
-@pytest.mark.parametrize("faults", [[], [{**dict.fromkeys(MEASURES), "effective": None}]])
+@pytest.mark.parametrize("faults", [[], [{**dict.fromkeys(NAMES), "effective": None}]])
 def test_a_run_in_which_nothing_was_broken_counts_for_nothing(faults: list[Any]) -> None:
     nothing = {"faults": faults, "ledger": {"state": "unknown", "lost": 0}}
     assert spreads([nothing]) == []

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from brownout.measure.measures import label
 from brownout.runs.repeats.curve import svg
 from brownout.runs.repeats.draw import draws
 from brownout.runs.repeats.sweep import COLUMNS, Point, point, render, settings_of
@@ -62,7 +63,7 @@ def test_a_run_without_a_measure_leaves_the_point_without_it() -> None:
 def test_the_table_has_a_row_a_value() -> None:
     head, *rows = render("migrate_threads", [SLOW, FAST]).splitlines()
     assert head.startswith("migrate_threads")
-    assert all(name in head for name in COLUMNS.values())
+    assert all(name in head for name in map(label, COLUMNS))
     assert [row.split()[0] for row in rows] == ["1", "16"]
     assert "11 s" in rows[1]
     assert "pass, fail" in rows[1]

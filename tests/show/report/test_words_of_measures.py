@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from brownout.show.report.measured import bound, found, name_of, worded
+from brownout.measure.measures import label
+from brownout.show.report.measured import bound, found, worded
 from brownout.show.report.words import NOT_SEEN, pace
 
 
@@ -34,16 +35,16 @@ def test_a_value_is_worded_by_its_measure(measure: str, value: Any, words: str) 
 @pytest.mark.parametrize(
     ("measure", "words"),
     [
-        ("tps_drop", "throughput drop, lowest 1 s"),
-        ("lost_seconds", "operations lost, in seconds of normal load"),
+        ("tps_drop", "throughput drop"),
+        ("lost_seconds", "seconds of load lost"),
         ("lost_writes", "acknowledged writes lost"),
         ("redundancy_time_after_start", "redundancy restored, since the node's start"),
-        ("latency_all.during.p99_us", "response time of all operations, during, p99"),
-        ("time_above.p99_10ms", "time with p99 over 10ms"),
+        ("latency_all.during.p99_us", "response time p99 during, all operations"),
+        ("time_above.p99_10ms", "time with p99 over 10 ms"),
     ],
 )
 def test_a_name_stands_by_itself(measure: str, words: str) -> None:
-    assert name_of(measure) == words
+    assert label(measure) == words
 
 
 def slo(name: str, value: float | None, met: bool | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from brownout.measure.measures import label
 from brownout.runs.compare.systems import System
 from brownout.show.report.grid import Cell, Grid, columns
 from brownout.show.report.measured import NONE, worded
@@ -26,12 +27,9 @@ def grids(systems: Sequence[System]) -> list[Grid]:
 
 
 def _summary(systems: Sequence[System]) -> Grid:
-    heads = (
-        "system | runs:n | verdicts:once | drop, of baseline:n | blackout:n | recovered:n | "
-        "redundant:n | lost, s of own load:n | operations lost:n | acked writes lost:n"
-    )
     names = ("tps_drop", "blackout", "recovery_time", "redundancy_time", "lost_seconds",
              "lost_operations", "lost_writes")  # fmt: skip
+    heads = " | ".join(["system", "runs:n", "verdicts:once", *(f"{label(n)}:n" for n in names)])
     rows: list[list[str | Cell]] = [
         [_name(s), str(len(s.runs)), _verdicts(s), *(_words(n, s.median(n)) for n in names)]
         for s in systems
@@ -42,8 +40,8 @@ def _summary(systems: Sequence[System]) -> Grid:
 def _throughput(systems: Sequence[System]) -> Grid:
     heads = (
         "system | loop | offered:n | served before:n | lowest second:n | lowest, of baseline:n | "
-        "mean of the dips, of baseline:n | degraded for:n | availability:n"
-    )
+        "mean of the dips, of baseline:n | "
+    ) + " | ".join(f"{label(name)}:n" for name in ("degraded_time", "availability"))
     return Grid("Throughput", columns(heads), [_throughput_row(s) for s in systems])
 
 
@@ -142,4 +140,7 @@ def _words(measure: str, value: float | None) -> str:
     return "never" if math.isinf(value) else worded(measure, value)
 
 
-_NOTE = "Of several runs the median. Seconds of own load: operations lost, by its own baseline."
+_NOTE = (
+    "Of several runs the median. The drop and the seconds of load lost are by each system's own "
+    "baseline."
+)

@@ -17,7 +17,7 @@ from brownout.base.errors import ConfigurationError
 from brownout.base.problems import from_validation
 from brownout.base.settings import Settings
 from brownout.base.settings_file import parse_yaml, read_text
-from brownout.measure.names import find
+from brownout.measure.measures import find
 from brownout.measure.reading import split, value_of
 from brownout.measure.subject import differences, subject_of
 from brownout.run.events import wall_clock
@@ -43,8 +43,6 @@ _FLOORS = {"s": 0.2, "ratio": 0.01, "us": 1000.0}
 _MOST_TIMES = 10
 _LEAST_PINNED = {"s": 1.0, "us": 10_000.0}
 _LEAST_COUNT = 100.0
-#: What may be `.inf`: a wait that never ended.
-_WAITS = ("recovery_time", "settled_time", "rejoin_time", "redundancy_time")
 _HEAD = """\
 # A pinned baseline for `brownout gate`, made by `brownout baseline pin`.
 # `allowed` and `critical` are yours to change: by how much, in the measure's own unit, the best
@@ -251,7 +249,8 @@ def _inconsistent(baseline: Baseline) -> list[str]:
 def _impossible(compared: Compared, values: Sequence[float]) -> Iterator[str]:
     """Say which values cannot have been measured, and which allowances nothing could exceed."""
     name = split(compared.measure)[1]
-    waits = name.startswith("latency_all.") or name.removesuffix("_after_start") in _WAITS
+    measure = find(name)
+    waits = name.startswith("latency_all.") or (measure is not None and measure.waits_for)
     for value in values:
         if value < 0 or (math.isinf(value) and not waits):
             yield f"found {value:g} in a repeat, wanted a number of 0 or more"
@@ -259,7 +258,6 @@ def _impossible(compared: Compared, values: Sequence[float]) -> Iterator[str]:
     if math.isinf(middle):
         yield f"it did not come about in {never} of {len(values)} repeats, so nothing is worse"
         return
-    measure = find(name)
     unit = measure.unit if measure else ""
     most = _MOST_TIMES * max(middle, _LEAST_PINNED.get(unit, _LEAST_COUNT))
     times = f"{_MOST_TIMES} times what was pinned: whatever may be that much worse needs a limit"

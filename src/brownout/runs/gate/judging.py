@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from brownout.judge.slo import worst
-from brownout.measure.names import AT_LEAST
+from brownout.measure.measures import AT_LEAST
 from brownout.measure.reading import NEVER, is_at_least, split, value_of
 from brownout.runs.gate.baseline import Baseline, Compared
 from brownout.runs.gate.power import repeats_needed

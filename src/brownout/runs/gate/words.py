@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from brownout.measure.measures import label
 from brownout.measure.reading import split
 from brownout.runs.gate.judging import Comparison, Decision, Held
 from brownout.runs.several import Finished
 from brownout.show.report.grid import Grid, columns
-from brownout.show.report.measured import NONE, name_of, worded
+from brownout.show.report.measured import NONE, worded
 from brownout.show.report.words import STAND_IN
 
 __all__ = ["as_document", "grids", "need", "say", "summary", "title"]
@@ -98,14 +99,14 @@ def _limit_row(held: Held) -> list[str]:
     bound = "≥" if held.direction == "at_least" else "≤"
     value = NONE if held.value is None else _value(held.name, held.value)
     return [
-        name_of(held.name), held.scope, f"{bound} {_value(held.name, held.limit)}", value,
+        label(held.name), held.scope, f"{bound} {_value(held.name, held.limit)}", value,
         f"{held.met} of {held.met + held.unmet + held.open}", f"{SIGNS[held.word]} {held.word}",
     ]  # fmt: skip
 
 
 def _row(each: Comparison) -> list[str]:
     scope, measure = split(each.measure)
-    name = name_of(measure) + ("" if scope == "total" else f" ({scope})")
+    name = label(measure) + ("" if scope == "total" else f" ({scope})")
     limits = [_value(measure, each.allowed), _value(measure, each.critical)]
     word = f"{SIGNS[each.word]} {each.word}"
     if each.shift is None or each.medians is None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from brownout.measure.names import find, known
+from brownout.measure.measures import measures
 from brownout.measure.reading import value_of
 from brownout.measure.subject import subject_of
 
@@ -15,12 +15,6 @@ __all__ = ["rows_of"]
 
 Impact = Mapping[str, Any]
 _STAMP = re.compile(r"(\d{8}T\d{6})Z")
-#: Every measure with a name of its own, and the percentiles that people follow over releases.
-MEASURES = (
-    *(name for name in known() if "<" not in name),
-    *(f"{kind}.{phase}.{p}_us" for kind in ("latency", "latency_all")
-      for phase in ("before", "during", "after") for p in ("p50", "p99", "p999")),
-)  # fmt: skip
 _SCOPES = ("total", "read", "write")
 
 
@@ -77,15 +71,16 @@ def _began(run_id: str, created: str | None) -> datetime:
 def _measures(impact: Impact) -> list[dict[str, Any]]:
     rows = []
     for scope in _SCOPES:
-        for name in MEASURES:
-            measure = find(name)
-            if scope != "total" and not (measure and measure.per_scope):
+        for measure in measures().values():
+            if not measure.limitable or (scope != "total" and not measure.per_scope):
                 continue
-            value = value_of(impact, name, scope)
+            if measure.name.endswith(".max_us"):  # one operation, which nobody follows
+                continue
+            value = value_of(impact, measure.name, scope)
             if value is not None:
                 never = math.isinf(value)
-                rows.append({"scope": scope, "measure": name, "value": None if never else value,
-                             "never": never})  # fmt: skip
+                rows.append({"scope": scope, "measure": measure.name,
+                             "value": None if never else value, "never": never})  # fmt: skip
     return rows
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from brownout.measure.measures import label
 from brownout.runs.history.store import Kept
 from brownout.show.report.grid import Cell, Grid, columns
 from brownout.show.report.measured import NONE, worded
@@ -11,15 +12,15 @@ from brownout.show.report.results import met
 
 __all__ = ["SHOWN", "as_document", "grid", "groups", "release_of", "title"]
 
-#: The measures that are followed, with their headings.
-SHOWN = {
-    "tps_drop": "drop",
-    "blackout": "blackout",
-    "recovery_time": "recovered",
-    "redundancy_time": "redundant",
-    "lost_seconds": "lost load",
-    "availability": "availability",
-}
+#: The measures that are followed.
+SHOWN = (
+    "tps_drop",
+    "blackout",
+    "recovery_time",
+    "redundancy_time",
+    "availability",
+    "lost_seconds",
+)
 #: What makes a release where whoever ran the test did not name one.
 _RELEASES = ("release", "server")
 
@@ -47,7 +48,7 @@ def release_of(run: Kept) -> str:
 
 def grid(name: str, runs: Sequence[Kept]) -> Grid:
     """Return the runs of one group as a table, the latest last."""
-    heads = " | ".join(f"{words}:n" for words in SHOWN.values())
+    heads = " | ".join(f"{label(name)}:n" for name in SHOWN)
     rows: list[Any] = []
     for run in runs:
         cells = [_measured(run, measure) for measure in SHOWN]

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from brownout.measure.measures import label
 from brownout.show.report.axes import linear
-from brownout.show.report.measured import name_of, worded
+from brownout.show.report.measured import worded
 
 __all__ = ["Point", "svg"]
 
@@ -54,7 +55,7 @@ def svg(measure: str, points: Sequence[Point], limit: float | None) -> str:
                  if len(seen) > 1 else "")  # fmt: skip
     parts += [_mark(x, _TOP if math.isinf(p.value) else y(p.value), p)
               for x, p in zip(places, points, strict=True)]  # fmt: skip
-    name = escape(name_of(measure))
+    name = escape(label(measure))
     return (
         f'<figure class="trend"><figcaption>{name}</figcaption><svg viewBox="0 0 {_WIDTH} '
         f'{_HEIGHT}" role="img" aria-label="{name} over {len(points)} runs; the table below says '

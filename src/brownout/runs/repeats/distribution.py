@@ -6,22 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from brownout.measure.measures import measures
 from brownout.measure.reading import NEVER, is_at_least, value_of
 
-__all__ = ["LEAST", "MEASURES", "Spread", "spreads"]
+__all__ = ["LEAST", "Spread", "spreads"]
 
-MEASURES = (
-    "tps_drop",
-    "worst_second",
-    "blackout",
-    "recovery_time",
-    "settled_time",
-    "rejoin_time",
-    "redundancy_time",
-    "availability",
-    "lost_operations",
-    "lost_writes",
-)
 #: With fewer repeats an interval would be a guess.
 LEAST = 5
 _RESAMPLES = 10_000
@@ -51,9 +40,8 @@ def spreads(impacts: Sequence[Mapping[str, Any]]) -> list[Spread]:
     One in which nothing was proven to be broken tells nothing of a fault.
     """
     told = [impact for impact in impacts if _landed(impact)]
-    found = (
-        _spread(measure, [value_of(impact, measure) for impact in told]) for measure in MEASURES
-    )
+    names = [m.name for m in measures().values() if m.main or m.name == "worst_second"]
+    found = (_spread(name, [value_of(impact, name) for impact in told]) for name in names)
     return [spread for spread in found if spread.values]
 
 

@@ -9,20 +9,21 @@ from dataclasses import dataclass
 from statistics import median_high
 from typing import Any
 
+from brownout.measure.measures import label
 from brownout.measure.reading import NEVER, value_of
 from brownout.show.report.words import STAND_IN, quantity
 
 __all__ = ["COLUMNS", "Point", "point", "render", "settings_of"]
 
-#: Measures of a point, with their names for people; a path leads into impact.json.
-COLUMNS = {
-    "rebalance_time": "nothing left to move",
-    "redundancy_time": "redundancy restored",
-    "throughput_while_moving": "throughput meanwhile",
-    "tps_drop": "throughput drop",
-    "latency.during.p99_us": "p99 during",
-    "lost_operations": "operations lost",
-}
+#: Measures of a point.
+COLUMNS = (
+    "rebalance_time",
+    "redundancy_time",
+    "throughput_while_moving",
+    "tps_drop",
+    "latency.during.p99_us",
+    "lost_operations",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def point(value: str, verdicts: Sequence[str], impacts: Sequence[Mapping[str, An
 
 def render(variable: str, points: Sequence[Point]) -> str:
     """Return the table, a row a value."""
-    rows = [(variable, *COLUMNS.values(), "verdict")]
+    rows = [(variable, *map(label, COLUMNS), "verdict")]
     for each in points:
         told = (_words(name, each.measures[name]) for name in COLUMNS)
         rows.append((each.value, *told, ", ".join(dict.fromkeys(each.verdicts))))

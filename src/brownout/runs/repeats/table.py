@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from brownout.measure.measures import label
 from brownout.runs.repeats.distribution import LEAST, Spread
 from brownout.runs.repeats.running import Repeat
 from brownout.show.report.words import STAND_IN, quantity
@@ -44,4 +45,4 @@ def _row(spread: Spread) -> tuple[str, str, str, str, str]:
     interval = f"{words(spread.low)} to {words(spread.high)}" if known else "–"
     each = ", ".join(words(value) for value in sorted(spread.values))
     never = f", {spread.never} × {NEVER}" if spread.never else ""
-    return spread.measure, words(spread.median), interval, words(spread.worst), each + never
+    return label(spread.measure), words(spread.median), interval, words(spread.worst), each + never

@@ -123,4 +123,4 @@ def _moment(value: float | None) -> str:
 
 
 def _percentile(figures: Mapping[str, Any], phase: str, name: str) -> str:
-    return quantity(name, figures[phase][name])
+    return quantity(f"latency.{phase}.{name}", figures[phase][name])

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from brownout.base.words import duration
+from brownout.measure.measures import label
 from brownout.show.report.axes import Axis, time
 from brownout.show.report.words import NOT_SEEN
 
 __all__ = ["Clock", "Clocks", "clocks"]
 
-NAMES = {
-    "recovery_time": ("service recovered", "first"),
-    "settled_time": ("last dip over", "raw"),
-    "rejoin_time": ("rejoined", "third"),
-    "redundancy_time": ("redundancy restored", "fourth"),
-}
+#: The measures that have a clock.
+SHOWN = ("recovery_time", "settled_time", "rejoin_time", "redundancy_time")
+_STYLES = dict(zip(SHOWN, ("first", "raw", "third", "fourth"), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +46,9 @@ def clocks(fault: Mapping[str, Any], slos: list[Mapping[str, Any]], name: str) -
     goals = {
         slo["name"]: float(slo["limit"])
         for slo in slos
-        if slo["scope"] == "total" and slo["name"] in NAMES and slo["limit"] is not None
+        if slo["scope"] == "total" and slo["name"] in SHOWN and slo["limit"] is not None
     }
-    pairs = {key: _pair(fault[key]) for key in NAMES}
+    pairs = {key: _pair(fault[key]) for key in SHOWN}
     times = [pair[1] for pair in pairs.values() if pair[1] is not None]
     # A limit far beyond everything would press the bars together: it is only written then.
     longest = max([*times, 1.0])
@@ -63,14 +61,13 @@ def clocks(fault: Mapping[str, Any], slos: list[Mapping[str, Any]], name: str) -
 def _bar(
     key: str, pair: tuple[float | None, float | None], goal: float | None, axis: Axis
 ) -> Clock:
-    words, style = NAMES[key]
     last_no, first_yes = pair
     end = 100.0 if first_yes is None else 100 * axis.position(first_yes)
     sure = end if last_no is None else min(end, 100 * axis.position(last_no))
     shown = goal is not None and goal <= axis.high
     return Clock(
-        name=words,
-        style=style,
+        name=label(key),
+        style=_STYLES[key],
         words=NOT_SEEN if first_yes is None else duration(first_yes),
         sure=sure,
         unsure=end - sure,

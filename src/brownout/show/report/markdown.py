@@ -6,10 +6,11 @@ from typing import Any
 
 from brownout.base.words import duration
 from brownout.judge.analysis import analyze
+from brownout.measure.measures import label
 from brownout.run.directory import RunDirectory
 from brownout.show.report import canary, story
 from brownout.show.report.grid_text import escaped
-from brownout.show.report.measured import bound, found, name_of
+from brownout.show.report.measured import bound, found
 from brownout.show.report.results import met
 from brownout.show.report.tiles import tiles
 from brownout.show.report.words import pace
@@ -74,7 +75,7 @@ def _table(impact: Impact, stand_in: str) -> list[str]:
 
 def _limit(slo: Mapping[str, Any]) -> tuple[str, str, str, str]:
     scope = "" if slo["scope"] == "total" else f" ({slo['scope']})"
-    return name_of(slo["name"]) + scope, found(slo), bound(slo), met(slo["met"]).words
+    return label(slo["name"]) + scope, found(slo), bound(slo), met(slo["met"]).words
 
 
 def _name(impact: Impact) -> str:

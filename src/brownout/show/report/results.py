@@ -3,18 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from brownout.measure import measures as table
 from brownout.show.report.grid import Cell, Column, Grid, Words, columns
 from brownout.show.report.material import Happening, Material
-from brownout.show.report.measured import (
-    MEASURES,
-    MOVED,
-    NONE,
-    bound,
-    found,
-    has_scope,
-    name_of,
-    worded,
-)
+from brownout.show.report.measured import NONE, bound, found, worded
 from brownout.show.report.words import between, number
 
 __all__ = ["errors", "events", "latencies", "ledger", "limits", "measures", "met"]
@@ -57,7 +49,7 @@ def limits(material: Material) -> Grid:
     """Every limit: what was found, whether it was met, where the limit came from and why."""
     rows: list[Words] = [
         [
-            name_of(slo["name"]),
+            table.label(slo["name"]),
             slo["scope"],
             found(slo),
             bound(slo),
@@ -78,18 +70,20 @@ def measures(fault: Fault, name: str) -> Grid:
     """Every measure of one fault for every scope; what is of the whole cluster stands once."""
     scopes = _scopes(fault)
     rows: list[Words] = []
-    for measure, words in MEASURES.items():
-        if measure in MOVED and fault.get(measure) is None:
+    for measure in table.measures().values():
+        if "." in measure.name or measure.name == "lost_writes":  # these have tables of their own
+            continue
+        if measure.planned and fault.get(measure.name) is None:
             continue
         cells = [
-            _cell(measure, of_scope) if has_scope(measure, scope) else ""
+            _cell(measure.name, of_scope) if measure.per_scope or scope == "total" else ""
             for scope, of_scope in scopes.items()
         ]
-        rows.append([words, Cell(measure, "code"), *cells])
+        rows.append([measure.label, Cell(measure.name, "code"), *cells])
     for each in sorted({key for one in scopes.values() for key in one["time_above"] or ()}):
         key = f"time_above.{each}"
         cells = [worded(key, (f["time_above"] or {}).get(each)) for f in scopes.values()]
-        rows.append([name_of(key), Cell(key, "code"), *cells])
+        rows.append([table.label(key), Cell(key, "code"), *cells])
     heads = [
         Column("measure"),
         Column("in impact.json", "once key"),

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from brownout.faults import registry
-from brownout.measure.names import find
-from brownout.show.report.measured import name_of, worded
+from brownout.measure.measures import find, label
+from brownout.show.report.measured import worded
 from brownout.show.report.words import between, number, quantity
 
 __all__ = ["VERDICTS", "broken", "event_words", "felt", "headline", "why"]
@@ -90,7 +90,7 @@ def _reason(text: str) -> str:
     """A reason that begins with the name of a measure or of a condition, in words."""
     head, colon, rest = text.partition(": ")
     name, bracket, scope = head.partition(" (")
-    words = name_of(name) if find(name) else name.replace("_", " ")
+    words = label(name) if find(name) else name.replace("_", " ")
     return f"{words}{bracket}{scope}{colon}{rest}" if colon else text
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brownout.base.words import duration
+from brownout.measure.measures import Measure, label, measures
 from brownout.show.report import canary
 from brownout.show.report.noise import detectable_words, sham_words, stable_words
 from brownout.show.report.words import between, number, pace, quantity
@@ -11,27 +12,6 @@ from brownout.show.report.words import between, number, pace, quantity
 __all__ = ["render"]
 
 Impact = Mapping[str, Any]
-
-#: Rows of the table: the measure in impact.json, its name for people. Others follow if limited.
-ROWS = {
-    "tps_drop": "throughput drop",
-    "blackout": "blackout",
-    "recovery_time": "service recovered",
-    "settled_time": "last dip over",
-    "rejoin_time": "rejoined",
-    "redundancy_time": "redundancy restored",
-    "availability": "availability",
-    "lost_operations": "operations lost",
-    "lost_writes": "acked writes lost",
-}
-#: Rows of a planned change besides.
-MOVED_ROWS = {
-    "rebalance_time": "nothing left to move",
-    "records_moved": "records moved",
-    "bytes_moved": "data moved",
-    "throughput_while_moving": "throughput meanwhile",
-    "capacity_ratio": "capacity after, of before",
-}
 
 
 def render(impact: Impact, path: str) -> str:
@@ -93,14 +73,13 @@ def _table(impact: Impact, fault: Mapping[str, Any]) -> list[str]:
     """The rows of one fault, aligned, with a header."""
     limits = {(slo["name"], slo["scope"]): slo for slo in impact["slos"]}
     rows = [("measure", "value", "limit", "met")]
-    moved = {name: words for name, words in MOVED_ROWS.items() if fault[name] is not None}
-    for name, words in {**ROWS, **moved}.items():
+    for name in (measure.name for measure in measures().values() if _has_row(measure, fault)):
         slo = limits.pop((name, "total"), None)
         if name == "lost_operations" and slo is None:  # its row shows the seconds as well
             slo = limits.pop(("lost_seconds", "total"), None)
-        rows.append((words, _value(impact, fault, name), *_limit(slo)))
+        rows.append((label(name), _value(impact, fault, name), *_limit(slo)))
     for (name, scope), slo in limits.items():
-        words = f"{name} ({scope})" if scope != "total" else name
+        words = label(name) + (f" ({scope})" if scope != "total" else "")
         ends = (slo.get("best"), slo.get("worst"))
         value = between(ends, lambda end, name=name: quantity(name, end), slo["value"])  # type: ignore[misc]
         rows.append((words, value, *_limit(slo)))
@@ -111,12 +90,19 @@ def _table(impact: Impact, fault: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _has_row(measure: Measure, fault: Mapping[str, Any]) -> bool:
+    """Whether a fault's table shows a measure though it has no limit."""
+    if measure.planned:
+        return fault.get(measure.name) is not None and not measure.name.endswith("_per_s")
+    return measure.main
+
+
 def _value(impact: Impact, fault: Mapping[str, Any], name: str) -> str:
     """One measure in words."""
     if name == "lost_writes":
         return _lost_writes(impact["ledger"])
     ranges = fault.get("ranges") or {}
-    words = between(ranges.get(name), lambda value: quantity(name, value), fault[name])
+    words = between(ranges.get(name), lambda value: quantity(name, value), fault.get(name))
     if name == "tps_drop" and fault["tps_drop_sham"] is not None:
         words += f"  (noise {quantity(name, fault['tps_drop_sham'])})"
     rate = fault.get(f"{name}_per_s")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brownout.base.words import duration
+from brownout.measure.measures import label
 from brownout.show.report.grid import Cell
 from brownout.show.report.measured import bound, worded
 from brownout.show.report.results import met
@@ -14,14 +15,14 @@ __all__ = ["Tile", "tiles"]
 
 Impact = Mapping[str, Any]
 
-NAMES = {
-    "tps_drop": "throughput drop",
-    "blackout": "blackout",
-    "recovery_time": "service recovered",
-    "redundancy_time": "redundancy restored",
-    "lost_operations": "operations lost",
-    "lost_writes": "acked writes lost",
-}
+SHOWN = (
+    "tps_drop",
+    "blackout",
+    "recovery_time",
+    "redundancy_time",
+    "lost_operations",
+    "lost_writes",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,11 @@ def tiles(impact: Impact) -> list[Tile]:
     if not impact.get("faults"):
         return []
     slos = {slo["name"]: slo for slo in impact["slos"] if slo["scope"] == "total"}
-    return [_tile(impact, measure, name, slos.get(measure)) for measure, name in NAMES.items()]
+    return [_tile(impact, measure, slos.get(measure)) for measure in SHOWN]
 
 
-def _tile(impact: Impact, measure: str, name: str, slo: Mapping[str, Any] | None) -> Tile:
+def _tile(impact: Impact, measure: str, slo: Mapping[str, Any] | None) -> Tile:
+    name = label(measure)
     value = _ledger(impact["ledger"]) if measure == "lost_writes" else _worst(impact, measure)
     if slo is None:
         return Tile(measure, name, value, _aside(impact, measure) or "no limit set", None)

@@ -5,10 +5,12 @@ from typing import Any
 
 from brownout.base.words import duration
 from brownout.judge.slo import Limit
+from brownout.measure.measures import described
 
 __all__ = [
     "NOT_SEEN",
     "STAND_IN",
+    "amount",
     "between",
     "data_size",
     "limit_words",
@@ -21,27 +23,6 @@ __all__ = [
 STAND_IN = "STAND-IN: not the database was measured, and nothing here says how fast it is."
 #: Stands for what a run waited for until it ended, in whatever way: it may have come later.
 NOT_SEEN = "not seen before the run ended"
-#: Measures that are ratios, shown as percentages.
-RATIOS = {
-    "tps_drop",
-    "mean_drop",
-    "worst_second",
-    "availability",
-    "decay",
-    "throughput_while_moving",
-    "capacity_ratio",
-}
-#: Measures that are counts.
-COUNTS = {
-    "lost_operations",
-    "lost_writes",
-    "errors",
-    "errors_after_retry",
-    "records_moved",
-    "records_moved_per_s",
-}
-#: Measures in bytes.
-SIZES = {"bytes_moved", "bytes_moved_per_s"}
 
 
 def number(value: float) -> str:
@@ -66,23 +47,33 @@ def data_size(size: float) -> str:
 
 
 def quantity(measure: str, value: float | list[float] | None) -> str:
-    """Word a value by its measure: a ratio as a percentage, a time in seconds, a count plain.
+    """Word a value by its measure, in three figures at most.
 
     A milestone is a pair, the last poll that said no and the first that said yes.
     """
     if isinstance(value, list):
         value = value[-1]
     if value is None:
-        return NOT_SEEN if measure.endswith("_time") else "no data"
-    if measure in RATIOS:
-        return f"{100 * value:.3g} %"
-    if measure in COUNTS:
-        return number(value)
-    if measure in SIZES:
-        return data_size(value)
-    if measure.endswith("_us"):
+        found = described(measure)
+        return NOT_SEEN if found is not None and found.waits_for else "no data"
+    return amount(measure, value, most_digits=3)
+
+
+def amount(measure: str, value: float, most_digits: int = 17) -> str:
+    """Word a number by the unit of its measure: a ratio as a percentage, µs in ms, a count plain.
+
+    Of a measure that this installation lacks the unit is not known.
+    """
+    found = described(measure)
+    if found is None:
+        return f"{value:,.4g}"
+    if found.unit == "ratio":
+        return f"{100 * value:.{min(found.digits, most_digits)}g} %"
+    if found.unit == "us":
         return f"{value / 1000:,.1f} ms"
-    return duration(value)
+    if found.unit in ("bytes", "bytes/s"):
+        return data_size(value) + found.unit.removeprefix("bytes")
+    return duration(value) if found.unit == "s" else number(value)
 
 
 def between(

@@ -1,0 +1,271 @@
+"""MEASURES: every measure in one table, with its unit, its label, and which way is better.
+
+Whatever shows, limits, compares or exports a measure takes these from here. A measure of another
+package is one `Measure` with its function, registered under the entry point `brownout.measures`.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
+
+from brownout.base import plugins
+from brownout.base.errors import ConfigurationError
+from brownout.measure.data import RunData, TimeAbove
+
+if TYPE_CHECKING:
+    from brownout.measure.view import View
+
+__all__ = [
+    "AT_LEAST",
+    "AT_MOST",
+    "MEASURES",
+    "UNITS",
+    "Measure",
+    "added",
+    "described",
+    "find",
+    "known",
+    "label",
+    "main",
+    "measures",
+    "time_above_of",
+]
+
+logger = logging.getLogger("chaostoolkit")
+
+AT_MOST = "at_most"
+AT_LEAST = "at_least"
+
+#: Unit of a measure -> what a limit may be written in, and how many of the unit that is.
+UNITS = {
+    "ratio": {"ratio": 1.0, "%": 0.01},
+    "s": {"s": 1.0, "ms": 0.001, "min": 60.0},
+    "us": {"us": 1.0, "ms": 1e3, "s": 1e6},
+    "operations": {"operations": 1.0},
+    "writes": {"writes": 1.0},
+    "records": {"records": 1.0},
+    "records/s": {"records/s": 1.0},
+    "bytes": {"bytes": 1.0, "MB": 1e6, "GB": 1e9},
+    "bytes/s": {"bytes/s": 1.0, "MB/s": 1e6},
+}
+
+_PHASES = ("before", "during", "after")
+_PERCENTILES = {"p50": 0.50, "p99": 0.99, "p999": 0.999, "max": 1.0}
+_SHOWN = {"p50": "median", "p99": "p99", "p999": "p99.9", "max": "maximum"}
+_TIME_ABOVE = re.compile(r"time_above\.((p50|p99|p999|max)_([1-9]\d{0,8})(us|ms|s))")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A measure by its name in impact.json; dots lead into it: `latency.during.p99_us`.
+
+    `means` says what it is in half a sentence, for the probe that it has then. `digits` are the
+    significant digits of a percentage, `scope` is `each` (total, read, write and each
+    stream) or `cluster`, `anchor` the section of docs/measures.md that defines it, or the address
+    of another package's documentation. `main`: every short table shows it. `limitable`: it is one
+    number, so that a limit can be set on it. `waits_for`: null means that this never came.
+    `of_throughput`: it needs a steady throughput before the fault. `planned`: only a planned change
+    has it. `of` makes it of one scope's view of a fault and the run's data.
+    """
+
+    name: str
+    unit: str
+    label: str
+    means: str = ""
+    digits: int = 3
+    better: Literal["lower", "higher"] = "lower"
+    scope: Literal["each", "cluster"] = "each"
+    anchor: str = "the-measures"
+    main: bool = False
+    limitable: bool = True
+    waits_for: Literal["", "service", "rejoined", "redundant"] = ""
+    of_throughput: bool = False
+    planned: bool = False
+    of: "Callable[[View, RunData], float | None] | None" = None
+
+    @property
+    def direction(self) -> str:
+        """The side of a limit that is good: `at_most` or `at_least`."""
+        return AT_LEAST if self.better == "higher" else AT_MOST
+
+    @property
+    def per_scope(self) -> bool:
+        """Whether each scope has its own; else it is of the whole cluster."""
+        return self.scope == "each"
+
+
+#: Every measure of ours, in the order in which all tables show them.
+MEASURES = (
+    Measure(name="tps_drop", unit="ratio", label="throughput drop",
+            means="how deep throughput fell: 1 - lowest 1 s mean ÷ baseline, a ratio",
+            main=True, of_throughput=True),
+    Measure(name="tps_drop_interval", unit="ratio", label="throughput drop, 95 % interval",
+            limitable=False),
+    Measure(name="tps_drop_sham", unit="ratio", label="throughput drop by noise alone",
+            limitable=False),
+    Measure(name="tps_drop_100ms", unit="ratio", label="throughput drop, lowest 0.1 s",
+            of_throughput=True),
+    Measure(name="tps_drop_at_resolution", unit="ratio",
+            label="throughput drop at the resolution asked for", of_throughput=True),
+    Measure(name="mean_drop", unit="ratio", label="mean drop over the dips", of_throughput=True),
+    Measure(name="worst_second", unit="ratio", label="served in the worst second", digits=4,
+            better="higher"),
+    Measure(name="time_to_impact", unit="s", label="time to impact", limitable=False),
+    Measure(name="degraded_time", unit="s", label="degraded time"),
+    Measure(name="dips", unit="dips", label="dips", limitable=False),
+    Measure(name="blackout", unit="s", label="blackout",
+            means="for how many seconds nothing at all was served while something was wanted",
+            main=True),
+    Measure(name="longest_blackout", unit="s", label="longest blackout"),
+    Measure(name="recovery_time", unit="s", label="service recovered",
+            means="the seconds from the fault's effect until the load served as before, and held",
+            main=True, waits_for="service"),
+    Measure(name="settled_time", unit="s", label="last dip over", main=True, waits_for="service"),
+    Measure(name="rejoin_time", unit="s", label="rejoined",
+            means="the seconds from the fault's effect until every member had rejoined",
+            scope="cluster", main=True, waits_for="rejoined"),
+    Measure(name="rejoin_time_after_start", unit="s", label="rejoined, since the node's start",
+            scope="cluster", waits_for="rejoined"),
+    Measure(name="redundancy_time", unit="s", label="redundancy restored",
+            means="the seconds from the fault's effect until redundancy was back",
+            scope="cluster", main=True, waits_for="redundant"),
+    Measure(name="redundancy_time_after_start", unit="s",
+            label="redundancy restored, since the node's start", scope="cluster",
+            waits_for="redundant"),
+    Measure(name="lost_operations", unit="operations", label="operations lost",
+            means="how many operations the fault cost",
+            main=True),
+    Measure(name="lost_seconds", unit="s", label="seconds of load lost"),
+    Measure(name="errors", unit="operations", label="errors",
+            means="how many operations were late, failed, in doubt or shed; `detail` has "
+                  "the causes"),
+    Measure(name="errors_after_retry", unit="operations",
+            label="errors that one retry did not cure"),
+    Measure(name="availability", unit="ratio", label="availability",
+            means="ok ÷ offered by intended start over the fault's episode, a ratio",
+            digits=4, better="higher", main=True),
+    Measure(name="availability_run", unit="ratio", label="availability over the whole run",
+            digits=4, better="higher"),
+    Measure(name="lost_writes", unit="writes", label="acknowledged writes lost",
+            means="how many acknowledged writes were gone when the ledger was read back",
+            scope="cluster",
+            anchor="the-ledger-of-acknowledged-writes", main=True),
+    Measure(name="rebalance_time", unit="s", label="nothing left to move",
+            means="the seconds from a planned change's effect until nothing was left to move",
+            scope="cluster", planned=True),
+    Measure(name="records_moved", unit="records", label="records moved", scope="cluster",
+            planned=True),
+    Measure(name="records_moved_per_s", unit="records/s", label="records moved a second",
+            better="higher", scope="cluster", planned=True),
+    Measure(name="bytes_moved", unit="bytes", label="data moved", scope="cluster", planned=True),
+    Measure(name="bytes_moved_per_s", unit="bytes/s", label="data moved a second", better="higher",
+            scope="cluster", planned=True),
+    Measure(name="throughput_while_moving", unit="ratio", label="throughput while moving",
+            means="mean throughput while data was moved ÷ baseline, a ratio",
+            digits=4,
+            better="higher", scope="cluster", of_throughput=True, planned=True),
+    Measure(name="capacity_ratio", unit="ratio", label="capacity after, of before",
+            means="throughput after ÷ before, a ratio; in closed loop only, where it is "
+                  "not offered",
+            digits=4,
+            better="higher", scope="cluster", of_throughput=True, planned=True),
+    Measure(name="decay", unit="ratio", label="decay over the whole run"),
+    *(Measure(name=f"{family}.{phase}.{percentile}_us", unit="us",
+              label=f"response time {_SHOWN[percentile]} {phase}{of}")
+      for (family, of), phase, percentile
+      in product((("latency", ""), ("latency_all", ", all operations")), _PHASES, _PERCENTILES)),
+)  # fmt: skip
+
+
+@cache
+def measures() -> Mapping[str, Measure]:
+    """Return every measure by its name: ours, then those of other packages."""
+    found = {measure.name: measure for measure in MEASURES}
+    for name in plugins.known(plugins.MEASURES):
+        try:
+            measure = _checked(plugins.load(plugins.MEASURES, name, "measure"), name)
+        except ConfigurationError as error:
+            logger.warning("%s", error)
+            continue
+        if measure.name in found:
+            raise ConfigurationError(
+                f"the measure `{measure.name}` is defined twice, the second time by the entry "
+                f"point `{name}` of {plugins.MEASURES}",
+                "uninstall the package that has it, or rename its measure",
+            )
+        found[measure.name] = measure
+    return found
+
+
+def described(name: str) -> Measure | None:
+    """Return the measure of this name; None if there is none."""
+    if _TIME_ABOVE.fullmatch(name):
+        percentile, limit = name.removeprefix("time_above.").split("_")
+        amount = re.sub(r"(\d)(?=[a-z])", r"\1 ", limit)
+        words = f"time with {_SHOWN[percentile]} over {amount}"
+        return Measure(name=name, unit="s", label=words)
+    return measures().get(name)
+
+
+def find(name: str) -> Measure | None:
+    """Return the measure of this name that a limit can be set on; None if there is none."""
+    found = described(name)
+    return found if found is not None and found.limitable else None
+
+
+def label(name: str) -> str:
+    """Return what people call a measure; of one that this installation lacks, its name."""
+    found = described(name)
+    return found.label if found else name.replace("_", " ")
+
+
+def main() -> list[Measure]:
+    """Return the measures that every short table shows."""
+    return [measure for measure in measures().values() if measure.main]
+
+
+def added() -> list[Measure]:
+    """Return the measures that have a function of their own: those of other packages."""
+    return [measure for measure in measures().values() if measure.of is not None]
+
+
+def known() -> list[str]:
+    """Return the names that a limit can have, the families as patterns; for messages and docs."""
+    return [
+        *(m.name for m in measures().values() if m.limitable and "." not in m.name),
+        "latency.<before|during|after>.<p50|p99|p999|max>_us",
+        "latency_all.<before|during|after>.<p50|p99|p999|max>_us",
+        "time_above.<p50|p99|p999|max>_<limit, e.g. 10ms>",
+    ]
+
+
+def time_above_of(name: str) -> TimeAbove | None:
+    """Return what `time_above.p99_10ms` asks for; None for any other measure."""
+    found = _TIME_ABOVE.fullmatch(name)
+    if found is None:
+        return None
+    limit_us = int(found[3]) * int(UNITS["us"][found[4]])
+    return TimeAbove(found[1], _PERCENTILES[found[2]], limit_us)
+
+
+def _checked(found: Any, entry: str) -> Measure:
+    """Return a measure of another package; raises `ConfigurationError` with all that is wrong."""
+    where = f"the entry point `{entry}` of {plugins.MEASURES}"
+    if not isinstance(found, Measure):
+        kind = type(found).__name__
+        raise ConfigurationError(f"{where}: found a {kind}, wanted a brownout.measure.Measure")
+    problems = []
+    if not _NAME.fullmatch(found.name):
+        problems.append(f"name: found {found.name!r}, wanted small letters, digits and _")
+    if found.unit not in UNITS:
+        problems.append(f"unit: found {found.unit!r}, wanted one of {', '.join(UNITS)}")
+    if found.of is None:
+        problems.append("of: missing; wanted the function that measures it")
+    if problems:
+        raise ConfigurationError([f"{where}: {problem}" for problem in problems])
+    return found
