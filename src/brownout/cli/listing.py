@@ -10,17 +10,19 @@ from brownout.cli.arguments import Json
 
 __all__ = ["list_"]
 
-KINDS = ("experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes")
+KINDS = ("experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes",
+         "measures")  # fmt: skip
 Kind = Literal[
-    "all", "experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes"
-]
+    "all", "experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes",
+    "measures"
+]  # fmt: skip
 Row = tuple[str, str]
 
 
 def list_(
     kind: Annotated[Kind, typer.Argument(help="Only these.")] = "all", as_json: Json = False
 ) -> None:
-    """List experiments, game days, workloads, clusters, faults, actions, probes: a line each."""
+    """List experiments, game days, workloads, clusters, faults, actions, probes, measures."""
     wanted = KINDS if kind == "all" else (kind,)
     found = {name: list(_rows(name)) for name in wanted}
     if as_json:
@@ -53,6 +55,8 @@ def _rows(kind: str) -> Iterator[Row]:
         yield from _clusters()
     elif kind == "faults":
         yield from _faults()
+    elif kind == "measures":
+        yield from _measures()
     else:
         yield from _activities(kind)
 
@@ -94,6 +98,16 @@ def _faults() -> Iterator[Row]:
         acts.setdefault(fault.act, []).append(f"{fault.name}{undone}{whose}")
     for act, names in sorted(acts.items()):
         yield act, ", ".join(names)
+
+
+def _measures() -> Iterator[Row]:
+    """Every measure: its label, its unit, which way is better, and where it is defined."""
+    from brownout.measure.measures import measures
+
+    for name, measure in measures().items():
+        better = "less" if measure.better == "lower" else "more"
+        where = f"docs/measures.md#{measure.anchor}" if measure.of is None else measure.anchor
+        yield name, f"{measure.label}, {measure.unit}, {better} is better: {where}"
 
 
 def _activities(kind: str) -> Iterator[Row]:

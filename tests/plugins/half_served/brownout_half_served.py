@@ -1,0 +1,22 @@
+"""How long less than half of the operations were served in time, by intended start."""
+
+from brownout.measure import Measure, RunData, View
+
+
+def half_served_time(view: View, data: RunData) -> float | None:
+    """Return seconds; None in closed loop, where nothing has an intended start."""
+    if not view.signal.open_loop:
+        return None
+    here = slice(round(10 * view.start), round(10 * view.end))  # a bucket is 0.1 s
+    offered, served = view.signal.born[here], view.signal.served[here]
+    return float(((offered > 0) & (2 * served < offered)).sum()) / 10
+
+
+MEASURE = Measure(
+    name="half_served_time",
+    unit="s",
+    label="less than half served",
+    main=True,
+    anchor="https://example.org/half-served",
+    of=half_served_time,
+)
