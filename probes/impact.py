@@ -16,7 +16,7 @@ exceeded, and null where that is open: below the noise of the run, or not measur
 Before the method there is no fault yet: `status` is `not_applicable`, `value` is null, and `met`
 true. The verdict does not rest on that: it is computed over all limits when the run is over.
 
-A probe of a measure is made of its row in `MEASURES`; only `measure` and `latency` are written here.
+Each row of `MEASURES` that says what it means has a probe, besides `measure` and `latency`.
 """
 
 from typing import Any
