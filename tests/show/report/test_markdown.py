@@ -17,7 +17,7 @@ def test_verdict_table_and_reasons_are_there(killed: Reported) -> None:
     )
     assert "| measure (deadline 1 s) | found | limit | |" in text
     assert "| blackout | 2.8 s | ≤ 5 s | ✓ met |" in text
-    assert "| availability, served of offered (write) | 78" in text
+    assert "| availability (write) | 78" in text
     assert "**Why**\n\n- All 4 limits were met" in text
     assert killed.path.name in text
 
