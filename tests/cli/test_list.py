@@ -9,7 +9,9 @@ from tests.cli.conftest import Brownout
 from brownout import discover
 from brownout.base import catalog
 
-KINDS = ("experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes")
+KINDS = (
+    "experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes", "measures",
+)  # fmt: skip
 
 
 def test_everything_is_listed_with_a_line_each(brownout: Brownout, home: Path) -> None:

@@ -157,7 +157,7 @@ def test_every_key_that_nothing_reads_is_named_with_the_settings() -> None:
     assert "configuration.abort_iff" in problems[0]
     assert "did you mean `abort_if`?" in problems[0]
     assert "configuration.colour" in problems[1]
-    assert all(f"The settings are {', '.join(SETTINGS)}" in problem for problem in problems)
+    assert all(f"the settings are {', '.join(SETTINGS)}" in problem for problem in problems)
 
 
 def test_what_others_may_read_is_no_mistake_unless_it_is_nearly_a_setting() -> None:

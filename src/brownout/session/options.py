@@ -180,7 +180,7 @@ def unknown_keys(experiment: Mapping[str, Any]) -> Iterator[str]:
             meant = f"did you mean `{alike[0]}`? " if alike else ""
             yield (
                 f"configuration.{name}: is no setting and is not used as ${{{name}}}; {meant}"
-                f"The settings are {', '.join(SETTINGS)}"
+                f"the settings are {', '.join(SETTINGS)}"
             )
 
 
