@@ -78,15 +78,22 @@ class Machine:
 
     def remove(self) -> None:
         """End it at once, with all that runs in it, and remove its layer."""
-        if self._process is not None:
-            # The first process of the machine takes all others of it along, but must be told
-            # itself; it is told last, so that nobody boots the machine again.
-            for pid in (self._process.pid, *descendants(self._process.pid)):
+        process = self._process
+        if process is not None:
+            process.send_signal(signal.SIGSTOP)  # so that it boots no machine again
+
+        def removed() -> bool:
+            for pid in descendants(process.pid) if process is not None else ():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            self._process.wait()
-        unmount = ["umount", str(self._root)]
-        if not wait_until(lambda: not subprocess.run(unmount, capture_output=True).returncode, 20):
+            unmounted = subprocess.run(["umount", str(self._root)], capture_output=True)
+            return not unmounted.returncode
+
+        gone = wait_until(removed, 20)
+        if process is not None:
+            process.kill()
+            process.wait()
+        if not gone:
             raise RuntimeError(f"{self._root} stays mounted")
 
 
