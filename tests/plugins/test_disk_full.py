@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,9 @@ FILE = "brownout-fills-this-disk"
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the package is installed, by pip, with its entry point."""
-    where = tmp_path_factory.mktemp("site")
-    source = shutil.copytree(PACKAGE, where / "source")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--target", str(where / "site"), str(source)], check=True)
-    return where / "site"
+def installed(install: Callable[[Path], Path]) -> Path:
+    """Where the package is installed."""
+    return install(PACKAGE)
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ Nothing of brownout is changed for it. It is measured on a recorded run.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,13 +24,9 @@ LIMIT = {"measure": NAME, "limit": 4.0, "scope": "write", "limit_from": "its own
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the package is installed, by pip, with its entry point."""
-    where = tmp_path_factory.mktemp("site")
-    source = shutil.copytree(PACKAGE, where / "source")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--target", str(where / "site"), str(source)], check=True)
-    return where / "site"
+def installed(install: Callable[[Path], Path]) -> Path:
+    """Where the package is installed."""
+    return install(PACKAGE)
 
 
 @pytest.fixture

@@ -2,10 +2,9 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,10 @@ from tests import chaos_runner as chaos
 PACKAGE = Path(__file__).parent / "stone"
 
 
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the package is installed, and nothing else."""
-    where = tmp_path_factory.mktemp("stone")
-    shutil.copytree(PACKAGE, where / "source")  # building leaves files beside the source
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    built = ["--no-build-isolation", "--target", str(where / "site"), str(where / "source")]
-    subprocess.run([*pip, *built], check=True)
-    return where / "site"
+@pytest.fixture(scope="module")
+def installed(install: Callable[[Path], Path]) -> Path:
+    """Where the package is installed."""
+    return install(PACKAGE)
 
 
 @pytest.fixture

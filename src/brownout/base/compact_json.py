@@ -1,11 +1,11 @@
-"""JSON that is read on one screen: what belongs together stays on a line.
+"""Writes JSON so that an experiment fits on one screen.
 
     "method": [
       {"type": "action", "name": "kill-the-node",
        "provider": {"type": "python", "module": "brownout.actions.node", "func": "kill_node"}},
 
-A value that fits stays on one line. Of a longer one, the document and the blocks in it have an
-entry a line; deeper down, entries fill lines. Every experiment is written so.
+A value that fits stays on one line. Otherwise the document and its blocks put each entry on a line
+of its own, and deeper objects fill their lines. Every experiment is written this way.
 """
 
 import json
@@ -13,9 +13,9 @@ from typing import Any
 
 __all__ = ["compact"]
 
-#: How long a line may be.
+#: The longest line, in characters.
 WIDTH = 128
-#: How deep entries have a line each.
+#: Down to this depth, each entry has a line of its own.
 _BLOCKS = 2
 
 
@@ -42,7 +42,7 @@ def _settings(value: Any, depth: int) -> bool:
 
 
 def _block(value: Any, depth: int) -> str:
-    """Write an entry a line."""
+    """Write each entry on a line of its own."""
     indent = "  " * (depth + 1)
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     lines = [

@@ -1,10 +1,10 @@
-"""What is taken where nothing is said, and named as an example. A choice of ours, documented."""
+"""Defaults that name a database. Help and messages use them as examples, too."""
 
 __all__ = ["CLUSTER", "DATABASE", "PARTITIONED", "SLOWED"]
 
-#: The inventory of an experiment, of a load, and of `brownout lab`.
+#: The default inventory of experiments, loads and `brownout lab`.
 CLUSTER = "lab-mongodb"
-#: Labs whose nodes can be cut off, and slowed.
+#: The labs whose nodes can be cut off and slowed down.
 PARTITIONED, SLOWED = "lab-mongodb-partition", "lab-mongodb-slow"
-#: What runs on the machines of an Ansible inventory.
+#: The default database of an imported Ansible inventory.
 DATABASE = "aerospike"

@@ -27,10 +27,11 @@ Look = Callable[[], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """What a node of a database usually is on its machine, for who writes inventories.
+    """How a database is usually installed on a machine, for commands that write inventories.
 
-    `images` are the names of its container images besides `program`; `contained` is its
-    configuration file in those, where there is one. `hints` are comments on its connection.
+    `images` are the names of its container images besides `program`; `contained` is the
+    configuration file in those images, if they have one. `hints` are comments to write below
+    `connection`.
     """
 
     program: str
@@ -46,9 +47,9 @@ class Server:
 class Operator:
     """The resource of a Kubernetes operator that makes StatefulSets of this database.
 
-    `kind` is what people write before its name, `short` other words for that, `path` and `group`
-    the API's. `rack_label` is the label of a pod that says its rack. `connection` reads from a
-    resource what it says of the connection to all nodes.
+    People write `kind/name`; `short` are abbreviations of `kind`. `path` and `group` are those of
+    the API. `rack_label` is the pod label that names the rack. `connection` returns the connection
+    settings that a resource holds for all nodes.
     """
 
     kind: str
@@ -63,12 +64,12 @@ class Operator:
 class LabKind:
     """One kind of lab, which an inventory names by `lab.engine`.
 
-    `settings` are its own; `engine` refers to what makes its members, a
-    `brownout.databases.lab.engine.Engine`. `packages` are those that some settings want besides
-    the adapter's, each as what it is for and (module, extra); `programs` are those that it starts
-    besides the members' server.
-    `stop` ends what it starts besides its members; nothing it needs may be missing where the
-    database's client is. `login` is how the lab's Atlas is asked, by reference.
+    `settings` is the model of its settings. `engine` is a reference to the
+    `brownout.databases.lab.engine.Engine` that makes its members. `packages` returns the packages
+    that some settings need besides the adapter's: purpose -> (module, extra). `programs` finds the
+    programs that it starts besides the members' server. `stop` ends whatever it starts besides its
+    members; it must work wherever the database's client is installed. `login` holds the credentials
+    for the lab's Atlas API, by reference.
     """
 
     settings: type[LabSpec]
@@ -83,18 +84,18 @@ class LabKind:
 class Database:
     """All that others know of one database.
 
-    `title` is its name as people write it, `driver` that of the load generator, `extra` what to
-    install for it. `adapter` refers to what is called with a `Cluster` and returns an
-    `brownout.databases.adapter.Adapter`.
+    `title` is its name as people write it, `driver` is the load generator's driver, `extra` is the
+    extra of brownout that installs its client. `adapter` is a reference to a callable that takes a
+    `Cluster` and returns a `brownout.databases.adapter.Adapter`.
 
     `canary` refers to a `brownout.databases.canary.CanaryKind`, the client beside the load.
 
     `options` is the model of `options.<driver>` of a workload, `most_bytes` the largest record.
     `check_target` raises `ConfigurationError` for a target that could be no node of a cluster.
-    `serves_what_it_has` says that a node alone answers reads with what it has, whatever the others
-    have: what one of them lost while another was away may come back with that one.
-    `lab_server` finds the server that the members of its labs are.
-    `variables` says what each variable of an experiment is for that only this database has.
+    `serves_what_it_has` is true if a node answers reads from its own data alone, so that a record
+    that is missing may come back with a node that was away.
+    `lab_server` finds the server program of its labs.
+    `variables` explains those variables of experiments that only this database has.
     """
 
     name: str

@@ -64,13 +64,14 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 class Measure:
     """A measure by its name in impact.json; dots lead into it: `latency.during.p99_us`.
 
-    `means` says what it is in half a sentence, for the probe that it has then. `digits` are the
-    significant digits of a percentage, `scope` is `each` (total, read, write and each
-    stream) or `cluster`, `anchor` the section of docs/measures.md that defines it, or the address
-    of another package's documentation. `main`: every short table shows it. `limitable`: it is one
-    number, so that a limit can be set on it. `waits_for`: null means that this never came.
-    `of_throughput`: it needs a steady throughput before the fault. `planned`: only a planned change
-    has it. `of` makes it of one scope's view of a fault and the run's data.
+    `means` describes it in half a sentence; a measure with it has a probe of the same name.
+    `digits` are the significant digits of a percentage. `scope` is `each` (total, read, write and
+    each stream) or `cluster`. `anchor` is the section of docs/measures.md that defines it, or the
+    address of another package's documentation. `main` measures are in every short table.
+    `limitable` measures are single numbers, which can have a limit. `waits_for` names what never
+    came where the value is null. `of_throughput` measures need a steady throughput before the
+    fault. Only planned changes have `planned` measures. `of` computes it from one scope's view of a
+    fault and the run's data.
     """
 
     name: str

@@ -1,7 +1,8 @@
-"""The settings that every experiment has, and what they say about a run, checked and typed.
+"""The settings that every experiment has, checked and typed.
 
-An experiment names those that it decides; the others are given by `--var`, by the environment, or
-have their default. What else stands in its configuration are variables of its own: `${name}`.
+An experiment names only the settings that it decides. The others come from `--var`, from the
+environment or from their defaults. All other keys of its configuration are its own variables,
+used as `${name}`.
 """
 
 import json
@@ -24,18 +25,18 @@ __all__ = ["SETTINGS", "Options", "Setting", "complete", "read_options", "unknow
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _MODULE = re.compile(r'"module": "([^"]+)"')
-#: What Chaos Toolkit reads for the secrets of a Vault.
+#: Keys with this prefix tell Chaos Toolkit how to reach a Vault.
 _OF_CHAOS_TOOLKIT = "vault_"
-#: How alike two names are that may mean the same, and that surely do.
+#: Above the first ratio, one name may be a typing error for another; above the second it is one.
 _ALIKE, _NEARLY = 0.6, 0.85
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What every experiment can be told: by `--var`, its configuration or the environment.
+    """One setting of a run, given by `--var`, by the configuration or by the environment.
 
-    `kind` is what a value has to be, empty for text and for what is read by a reader of its own.
-    `means` says in a line what it is for; docs/experiments.md says more.
+    `kind` is the type of its value; it is empty for text and for settings with their own parser.
+    `means` explains it in one line; docs/experiments.md says more.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Setting:
         return "" if self.name == "limits" else f"BROWNOUT_{self.name.upper()}"
 
 
-#: Every setting of a run, with the default that holds where nobody says anything.
+#: Every setting of a run, with its default.
 SETTINGS: Mapping[str, Setting] = {
     setting.name: setting
     for setting in (
@@ -68,11 +69,11 @@ SETTINGS: Mapping[str, Setting] = {
         Setting("confirm", "", "the cluster's own name, wanted for `environment: production`"),
         Setting("abort_if", (), "stop conditions, watched all the time; docs/safety.md"),
         Setting("baseline_s", 0, "seconds of baseline; 0 takes the measures' own", SECONDS),
-        Setting("warmup_max_s", 120, "wait so many seconds for a stable baseline", ABOVE_ZERO),
+        Setting("warmup_max_s", 120, "seconds to wait for a stable baseline", ABOVE_ZERO),
         Setting("sham", False, "measure a control window without a fault before the fault", TRUTH),
         Setting("phase_s", 0, "seconds between the accepted baseline and the method", SECONDS),
         Setting("canary", "", "an application beside the load: true, false, or as rate=5"),
-        Setting("milestone_limit_s", 300, "wait so many seconds for a milestone", ABOVE_ZERO),
+        Setting("milestone_limit_s", 300, "seconds to wait for a milestone", ABOVE_ZERO),
     )
 }
 
@@ -164,9 +165,9 @@ def complete(
 def unknown_keys(experiment: Mapping[str, Any]) -> Iterator[str]:
     """Name each key of the configuration that nothing reads: it may be a misspelt setting.
 
-    Read are our settings, what Chaos Toolkit reads itself, and what stands somewhere as `${key}`.
-    Functions of others are handed the configuration, too: next to those, only a key that is
-    nearly one of our settings is refused.
+    A key is read if it is one of our settings, if Chaos Toolkit reads it itself, or if the
+    experiment uses it as `${key}`. Other extensions receive the whole configuration, so an
+    experiment that uses one is only refused a key that nearly is one of our settings.
     """
     declared = experiment.get("configuration") or {}
     text = json.dumps(experiment, default=str)
@@ -179,7 +180,7 @@ def unknown_keys(experiment: Mapping[str, Any]) -> Iterator[str]:
         if alike or not shared:
             meant = f"did you mean `{alike[0]}`? " if alike else ""
             yield (
-                f"configuration.{name}: is no setting and is not used as ${{{name}}}; {meant}"
+                f"configuration.{name}: not a setting, and nothing uses ${{{name}}}; {meant}"
                 f"the settings are {', '.join(SETTINGS)}"
             )
 
