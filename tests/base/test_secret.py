@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.secret import environment_without_secrets
 from brownout.databases.mongodb.access import access
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
@@ -39,6 +40,20 @@ def test_a_password_comes_from_the_environment(
     monkeypatch.setenv("ORDERS_PASSWORD", PASSWORD)
 
     assert access(load(tmp_path, by("{env: ORDERS_PASSWORD}"))).password == PASSWORD
+
+
+def test_a_program_we_start_gets_no_secret_but_keeps_its_home_whatever_an_inventory_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORDERS_PASSWORD", "hunter2")
+    monkeypatch.setenv("HOME", "/home/ada")
+    for name in ("ORDERS_PASSWORD", "HOME"):
+        load(tmp_path, by(f"{{env: {name}}}"))
+
+    environment = environment_without_secrets()
+
+    assert "ORDERS_PASSWORD" not in environment
+    assert environment["HOME"] == "/home/ada", "without it a wipe of a home directory goes ahead"
 
 
 def test_a_password_comes_from_a_file_beside_the_inventory(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -13,7 +14,7 @@ import pytest
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.inventory.model import Node, ProcessSpec
-from brownout.machine import procfs
+from brownout.machine import launch, procfs
 from brownout.machine.host import host_for
 from brownout.machine.process import ProcessHost
 
@@ -156,6 +157,30 @@ def test_a_process_that_ends_at_once_is_an_error_with_its_last_words(node_of: No
 
     assert "did not start: it ended at once with status 14" in str(caught.value)
     assert "its log ends: the disk is missing" in str(caught.value)
+
+
+def test_another_program_at_its_address_is_not_taken_for_it(node_of: NodeOf) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        command = ["/bin/sh", "-c", "sleep 0.2; echo the address is in use; exit 1"]
+        node = node_of(command, other.getsockname()[1])
+
+        with pytest.raises(HostError, match="with status 1; its log ends: the address is in use"):
+            ProcessHost(node).start()
+
+
+def test_a_process_that_has_no_command_line_yet_is_looked_for_again(waiting_node: Node) -> None:
+    """While the kernel reads a program from a busy disk, its process has an empty one."""
+    host = ProcessHost(waiting_node)
+    assert isinstance(waiting_node.host, ProcessSpec)
+    looks = iter([None, None, None])
+    try:
+        proof = launch.launch(
+            waiting_node.name, waiting_node.address, waiting_node.host,
+            lambda: next(looks, host._locate().process),
+        )  # fmt: skip
+        assert proof.evidence["state"] == "running"
+    finally:
+        host.stop("kill")
 
 
 def test_a_program_that_is_not_there_is_named(node_of: NodeOf) -> None:

@@ -47,6 +47,13 @@ class ExitCode(IntEnum):
     UNDO_FAILED = 4
     BAD_INPUT = 64
 
+    @classmethod
+    def of(cls, verdict: str) -> "ExitCode":
+        """Return the code of a run's, a gate's or a game day's verdict."""
+        known = {"pass": cls.PASS, "fail": cls.FAIL, "aborted": cls.ABORTED,
+                 "not put back": cls.UNDO_FAILED}  # fmt: skip
+        return known.get(verdict, cls.INCONCLUSIVE)
+
 
 class BrownoutError(Exception):
     """Something that brownout can explain: `message` says what and where, `hint` what to do."""

@@ -8,7 +8,7 @@ never for an unknown setting, which may be a misspelt one of those.
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from brownout.base.settings import NAME_PATTERN
 
-__all__ = ["Place", "Problem", "from_validation", "problems_in"]
+__all__ = ["Place", "Problem", "from_validation", "problems_in", "problems_of"]
 
 #: Names and indices from the file's root, e.g. `("streams", 0, "mix", "reed")`.
 Place = tuple[str | int, ...]
@@ -93,11 +93,20 @@ def problems_in(
     error: ValidationError, model: type[BaseModel], prefix: Place = (), *, values: bool = True
 ) -> list[Problem]:
     """Return every problem of data for `model`, which stands at `prefix` in the file."""
-    found = []
-    for item in error.errors(include_url=False):
+    return list(problems_of(error.errors(include_url=False), model, prefix, values=values))
+
+
+def problems_of(
+    errors: Iterable[Mapping[str, Any]],
+    model: type[BaseModel],
+    prefix: Place = (),
+    *,
+    values: bool = True,
+) -> Iterator[Problem]:
+    """Yield what `ValidationError.errors` says of data for `model`, in our words."""
+    for item in errors:
         place, models = _walk(item["loc"], model)
-        found.append(Problem((*prefix, *place), _text(item, place, models, values)))
-    return found
+        yield Problem((*prefix, *place), _text(item, place, models, values))
 
 
 def _walk(loc: Place, model: type[BaseModel]) -> tuple[Place, list[type[BaseModel]]]:
@@ -128,7 +137,7 @@ def _text(
         return "found nothing, wanted a value"
     if kind == "extra_forbidden":
         return _unknown(str(place[-1]), list(dict.fromkeys(n for m in models for n in _names(m))))
-    if kind == "value_error" and not message.startswith("wanted"):
+    if kind == "contradiction" or (kind == "value_error" and not message.startswith("wanted")):
         return message
     wanted = _wanted(item, message)
     if not values:

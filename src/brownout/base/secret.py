@@ -18,6 +18,8 @@ __all__ = ["Secret", "SecretUri", "environment_without_secrets", "offer_secrets"
 #: Every variable that an inventory read by this process names as a secret, and that of the
 #: history, whose URL may hold a password.
 _named: set[str] = {"BROWNOUT_HISTORY"}
+#: No secrets, even where an inventory names them: programs need them, and HOME guards a wipe.
+_KEPT = frozenset(("HOME", "PATH"))
 #: The experiment's `secrets`, as Chaos Toolkit has loaded them.
 _offered: dict[str, Any] = {}
 _WANTED = "wanted {env: NAME} or {file: path}, or {secret: scope.name}"
@@ -38,7 +40,8 @@ def environment_without_secrets() -> dict[str, str]:
 
     Everybody of the same user can read it there; no database needs what logs in to it.
     """
-    return {name: value for name, value in os.environ.items() if name not in _named}
+    hidden = _named - _KEPT
+    return {name: value for name, value in os.environ.items() if name not in hidden}
 
 
 def _resolve(value: Any, info: ValidationInfo) -> SecretStr:

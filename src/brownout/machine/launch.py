@@ -24,6 +24,8 @@ __all__ = ["last_words", "launch", "start_command"]
 
 #: A process that neither ended nor listens after this long is taken as started.
 _GRACE_S = 1.0
+#: So long a process may be without a command line, while its program is read from the disk.
+_READ_S = 30.0
 _POLL_S = 0.02
 #: Its process id is on disk before there is anything to lose sight of, and before a daemon that
 #: the command leaves behind writes its own there. `exec` keeps the id.
@@ -36,11 +38,13 @@ def launch(node: str, address: str, spec: ProcessSpec, find: Callable[[], Proces
     `find` tells its process by the pid file. Whether the database in it is ready is not asked here.
     Raises `HostError` with the end of the node's log if the process ends with an error.
     """
+    own_address = spec.proxy.upstream if spec.proxy else address
+    taken = _listens(own_address)  # by another program, so that an answer there says nothing
     before = time.monotonic()
     pid = _spawn(start_command(spec), spec.pid_file, spec.log_file, spec.working_directory)
     started = time.monotonic()
-    listening = _await(node, pid, address, spec)
-    process = find()
+    listening = _await(node, pid, spec, lambda: not taken and _listens(own_address))
+    process = _await_process(pid, find)
     if process is None:
         raise _did_not_start(node, spec, "ended at once")
     evidence = process.evidence(state="running", listening=listening)
@@ -103,18 +107,32 @@ def _check_program(program: str, directory: Path) -> None:
         raise HostError(f"`{program}` cannot be started: it is no program that can be found here")
 
 
-def _await(node: str, pid: int, address: str, spec: ProcessSpec) -> bool:
+def _await(node: str, pid: int, spec: ProcessSpec, listens: Callable[[], bool]) -> bool:
     """Wait until the process listens or has lived for a while; return whether it listens.
 
     An exit with 0 is that of a command which leaves a daemon behind.
     """
 
-    def listens() -> bool:
+    def listens_or_ended() -> bool:
         if status := _exit_status(pid):
             raise _did_not_start(node, spec, f"ended at once with status {status}")
-        return _listens(spec.proxy.upstream if spec.proxy else address)
+        return listens()
 
-    return wait_until(listens, _GRACE_S, _POLL_S)
+    return wait_until(listens_or_ended, _GRACE_S, _POLL_S)
+
+
+def _await_process(pid: int, find: Callable[[], Process | None]) -> Process | None:
+    """Return what `find` finds; it finds nothing while our child `pid` has no command line yet."""
+    found: list[Process] = []
+
+    def found_or_ended() -> bool:
+        runs = _exit_status(pid) is None and Path(f"/proc/{pid}").exists()
+        if process := find():
+            found.append(process)
+        return bool(found) or not runs
+
+    wait_until(found_or_ended, _READ_S, _POLL_S)
+    return found[0] if found else None
 
 
 def _listens(address: str) -> bool:

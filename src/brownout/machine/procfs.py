@@ -42,19 +42,20 @@ def identify(pid: int) -> Identity | None:
     """Return the process that has `pid` now; None if there is none or it has ended."""
     try:
         started = _start_time(pid)
-        command = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")[:-1]
-        if not is_alive(Identity(pid, started, ())):
-            return None
+        words = _command_line(pid).split(b"\0")[:-1]
     except (OSError, ValueError, IndexError):
         return None
-    return Identity(pid, started, tuple(os.fsdecode(word) for word in command))
+    identity = Identity(pid, started, tuple(os.fsdecode(word) for word in words))
+    return identity if is_alive(identity) else None
 
 
 def find(command: Sequence[str]) -> list[Identity]:
     """Return every live process that runs `command`."""
+    last = os.fsencode(command[-1])
     pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
-    found = [identity for identity in map(identify, pids) if identity is not None]
-    return [identity for identity in found if identity.runs(command)]
+    # Most processes are told by a word of their command line, without a look at their threads.
+    found = [identify(pid) for pid in pids if last in _command_line(pid)]
+    return [identity for identity in found if identity and identity.runs(command)]
 
 
 def is_alive(identity: Identity) -> bool:
@@ -64,12 +65,13 @@ def is_alive(identity: Identity) -> bool:
     others still hold the files open.
     """
     try:
-        if _start_time(identity.pid) != identity.started:
+        fields = _fields(_PROC / str(identity.pid) / "stat")
+        if int(fields[19]) != identity.started:
             return False
-        states = thread_states(identity.pid)
+        ended = fields[0] in "ZX"
+        return not ended or not thread_states(identity.pid) <= {"Z", "X"}
     except (OSError, ValueError, IndexError):
         return False
-    return not states <= {"Z", "X"}
 
 
 def thread_states(pid: int) -> frozenset[str]:
@@ -165,6 +167,14 @@ class Handle:
 def _fields(stat: Path) -> list[str]:
     """Return a stat file's fields from the state on; the name before it may hold anything."""
     return stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+
+
+def _command_line(pid: int) -> bytes:
+    """Return its words, each with a zero byte after it; nothing where it has ended."""
+    try:
+        return (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _start_time(pid: int) -> int:

@@ -62,6 +62,8 @@ def _at(path: str) -> Facts:
         (replace(GOOD, kind="regular file", real=None), "not a directory but a regular file"),
         (replace(GOOD, kind="symbolic link", link="/etc"), "it is a symbolic link to `/etc`"),
         (_at("/home/ann"), "or is or holds a home directory"),
+        (replace(_at("/srv/people"), homes=(PurePosixPath("/srv/people/ann"),)),
+         "or is or holds a home directory"),
         (_at("/data"), "it is a mount point"),
         (replace(_at("/srv/x"), mounts=(ROOT, mount("9 25 0:9 / /srv/x/y rw - tmpfs t rw"))),
          "another file system is mounted in it at `/srv/x/y`"),
