@@ -26,8 +26,12 @@ var version = "dev"
 const usage = `usage: loadgen run [--depot DIR [--hold SECONDS]]
                                           apply a load; commands are lines of JSON on stdin; with a
                                           depot its files wait there after the end to be fetched
+       loadgen check                      say of each specification on stdin whether a load would take it,
+                                          and why not: {"ok": …, "problems": […]}, a line each
        loadgen depot send|take FOLDER|end|release DIR
                                           what is done with the depot of a generator in a pod
+       loadgen merge RUN [--only load|ledger]
+                                          make a run's files of those of its several generators
        loadgen serve SCRIPT [--listen HOST:PORT] [--truth FILE]
                                           answer as a script says, to test measurements with
        loadgen vote                       answer /vote?u=VOTER&v=CHOICE; the spec is a line of JSON on
@@ -59,8 +63,12 @@ func command(arguments []string) int {
 	switch flags.Arg(0) {
 	case "run":
 		return run(ctx, flags.Args()[1:])
+	case "check":
+		return check(flags.Args()[1:], os.Stdin, os.Stdout)
 	case "depot":
 		return keep(flags.Args()[1:])
+	case "merge":
+		return mergeParts(flags.Args()[1:])
 	case "serve":
 		return serve(ctx, flags.Args()[1:])
 	case "vote":

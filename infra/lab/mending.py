@@ -88,4 +88,6 @@ def _put_out(spare: Node, others: Sequence[Node], adapter: _Resizable, progress:
         host.stop("kill")
     adapter.expect(others)
     adapter.forget(spare)
-    host.wipe(adapter.data_directories(spare))
+    directories = adapter.data_directories(spare)
+    if any(path.is_dir() and any(path.iterdir()) for path in directories):
+        host.wipe(directories)

@@ -56,6 +56,9 @@ type Driver interface {
 // told: it asks the context of Do for its deadline, and never for its end.
 type TimesItself interface{ TimesItself() }
 
+// ChecksOptions is a driver that can say, without a server, whether it takes its options.
+type ChecksOptions interface{ CheckOptions(Config) error }
+
 // Result says what became of one operation.
 type Result struct {
 	Class Class

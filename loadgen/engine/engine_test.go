@@ -148,6 +148,21 @@ func TestWhatFindsNoSlotBeforeItsDeadlineIsShed(t *testing.T) {
 	}
 }
 
+func TestAWaitForASlotIsPartOfTheResponseTime(t *testing.T) {
+	fake := &drivertest.Fake{Answer: after(100 * time.Millisecond), Cap: 10}
+	// Twice what 10 slots can do in 4 s: who is served last has waited for half of that.
+	doubled := oneStream(func(s *spec.Stream) { s.Rate, s.DeadlineS = 200, 60 })
+	all, ending := simulate(t, doubled, fake, 4*time.Second)
+	all.check(t, ending)
+	slowest := int64(0)
+	for _, row := range all.Series {
+		slowest = max(slowest, row.MaxUS)
+	}
+	if slowest < 1_900_000 || slowest > 2_200_000 {
+		t.Errorf("slowest response %d µs, wanted about 2 s of which 100 ms were spent in the database", slowest)
+	}
+}
+
 func TestAClosedLoopFollowsTheDatabase(t *testing.T) {
 	closed := oneStream(func(s *spec.Stream) { s.Rate, s.Concurrency = 0, 8 })
 	all, ending := simulate(t, closed, &drivertest.Fake{Answer: after(10 * time.Millisecond)}, 10*time.Second)

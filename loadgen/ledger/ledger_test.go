@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/quick"
@@ -48,6 +50,76 @@ func TestALedgerKeepsEachFate(t *testing.T) {
 	}
 	if got := lines(t, s)[0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, wanted %+v", got, want)
+	}
+}
+
+func TestAKeyIsNotWrittenWhileAWriteInDoubtMayTakeEffect(t *testing.T) {
+	for name, ended := range map[string]Ended{
+		"in doubt":                          {Fate: InDoubt},
+		"acknowledged after an attempt was": {Fate: Acknowledged, Doubtful: true},
+	} {
+		s := registers(1)
+		s.Acquire(0, 0)
+		s.Begin(0)
+		s.End(0, ended)
+		if _, ok := s.Acquire(0, lock-1); ok {
+			t.Errorf("%s: the key is written again though the write may still take effect", name)
+		}
+		if _, ok := s.Acquire(0, lock); !ok {
+			t.Errorf("%s: the key is not free when the write cannot take effect any more", name)
+		}
+	}
+}
+
+func TestARecordThatIsNotWhatItsWriterKnowsIsLeftAndNamed(t *testing.T) {
+	for seq, found := range map[uint64]string{2: "older", 3: "", 4: "newer"} {
+		s := registers(1)
+		write(s, 0, Acknowledged, Acknowledged) // the load wrote 1
+		s.Acquire(0, 100*lock)
+		s.Begin(0)
+		look := &driver.ReadBack{ChecksumOK: true, Record: &driver.Record{Seq: seq}}
+		left := s.Leave(0, Ended{Fate: Failed, Result: &driver.Result{Refused: true, Look: look}})
+		switch {
+		case left != (found != ""):
+			t.Errorf("sequence %d instead of 3: the stored key is left: %t", seq, left)
+		case left && s.gone[0].refusal.Found != found:
+			t.Errorf("sequence %d instead of 3 is called %s, wanted %s", seq, s.gone[0].refusal.Found, found)
+		}
+	}
+}
+
+// documents are those that are there.
+type documents map[any]bool
+
+func (d documents) Have(_ context.Context, keys []driver.DocumentKey) (have []bool, err error) {
+	for _, key := range keys {
+		have = append(have, d[key.ID])
+	}
+	return have, nil
+}
+
+func (d documents) Count(context.Context, driver.DocumentKey, string) (int64, bool, error) {
+	return 0, false, nil
+}
+
+func (d documents) Close() {}
+
+func TestAnInsertThatIsGoneIsNotMadeUpForByOneInDoubt(t *testing.T) {
+	roll := &Roll{
+		Key:   func(_ uint64, number int) driver.DocumentKey { return driver.DocumentKey{ID: strconv.Itoa(number)} },
+		Label: func(uint64) string { return "votes" },
+	}
+	roll.Book(1, 0, Acknowledged)
+	roll.Book(1, 1, Acknowledged)
+	roll.Book(1, 2, InDoubt)
+	for want, there := range map[int64]documents{
+		1: {"0": true, "2": true},
+		2: {"0": true, "1": true},
+		3: {"0": true, "1": true, "2": true},
+	} {
+		if back := roll.Find(t.Context(), there, 0); back.Value != want {
+			t.Errorf("%d found of %v, wanted %d", back.Value, there, want)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ type lane struct {
 	work     queue
 	order    uint64
 	free     time.Duration // when the lane has done all that it received, on the server's clock
+	held     time.Duration // the end of the freeze whose operations wait or are being done; else 0
 	truth    laneTruth
 	wake     chan struct{}
 }
@@ -93,8 +94,16 @@ func (l *lane) turn() (wait time.Duration, idle bool) {
 	defer l.mu.Unlock()
 	now, t := l.server.now()
 	if end, frozen := l.server.script.frozenUntil(l.id, t); frozen {
+		l.held = end
 		return end - t, false
 	}
+	wait, idle = l.doDue(now, t)
+	l.noteThaw(now - t)
+	return wait, idle
+}
+
+// doDue does a batch of what is due.
+func (l *lane) doDue(now, t time.Duration) (wait time.Duration, idle bool) {
 	for range batch {
 		if len(l.work) == 0 {
 			return 0, true
@@ -105,6 +114,21 @@ func (l *lane) turn() (wait time.Duration, idle bool) {
 		l.do(heap.Pop(&l.work).(*job), t)
 	}
 	return 0, false
+}
+
+// noteThaw notes when the last operation that a freeze held back is done; the
+// script's clock started at zero on the server's.
+func (l *lane) noteThaw(zero time.Duration) {
+	if l.held == 0 || len(l.work) > 0 && l.work[0].due-zero < l.held {
+		return
+	}
+	_, t := l.server.now()
+	for i := range l.server.script.Effects {
+		if e := &l.server.script.Effects[i]; e.Effect == Freeze && e.on(l.id) && e.end() == l.held {
+			l.truth.thawed[i] = t
+		}
+	}
+	l.held = 0
 }
 
 // do applies and answers one operation.

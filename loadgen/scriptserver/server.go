@@ -102,7 +102,7 @@ func (s *Server) begin(ago int64) {
 func (l *lane) restart(script *Script) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.decider, l.truth = newDecider(script, l.id), newLaneTruth()
+	l.decider, l.truth, l.held = newDecider(script, l.id), newLaneTruth(), 0
 }
 
 // cut plays an effect on connections.

@@ -24,7 +24,7 @@ type EffectTruth struct {
 	Seen   uint64   `json:"seen"` // operations it could have hit while it lasted
 	Hit    uint64   `json:"hit"`
 	BeganT *float64 `json:"began_t,omitempty"` // of refuse and drop
-	EndedT *float64 `json:"ended_t,omitempty"`
+	EndedT *float64 `json:"ended_t,omitempty"` // and of a freeze: all that it held back is done
 }
 
 type laneTruth struct {
@@ -38,9 +38,12 @@ type laneTruth struct {
 
 	timeline timeline
 	open     map[string][]*writing // lost or late, and not yet covered, by key
+	thawed   map[int]time.Duration // when all that a freeze held back was done, by effect
 }
 
-func newLaneTruth() laneTruth { return laneTruth{open: map[string][]*writing{}} }
+func newLaneTruth() laneTruth {
+	return laneTruth{open: map[string][]*writing{}, thawed: map[int]time.Duration{}}
+}
 
 // writing is one write.
 type writing struct {
@@ -123,6 +126,12 @@ func (l *lane) addTo(truth *Truth) {
 	for i := range truth.Effects {
 		truth.Effects[i].Seen += l.decider.seen[i]
 		truth.Effects[i].Hit += l.decider.hit[i]
+		if t, over := l.truth.thawed[i]; over {
+			ended := t.Seconds()
+			if e := truth.Effects[i].EndedT; e == nil || *e < ended {
+				truth.Effects[i].EndedT = &ended
+			}
+		}
 	}
 	truth.Received += l.truth.Received
 	truth.Applied += l.truth.Applied

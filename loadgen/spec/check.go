@@ -3,7 +3,6 @@ package spec
 import (
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,29 +10,22 @@ import (
 	"brownout/loadgen/driver"
 )
 
-// Limits that keep memory bounded by construction: a lane queues at most
-// rate × deadline operations.
+// Only what would crash the generator, or keep it busy for ever, is checked here: an index or a
+// division by zero, a number that overflows, memory that nobody has. What a load should be is
+// said once, by the schema of workloads (`brownout schema workload`), whose bounds are all
+// narrower than these.
 const (
-	maxRate      = 2_000_000
-	maxDeadlineS = 600
-	maxStreams   = 64
-	maxWorkers   = 100_000
-	maxKeys      = 10_000_000_000
-	maxLedger    = 10_000_000
-	maxValue     = 16 << 20
-	maxBatch     = 5000
+	mostNumber = 1e9     // a rate or a time: their product is a number of operations
+	mostKeys   = 1 << 40 // that are counted and never held
+	mostHeld   = 1 << 24 // workers, players, verified keys, bytes of a value: all in memory
+	mostSigma  = 1000    // beyond it a draw hardly ever falls into the range
 )
-
-var streamName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
 // The labels that Prometheus allows, less those that a metric of ours has itself.
 var (
 	labelName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]*$`)
 	ownLabels = []string{"run", "stream", "op", "outcome", "cause", "lane", "le"}
 )
-
-// reserved names are scopes of the measures.
-var reserved = []string{"total", "read", "write"}
 
 // add notes a problem unless ok.
 func (p *Problems) add(ok bool, format string, arguments ...any) {
@@ -42,24 +34,35 @@ func (p *Problems) add(ok bool, format string, arguments ...any) {
 	}
 }
 
+// holds wants a number of things that fit into memory.
+func (p *Problems) holds(what string, n, least int) {
+	p.add(n >= least && n <= mostHeld, "%s is %d (wanted %d to %d)", what, n, least, mostHeld)
+}
+
+func (p *Problems) within(what string, value, low, high float64) {
+	p.add(value >= low && value <= high, "%s is %v (wanted %v to %v)", what, value, low, high)
+}
+
+func (p *Problems) oneOf(what, value string, wanted ...string) {
+	p.add(slices.Contains(wanted, value), "%s is %q (wanted one of: %s)", what, value, strings.Join(wanted, ", "))
+}
+
 func (s *Spec) check() Problems {
 	var p Problems
 	p.add(s.Schema == Schema, "`schema` is %d (wanted %d)", s.Schema, Schema)
 	p.add(s.Dir != "", "`dir` is empty (wanted the run directory)")
 	p.add(s.Writer != "", "`writer` is empty (wanted the run's id)")
-	p.add(slices.Contains(driver.Names(), s.Driver),
-		"`driver` is %q (wanted one of: %s)", s.Driver, strings.Join(driver.Names(), ", "))
 	p.add(s.Namespace != "", "`namespace` is empty")
+	p.oneOf("`driver`", s.Driver, driver.Names()...)
 	s.Data.check(&p)
-	p.add(s.LaneCap >= 0 && s.LaneCap <= maxWorkers, "`lane_cap` is %d (wanted 0 to %d)", s.LaneCap, maxWorkers)
-	p.add(s.GlobalCap >= 0 && s.GlobalCap <= maxWorkers, "`global_cap` is %d (wanted 0 to %d)", s.GlobalCap, maxWorkers)
+	p.holds("`lane_cap`", s.LaneCap, 0)
+	p.holds("`global_cap`", s.GlobalCap, 0)
+	p.within("`linger_s`", s.LingerS, 0, mostNumber)
 	for name := range s.Labels {
 		p.add(labelName.MatchString(name) && !slices.Contains(ownLabels, name),
 			"`labels` has %q (wanted a label name of Prometheus, and not %s)", name, strings.Join(ownLabels, ", "))
 	}
-	p.add(within(s.LingerS, 0, 3600), "`linger_s` is %v (wanted 0 to 3600)", s.LingerS)
-	p.add(len(s.Streams) > 0 && len(s.Streams) <= maxStreams,
-		"`streams` has %d entries (wanted 1 to %d)", len(s.Streams), maxStreams)
+	p.add(len(s.Streams) > 0, "`streams` is empty (wanted at least one)")
 	names := map[string]bool{}
 	for i := range s.Streams {
 		name := s.Streams[i].Name
@@ -73,69 +76,40 @@ func (s *Spec) check() Problems {
 }
 
 func (s *Stream) check(p *Problems, data Data) {
-	p.add(streamName.MatchString(s.Name) && !slices.Contains(reserved, s.Name),
-		"a stream is called %q (wanted letters, digits, - and _, and not %s)", s.Name, strings.Join(reserved, ", "))
 	where := fmt.Sprintf("stream %q: ", s.Name)
 	p.add((s.Rate > 0) != (s.Concurrency > 0),
 		"%s`rate` is %v and `concurrency` %d (wanted exactly one of them)", where, s.Rate, s.Concurrency)
-	p.add(within(s.Rate, 0, maxRate), "%s`rate` is %v (at most %d)", where, s.Rate, maxRate)
-	p.add(s.Concurrency >= 0 && s.Concurrency <= maxWorkers,
-		"%s`concurrency` is %d (at most %d)", where, s.Concurrency, maxWorkers)
-	p.add(within(s.DeadlineS, 0.001, maxDeadlineS),
-		"%s`deadline_s` is %v (wanted 0.001 to %d)", where, s.DeadlineS, maxDeadlineS)
-	checkOneOf(p, where+"`arrivals`", s.Arrivals, Constant, Poisson)
-	checkOneOf(p, where+"`retries`", s.Retries,
-		driver.RetriesNone, driver.RetriesOnce, driver.RetriesDriverDefault)
-	p.add(s.BatchKeys >= 1 && s.BatchKeys <= maxBatch,
-		"%s`batch_keys` is %d (wanted 1 to %d)", where, s.BatchKeys, maxBatch)
+	p.within(where+"`rate`", s.Rate, 0, mostNumber)
+	p.holds(where+"`concurrency`", s.Concurrency, 0)
+	p.within(where+"`deadline_s`", s.DeadlineS, 0, mostNumber)
+	p.holds(where+"`batch_keys`", s.BatchKeys, 1)
+	p.oneOf(where+"`arrivals`", s.Arrivals, Constant, Poisson)
+	p.oneOf(where+"`retries`", s.Retries, driver.RetriesNone, driver.RetriesOnce, driver.RetriesDriverDefault)
+	p.oneOf(where+"`keys.distribution`", s.Keys.Distribution, Uniform, Zipf, Gaussian, HotSet)
+	p.within(where+"`keys.theta`", s.Keys.Theta, 0, 100)
+	p.within(where+"`keys.sigma`", s.Keys.Sigma, 0, mostSigma)
 	_, _, known := data.SetOf(s.Set)
 	p.add(known, "%sthere is no set %q", where, s.Set)
-	s.checkMix(p, where)
-	s.checkModel(p, where)
-	s.Keys.check(p, where)
-	s.checkKeySpace(p, where, data)
-}
-
-func (s *Stream) checkMix(p *Problems, where string) {
-	sum := 0.0
 	for _, name := range slices.Sorted(maps.Keys(s.Mix)) {
 		_, err := driver.ParseKind(name)
 		p.add(err == nil, "%s`mix`: %v", where, err)
-		p.add(within(s.Mix[name], 0, math.MaxFloat64), "%s`mix.%s` is %v (wanted 0 or more)", where, name, s.Mix[name])
-		sum += s.Mix[name]
 	}
-	p.add(sum > 0, "%s`mix` has no operation with a share", where)
+	p.add(len(s.Kinds()) > 0, "%s`mix` has no operation with a share", where)
+	p.add(s.Mix["vote"] == 0 || s.Vote != nil, "%s`mix` has votes, but there is no `vote`", where)
+	s.checkKeySpace(p, where, data)
+	s.checkModel(p, where)
 }
 
+// checkKeySpace wants keys to choose from, of which verified ones are there from the start.
 func (s *Stream) checkKeySpace(p *Problems, where string, data Data) {
-	if !s.Verified {
-		p.add(s.LedgerKeys == 0, "%s`ledger_keys` is %d, but the stream is not verified", where, s.LedgerKeys)
+	switch {
+	case s.Modelled():
+	case s.Verified:
+		p.add(s.LedgerKeys > 0 && s.LedgerKeys <= mostHeld,
+			"%s`ledger_keys` is %d (wanted 1 to %d for a verified stream)", where, s.LedgerKeys, mostHeld)
+		p.add(s.Mix["insert"] == 0, "%sa verified stream has a fixed set of keys and cannot insert", where)
+	default:
 		onlyInserts := len(s.Kinds()) == 1 && s.Mix["insert"] > 0
-		p.add(data.Keys > 0 || onlyInserts || s.Modelled(), "%s`data.keys` is 0, but the stream needs keys", where)
-		return
+		p.add(data.Keys > 0 || onlyInserts, "%s`data.keys` is 0, but the stream needs keys", where)
 	}
-	if s.Modelled() {
-		p.add(s.LedgerKeys == 0, "%s`ledger_keys` is %d, but its keys follow from the model", where, s.LedgerKeys)
-		p.add(data.Load, "%sa verified stream needs `data.load`: its keys start from a known state", where)
-		return
-	}
-	p.add(s.LedgerKeys > 0 && s.LedgerKeys <= maxLedger,
-		"%s`ledger_keys` is %d (wanted 1 to %d for a verified stream)", where, s.LedgerKeys, maxLedger)
-	p.add(s.Mix["insert"] == 0, "%sa verified stream has a fixed set of keys and cannot insert", where)
-	p.add(data.Load, "%sa verified stream needs `data.load`: its keys start from a known state", where)
 }
-
-func (k *Keys) check(p *Problems, where string) {
-	checkOneOf(p, where+"`keys.distribution`", k.Distribution, Uniform, Zipf, Gaussian, HotSet)
-	p.add(within(k.Theta, 1e-6, 20), "%s`keys.theta` is %v (wanted more than 0, at most 20)", where, k.Theta)
-	p.add(within(k.Sigma, 1e-6, 10), "%s`keys.sigma` is %v (wanted more than 0, at most 10)", where, k.Sigma)
-	p.add(within(k.HotShare, 0, 1), "%s`keys.hot_share` is %v (wanted 0 to 1)", where, k.HotShare)
-	p.add(within(k.HotKeys, 1e-9, 1), "%s`keys.hot_keys` is %v (wanted more than 0, at most 1)", where, k.HotKeys)
-}
-
-func checkOneOf(p *Problems, what, value string, wanted ...string) {
-	p.add(slices.Contains(wanted, value), "%s is %q (wanted one of: %s)", what, value, strings.Join(wanted, ", "))
-}
-
-// within is also false for a value that is not a number.
-func within(value, low, high float64) bool { return value >= low && value <= high }

@@ -51,14 +51,7 @@ func TestWhatCannotBeSharedOutIsRefused(t *testing.T) {
 	}
 	for wanted, change := range map[string]func(map[string]any){
 		"`part` is 2 of 2": func(o map[string]any) { o["part"] = part(2, 2) },
-		"`lane_cap` is 3":  func(o map[string]any) { o["part"], o["lane_cap"] = part(0, 4), 3 },
 		"`ledger_keys` is 3, which is none for some of 4": money(func(s map[string]any) { s["ledger_keys"] = 3 }),
-		"is zipf for verified keys": money(func(s map[string]any) {
-			s["keys"] = map[string]any{"distribution": "zipf"}
-		}),
-		"50 hot keys cannot be dealt out to 4 generators": money(func(s map[string]any) {
-			s["ledger_keys"], s["keys"] = 500, map[string]any{"distribution": "hot-set"}
-		}),
 	} {
 		_, err := Parse(changed(t, change))
 		if err == nil || !strings.Contains(err.Error(), wanted) {

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"brownout/loadgen/driver"
 )
@@ -64,28 +65,16 @@ func (d *Data) SetOf(name string) (set Set, first uint64, ok bool) {
 }
 
 func (d *Data) check(p *Problems) {
-	p.add(d.Keys <= maxKeys, "`data.keys` is %d (at most %d)", d.Keys, maxKeys)
-	p.add(d.ValueBytes >= 0 && d.ValueBytes <= maxValue,
-		"`data.value_bytes` is %d (wanted 0 to %d)", d.ValueBytes, maxValue)
-	p.add(d.LoadConcurrency > 0 && d.LoadConcurrency <= 1024,
-		"`data.load_concurrency` is %d (wanted 1 to 1024)", d.LoadConcurrency)
-	names := map[string]bool{}
+	p.add(d.Keys <= mostKeys, "`data.keys` is %d (at most %d)", d.Keys, uint64(mostKeys))
+	p.holds("`data.value_bytes`", d.ValueBytes, 0)
+	p.holds("`data.load_concurrency`", d.LoadConcurrency, 1)
 	for i := range d.Sets {
 		set := &d.Sets[i]
-		p.add(streamName.MatchString(set.Name) && !names[set.Name],
-			"a set is called %q (wanted letters, digits, - and _, and each name once)", set.Name)
-		names[set.Name] = true
-		set.check(p)
+		p.add(set.Keys > 0 && set.Keys <= mostKeys, "set %q: `keys` is %d (wanted 1 to %d)", set.Name, set.Keys, uint64(mostKeys))
+		p.add(len(set.ValueBytes) > 0, "set %q: `value_bytes` is empty (wanted at least one size)", set.Name)
+		for _, size := range set.ValueBytes {
+			p.holds(fmt.Sprintf("set %q: a size", set.Name), size, 0)
+		}
+		p.add(set.Fields <= driver.MaxFields, "set %q: `fields` is %d (at most %d)", set.Name, set.Fields, driver.MaxFields)
 	}
-}
-
-func (s *Set) check(p *Problems) {
-	p.add(s.Keys > 0, "set %q: `keys` is 0", s.Name)
-	p.add(len(s.ValueBytes) > 0, "set %q: `value_bytes` is empty (wanted at least one size)", s.Name)
-	for _, size := range s.ValueBytes {
-		p.add(size >= 0 && size <= maxValue, "set %q: a size is %d (wanted 0 to %d)", s.Name, size, maxValue)
-		p.add(s.Fields <= max(size, 1), "set %q: %d bytes are no %d fields", s.Name, size, s.Fields)
-	}
-	p.add(s.Fields <= driver.MaxFields, "set %q: `fields` is %d (at most %d)", s.Name, s.Fields, driver.MaxFields)
-	p.add(within(s.CompressTo, 0.01, 1), "set %q: `compress_to` is %v (wanted 0.01 to 1)", s.Name, s.CompressTo)
 }

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.impacts import fault_of
 
 from brownout.calibration.figures import Found
 from brownout.calibration.judging import Row, judge, not_measured, outcome
@@ -11,6 +12,8 @@ from brownout.calibration.layout import Placed
 from brownout.calibration.scenario import Scenario, Setup
 from brownout.calibration.table import as_cells, markdown, notes, summary
 from brownout.calibration.truth import Truth
+from brownout.measure.impact import Fault
+from brownout.run.ledger import Ledger
 
 FIGURES = ("drop", "edges", "edges_by_throughput", "lost_operations", "blackout", "recovery")
 SCENARIO = Scenario("dip", "", Setup("even"), ({"at": 0, "for": 2.0, "effect": "error"},), 2.0,
@@ -26,11 +29,16 @@ def truth(share: float = 0.4) -> Truth:
     return Truth((effect,), 0.02, (served,), (served,), (), ())
 
 
+def fault_with(**measures: float | None) -> Fault:
+    faithful = {"tps_drop": 0.4, "lost_operations": 800, "blackout": 2.0, "recovery_time": 2.0}
+    return fault_of({**faithful, **measures})
+
+
 def found(**changes: object) -> Found:
     """What a faithful measure makes of `truth()`."""
-    fault = {"tps_drop": 0.4, "lost_operations": 800, "blackout": 2.0, "recovery_time": 2.0}
+    fault = fault_with()
     dips = [(10.0, 12.1)]
-    made = Found((1.0, 9.0), 16.0, 0.05, fault, {}, dips, dips, 0.0, 0.0)
+    made = Found((1.0, 9.0), 16.0, 0.05, fault, Ledger("none", ""), dips, dips, 0.0, 0.0)
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
@@ -47,15 +55,15 @@ def test_a_faithful_measure_is_within_in_every_figure() -> None:
 @pytest.mark.parametrize(
     ("figure", "changes"),
     [
-        ("drop", {"fault": {**found().fault, "tps_drop": 0.42}}),
-        ("drop", {"fault": {**found().fault, "tps_drop": None}}),
+        ("drop", {"fault": fault_with(tps_drop=0.42)}),
+        ("drop", {"fault": fault_with(tps_drop=None)}),
         ("edges", {"dips": [(9.9, 12.0)]}),
         ("edges", {"dips": []}),
         ("edges", {"dips": [(10.0, 11.0), (11.5, 12.1)]}),
         ("edges_by_throughput", {"throughput_dips": [(10.0, 12.4)]}),
-        ("lost_operations", {"fault": {**found().fault, "lost_operations": 700}}),
-        ("blackout", {"fault": {**found().fault, "blackout": 1.7}}),
-        ("recovery", {"fault": {**found().fault, "recovery_time": None}}),
+        ("lost_operations", {"fault": fault_with(lost_operations=700)}),
+        ("blackout", {"fault": fault_with(blackout=1.7)}),
+        ("recovery", {"fault": fault_with(recovery_time=None)}),
     ],
 )
 def test_a_measure_that_is_off_is_out(figure: str, changes: dict[str, object]) -> None:
@@ -77,7 +85,7 @@ def test_what_throughput_cannot_tell_from_noise_is_not_claimed() -> None:
 
 
 def test_a_machine_that_stood_still_widens_what_is_wanted_and_in_the_end_says_nothing() -> None:
-    off = {**found().fault, "tps_drop": 0.43}
+    off = fault_with(tps_drop=0.43)
     assert row("drop", found(fault=off)).state == "out"
     assert row("drop", found(fault=off, stall_s=0.03)).state == "within"
     rows = judge(truth(), PLACED, found(fault=off, stall_s=0.2))

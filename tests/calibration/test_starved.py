@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.calibration.calibrating import calibrate
 
-from brownout.load.binary import find_loadgen
+from brownout.base.binary import find_loadgen
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 #: Lets the generator run for a quarter of the time; the scripted server is left alone.
 STARVING = """\
@@ -33,7 +33,7 @@ def test_a_starved_generator_makes_a_run_inconclusive(tmp_path: Path) -> None:
     wrapper.chmod(0o755)
     place = tmp_path / "runs"
     done = calibrate(
-        "--quick", "--only", "lane", "--again", "0", "--keep", str(place),
+        "--quick", "--only", "stop", "--again", "0", "--keep", str(place),
         env={"BROWNOUT_LOADGEN": str(wrapper)},
     )  # fmt: skip
     assert done.code == 2

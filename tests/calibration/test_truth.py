@@ -42,6 +42,12 @@ def test_effects_that_touch_are_one_dip(truth: Truth) -> None:
     assert truth.dips(range(3)) == [(5.0, 6.0), (7.0, 8.0)]
 
 
+def test_a_freeze_is_over_when_all_that_it_held_back_is_answered(tmp_path: Path) -> None:
+    freeze = {"at": 7.0, "for": 1.0, "effect": "freeze", "seen": 0, "hit": 0}
+    truth = read_truth(written(tmp_path / "truth.json", effects=[{**freeze, "ended_t": 8.004}]))
+    assert truth.dips([0]) == [(7.0, 8.004)]
+
+
 def test_a_share_is_what_was_hit_of_what_was_seen(truth: Truth) -> None:
     assert [loss.share for loss in truth.losses(range(3))] == [0.5, 0.5, 1.0]
     assert truth.hits(range(2)) == 500

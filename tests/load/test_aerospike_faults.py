@@ -9,7 +9,7 @@ from brownout.machine.host import host_for
 
 from .conftest import Running
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 #: All that a lost or hung node may look like from outside.
 CAUSES = {

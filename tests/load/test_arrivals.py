@@ -127,13 +127,17 @@ def test_votes_are_one_record_and_two_counts_and_all_four_sums_are_equal(
 ) -> None:
     _, running, arrivals = run(name, lab)
     (balance,) = running.ledger().balances
+    stopped = running.generator.stopped
     votes = balance["records"]["acked"]
-    assert votes >= running.generator.stopped["ok"] > 0
-    sides = [balance[side] for side in ("total", "choices", "records")]
-    assert sides == [{"found": votes, "acked": votes, "in_doubt": 0}] * 3
+    assert votes >= stopped["ok"] > 0
     copies = 1 if isinstance(arrivals, MongoArrivals) else 2
     assert arrivals.count("Votes") == copies * votes
-    assert f"{votes:,} in total = {votes:,} by choice" in running.ledger().detail
+    for side in (balance[name] for name in ("total", "choices", "records")):
+        assert (side["found"], side["in_doubt"]) == (side["acked"], 0)
+        # A vote that met its deadline between its record and its counts is not ok.
+        assert stopped["ok"] <= side["found"] <= votes
+    if votes == stopped["ok"]:
+        assert f"{votes:,} in total = {votes:,} by choice" in running.ledger().detail
 
 
 #: Of the six sets of the whitepaper, those that a play and a player's end insert into.
@@ -147,6 +151,7 @@ def insert_share(writes: Counter[tuple[str, str]]) -> float:
     return sum(n for (_, kind), n in writes.items() if kind == "insert") / writes.total()
 
 
+@pytest.mark.matrix  # half a minute; the same mix arrives at Aerospike below
 def test_player_protection_arrives_at_mongodb_as_it_was_published(run: Run) -> None:
     arrived, _, arrivals = run("player-protection", "lab_mongodb", PLAYERS)
     assert isinstance(arrivals, MongoArrivals)

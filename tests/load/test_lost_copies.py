@@ -19,7 +19,7 @@ from brownout.run.ledger_lines import read_ledger_lines
 
 from .conftest import Running
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 #: Few writes on many keys, so that some were never touched and others often.
 WORKLOAD = """
@@ -133,6 +133,7 @@ def load_keys(load: Running, stream: str) -> list[str]:
     return [line["key"] for line in found if line.get("stream") == stream and line.get("loaded")]
 
 
+@pytest.mark.matrix  # in CI a run that wipes one node has a clean ledger (tests/experiments)
 def test_one_wiped_node_loses_nothing(load: Running) -> None:
     ledger, _, gone = run(load, {"n2"}, 3)
     assert (ledger.state, gone) == ("clean", set())

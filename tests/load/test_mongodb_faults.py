@@ -8,7 +8,7 @@ from brownout.machine.host import host_for
 
 from .conftest import Running
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 UNROUTED = "unrouted"
 SECONDARIES = "secondaries"
@@ -98,6 +98,7 @@ def test_reads_from_secondaries_go_on_while_there_is_no_primary(
     assert SECONDARIES in load.lanes()
 
 
+@pytest.mark.alone  # it asserts how little is lost
 @pytest.mark.parametrize("retries", ["none", "driver-default"])
 def test_a_step_down_costs_little_and_less_with_the_drivers_retries(
     running: Callable[..., Running], retries: str
@@ -117,6 +118,7 @@ def _moved(load: Running, old: str) -> bool:
     return any(lane not in (old, UNROUTED) for lane in lanes)
 
 
+@pytest.mark.matrix  # in CI a partition makes a primary acknowledge alone (tests/experiments)
 def test_writes_that_only_a_dead_primary_had_are_found_lost(
     running: Callable[..., Running],
 ) -> None:

@@ -1,6 +1,8 @@
 """Workload files: what is read, what is refused, and with which words."""
 
 import contextlib
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,10 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from brownout.base.errors import ConfigurationError
+from brownout.cli import schemas
 from brownout.load import workload as workloads
 from brownout.load.workload import Workload
 from brownout.load.workload_fields import OPERATIONS
@@ -380,10 +384,109 @@ def test_nonsense_is_refused_and_never_crashes(nonsense: object) -> None:
         assert isinstance(workloads.parse(settings), Workload)
 
 
-def test_the_schema_for_editors_knows_every_setting() -> None:
-    schema = workloads.json_schema()
+def test_everything_wrong_is_told_at_once_whatever_else_is_wrong() -> None:
+    """A contradiction is found beside a setting that is wrong itself, in the same stream."""
+    found = problems({
+        "data": {"keys": 0, "load": False, "sets": [{"name": "a", "keys": 5}, {"name": "a"}]},
+        "streams": [
+            3,
+            {"name": "app", "mix": {"read": 70, "update": 20}, "rate": -1, "concurrency": 4,
+             "x": 1},
+            {"name": "app", "rate": 1, "set": "b"},
+            {"mix": {"update": 1}, "rate": 1, "verified": True},
+            {"name": "r", "reader": {"of": "app", "ratio": 2, "hot_players": 0}},
+        ],
+        "sla": {"nobody": {"read": {"p99_ms": 1}}},
+        "lanes": {"cap": -1},
+    })  # fmt: skip
+    assert found == [
+        "data.keys: found 0, wanted at least 1",
+        "data.keys: found beside sets, wanted it in each of the sets",
+        "data.load: found false; a verified stream's keys have to be loaded",
+        "data.sets[1].name: found 'a' again, wanted a name of its own",
+        "lanes.cap: found -1, wanted at least 0",
+        "streams[0]: found 3, wanted a mapping",
+        "streams[1].concurrency: found beside rate, wanted one of rate, concurrency",
+        "streams[1].mix: adds up to 90, wanted 100 (percent), or 1 (shares)",
+        "streams[1].rate: found -1, wanted more than 0",
+        next(line for line in found if line.startswith("streams[1].x: unknown setting")),
+        "streams[2].mix: missing, wanted a mix, or one of vote, play, reader",
+        "streams[2].name: found 'app' again, wanted a name of its own",
+        "streams[2].set: found 'b', wanted one of a, a",
+        "streams[3].ledger_keys: missing; a verified stream says how many keys it has",
+        "streams[3].name: found nothing, wanted a value",
+        "streams[4].reader.hot_players: found 0, wanted at least 1",
+        "streams[4].reader.of: found 'app', wanted a stream with play: {…}",
+        "streams[4].reader.ratio: found 2, wanted less than 1",
+    ]
+
+
+def test_a_part_by_itself_raises_what_its_settings_mean_for_each_other() -> None:
+    with pytest.raises(ValidationError, match="adds up to 90"):
+        Workload.model_validate(stream(mix={"read": 70, "update": 20}))
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        (
+            {"data": {"fields": 9, "value_bytes": [5, 90]}, **MINIMAL},
+            "data.fields: found 9 fields of values of 5 bytes, wanted 5 at most",
+        ),
+        (
+            {"streams": [{"name": "v", "vote": {"choices": ["y", "n", "y"]}, "rate": 1}]},
+            "streams[0].vote.choices: found 'y' 2 times, wanted each name once",
+        ),
+        (
+            {"data": {"load": False}, "streams": [PLAYERS, {"name": "r", "reader": READS}]},
+            "data.load: found false; the players read have to be loaded",
+        ),
+        (
+            {"streams": [PLAYERS, {"name": "r", "reader": {"of": "p", "users_per_s": 999_999}}]},
+            "streams[1].reader: comes to 45,999,954 operations a second, wanted at most 1,000,000",
+        ),
+    ],
+)
+def test_what_only_the_generator_refused_is_refused_with_the_file(
+    settings: object, wanted: str
+) -> None:
+    assert problems(settings) == [wanted]
+
+
+NUMBERS = {"integer", "number"}
+UNITS = re.compile(r"number |number$|bytes|seconds|second|share|percent|without a unit|lowest id|"
+                   r"_ms|members|connections|errors per|intervals|\bms\b|time")  # fmt: skip
+
+
+def described(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, model in [("Workload", schema), *schema["$defs"].items()]:
+        for setting, one in model.get("properties", {}).items():
+            yield f"{name}.{setting}", one
+
+
+def test_the_schema_for_editors_knows_and_describes_every_setting() -> None:
+    schema = schemas.schema("workload")
     assert set(schema["properties"]) == {
         "title", "seed", "namespace", "data", "streams", "variants", "sla", "lanes", "options",
     }  # fmt: skip
     assert schema["additionalProperties"] is False
     assert "deadline_s" in schema["$defs"]["Stream"]["properties"]
+    assert not [name for name, one in described(schema) if len(one.get("description", "")) < 5]
+
+
+def test_the_schema_says_the_unit_of_every_number_of_a_workload() -> None:
+    for name, one in described(schemas.schema("workload")):
+        kinds = {one.get("type"), *(each.get("type") for each in one.get("anyOf", ()))}
+        if kinds & NUMBERS and "Options" not in name:
+            assert UNITS.search(one["description"]), name
+        if kinds & NUMBERS and "Options" in name:
+            assert UNITS.search(one["description"] + name), name
+
+
+def test_the_schema_has_the_bounds_that_are_checked() -> None:
+    parts = schemas.schema("workload")["$defs"]
+    rate = parts["Stream"]["properties"]["rate"]
+    assert (rate["exclusiveMinimum"], rate["maximum"]) == (0, 1_000_000)
+    assert parts["Gaussian"]["properties"]["sigma"]["maximum"] == 1
+    streams = schemas.schema("workload")["properties"]["streams"]
+    assert (streams["minItems"], streams["maxItems"]) == (1, 64)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from brownout.load.binary import find_loadgen
+from brownout.base.binary import find_loadgen
 
 ENDS = ("ok", "late", "failed", "in_doubt", "shed", "missed")
 

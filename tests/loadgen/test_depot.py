@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.loadgen.driving import Load, Server, specification, verified
 
-from brownout.load.binary import find_loadgen
+from brownout.base.binary import find_loadgen
 
 
 def depot(*words: str, stdin: bytes = b"") -> bytes:

@@ -19,7 +19,7 @@ from tests.loadgen.driving import (
 )
 from tests.waiting import await_true
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 
 def summary(run: Path) -> dict[str, object]:
@@ -87,8 +87,10 @@ def test_a_full_disk_stops_the_load_and_says_so(tmp_path: Path) -> None:
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, 6_000))
 
+    streams = [stream(f"s{number}", rate=50) for number in range(8)]  # so many rows each 0.1 s
+
     with Server(tmp_path, {}) as server, Load(preexec=small_files) as load:
-        load.begin(specification(server, tmp_path / "run", stream()))
+        load.begin(specification(server, tmp_path / "run", *streams))
         error = load.hear("error")
         assert error["where"] == "run directory"
         assert "file too large" in error["message"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.loadgen.driving import check_identities, measure, rows, stream, verified
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 
 def test_memory_is_flat_through_an_outage(tmp_path: Path) -> None:

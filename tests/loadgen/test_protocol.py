@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.loadgen.driving import Load, Server, rows, running, specification, stream, verified
 
-from brownout.load.binary import find_loadgen
+from brownout.base.binary import find_loadgen
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -59,11 +59,11 @@ def test_version_is_one_line() -> None:
 
 def test_a_bad_specification_is_told_at_once_and_exits_64(tmp_path: Path) -> None:
     with Server(tmp_path, {}) as server, Load() as load:
-        bad = specification(server, tmp_path / "run", stream("total", rate=-1, deadline_s=-1))
+        bad = specification(server, tmp_path / "run", stream("app", rate=-1, deadline_s=-1))
         load.say("open", spec=bad)
         error = load.hear("error")
         assert error["where"] == "open"
-        for part in ('called "total"', "`rate` is -1", "`deadline_s` is -1"):
+        for part in ('stream "app"', "`rate` is -1", "`deadline_s` is -1"):
             assert part in error["message"]
         assert load.join() == 64
     assert not (tmp_path / "run").exists()

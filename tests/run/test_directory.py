@@ -103,6 +103,3 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
         RunDirectory.open(tmp_path / "none")
     with pytest.raises(RunDirectoryError, match="has no run"):
         RunDirectory.open(tmp_path)
-    made = RunDirectory.create("x", 1)
-    with pytest.raises(RunDirectoryError, match="brownout analyze"):
-        made.read_impact()

@@ -14,6 +14,7 @@ from tests.run_builder import RunScript, build_run
 
 from brownout.faults import undos
 from brownout.judge.analysis import analyze
+from brownout.measure.document import read_impact
 from brownout.run.balance import HEADER, Holding, balance_lines, read_balance
 from brownout.run.csvfile import read_rows, read_table
 from brownout.run.directory import RunDirectory
@@ -116,7 +117,7 @@ def test_a_run_with_a_damaged_file_is_judged_and_reported_or_refused(
         (run / name).write_bytes(data)
         (run / "impact.json").unlink(missing_ok=True)
         found = answers(lambda: analyze(run))
-        assert found is None or found["verdict"] in ("pass", "fail", "inconclusive", "aborted")
+        assert found is None or found.verdict in ("pass", "fail", "inconclusive", "aborted")
         answers(lambda: html.write(run))
 
     check()
@@ -148,7 +149,7 @@ def test_a_damaged_impact_is_shown_and_reported_or_refused(small: Path, tmp_path
     @given(st.one_of(changed(document), VALUES))
     def check(odd: Any) -> None:
         (run / "impact.json").write_text(json.dumps(odd))
-        answers(lambda: render(RunDirectory.open(run).read_impact(), "run"))
+        answers(lambda: render(read_impact(RunDirectory.open(run)), "run"))
         answers(lambda: html.write(run))
 
     check()

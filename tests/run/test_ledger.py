@@ -94,6 +94,30 @@ def test_a_key_is_in_the_class_that_what_was_read_puts_it_in(
     assert found.detail
 
 
+@pytest.mark.parametrize(
+    ("ledger", "applied", "absent"),
+    [
+        (Ledger("clean", "", in_doubt=9, in_doubt_applied=4, in_doubt_absent=3), (4, 6), (3, 5)),
+        (Ledger("clean", "", in_doubt=7, in_doubt_applied=4, in_doubt_absent=3), (4, 4), (3, 3)),
+        (Ledger("lost", "", in_doubt=2, in_doubt_applied=0, in_doubt_absent=0), (0, 2), (0, 2)),
+        (Ledger("unknown", "", in_doubt=9, in_doubt_applied=4, in_doubt_absent=3), None, None),
+        (Ledger("none", ""), None, None),
+        (Ledger("clean", "", in_doubt=9), None, None),  # an older generator did not tell
+    ],
+)
+def test_what_nobody_can_say_of_writes_in_doubt_is_between_two_bounds(
+    ledger: Ledger, applied: tuple[int, int] | None, absent: tuple[int, int] | None
+) -> None:
+    assert ledger.bounds("in_doubt_applied") == applied
+    assert ledger.bounds("in_doubt_absent") == absent
+    assert ledger.value("in_doubt_applied") == (applied[0] if applied else None)
+
+
+def test_the_bounds_of_lost_writes_are_what_was_lost() -> None:
+    assert Ledger("lost", "", lost=3).bounds("lost_writes") == (3, 3)
+    assert Ledger("unknown", "", lost=0).bounds("lost_writes") is None
+
+
 def test_what_is_lost_is_lost_whatever_else_is_not_known() -> None:
     lines = [register(), register(name="k2"), read(3), {**ERROR, "read": "k2"}]
     found = classify(lines, finished=False)
@@ -108,6 +132,7 @@ def test_what_is_lost_is_lost_whatever_else_is_not_known() -> None:
         ([register()], True, "not finished"),
         ([register(), read(9)], True, "not finished"),
         ([register(), read(9), END], False, "generator died"),
+        ([register(), read(9), {**END, "keys": 2}], True, "1 of 2 keys are in the file"),
         ([register(), END], True, "could not be read back"),
         ([register(), {**END, "sampled": True}], True, "no key was read back"),
     ],

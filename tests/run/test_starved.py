@@ -3,17 +3,17 @@
 import json
 import tarfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from brownout.judge.analysis import analyze
+from brownout.measure.impact import Impact
 from brownout.show.report.table import render
 
 RECORDED = Path(__file__).parents[1] / "data" / "starved"
 
 
-def judged(root: Path, name: str, **limits: float) -> dict[str, Any]:
+def judged(root: Path, name: str, **limits: float) -> Impact:
     """Return the impact of a recorded run, judged by these limits."""
     with tarfile.open(RECORDED / f"{name}.tar.gz") as archive:
         archive.extractall(root, filter="data")
@@ -28,48 +28,49 @@ def judged(root: Path, name: str, **limits: float) -> dict[str, Any]:
 
 def test_a_starved_run_passes_where_even_the_worst_case_keeps_the_limit(tmp_path: Path) -> None:
     impact = judged(tmp_path, "stalled-twice", recovery_time=10, blackout=6)
-    assert (impact["verdict"], impact["reasons"]) == ("pass", [])
-    assert "the load generator was starved: it missed 4.37% of its schedule" in impact["remarks"][0]
-    slo = impact["slos"][0]
-    assert (slo["best"], slo["worst"]) == pytest.approx((3.714, 9.114), abs=0.001)
+    assert (impact.verdict, impact.reasons) == ("pass", ())
+    assert "the load generator was starved: it missed 4.37% of its schedule" in impact.remarks[0]
+    slo = impact.slos[0]
+    assert slo.ends == pytest.approx((3.714, 9.114), abs=0.001)
 
 
 def test_a_starved_run_fails_where_even_the_best_case_breaks_the_limit(tmp_path: Path) -> None:
     impact = judged(tmp_path, "stalled-twice", blackout=2, recovery_time=10)
-    assert impact["verdict"] == "fail"
-    assert impact["reasons"] == [
+    assert impact.verdict == "fail"
+    assert list(impact.reasons) == [
         "blackout: 2.257 s at best, 4.036 s at worst; at most 2 s wanted (test)"
     ]
-    assert "starved" in impact["remarks"][0]
+    assert "starved" in impact.remarks[0]
 
 
 def test_a_starved_run_is_inconclusive_where_what_it_missed_decides(tmp_path: Path) -> None:
     impact = judged(tmp_path, "stalled-twice", recovery_time=6, blackout=6)
-    assert impact["verdict"] == "inconclusive"
-    assert impact["reasons"] == [
+    assert impact.verdict == "inconclusive"
+    assert list(impact.reasons) == [
         "slos_evaluated: recovery_time: 3.714 s at best, 9.114 s at worst: the load generator "
         "missed what decides"
     ]
-    assert [slo["met"] for slo in impact["slos"]] == [None, True]
+    assert [slo.met for slo in impact.slos] == [None, True]
 
 
 def test_a_generator_that_is_stopped_for_10_s_is_no_blackout_of_the_database(
     tmp_path: Path,
 ) -> None:
     impact = judged(tmp_path, "stopped-10-s", blackout=6, recovery_time=6, lost_seconds=4)
-    assert impact["verdict"] == "inconclusive"
-    assert impact["reasons"][0].startswith("generator_not_starved: ")
-    assert "missed 17.27% of the schedule" in impact["reasons"][0]
-    assert [slo["met"] for slo in impact["slos"]] == [None, None, None]
-    ranges = impact["faults"][0]["ranges"]
-    assert ranges["blackout"] == pytest.approx([2.071, 12.086], abs=0.001)
-    assert ranges["recovery_time"] == pytest.approx([2.138, 15.738], abs=0.001)
+    assert impact.verdict == "inconclusive"
+    assert impact.reasons[0].startswith("generator_not_starved: ")
+    assert "missed 17.27% of the schedule" in impact.reasons[0]
+    assert [slo.met for slo in impact.slos] == [None, None, None]
+    ranges = impact.faults[0].scopes["total"].ranges
+    assert ranges["blackout"] == pytest.approx((2.071, 12.086), abs=0.001)
+    assert ranges["recovery_time"] == pytest.approx((2.138, 15.738), abs=0.001)
 
 
 def test_what_was_under_way_when_the_generator_stopped_is_no_late_answer(tmp_path: Path) -> None:
     impact = judged(tmp_path, "stopped-10-s", recovery_time=3)
-    assert impact["faults"][0]["errors"]["late"] == 1  # its answer lay there for ten seconds
-    assert impact["slos"][0]["met"] is None
+    errors = impact.faults[0].figure("errors")
+    assert errors["late"] == 1  # its answer lay there for ten seconds
+    assert impact.slos[0].met is None
 
 
 def test_the_table_of_a_starved_run_shows_between_what_each_figure_lies(tmp_path: Path) -> None:
@@ -82,6 +83,6 @@ def test_the_table_of_a_starved_run_shows_between_what_each_figure_lies(tmp_path
 
 def test_every_scope_of_a_starved_run_has_ranges(tmp_path: Path) -> None:
     impact = judged(tmp_path, "stalled-twice", recovery_time=10)
-    scopes = impact["faults"][0]["scopes"]
-    assert set(scopes) == {"read", "write", "lookups", "orders"}
-    assert all(scope["ranges"] for scope in scopes.values())
+    scopes = impact.faults[0].scopes
+    assert set(scopes) == {"total", "read", "write", "lookups", "orders"}
+    assert all(scope.ranges for scope in scopes.values())

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	client "github.com/aerospike/aerospike-client-go/v8"
+
+	"brownout/loadgen/driver"
 )
 
 // policy is every choice that decides how the client behaves in a fault. None is
@@ -72,7 +74,14 @@ func parsePolicy(options map[string]any, laneCap int) (policy, error) {
 	if err := decoder.Decode(&p); err != nil {
 		return p, fmt.Errorf("options of the aerospike driver: %w", err)
 	}
+	p.MinPoolSize = min(p.MinPoolSize, p.PoolSize) // a cap that is stated is a pool that is smaller than usual
 	return p, p.check()
+}
+
+// CheckOptions tells what is wrong with the options of a specification.
+func (*Driver) CheckOptions(config driver.Config) error {
+	_, err := parsePolicy(config.Options, config.LaneCap)
+	return err
 }
 
 func (p policy) check() error {
@@ -86,9 +95,8 @@ func (p policy) check() error {
 	add(known(readModes, p.ReadModeAP), "option read_mode_ap is %q (wanted one or all)", p.ReadModeAP)
 	add(known(replicas, p.Replica), "option replica is %q (wanted sequence or master)", p.Replica)
 	add(known(authModes, p.AuthMode), "option auth_mode is %q (wanted internal, external or pki)", p.AuthMode)
-	add(p.PoolSize >= 1 && p.MinPoolSize >= 0 && p.MinPoolSize <= p.PoolSize,
-		"options pool_size %d and min_pool_size %d (wanted 1 or more, and 0 to pool_size)",
-		p.PoolSize, p.MinPoolSize)
+	add(p.PoolSize >= 1 && p.MinPoolSize >= 0,
+		"options pool_size %d and min_pool_size %d (wanted 1 or more, and 0 or more)", p.PoolSize, p.MinPoolSize)
 	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
 	add(p.SocketTimeoutMS >= 0, "option socket_timeout_ms is %d (wanted 0 or more)", p.SocketTimeoutMS)
 	add(p.SleepBetweenRetriesMS >= 1,

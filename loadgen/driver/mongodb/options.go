@@ -12,6 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"brownout/loadgen/driver"
 )
 
 // policy is every choice that decides how the driver behaves in a fault. None
@@ -53,7 +55,14 @@ func parsePolicy(options map[string]any, laneCap int) (policy, error) {
 	if err := decoder.Decode(&p); err != nil {
 		return p, fmt.Errorf("options of the mongodb driver: %w", err)
 	}
+	p.MinPoolSize = min(p.MinPoolSize, p.PoolSize) // a cap that is stated is a pool that is smaller than usual
 	return p, p.check()
+}
+
+// CheckOptions tells what is wrong with the options of a specification.
+func (*Driver) CheckOptions(config driver.Config) error {
+	_, err := parsePolicy(config.Options, config.LaneCap)
+	return err
 }
 
 func (p policy) check() error {
@@ -73,9 +82,8 @@ func (p policy) check() error {
 	levels := []string{"local", "available", "majority", "linearizable"}
 	add(slices.Contains(levels, p.ReadConcern),
 		"option read_concern is %q (wanted one of %s)", p.ReadConcern, strings.Join(levels, ", "))
-	add(p.PoolSize >= 1 && p.MinPoolSize >= 0 && p.MinPoolSize <= p.PoolSize,
-		"options pool_size %d and min_pool_size %d (wanted 1 or more, and 0 to pool_size)",
-		p.PoolSize, p.MinPoolSize)
+	add(p.PoolSize >= 1 && p.MinPoolSize >= 0,
+		"options pool_size %d and min_pool_size %d (wanted 1 or more, and 0 or more)", p.PoolSize, p.MinPoolSize)
 	add(p.MaxConnecting >= 1, "option max_connecting is %d (wanted 1 or more)", p.MaxConnecting)
 	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
 	add(p.ServerSelectionTimeoutMS >= 1,

@@ -40,9 +40,9 @@ func NewDealt(rate float64, share driver.Share) *Constant {
 
 // Next returns the next intended start.
 func (c *Constant) Next() time.Duration {
-	at := time.Duration(math.Round(c.n * float64(time.Second) / c.rate))
+	at := math.Round(c.n * float64(time.Second) / c.rate)
 	c.n += c.step
-	return at
+	return sinceStart(at)
 }
 
 // Poisson starts operations at random, independently of each other, at a mean
@@ -61,5 +61,14 @@ func NewPoisson(rate float64, random *rand.Rand) *Poisson {
 // Next returns the next intended start.
 func (p *Poisson) Next() time.Duration {
 	p.at += p.gap * p.random.ExpFloat64()
-	return time.Duration(p.at)
+	return sinceStart(p.at)
+}
+
+// sinceStart is a time of so many nanoseconds; what does not fit is as late as a time can be, so
+// that a rate of next to nothing never wraps round to an arrival that is due.
+func sinceStart(ns float64) time.Duration {
+	if ns < math.MaxInt64 {
+		return time.Duration(ns)
+	}
+	return math.MaxInt64
 }

@@ -5,9 +5,9 @@ then to the driver package's own default; that default is named there for the re
 the generator. The settings in effect are recorded in `generator.json`.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import create_model
+from pydantic import Field, create_model
 
 from brownout.inventory.database import databases
 from brownout.load.workload_base import Settings
@@ -27,7 +27,10 @@ else:
         __base__=_DriverOptions,
         __doc__=_DriverOptions.__doc__,
         **{
-            one.driver: (one.options, one.options())
+            one.driver: (
+                Annotated[one.options, Field(description=f"policies of the {one.driver} driver")],
+                one.options(),
+            )
             for one in databases().values()
             if one.options is not None
         },

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final, Protocol
 
+from brownout.base.binary import find_loadgen
 from brownout.base.errors import BrownoutError, GeneratorError
-from brownout.load.binary import find_loadgen
 from brownout.load.environment import generator_environment
 from brownout.machine.capabilities import CAP_SYS_NICE, may
 

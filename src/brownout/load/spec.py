@@ -125,6 +125,12 @@ def _options(own: DriverOptions, driver: str, inventory: Mapping[str, Any]) -> d
         shown = [Problem(("connection", "options", *p.place[1:]), p.text) for p in found]
         raise ConfigurationError([f"inventory: {problem}" for problem in shown]) from error
     result: dict[str, Any] = merged.model_dump(mode="json", exclude_none=True)[driver]
+    pool, kept = result.get("pool_size"), result.get("min_pool_size")
+    if pool is not None and kept is not None and kept > pool:
+        place = f"options.{driver}.min_pool_size"
+        raise ConfigurationError(
+            f"{place}: found {kept:,}, wanted no more than pool_size, {pool:,}"
+        )
     if "write_concern" in result:
         result["write_concern"] = str(result["write_concern"])
     return result

@@ -9,42 +9,60 @@
 `docs/workloads.md` explains every setting. A workload holds no secret and names no cluster.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, ValidationError
+from pydantic import Field, PrivateAttr
 
 from brownout.base.errors import ConfigurationError
-from brownout.base.problems import Problem, problems_in
+from brownout.base.problems import Problem
 from brownout.base.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
-from brownout.load.checks import cross_problems
-from brownout.load.model_checks import is_named
 from brownout.load.options import DriverOptions
 from brownout.load.spec import build
-from brownout.load.workload_base import Settings
-from brownout.load.workload_fields import Data, Lanes, Sla, Stream
-from brownout.load.workload_models import reader_rate
+from brownout.load.workload_base import Settings, Unsound, check, examined
+from brownout.load.workload_fields import (
+    MOST_PER_S,
+    READS,
+    Data,
+    HotSet,
+    Lanes,
+    Sla,
+    Stream,
+    repeated,
+)
 
-__all__ = ["Workload", "json_schema", "load", "names", "parse", "split_variant", "variants"]
+__all__ = ["Workload", "load", "names", "parse", "split_variant", "variants"]
 
 _SHIPPED = files("brownout") / "steady-state" / "workloads"
+_MOST_STREAMS = 64
 
 
 class Workload(Settings):
-    """A validated workload. Make one with `load` or `parse`, which also check across settings."""
+    """A workload that is right as a whole. Make one with `load` or `parse`, which have its name."""
 
     title: Annotated[str, Field(description="one line for reports")] = ""
     seed: Annotated[
-        int | None, Field(ge=0, lt=2**63, description="of keys and arrivals; unset: the run's")
+        int | None,
+        Field(
+            ge=0, lt=2**63, description="number that decides keys and arrivals; unset: the run's"
+        ),
     ] = None
     namespace: Annotated[
         str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,37}$", description="database or key prefix")
     ] = "brownout"
-    data: Data = Data()
-    streams: Annotated[tuple[Stream, ...], Field(strict=False)]
+    data: Annotated[Data, Field(description="the records that exist before the load")] = Data()
+    streams: Annotated[
+        tuple[Stream, ...],
+        Field(
+            strict=False,
+            description="kinds of traffic, side by side",
+            json_schema_extra={"minItems": 1, "maxItems": _MOST_STREAMS},
+        ),
+    ]
     variants: Annotated[
         dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")], dict[str, Any]],
         Field(default_factory=dict, description="name -> changes by path: `workload:name`"),
@@ -53,9 +71,27 @@ class Workload(Settings):
         dict[str, Sla],
         Field(default_factory=dict, description="stream -> what it does -> percentile -> ms"),
     ]
-    lanes: Lanes = Lanes()
-    options: DriverOptions = DriverOptions()
+    lanes: Annotated[Lanes, Field(description="how much may be in flight")] = Lanes()
+    options: Annotated[
+        DriverOptions, Field(description="policies of the driver, one entry a database")
+    ] = DriverOptions()
     _name: str = PrivateAttr("")
+
+    def settle(self) -> None:
+        """Give each reader the rate that follows from its settings, unless it states a pace."""
+        self.__dict__["streams"] = tuple(self._at_its_rate(stream) for stream in self.streams)
+
+    def _at_its_rate(self, stream: Stream) -> Stream:
+        with suppress(Unsound):
+            if stream.reader is not None and not stream.paced:
+                writer = self.stream(stream.reader.of)
+                rate = stream.reader.rate_beside(writer.rate if writer else 0.0)
+                return stream.model_copy(update={"rate": rate}) if rate else stream
+        return stream
+
+    def stream(self, name: str) -> Stream | None:
+        """Return the stream of that name; None if there is none."""
+        return next((stream for stream in self.streams if stream.sound("name") == name), None)
 
     @property
     def name(self) -> str:
@@ -117,6 +153,104 @@ class Workload(Settings):
         settings = self.model_dump(mode="json", exclude_none=True, exclude={"variants"})
         return {"name": self.name, **settings}
 
+    @check
+    def _streams(self) -> Iterator[Problem]:
+        if not 1 <= len(self.streams) <= _MOST_STREAMS:
+            text = f"found {len(self.streams)}, wanted 1 to {_MOST_STREAMS}"
+            yield Problem(("streams",), text)
+        yield from repeated(self.streams, "streams")
+
+    @check
+    def _each_stream(self) -> Iterator[Problem]:
+        """A stream fits the data set that it is on, and the streams beside it."""
+        for index, stream in enumerate(self.streams):
+            for one in (self._set_of, self._hot_keys, self._players):
+                with suppress(Unsound):
+                    for problem in one(stream):
+                        yield Problem(("streams", index, *problem.place), problem.text)
+
+    def _set_of(self, stream: Stream) -> Iterator[Problem]:
+        names = [each.name for each in self.data.sets]
+        if stream.set and stream.set not in names:
+            known = f"one of {', '.join(names)}" if names else "no set: there is one"
+            yield Problem(("set",), f"found {stream.set!r}, wanted {known}")
+
+    def _hot_keys(self, stream: Stream) -> Iterator[Problem]:
+        """A share of the keys that is less than one key cannot be hot."""
+        if not isinstance(stream.keys, HotSet):
+            return
+        sets = {each.name: each.keys for each in self.data.sets}
+        plain = sets.get(stream.set) if stream.set else self.data.all_sets[0].keys
+        keys = stream.ledger_keys if stream.verified else plain
+        if keys and keys * stream.keys.hot_keys < 1:
+            text = (
+                f"found {stream.keys.hot_keys:g}, which of {keys:,} keys is less than one, "
+                f"wanted {1 / keys:g} or more"
+            )
+            yield Problem(("keys", "hot_keys"), text)
+
+    def _players(self, stream: Stream) -> Iterator[Problem]:
+        """A reader has players to read from its first moment on, and more than the hot ones."""
+        if stream.reader is None:
+            return
+        writer = self.stream(stream.reader.of)
+        if writer is None or writer.play is None:
+            players = [each.name for each in self.streams if each.sound("play") is not None]
+            wanted = f"one of {', '.join(players)}" if players else "a stream with play: {…}"
+            yield Problem(("reader", "of"), f"found {stream.reader.of!r}, wanted {wanted}")
+        elif stream.reader.hot_players > writer.play.loaded_players:
+            hot, loaded = stream.reader.hot_players, writer.play.loaded_players
+            text = f"found {hot:,} of the {loaded:,} loaded_players, wanted no more than those"
+            yield Problem(("reader", "hot_players"), text)
+        if writer is not None and stream.reader.ratio is not None and not stream.paced:
+            text = "needs a stream with a rate: what a closed loop offers, nobody knows before"
+            yield Problem(("reader", "ratio"), text)
+        if stream.rate > MOST_PER_S:
+            text = f"comes to {stream.rate:,.0f} operations a second, wanted at most {MOST_PER_S:,}"
+            yield Problem(("reader",), text)
+
+    @check
+    def _loads(self) -> Iterator[Problem]:
+        """A ledger starts from a state that the load phase has written, and so do readers."""
+        if self.data.load:
+            return
+        for stream in self.streams:
+            if stream.sound("verified"):
+                text = "found false; a verified stream's keys have to be loaded"
+                yield Problem(("data", "load"), text)
+                return
+            if stream.sound("reader") is not None:
+                yield Problem(("data", "load"), "found false; the players read have to be loaded")
+                return
+
+    @check
+    def _one_endpoint(self) -> Iterator[Problem]:
+        """There is one HTTP endpoint for votes."""
+        votes = [each.sound("vote") for each in self.streams]
+        http = [i for i, each in enumerate(votes) if each and each.sound("through") == "http"]
+        if len(http) > 1:
+            place = ("streams", http[-1], "vote", "through")
+            yield Problem(place, "found http again, wanted one stream of votes through http")
+
+    @check
+    def _limits(self) -> Iterator[Problem]:
+        """A limit needs a stream, and operations of that stream, that it can be measured on."""
+        names = [stream.name for stream in self.streams]
+        for name, limits in self.sla.items():
+            stream = self.stream(name)
+            if stream is None:
+                wanted = ", ".join(names)
+                yield Problem(("sla", name), f"no stream is called so, wanted one of {wanted}")
+                continue
+            with suppress(Unsound):
+                kinds = {"read" if operation in READS else "write" for operation in stream.mix}
+                done = {"total", *stream.mix, *kinds}
+                for what in limits:
+                    if what not in done:
+                        wanted = ", ".join(sorted(done))
+                        text = f"the stream does no {what}, wanted one of {wanted}"
+                        yield Problem(("sla", name, what), text)
+
 
 def names() -> list[str]:
     """Return the names of the workloads that come with brownout."""
@@ -175,44 +309,18 @@ def _chosen(data: Mapping[str, Any], variant: str, source: str) -> dict[str, Any
     return dict(there[variant]) if isinstance(there[variant], dict) else {}
 
 
-def _with_reader_rates(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Give each reader the rate that follows from its settings, unless one is stated."""
-    streams = data.get("streams")
-    if not isinstance(streams, list):
-        return dict(data)
-    rates = {s["name"]: s.get("rate") for s in streams if is_named(s)}
-    return {**data, "streams": [_with_rate(stream, rates) for stream in streams]}
-
-
-def _with_rate(stream: Any, rates: Mapping[Any, Any]) -> Any:
-    reader = stream.get("reader") if isinstance(stream, dict) else None
-    if not isinstance(reader, dict) or "rate" in stream or "concurrency" in stream:
-        return stream
-    of = reader.get("of")
-    rate = reader_rate(reader, rates.get(of) if isinstance(of, str) else None)
-    return stream if rate is None else {**stream, "rate": rate}
-
-
 def parse(data: Mapping[str, Any], source: str = "workload") -> Workload:
     """Check a workload's settings and return it; `source` is named in every problem.
 
     Raises `ConfigurationError` with all problems.
     """
-    workload, problems = _validated(data)
+    workload, problems = examined(Workload, data)
     problems += _variant_problems(data, problems)
-    if problems or workload is None:
+    if problems:
         ordered = sorted(problems, key=lambda problem: tuple(map(str, problem.place)))
         raise ConfigurationError([f"{source}: {problem}" for problem in ordered])
     workload._name = Path(source).stem
     return workload
-
-
-def _validated(data: Mapping[str, Any]) -> tuple[Workload | None, list[Problem]]:
-    problems = cross_problems(data)
-    try:
-        return Workload.model_validate(_with_reader_rates(data)), problems
-    except ValidationError as error:
-        return None, problems + problems_in(error, Workload)
 
 
 def _variant_problems(data: Mapping[str, Any], known: list[Problem]) -> list[Problem]:
@@ -227,15 +335,9 @@ def _variant_problems(data: Mapping[str, Any], known: list[Problem]) -> list[Pro
         except ConfigurationError as error:
             found += [Problem(("variants", name), problem) for problem in error.problems]
             continue
-        _, problems = _validated(changed)
+        _, problems = examined(Workload, changed)
         found += [Problem(("variants", name), str(each)) for each in problems if each not in known]
     return found
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of a workload file, for editors that complete and check YAML."""
-    dialect = "https://json-schema.org/draft/2020-12/schema"
-    return {"$schema": dialect, **Workload.model_json_schema()}
 
 
 def _read(name_or_path: str | Path) -> tuple[str, str]:

@@ -19,14 +19,18 @@ import numpy.typing as npt
 from brownout.base.errors import RunDirectoryError
 from brownout.run.table import CountArray, Key, Table, frozen
 
-__all__ = ["TEXT", "read_rows", "read_table"]
+__all__ = ["ERRORS", "GENERATOR", "TEXT", "read_rows", "read_table"]
+
+#: The headers of `errors.csv` and `generator.csv`.
+ERRORS = ("t", "stream", "op", "cause", "code", "n")
+GENERATOR = ("t", "lag_p99_ms", "lag_max_ms", "gc_pause_ms", "cpu_s", "rss_mb", "goroutines")
 
 #: Bytes taken at once: what fits into a processor's cache is gone through several times faster.
 _CHUNK = 1 << 18
 _COUNT = np.dtype(np.int32)
 _MOST = {4: np.iinfo(np.int32).max, 8: 1 << 53}
 #: The columns that `read_rows` takes for text.
-TEXT = ("stream", "op", "cause", "code", "lane", "node")
+TEXT = ("stream", "op", "cause", "code", "lane", "node", "shard", "election")
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 #: Microseconds of an hour do not fit into 32 bits.
 _WIDE = {"max_us": np.dtype(np.int64)}

@@ -15,7 +15,7 @@ from brownout.base.errors import RunDirectoryError
 from brownout.base.files import private_directory
 from brownout.base.redact import redact
 from brownout.run.events import wall_clock
-from brownout.run.metadata import digest_of, read_json, write_json
+from brownout.run.metadata import read_json, write_json
 from brownout.run.parts.paths import FACTS
 
 __all__ = ["GAMEDAYS", "SCHEMA_VERSION", "RunDirectory", "make_new", "runs_root", "shortage"]
@@ -47,6 +47,7 @@ class RunDirectory:
         self.errors = path / "errors.csv"
         self.lanes = path / "lanes.csv"
         self.balance = path / "balance.csv"
+        self.primaries = path / "primaries.csv"
         self.canary = path / "canary.json"
         self.canary_calls = path / "canary.csv"
         self.latency = path / "latency.hlog"
@@ -128,20 +129,6 @@ class RunDirectory:
     def write_journal(self, journal: Mapping[str, Any]) -> None:
         """Write Chaos Toolkit's journal, without secrets."""
         write_json(self.journal, redact(journal))
-
-    def read_impact(self) -> dict[str, Any]:
-        """Read `impact.json`; raises `RunDirectoryError` where it was not made, or was changed."""
-        if not self.impact.is_file():
-            raise RunDirectoryError(
-                f"{self.path}: has no impact.json", "make it by `brownout analyze RUN`"
-            )
-        impact = read_json(self.impact)
-        if impact.get("digest") != digest_of(impact):
-            raise RunDirectoryError(
-                f"{self.impact}: is not as it was written: its digest is another one",
-                "make it again by `brownout analyze RUN`",
-            )
-        return impact
 
 
 def shortage(path: Path) -> str | None:

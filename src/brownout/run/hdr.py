@@ -1,5 +1,4 @@
-"""Decode HdrHistogram payloads by the thousand, and encode sums of them: seven hours of a run hold
-some hundred thousand.
+"""Decode HdrHistogram payloads by the thousand: seven hours of a run hold some hundred thousand.
 
 A payload (V2, compressed) is base64 of a cookie, a length and a zlib stream, which holds a header
 and the counts, each a ZigZag LEB128 number; a negative one stands for so many zeros:
@@ -14,7 +13,7 @@ and stay as (index, count) pairs, since most of a histogram is empty.
 import binascii
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -24,7 +23,7 @@ from hdrh.histogram import HdrHistogram
 
 from brownout.base.errors import RunDirectoryError
 
-__all__ = ["Cells", "Shape", "check_shapes", "decode", "encode", "highest_values"]
+__all__ = ["Cells", "Shape", "check_shapes", "decode", "highest_values"]
 
 Ints = npt.NDArray[np.int64]
 #: Lowest and highest value that is told apart, in µs, and significant digits.
@@ -32,8 +31,6 @@ Shape = tuple[int, int, int]
 
 _OUTER, _INNER = struct.Struct(">ii"), struct.Struct(">iiiiqqd")
 _COMPRESSED, _PLAIN = 0x1C849304, 0x1C849303
-#: What these two say of V2's words in their second nibble.
-_V2 = 0x10
 #: The lower bits of a cookie's second nibble say how wide its words are.
 _COOKIE = ~0xF0
 #: More bytes than this make no count.
@@ -75,30 +72,6 @@ def decode(payloads: Sequence[bytes]) -> Cells:
     if beyond.any():
         raise _unreadable(payloads[int(cells.owner[int(np.argmax(beyond))])])
     return cells
-
-
-def encode(shape: Shape, counts: Mapping[int, int]) -> bytes:
-    """Return the payload of a histogram of `shape` that has `counts` by index."""
-    body, place = bytearray(), 0
-    for index, count in sorted(counts.items()):
-        if index > place:
-            _append(body, -(index - place))
-        _append(body, count)
-        place = index + 1
-    lowest, highest, digits = shape
-    plain = _INNER.pack(_PLAIN | _V2, len(body), 0, digits, lowest, highest, 1.0) + bytes(body)
-    inner = zlib.compress(plain)
-    outer = _OUTER.pack(_COMPRESSED | _V2, len(inner)) + inner
-    return binascii.b2a_base64(outer, newline=False)
-
-
-def _append(body: bytearray, number: int) -> None:
-    """Append a ZigZag LEB128 number."""
-    left = (number << 1) ^ (number >> 63)
-    while left > 0x7F:
-        body.append(left & 0x7F | 0x80)
-        left >>= 7
-    body.append(left)
 
 
 @cache

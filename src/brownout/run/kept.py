@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from brownout.base.errors import ConfigurationError, RunDirectoryError
+from brownout.base.errors import ConfigurationError
 from brownout.run.directory import GAMEDAYS, runs_root
-from brownout.run.metadata import read_json
 
-__all__ = ["KeptRun", "age", "list_all", "list_runs", "to_remove", "verdict_of"]
+__all__ = ["KeptRun", "age", "began_in", "list_all", "list_runs", "to_remove"]
 
 _AGES = {"h": "hours", "d": "days", "w": "weeks"}
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-.+")
@@ -33,6 +32,12 @@ class KeptRun:
         return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
 
 
+def began_in(name: str) -> datetime | None:
+    """Return when a run began, from its name; None where that is no run's."""
+    form = _NAME.fullmatch(name)
+    return datetime.strptime(form[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) if form else None
+
+
 def list_runs() -> list[KeptRun]:
     """Return every run under the runs' root, the oldest first; anything else there is left out."""
     return _kept_in(runs_root())
@@ -46,9 +51,8 @@ def list_all() -> list[KeptRun]:
 def _kept_in(root: Path) -> list[KeptRun]:
     found = []
     for path in root.iterdir() if root.is_dir() else ():
-        form = _NAME.fullmatch(path.name)
-        if form and path.is_dir() and not path.is_symlink():
-            began = datetime.strptime(form[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        began = began_in(path.name)
+        if began is not None and path.is_dir() and not path.is_symlink():
             found.append(KeptRun(path, began))
     return sorted(found, key=lambda run: run.name)
 
@@ -74,21 +78,3 @@ def age(text: str) -> timedelta:
     if form is None:
         raise ConfigurationError(f"--older-than: found {text!r}, wanted an age as 12h, 30d or 8w")
     return timedelta(**{_AGES[form[2]]: int(form[1])})
-
-
-def verdict_of(path: Path) -> str:
-    """Return the verdict of a run or a game day, or why it has none."""
-    if (path / "gameday.json").is_file():
-        return _verdict_in(path / "gameday.json")
-    if not (path / "run.json").is_file():
-        return "load only"
-    if not (path / "impact.json").is_file():
-        return "not judged"
-    return _verdict_in(path / "impact.json")
-
-
-def _verdict_in(file: Path) -> str:
-    try:
-        return str(read_json(file).get("verdict") or "not judged")
-    except RunDirectoryError:
-        return "unreadable"

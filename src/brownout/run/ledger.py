@@ -78,6 +78,24 @@ class Ledger:
         """Acknowledged writes that are gone; None where it is not known."""
         return self.lost if self.state in ("clean", "lost") else None
 
+    def bounds(self, measure: str) -> tuple[int, int] | None:
+        """Return the least and the most that a measure of the ledger may be; None: not known.
+
+        A write in doubt of which nobody can say may have taken effect, or not.
+        """
+        if self.lost_writes is None or measure == "lost_writes":
+            return None if self.lost_writes is None else (self.lost_writes, self.lost_writes)
+        applied, absent = self.in_doubt_applied, self.in_doubt_absent
+        if applied is None or absent is None:
+            return None
+        least = {"in_doubt_applied": applied, "in_doubt_absent": absent}[measure]
+        return least, least + max(0, self.in_doubt - applied - absent)
+
+    def value(self, measure: str) -> int | None:
+        """Return a measure of the ledger, as far as it was found; None where it is not known."""
+        bounds = self.bounds(measure)
+        return None if bounds is None else bounds[0]
+
     def as_dict(self) -> dict[str, Any]:
         """Return the ledger as JSON data."""
         return {

@@ -17,7 +17,6 @@ from brownout.base.problems import from_validation
 __all__ = [
     "are_times",
     "check_generator",
-    "check_parts",
     "check_record",
     "finite",
     "is_count",
@@ -28,8 +27,6 @@ __all__ = [
 #: Seconds: no run lasts for 30 years.
 _LONGEST_S = 1e9
 _MOST = 2**62
-#: Generators of one run.
-_MOST_PARTS = 1000
 _Count = Annotated[int, Field(ge=0, lt=_MOST)]
 
 
@@ -68,15 +65,6 @@ def check_generator(said: Mapping[str, Any]) -> None:
     _check("generator.json", _Generator, said)
 
 
-def check_parts(facts: Mapping[str, Any]) -> None:
-    """Refuse a parts.json in which something is not of its kind, naming every problem."""
-    _check("parts.json", _Parts, facts)
-    if len(facts["parts"]) != facts["of"]:
-        raise RunDirectoryError(
-            f"parts.json: found {len(facts['parts'])} parts, wanted {facts['of']}, as `of` says"
-        )
-
-
 class _Part(BaseModel):
     """What is named has to be of its kind; what is not is left to others."""
 
@@ -113,7 +101,18 @@ class _Record(_Part):
     limits: list[_Limit] | None = None
 
 
+class _One(_Part):
+    index: int = 0
+    where: str = ""
+    lost_t: float | None = None
+    lost: str | None = None
+
+
 class _Generator(_Part):
+    driver: str | None = None
+    driver_settings: dict[str, Any] | None = None
+    apart_s: float | None = None
+    parts: list[_One] | None = None
     ended: bool | None = None
     end_t: float | None = None
     lag_p99_ms: float | None = None
@@ -128,23 +127,6 @@ class _Generator(_Part):
     undrained: _Count | None = None
     lane_cap: _Count | None = None
     global_cap: _Count | None = None
-
-
-class _One(_Part):
-    index: int
-    where: str = ""
-    late_s: float | None = None
-    start_s: float | None = None
-    start_uncertainty_s: float | None = None
-    end_s: float | None = None
-    end_uncertainty_s: float | None = None
-    lost_t: float | None = None
-    lost: str | None = None
-
-
-class _Parts(_Part):
-    of: Annotated[int, Field(ge=2, le=_MOST_PARTS)]
-    parts: list[_One]
 
 
 def _check(name: str, model: type[BaseModel], data: Mapping[str, Any]) -> None:

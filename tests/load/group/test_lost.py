@@ -19,7 +19,7 @@ from brownout.load.place import Here
 from brownout.run.directory import RunDirectory
 from brownout.run.series import read_series
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 
 @pytest.fixture
@@ -44,11 +44,11 @@ def group(tmp_path: Path, run: Path) -> Iterator[GeneratorGroup]:
 def check(run: Path, why: str) -> None:
     """Fail unless the run says which generator was lost, and judges nothing."""
     impact = analyze(run)
-    assert impact["verdict"] == "inconclusive"
-    (reason,) = [r for r in impact["reasons"] if r.startswith("generator_finished")]
+    assert impact.verdict == "inconclusive"
+    (reason,) = [r for r in impact.reasons if r.startswith("generator_finished")]
     assert "generator 2 of 2 (here) was lost, last heard of at " in reason
     assert why in reason
-    assert impact["ledger"]["state"] == "unknown"
+    assert impact.ledger.state == "unknown"
     summary = json.loads((run / "generator.json").read_text())
     assert summary["ended"] is False
     assert [part.get("ended") for part in summary["parts"]] == [True, False]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from brownout.load.binary import find_loadgen
+from brownout.base.binary import find_loadgen
 
 if TYPE_CHECKING:
     from tests.control_plane import ControlPlane

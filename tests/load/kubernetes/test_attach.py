@@ -15,8 +15,8 @@ from tests.load.kubernetes.pod_server import PodServer
 from tests.loadgen.driving import Server, specification, verified
 from tests.waiting import await_true
 
+from brownout.base.binary import find_loadgen
 from brownout.base.errors import GeneratorError, HostError
-from brownout.load.binary import find_loadgen
 from brownout.load.channel import Channel, Event
 from brownout.load.kubernetes import attach
 from brownout.load.kubernetes.attach import LOST, Attached

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.load.kubernetes.pod_server import PodServer
 
+from brownout.base.binary import find_loadgen
 from brownout.base.errors import GeneratorError, HostError
-from brownout.load.binary import find_loadgen
 from brownout.load.kubernetes.files import PodFiles
 
 #: Every byte there is, none of which a text protocol would leave alone, in many messages.

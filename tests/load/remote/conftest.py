@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.sshd import Sshd
 
-from brownout.load.binary import find_loadgen
+from brownout.base.binary import find_loadgen
 from brownout.load.remote import LoadHost
 from brownout.load.remote.files import hash_of
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from brownout.base.binary import find_loadgen
 from brownout.base.errors import GeneratorError
-from brownout.load.binary import find_loadgen
 from brownout.load.remote.fit import check_fit, machine_of
 
 

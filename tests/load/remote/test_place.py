@@ -16,8 +16,8 @@ from tests.loadgen.driving import Server, check_identities, rows, specification,
 from tests.sshd import Sshd
 from tests.waiting import await_true
 
+from brownout.base.binary import find_loadgen
 from brownout.base.errors import ConfigurationError, GeneratorError
-from brownout.load.binary import find_loadgen
 from brownout.load.generator import Generator
 from brownout.load.remote import LoadHost, RemotePlace, recover
 from brownout.load.remote.files import hash_of

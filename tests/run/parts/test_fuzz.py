@@ -52,7 +52,7 @@ def test_a_damaged_file_of_a_part_is_added_or_refused(
     def check(data: bytes) -> None:
         (run / "parts" / "0" / name).write_bytes(data)
         found = answers(lambda: analyze(run))
-        assert found is None or found["verdict"] != "pass" or name != "ledger.ndjson"
+        assert found is None or found.verdict != "pass" or name != "ledger.ndjson"
 
     check()
 
@@ -79,5 +79,5 @@ def test_a_part_without_any_file_leaves_nothing_to_judge(several: Path, tmp_path
     shutil.copytree(several, run)
     shutil.rmtree(run / "parts" / "1")
     impact = analyze(run)
-    assert impact["verdict"] == "inconclusive"
-    assert impact["load"]["offered"] == 0
+    assert impact.verdict == "inconclusive"
+    assert impact.load.offered == 0

@@ -27,8 +27,8 @@ def run(tmp_path: Path) -> Path:
 
 
 def files_whole(run: Path) -> tuple[bool, str]:
-    (condition,) = [c for c in analyze(run)["validity"] if c["name"] == "files_whole"]
-    return condition["ok"], condition["detail"]
+    (condition,) = [c for c in analyze(run).validity if c.name == "files_whole"]
+    return condition.ok is True, condition.detail
 
 
 def test_whole_parts_are_whole(run: Path) -> None:

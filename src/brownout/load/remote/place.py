@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from brownout.base.binary import find_loadgen
 from brownout.base.errors import GeneratorError
 from brownout.base.files import SHARED, replace_file
-from brownout.load.binary import find_loadgen
 from brownout.load.place import TLS_FILES, Process, as_generator_error
 from brownout.load.remote import files
 from brownout.load.remote.fit import check_fit

@@ -1,8 +1,7 @@
-"""How well the generators of one run kept together, from `parts.json`. Pure."""
+"""How well the generators of one run kept together, from its `generator.json`. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Final
 
 from brownout.run.shape import is_time
@@ -41,32 +40,13 @@ class Apart:
         )
 
 
-def apart_of(facts: Mapping[str, Any]) -> Apart | None:
-    """Return it of a `parts.json`; None of an empty one, where one generator was alone."""
-    if not facts:
+def apart_of(generator: Mapping[str, Any]) -> Apart | None:
+    """Return it of a run's `generator.json`; None where one generator was alone."""
+    parts = generator.get("parts")
+    if not parts:
         return None
-    parts = facts["parts"]
-    kept = [part for part in parts if part.get("lost") is None]
-    late = [part.get("late_s") for part in parts]
-    at = [_spread(parts, "start"), _spread(kept, "end")]
-    known = [seconds for seconds in at if seconds is not None]
-    whole = len(known) == len(at) and all(map(is_time, late))
-    seconds = round(max(known) + max(map(float, late)), 6) if whole else None
     lost = [lost_words(part, len(parts)) for part in parts if part.get("lost") is not None]
-    return Apart(len(parts), seconds, tuple(lost))
-
-
-def _spread(parts: Sequence[Mapping[str, Any]], when: str) -> float | None:
-    """Return the most by which two schedules were apart, at the start or at the end."""
-    said = [(part.get(f"{when}_s"), part.get(f"{when}_uncertainty_s")) for part in parts]
-    known = [(later, off) for later, off in said if is_time(later) and is_time(off)]
-    if not known or len(known) < len(said):
-        return None
-    return (
-        max(abs(one[0] - other[0]) + one[1] + other[1] for one, other in combinations(known, 2))
-        if len(known) > 1
-        else 0.0
-    )
+    return Apart(len(parts), generator.get("apart_s"), tuple(lost))
 
 
 def generator_name(index: int, of: int, where: str) -> str:
