@@ -56,14 +56,14 @@ def binary() -> Path:
     return path
 
 
-def awaited(ask: Callable[[], T], what: str) -> T:
+def awaited(ask: Callable[[], T], what: str, within_s: float = _PATIENCE_S) -> T:
     """Ask until the answer is true, and return it; what the API does not have yet counts as no."""
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + within_s
     while True:
         with contextlib.suppress(client.ApiException):
             if answer := ask():
                 return answer
-        assert time.monotonic() < deadline, f"not within {_PATIENCE_S:.0f} s: {what}"
+        assert time.monotonic() < deadline, f"not within {within_s:.0f} s: {what}"
         time.sleep(0.05)
 
 

@@ -16,6 +16,9 @@ from brownout.machine.host import Proof
 
 __all__ = [
     "Adapter",
+    "Candidate",
+    "Claim",
+    "Electing",
     "Idling",
     "Member",
     "Milestone",
@@ -175,6 +178,49 @@ class SteppingDown(Protocol):
 
         The evidence says `caught_up_s`, for how long it let another one catch up.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Whether a node says that it accepts writes now, and the election that made it primary."""
+
+    primary: bool
+    election: str = ""
+
+
+class Candidate(Protocol):
+    """One node that may become the primary of its shard, with a connection of its own."""
+
+    @property
+    def node(self) -> str:
+        """The node's name."""
+        ...
+
+    @property
+    def shard(self) -> str:
+        """Its shard; empty where the cluster has none."""
+        ...
+
+    def claim(self) -> Claim:
+        """Ask it, which must be light and over within 0.25 s or so.
+
+        A node that refuses connections has answered: it accepts no writes. Raises `ClusterError`
+        where it gives no answer in time.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+@runtime_checkable
+class Electing(Protocol):
+    """What an adapter has besides, if the nodes of its database elect one that accepts writes."""
+
+    def candidates(self) -> Sequence[Candidate]:
+        """Return every node that may become primary, spares too; the caller closes each."""
         ...
 
 

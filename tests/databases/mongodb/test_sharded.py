@@ -9,7 +9,7 @@ import pytest
 from tests.waiting import await_whole
 
 from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.databases.adapter import Quiescing, SteppingDown, adapter_for
+from brownout.databases.adapter import Electing, Quiescing, SteppingDown, adapter_for
 from brownout.databases.mongodb import figures, sharding
 from brownout.databases.mongodb.lab import router_stand_in
 from brownout.databases.mongodb.sharded import ShardedAdapter
@@ -72,6 +72,20 @@ def test_it_is_whole_has_a_primary_in_every_shard_and_says_what_stands_before_th
     began = figures.newest_terms(state.detail["members"].values())
     assert sorted(began) == [f"{NAME}-s1", f"{NAME}-s2"]
     assert figures.elections(adapter.members(), began)["value"] == 0
+
+
+def test_each_shard_has_a_primary_of_its_own_by_its_members_account(
+    cluster: Cluster, adapter: ShardedAdapter
+) -> None:
+    assert isinstance(adapter, Electing)
+    asked = adapter.candidates()
+    try:
+        said = {(each.node, each.shard): each.claim().primary for each in asked}
+    finally:
+        for each in asked:
+            each.close()
+    assert said == {(node.name, node.shard): True for node in cluster.nodes}
+    assert len({shard for _, shard in said}) == 2
 
 
 def test_a_target_is_found_in_all_shards_or_in_the_one_that_it_names(

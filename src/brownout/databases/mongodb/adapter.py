@@ -9,6 +9,7 @@ from brownout.databases.adapter import Member, Milestone, MilestoneState, Suppor
 from brownout.databases.mongodb import choice, milestones, storage
 from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adjusting import SetAdjusting
+from brownout.databases.mongodb.candidate import MongoCandidate
 from brownout.databases.mongodb.connected import POLL_PATIENCE_S
 from brownout.databases.mongodb.link import Link
 from brownout.databases.mongodb.resizing import SetResizing
@@ -82,6 +83,10 @@ class MongoAdapter(SetResizing, SetAdjusting):
         if not versions:
             raise ClusterError(f"no member of `{self._cluster.name}` says its version")
         return f"mongod {' and '.join(versions)}"
+
+    def candidates(self) -> list[MongoCandidate]:
+        """Return every node, to ask each by itself whether it is the writable primary."""
+        return [MongoCandidate(n, self._access, self._timeout_s) for n in self._cluster.every]
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""

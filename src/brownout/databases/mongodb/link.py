@@ -63,6 +63,14 @@ class Link:
         self._known = False
         self._lock = threading.Lock()
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the member answered the last command, and is not known to be lost since."""
+        client = self._client
+        return (
+            client is not None and self._known and bool(client.topology_description.known_servers)
+        )
+
     def ask(
         self, command: str, value: Any = 1, *, database: str = "admin", **arguments: Any
     ) -> Document:
@@ -191,7 +199,7 @@ def _first(error: PyMongoError) -> str:
 
 def _why_silent(error: PyMongoError, address: str) -> str:
     """Say why a member did not answer; what looks like a matter of TLS says where to look."""
-    if error.timeout and not isinstance(error, ServerSelectionTimeoutError):
+    if _is_silence(error):
         return "no answer in time"
     reason = _first(error).partition(", Timeout:")[0].removeprefix(f"{address}: ")
     if "[SSL" in reason or "certificate" in reason:

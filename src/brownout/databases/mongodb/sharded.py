@@ -13,6 +13,7 @@ from brownout.databases.adapter import Member, Milestone, MilestoneState, Suppor
 from brownout.databases.mongodb import choice, sharding
 from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adapter import MongoAdapter
+from brownout.databases.mongodb.candidate import MongoCandidate
 from brownout.inventory.atlas import BY_ATLAS
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
@@ -129,6 +130,10 @@ class ShardedAdapter:
         lab = self._cluster.lab
         router = ", behind a stand-in for mongos" if lab is not None and lab.stand_in else ""
         return f"{' and '.join(found)} in {len(self._shards)} shards{router}"
+
+    def candidates(self) -> list[MongoCandidate]:
+        """Return every node of every shard, to ask each by itself."""
+        return [each for adapter in self._shards.values() for each in adapter.candidates()]
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: through the routers."""
