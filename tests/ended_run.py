@@ -5,6 +5,7 @@ ends the run and a folder to work in; it prints the journal's end and the events
 """
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -33,10 +34,32 @@ ENDINGS = {
 napping = threading.Event()
 
 
+class Left:
+    """What is raised in its finalizer, Python prints and forgets."""
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+class Told(logging.Handler):
+    """What is raised while it writes, `logging` prints and forgets."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except Exception:
+            self.handleError(record)
+
+
 def nap() -> None:
     """Somebody else's action: it knows nothing of us, and sleeps."""
     napping.set()
-    time.sleep(30 if HOW in ENDINGS else 0)
+    if HOW == "lost_in_a_finalizer":
+        Left()
+    if HOW == "lost_in_a_log":
+        logging.getLogger("somebody").addHandler(Told())
+        logging.getLogger("somebody").warning("a word")
+    time.sleep(30 if HOW in ENDINGS else 600 if HOW.startswith("lost") else 0)
     if HOW == "an_action_raises":
         raise TypeError("'5' is no number")
     if HOW.startswith("deviates"):

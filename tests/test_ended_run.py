@@ -29,6 +29,8 @@ def ended(how: str, where: Path) -> tuple[dict[str, Any], str]:
         ("ctrl_c", "aborted", "stopped by Ctrl-C"),
         ("ctrl_c_while_opening", "aborted", "stopped by Ctrl-C"),
         ("sigterm", "aborted", "stopped by SIGTERM"),
+        ("lost_in_a_finalizer", "aborted", "stopped by SIGTERM"),
+        ("lost_in_a_log", "aborted", "stopped by SIGTERM"),
         ("stop_condition", "aborted", "stop condition: the file {}/stop is there"),
         ("safeguard", "aborted", SAFEGUARD),
         ("opening_raises", "inconclusive", "an error of brownout: TypeError: our own mistake"),

@@ -150,7 +150,7 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
         verdict = session.close(journal)
         journal["brownout"] = verdict
         word = verdict["verdict"]
-        if word == "pass" and passed_hypothesis and not verdict.get("not_stored"):
+        if _succeeded(verdict, passed_hypothesis):
             journal["status"] = "completed"
         journal["deviated"] = word == "fail" or (word == "pass" and deviated)
     except BrownoutError as error:
@@ -160,6 +160,11 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
     finally:
         set_current(None)
         _say_last_words(journal, word)
+
+
+def _succeeded(verdict: Mapping[str, Any], passed_hypothesis: bool) -> bool:
+    """Return whether `chaos run` may exit with 0."""
+    return verdict["verdict"] == "pass" and passed_hypothesis and not verdict.get("not_stored")
 
 
 #: What the main thread is told to end with, as chaostoolkit-lib 1.44 words it for an activity.

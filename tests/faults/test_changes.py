@@ -117,7 +117,10 @@ def test_the_inventory_may_deny_a_change(
 
 @pytest.mark.parametrize(
     ("experiment", "mark", "mended"),
-    [("scale-out", "add_node", "n4"), ("scale-in", "remove_node", "n")],
+    [
+        pytest.param("scale-out", "add_node", "n4", marks=pytest.mark.matrix),
+        ("scale-in", "remove_node", "n"),
+    ],
 )
 def test_a_run_killed_in_the_middle_of_a_change_is_healed(
     experiment: str, mark: str, mended: str, fresh_lab: Cluster, tmp_path: Path

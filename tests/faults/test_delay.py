@@ -20,9 +20,8 @@ from brownout.inventory.model import Cluster, Guards, Node, ProcessSpec
 from brownout.machine.host import Delaying, delaying_host, host_for
 from brownout.run.events import EventLog, read_events
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
-GENTLY = ("--var", "load=streams.lookups.rate=80,streams.orders.rate=60")
 BY = ("netem", "toxiproxy")
 
 
@@ -75,9 +74,7 @@ def test_every_answer_of_a_slowed_primary_comes_so_much_later_and_nobody_is_elec
 
 
 def test_a_run_killed_while_a_node_is_slow_is_healed(lab_slow: Cluster, tmp_path: Path) -> None:
-    healed = kill_harness.kill_and_heal(
-        lab_slow, tmp_path / "run", "delay_node", 0.5, "slow-node", GENTLY
-    )
+    healed = kill_harness.kill_and_heal(lab_slow, tmp_path / "run", "delay_node", 0.5, "slow-node")
     assert "undelay_node" in healed.mended
     assert [delaying_host(node).delayed() for node in lab_slow.nodes] == ["", "", ""]
 

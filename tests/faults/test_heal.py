@@ -57,7 +57,14 @@ def test_starting_a_paused_node_does_not_mend_it(tmp_path: Path) -> None:
     assert broken(left(read_events(path))) == {"n1": "resume_node"}
 
 
-@pytest.mark.parametrize("wanted", ["kill_node", "wipe_node", "start_node"])
+@pytest.mark.parametrize(
+    "wanted",
+    [  # a wipe is the hardest of them to put back
+        pytest.param("kill_node", marks=pytest.mark.matrix),
+        "wipe_node",
+        pytest.param("start_node", marks=pytest.mark.matrix),
+    ],
+)
 def test_a_run_killed_in_mid_fault_is_healed_and_blocks_others_until_then(
     wanted: str, fresh_lab: Cluster, tmp_path: Path
 ) -> None:

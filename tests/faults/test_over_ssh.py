@@ -35,14 +35,14 @@ def test_a_wipe_under_load_is_measured_on_machines_reached_by_ssh(
     inventory: Path, tmp_path: Path
 ) -> None:
     environment = {"BROWNOUT_CLUSTER": str(inventory), "BROWNOUT_STATE": str(tmp_path / "state")}
-    ran = chaos.run(
-        chaos.quick(chaos.load("node-wipe"), chaos.LEAST_BASELINE_S), tmp_path, env=environment
-    )
+    experiment = chaos.quick(chaos.load("node-wipe"), chaos.LEAST_BASELINE_S)
+    experiment["configuration"]["downtime_s"] = 0.5
+    ran = chaos.run(experiment, tmp_path, env=environment)
     told = [(event["name"], event["stage"]) for event in ran.events]
     assert ran.impact["verdict"] == "pass", ran.output
     assert ran.code == 0
     assert ran.impact["ledger"]["state"] == "clean"
-    assert ran.impact["ledger"]["acknowledged"] > 1000
+    assert ran.impact["ledger"]["acknowledged"] > 500  # what was there, and more
     assert ran.impact["faults"][0]["blackout"] > 0.5
     assert [name for name, stage in told if stage == "effective"] == [
         "kill_node",

@@ -16,8 +16,6 @@ from brownout.inventory.model import Cluster, Guards
 from brownout.machine.host import host_for, partitioning_host
 from brownout.run.events import EventLog, read_events
 
-GENTLY = ("--var", "load=streams.lookups.rate=80,streams.orders.rate=60")
-
 
 @pytest.fixture
 def cluster(lab_partition: Cluster) -> Cluster:
@@ -50,7 +48,7 @@ def test_a_cut_off_primary_is_replaced_and_put_back(
 
 def test_a_run_killed_in_mid_partition_is_healed(lab_partition: Cluster, tmp_path: Path) -> None:
     healed = kill_harness.kill_and_heal(
-        lab_partition, tmp_path / "run", "partition_node", 0.5, "partition", GENTLY
+        lab_partition, tmp_path / "run", "partition_node", 0.5, "partition"
     )
     assert "heal_partition" in healed.mended
     assert [partitioning_host(node).cut_off() for node in lab_partition.nodes] == [[], [], []]

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests import chaos_runner as chaos
 from tests.waiting import await_true
 
@@ -83,6 +84,7 @@ def test_brownout_abort_from_another_shell_ends_the_run(
     _whole_after(lab_mongodb)
 
 
+@pytest.mark.matrix  # in CI Chaos Toolkit is told to exit as a safeguard does (test_ended_run)
 def test_a_safeguard_of_chaostoolkit_addons_aborts_the_run_too(
     lab_mongodb: Cluster, tmp_path: Path
 ) -> None:

@@ -101,6 +101,8 @@ def test_a_setting_that_the_experiment_leaves_out_has_its_default() -> None:
         ("warmup_max_s", "60", 60),
         ("milestone_limit_s", "90", 90),
         ("baseline_s", "12", 12),
+        ("budget_objective", "0.9", 0.9),
+        ("budget_days", "7", 7),
         ("seed", "4711", 4711),
         ("canary", "rate=5", "rate=5"),
         ("target", "n2", "n2"),

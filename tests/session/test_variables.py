@@ -80,14 +80,14 @@ def _check_uses(document: dict[str, Any], configuration: dict[str, Any]) -> None
 def test_a_number_given_as_text_is_a_number_in_every_use(
     experiment: str, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document = _document(experiment)
+    document, text = _document(experiment), "0.7" if name == "budget_objective" else "7"
     # As the control converts what Chaos Toolkit goes on to use.
     document["configuration"][name] = document["configuration"].get(name, "")
-    configuration = load_configuration(document["configuration"], {name: "7"})
+    configuration = load_configuration(document["configuration"], {name: text})
     control.before_experiment_control({**document, "dry": "activities"}, configuration)
     capsys.readouterr()
-    for values in (_planned(experiment, f"{name}=7"), configuration):
-        assert values[name] == 7
+    for values in (_planned(experiment, f"{name}={text}"), configuration):
+        assert values[name] == float(text)
         _check_uses(document, values)
 
 

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from brownout.databases.adapter import Adapter
+from brownout.databases.adapter import Adapter, Electing
 from brownout.databases.resizing import Resizing
 from brownout.session.balance_watch import BalanceWatch
 from brownout.session.milestones import Crossing, MilestoneWatcher
+from brownout.session.primary_watch import PrimaryWatch
 from brownout.session.trail import Trail
 
 __all__ = ["ClusterWatch"]
@@ -27,6 +28,7 @@ class ClusterWatch:
         self._adapter, self._trail, self._aborted = adapter, trail, aborted
         self._milestones = MilestoneWatcher(adapter, is_mended, trail.crossed, hold_s)
         self._balance: BalanceWatch | None = None
+        self._primaries: PrimaryWatch | None = None
 
     def watch_balance(
         self, path: Path, clock: Callable[[], float | None], say: Callable[[str], None]
@@ -36,11 +38,18 @@ class ClusterWatch:
             self._balance = BalanceWatch(self._adapter, path, clock, say)
             self._balance.start()
 
+    def watch_primaries(self, path: Path, to_t: Callable[[float | None], float | None]) -> None:
+        """Ask each node from the first break on whether it accepts writes, where one is elected."""
+        if isinstance(self._adapter, Electing):
+            self._primaries = PrimaryWatch(self._adapter.candidates(), path, to_t)
+
     def before_break(self) -> None:
-        """Watch the milestones from before a break on.
+        """Watch the milestones from before a break on, and who is primary.
 
         A break before redundancy is back belongs to the fault that is watched already.
         """
+        if self._primaries is not None:
+            self._primaries.start()
         if self.is_redundant or not self._milestones.watching:
             self._milestones.arm()
             self._milestones.start()
@@ -72,8 +81,9 @@ class ClusterWatch:
     def stop(self) -> None:
         """Look no more."""
         self._milestones.stop()
-        if self._balance is not None:
-            self._balance.stop()
+        for watch in (self._balance, self._primaries):
+            if watch is not None:
+                watch.stop()
 
     def _miss(self, crossing: Crossing, limit_s: float) -> None:
         if not self._aborted():

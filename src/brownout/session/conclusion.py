@@ -7,20 +7,19 @@ from typing import Any
 
 from brownout.base.errors import BrownoutError
 from brownout.judge.analysis import analyze
+from brownout.measure.impact import Impact
 from brownout.run.directory import RunDirectory
 from brownout.show.report import html
 from brownout.show.report.table import render
 
 __all__ = ["Remember", "conclude"]
 
-Remember = Callable[[RunDirectory, Mapping[str, Any]], None]
+Remember = Callable[[RunDirectory, Impact], None]
 
 logger = logging.getLogger("chaostoolkit")
 
 
-def conclude(
-    directory: RunDirectory, journal: Mapping[str, Any], remember: Remember
-) -> dict[str, Any]:
+def conclude(directory: RunDirectory, journal: Mapping[str, Any], remember: Remember) -> Impact:
     """Write all that is made from a run's raw files, print the table, and return the impact.
 
     A report that cannot be made is said and no more: the verdict does not hang on it. `remember`

@@ -16,6 +16,8 @@ from typing import Any, Self
 
 from brownout.base.errors import RunDirectoryError
 from brownout.faults import open_runs
+from brownout.measure.document import read_impact
+from brownout.measure.impact import Impact
 from brownout.run.directory import RunDirectory
 from brownout.run.metadata import OCCASION
 from brownout.session.signals import Terminated
@@ -27,19 +29,24 @@ STDERR = 2
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a process that is over left. `impact` is impact.json, None where no run was opened.
+    """What a process that is over left. `impact` is None where no run was opened.
 
     `unmended` says why no other may follow: something is still broken, or nobody knows.
     """
 
     directory: Path | None
-    impact: Mapping[str, Any] | None
+    impact: Impact | None
     unmended: str | None
 
     @property
     def verdict(self) -> str:
         """The run's verdict; `not run` where there is none."""
-        return str(self.impact["verdict"]) if self.impact else "not run"
+        return self.impact.verdict if self.impact else "not run"
+
+    @property
+    def was_aborted(self) -> bool:
+        """Whether a person, a stop condition or a safeguard ended the run, whatever its verdict."""
+        return self.impact is not None and self.impact.was_aborted
 
 
 class ExperimentProcess:
@@ -102,10 +109,10 @@ class ExperimentProcess:
             return {}
 
 
-def _impact_of(directory: Path | None) -> Mapping[str, Any] | None:
+def _impact_of(directory: Path | None) -> Impact | None:
     if directory is None:
         return None
     try:
-        return RunDirectory.open(directory).read_impact()
+        return read_impact(RunDirectory.open(directory))
     except RunDirectoryError:
         return None

@@ -46,7 +46,7 @@ class Interruption:
         self._watch: StopWatch | None = None
         self._deaf = DeafToSignals()
         self._signal = ""
-        self._waker = Waker()
+        self._waker = Waker(self._deaf.unanswered, self._deaf.raise_again)
 
     def arm(self) -> None:
         """From here on the first signal ends the run, and no other disturbs that."""

@@ -19,7 +19,15 @@ from chaoslib.configuration import load_configuration
 from brownout.base import usual
 from brownout.base.errors import ConfigurationError
 from brownout.session.stopping import Condition, parse_conditions
-from brownout.session.variables import ABOVE_ZERO, SECONDS, TRUTH, WHOLE, convert
+from brownout.session.variables import (
+    ABOVE_ZERO,
+    DAYS,
+    OBJECTIVE,
+    SECONDS,
+    TRUTH,
+    WHOLE,
+    convert,
+)
 
 __all__ = ["SETTINGS", "Options", "Setting", "complete", "read_options", "unknown_keys"]
 
@@ -74,6 +82,8 @@ SETTINGS: Mapping[str, Setting] = {
         Setting("phase_s", 0, "seconds between the accepted baseline and the method", SECONDS),
         Setting("canary", "", "an application beside the load: true, false, or as rate=5"),
         Setting("milestone_limit_s", 300, "seconds to wait for a milestone", ABOVE_ZERO),
+        Setting("budget_objective", 0.9995, "the objective of the error budget", OBJECTIVE),
+        Setting("budget_days", 30, "the window of the error budget in days", DAYS),
     )
 }
 
@@ -87,7 +97,7 @@ class Options:
     limits given by variable or in the experiment, and `limits_from_variable` says which.
     `canary` says which canary goes beside the load, as `load.canary` reads it.
     With `sham` a control window without a fault comes after the baseline; then the method waits
-    `phase_s` seconds more.
+    `phase_s` seconds more. The error budget is 1 less `budget_objective`, over `budget_days`.
     """
 
     cluster: str
@@ -103,6 +113,8 @@ class Options:
     sham: bool
     phase_s: float
     canary: Any
+    budget_objective: float
+    budget_days: float
     experiment_limits: Mapping[str, float] = field(default_factory=dict)
     variable_limits: Mapping[str, float] = field(default_factory=dict)
 
@@ -137,6 +149,8 @@ def read_options(
         milestone_limit_s=typed["milestone_limit_s"],
         warmup_max_s=typed["warmup_max_s"],
         sham=typed["sham"],
+        budget_objective=typed["budget_objective"],
+        budget_days=typed["budget_days"],
         phase_s=typed["phase_s"],
         canary=values["canary"],
         experiment_limits=written,

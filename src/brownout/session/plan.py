@@ -244,4 +244,6 @@ def _settings(cluster: Cluster, options: Options) -> MeasureSettings:
         base,
         warmup_max_s=options.warmup_max_s,
         baseline_s=options.baseline_s or base.baseline_s,
+        budget_objective=options.budget_objective,
+        budget_days=options.budget_days,
     )

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+from brownout.base.binary import loadgen_version
 from brownout.databases.adapter import Adapter
 from brownout.inventory.model import Cluster, Node
-from brownout.load.binary import loadgen_version
 from brownout.run.directory import RunDirectory
 from brownout.session.plan import Plan
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 
+from brownout.base.binary import find_loadgen
 from brownout.base.errors import BrownoutError, ConfigurationError
 from brownout.databases.lab.engine import kind_of
 from brownout.faults.guards import Guard
 from brownout.inventory import labs
 from brownout.inventory.database import database
 from brownout.inventory.model import Cluster
-from brownout.load.binary import find_loadgen
 
 __all__ = ["requirements"]
 

@@ -27,6 +27,7 @@ from brownout.judge.slo import place_problems
 from brownout.machine.host import host_for
 from brownout.measure.baseline import Baseline
 from brownout.measure.canary import canary_answer
+from brownout.measure.impact import Impact
 from brownout.observe.observation import Observation
 from brownout.observe.source import source_for
 from brownout.run.directory import RunDirectory
@@ -80,7 +81,7 @@ class Session:
         self._brought_up = self._claimed = False
         self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
         self._finished = self._undoing = False
-        self._impact: dict[str, Any] | None = None
+        self._impact: Impact | None = None
         self.status = Status(title=f"{plan.scenario} on {plan.cluster.name}")
         self._load = RunningLoad(plan, self.status)
         self._observed: Observation | None = None
@@ -181,6 +182,7 @@ class Session:
         settled, aborted = (lambda: self.faults.settled), self.interruption.aborted
         hold_s = self.plan.settings.milestone_hold_s
         self._watch = ClusterWatch(self.adapter, self._trail, settled, aborted, hold_s)
+        self._watch.watch_primaries(self.directory.primaries, self._load.to_t)
         self.faults.acts.before_break = self._watch.before_break
 
     @property
@@ -277,7 +279,9 @@ class Session:
     def canary(self, figure: str, scope: str) -> dict[str, Any]:
         """Answer a probe: what the canary beside the load saw, or that there is nothing yet."""
         self._end_measuring()
-        return canary_answer(self._impact, self._finished, figure, scope)
+        canary = self._impact.canary if self._impact is not None else None
+        judged = self._impact is not None
+        return canary_answer(canary, judged, self._finished, figure, scope)
 
     def _end_measuring(self) -> None:
         """After the method no probe is answered before the measuring has ended."""
@@ -336,11 +340,11 @@ class Session:
             impact = self._judge(journal, failures)
         finally:
             not_stored = self._deliver(self.directory.path)
-        return {"run": str(self.directory.path), "verdict": impact["verdict"],
-                "reasons": impact["reasons"], "undo_failed": failures,
+        return {"run": str(self.directory.path), "verdict": impact.verdict,
+                "reasons": list(impact.reasons), "undo_failed": failures,
                 "not_stored": not_stored}  # fmt: skip
 
-    def _judge(self, journal: dict[str, Any], failures: list[str]) -> dict[str, Any]:
+    def _judge(self, journal: dict[str, Any], failures: list[str]) -> Impact:
         """Write and say the result, and show it to whoever looks on until then."""
         try:
             impact = conclude(self.directory, journal, self._remember)

@@ -2,16 +2,22 @@
 
 import logging
 import signal
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
+
+from chaoslib.exceptions import InterruptExecution
 
 __all__ = ["DeafToSignals", "Handler", "Terminated", "as_ctrl_c"]
 
 logger = logging.getLogger("chaostoolkit")
 
 Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
+
+_LOST_AFTER_S = 1.0
 
 
 class Terminated(KeyboardInterrupt):
@@ -39,6 +45,9 @@ class DeafToSignals:
     raise in the middle of what the first one began: Chaos Toolkit then never comes to where
     everything is put back. That there was one is known by `told_again`.
 
+    What the first one raised can be lost: Python only prints what is raised in a finalizer, and
+    somebody's `except Exception` takes Chaos Toolkit's own. `raise_again` is for that.
+
     Only the main thread may use it. `kill -9` still works; `brownout heal` is for after that.
     """
 
@@ -54,6 +63,7 @@ class DeafToSignals:
         self._before: dict[int, Handler] = {}
         self._deaf = self.told_again = False
         self._heard: Callable[[signal.Signals], None] = lambda _: None
+        self._unanswered: tuple[int, float] | None = None
 
     def arm(self, heard: Callable[[signal.Signals], None]) -> None:
         """Be deaf from the first signal on; `heard` gets it before it is acted on."""
@@ -61,15 +71,29 @@ class DeafToSignals:
         self._take()
 
     def listen(self) -> None:
-        """Be deaf from now on; safe to call again."""
+        """Be deaf from now on, for the run is ending; safe to call again."""
         self._deaf = True
+        self._unanswered = None
         self._take()
 
     def stop(self) -> None:
         """Give each signal back to whoever had it."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        self._before, self._deaf = {}, False
+        self._before, self._deaf, self._unanswered = {}, False, None
+
+    def unanswered(self) -> bool:
+        """Whether a signal was let through and the run has not begun to end."""
+        return self._unanswered is not None
+
+    def raise_again(self, frame: FrameType | None) -> None:
+        """Raise what the first signal raised if an activity has gone on for a second since."""
+        if self._unanswered is None:
+            return
+        number, at = self._unanswered
+        lost = time.monotonic() - at >= _LOST_AFTER_S and not _is_ending(sys.exc_info()[1])
+        if lost and any(_activities(frame)):
+            self._raise(number, frame)
 
     def _take(self) -> None:
         """Have every signal that is not ignored, as in the background a Ctrl-C is."""
@@ -88,16 +112,31 @@ class DeafToSignals:
             return
         self._deaf = True
         self._heard(signal.Signals(number))
-        _skip_pause(frame)
+        self._raise(number, frame)
+
+    def _raise(self, number: int, frame: FrameType | None) -> None:
+        self._unanswered = number, time.monotonic()
+        for activity in _activities(frame):
+            # Chaos Toolkit would pause after it, however it ended.
+            activity.f_locals["pauses"].pop("after", None)
         before = self._before.get(number)
         if not callable(before):
             raise Terminated
         before(number, frame)
 
 
-def _skip_pause(frame: FrameType | None) -> None:
-    """Take the pause away that Chaos Toolkit makes after an activity, however that ended."""
+def _activities(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield the frames of the activities that Chaos Toolkit executes now."""
     while frame is not None:
         if frame.f_code.co_name == "execute_activity" and "pauses" in frame.f_locals:
-            frame.f_locals["pauses"].pop("after", None)
+            yield frame
         frame = frame.f_back
+
+
+def _is_ending(handled: BaseException | None) -> bool:
+    """Say whether what a signal raised is on its way: what cleans up now is not to be disturbed."""
+    while handled is not None:
+        if isinstance(handled, InterruptExecution | KeyboardInterrupt | SystemExit):
+            return True
+        handled = handled.__context__
+    return False

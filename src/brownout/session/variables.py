@@ -10,7 +10,17 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, get_type_hints
 
-__all__ = ["ABOVE_ZERO", "NUMBER", "SECONDS", "TRUTH", "WHOLE", "convert", "typed"]
+__all__ = [
+    "ABOVE_ZERO",
+    "DAYS",
+    "NUMBER",
+    "OBJECTIVE",
+    "SECONDS",
+    "TRUTH",
+    "WHOLE",
+    "convert",
+    "typed",
+]
 
 # What a variable may have to be, in the words of the message.
 NUMBER = "a number"
@@ -18,7 +28,11 @@ WHOLE = "a whole number"
 SECONDS = "seconds, 0 or more"
 ABOVE_ZERO = "seconds above 0"
 TRUTH = "true or false"
+OBJECTIVE = "a ratio above 0 and below 1, as 0.9995"
+DAYS = "days above 0"
 
+#: The smallest number above 0.
+_LEAST = math.ulp(0)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -65,8 +79,9 @@ def convert(kind: str, value: Any) -> Any:
         if number != int(number):
             raise ValueError(value)
         return int(number)
-    least = {SECONDS: 0, ABOVE_ZERO: math.ulp(0)}.get(kind, -math.inf)
-    if not math.isfinite(number) or number < least:
+    least = {SECONDS: 0, ABOVE_ZERO: _LEAST, DAYS: _LEAST, OBJECTIVE: _LEAST}.get(kind, -math.inf)
+    too_high = kind == OBJECTIVE and number >= 1
+    if not math.isfinite(number) or number < least or too_high:
         raise ValueError(value)
     return number
 
