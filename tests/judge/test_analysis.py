@@ -10,6 +10,7 @@ from tests.run_builder import RunScript, build_run
 
 from brownout.base.errors import RunDirectoryError
 from brownout.judge.analysis import analyze
+from brownout.measure.document import document_of
 from brownout.measure.settings import MeasureSettings
 from brownout.run.series import identity_violations, read_series
 
@@ -31,6 +32,12 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def impact_of(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((path / "impact.json").read_text())
     return found
+
+
+def analyzed(path: Path) -> dict[str, Any]:
+    """Analyse a run and return what it wrote."""
+    analyze(path)
+    return impact_of(path)
 
 
 def unmet(impact: dict[str, Any]) -> list[str]:
@@ -60,7 +67,7 @@ def test_the_same_raw_files_give_the_same_bytes(healthy: Path) -> None:
     before = [file.read_bytes() for file in files]
     for file in files:
         file.unlink()
-    assert analyze(healthy) == impact_of(healthy)
+    assert document_of(analyze(healthy)) == impact_of(healthy)
     assert [file.read_bytes() for file in files] == before
 
 
@@ -93,7 +100,7 @@ def test_the_document_has_every_field_of_its_schema(healthy: Path) -> None:
 
 def test_a_slow_database_fails_with_its_reasons(tmp_path: Path) -> None:
     slow = RunScript(rate=200, outage_s=11.0, rejoined_at=39.0, redundant_at=39.5, limits=HEALTHY)
-    impact = analyze(build_run(tmp_path, slow))
+    impact = analyzed(build_run(tmp_path, slow))
     assert impact["verdict"] == "fail"
     assert [reason.split(":")[0] for reason in impact["reasons"]] == [
         "blackout", "recovery_time", "lost_seconds",
@@ -114,6 +121,27 @@ def test_a_slow_database_fails_with_its_reasons(tmp_path: Path) -> None:
         (RunScript(fault_at=None), "inconclusive", "fault_landed: nothing was broken"),
         (RunScript(again=((8.0, 3.0),)), "inconclusive", "baseline_stable: "),
         (RunScript(limits=(limit("tps_drop", 0.02),)), "inconclusive", "below the noise"),
+        (RunScript(limits=(limit("promoted_time", 2.8),)), "pass", ""),
+        (RunScript(limits=(limit("promoted_time", 2.7),)), "fail", "promoted_time: 2.702 s"),
+        (RunScript(limits=(limit("promoted_time", 9),), promoted_at=None), "fail", "not within"),
+        (RunScript(limits=(limit("promoted_time", 90),), promoted_at=None), "inconclusive",
+         "not within the 34.4 s that were observed"),
+        (RunScript(limits=(limit("promoted_time", 9),), asked=False), "inconclusive",
+         "promoted_time: not measured: no node said before the fault whether it accepts writes"),
+        (RunScript(limits=(limit("primary_overlap", 0),)), "pass", ""),
+        (RunScript(limits=(limit("primary_overlap", 0),), stale_until=28.5), "fail",
+         "primary_overlap: 0.398 s at best, 0.602 s at worst; at most 0 s wanted"),
+        (RunScript(limits=(limit("primary_overlap", 0),), stale_until=28.0), "inconclusive",
+         "0 s at best, 0.102 s at worst: no look shows what decides"),
+        (RunScript(limits=(limit("primary_overlap", 0.2),), stale_until=28.0), "pass", ""),
+        (RunScript(limits=(limit("primary_overlap", 0),), asked=False), "inconclusive",
+         "primary_overlap: not measured: no node said before the fault whether it accepts writes"),
+        (RunScript(limits=(limit("client_recovered_time", 2.5),)), "fail", "client_recovered_time"),
+        (RunScript(limits=(limit("client_recovered_time", 0.35),)), "inconclusive",
+         "the limit of 0.35 s is shorter than the 0.4 s that an outage has to last"),
+        (RunScript(limits=(limit("partial_outage", 0.1),)), "inconclusive", "than the 0.2 s"),
+        (RunScript(limits=(limit("partial_outage", 0.2),)), "pass", ""),
+        (RunScript(limits=(limit("in_doubt_applied", 0),)), "fail", "in_doubt_applied: 1 writes"),
         (RunScript(limits=(limit("latency.during.p99_us", 9, "gone"),)), "inconclusive", "no data"),
         (RunScript(duration_s=31.0), "inconclusive", "not within the 5.6 s that were observed"),
         (RunScript(duration_s=37.0, outage_s=11.0), "fail", "recovery_time"),
@@ -128,7 +156,7 @@ def test_the_verdict_follows_from_the_files(
     given = script.limits != RunScript().limits
     limits = script.limits if given else (limit("recovery_time", 10),)
     quick = {**script.__dict__, "rate": 200, "limits": limits}
-    impact = analyze(build_run(tmp_path, RunScript(**quick)))
+    impact = analyzed(build_run(tmp_path, RunScript(**quick)))
     assert impact["verdict"] == word
     assert reason in " ".join(impact["reasons"])
 
@@ -136,7 +164,7 @@ def test_the_verdict_follows_from_the_files(
 def test_an_early_abort_is_no_failure_to_recover(tmp_path: Path) -> None:
     early = RunScript(rate=200, duration_s=29.0, start_at=28.5, rejoined_at=28.8, redundant_at=28.9,
                       abort="Ctrl-C", limits=HEALTHY)  # fmt: skip
-    impact = analyze(build_run(tmp_path, early))
+    impact = analyzed(build_run(tmp_path, early))
     assert (impact["verdict"], impact["reasons"]) == ("aborted", ["aborted: Ctrl-C"])
     met = {slo["name"]: slo["met"] for slo in impact["slos"]}
     assert met["recovery_time"] is None
@@ -144,7 +172,7 @@ def test_an_early_abort_is_no_failure_to_recover(tmp_path: Path) -> None:
 
 def test_a_closed_loop_is_judged_by_throughput(tmp_path: Path) -> None:
     closed = RunScript(rate=400, concurrency=16, fault_at=25.4, outage_s=3.0, deadline_s=5.0)
-    fault = analyze(build_run(tmp_path, closed))["faults"][0]
+    fault = analyzed(build_run(tmp_path, closed))["faults"][0]
     assert (fault["availability"], fault["worst_second"]) == (None, None)
     assert fault["dip_method"] == "throughput below the baseline"
     assert fault["recovery_time"] == pytest.approx(3.0, abs=0.2)
@@ -162,7 +190,7 @@ def test_two_faults_are_measured_one_after_the_other(tmp_path: Path) -> None:
     (path / "events.ndjson").write_text(
         "\n".join([*lines[:-1], *map(json.dumps, more), lines[-1]]) + "\n"
     )
-    first, second = analyze(path)["faults"]
+    first, second = analyzed(path)["faults"]
     assert (first["name"], second["name"]) == ("kill_node", "pause_node")
     assert first["until"] == 50.0
     assert second["recovery_time"] == pytest.approx(2.0, abs=0.15)
@@ -183,7 +211,7 @@ def test_a_run_with_a_torn_file_is_analyzed_and_never_worse_than_known(
         (tmp_path / file.name).write_bytes(
             data[: int(kept * len(data))] if file.name == name else data
         )
-    impact = analyze(tmp_path)
+    impact = analyzed(tmp_path)
     assert impact["verdict"] in ("pass", "fail", "inconclusive")
     if name == "ledger.ndjson":
         assert (impact["verdict"], impact["ledger"]["state"]) == ("inconclusive", "unknown")
@@ -196,7 +224,7 @@ def test_a_run_that_never_started_its_load_is_inconclusive(tmp_path: Path) -> No
     for file in path.iterdir():
         if file.name != "run.json":
             file.unlink()
-    impact = analyze(path)
+    impact = analyzed(path)
     assert (impact["verdict"], impact["faults"]) == ("inconclusive", [])
 
 
@@ -208,7 +236,7 @@ def test_a_violated_identity_makes_a_run_inconclusive(tmp_path: Path) -> None:
     fields[3] = str(int(fields[3]) + 1)
     lines[400] = ",".join(fields)
     file.write_text("\n".join(lines) + "\n")
-    impact = analyze(path)
+    impact = analyzed(path)
     assert impact["verdict"] == "inconclusive"
     assert impact["reasons"] == [
         "identities_exact: 1 rows of the raw files whose sums do not agree"
@@ -224,7 +252,7 @@ def test_a_wanted_resolution_is_reported(tmp_path: Path) -> None:
     settings = MeasureSettings.from_mapping(
         {**MeasureSettings.lab().as_dict(), "resolution_s": 5.0}
     )
-    fault = analyze(build_run(tmp_path, RunScript(rate=200, settings=settings)))["faults"][0]
+    fault = analyzed(build_run(tmp_path, RunScript(rate=200, settings=settings)))["faults"][0]
     assert 0.3 < fault["tps_drop_at_resolution"] < 0.6
     assert fault["tps_drop"] == 1.0
 
@@ -244,21 +272,64 @@ def test_a_file_that_ends_before_the_run_keeps_it_from_a_pass(
     shutil.copytree(healthy, tmp_path / "run")
     lines = (healthy / name).read_text().splitlines(keepends=True)
     (tmp_path / "run" / name).write_text("".join(lines[: int(0.9 * len(lines))]))
-    impact = analyze(tmp_path / "run")
+    impact = analyzed(tmp_path / "run")
     assert impact["verdict"] in ("inconclusive", "fail")
     (condition,) = [c for c in impact["validity"] if c["name"] == "files_whole"]
     assert condition["ok"] is False
     assert lacks in condition["detail"]
 
 
-@pytest.mark.parametrize("name", ["errors.csv", "lanes.csv", "generator.csv", "latency.hlog"])
+FAILED_OVER = (limit("primary_overlap", 0), limit("promoted_time", 5))
+
+
+@pytest.mark.parametrize("stale_until", [None, 35.0])
+@pytest.mark.parametrize("torn", ["", "26.0,26."])
+@pytest.mark.parametrize("until", [25.26, 25.3, 25.6, 26.5, 28.2, 40.0, 58.5])
+def test_a_primaries_csv_that_ends_before_the_run_keeps_it_from_a_pass(
+    tmp_path: Path, until: float, torn: str, stale_until: float | None
+) -> None:
+    script = RunScript(rate=50, stale_until=stale_until, limits=FAILED_OVER, analyzed=False)
+    path = build_run(tmp_path, script)
+    header, *lines = (path / "primaries.csv").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if float(line.split(",")[0]) < until]
+    (path / "primaries.csv").write_text("".join([header, *kept, torn]))
+    impact = analyzed(path)
+    proven = stale_until is not None and until > 28.1  # that there were two is in what is left
+    assert impact["verdict"] == ("fail" if proven else "inconclusive")
+    (promoted,) = [slo for slo in impact["slos"] if slo["name"] == "promoted_time"]
+    assert promoted["met"] is (True if until > 28.1 else None)
+    assert "never at worst: no look shows" in promoted["detail"] or promoted["met"]
+
+
+@pytest.mark.parametrize(("killed", "word"), [("n1", "fail"), ("n2", "inconclusive")])
+def test_a_silent_primary_fails_no_limit_unless_it_was_stopped(
+    tmp_path: Path, killed: str, word: str
+) -> None:
+    script = RunScript(rate=50, promoted_at=None, limits=FAILED_OVER, analyzed=False)
+    path = build_run(tmp_path, script)
+    text = (path / "primaries.csv").read_text()
+    (path / "primaries.csv").write_text(text.replace(",n1,0,", ",n1,-1,"))
+    events = (path / "events.ndjson").read_text().splitlines(keepends=True)
+    kept = "".join(line for line in events if "start_node" not in line or '"break"' in line)
+    (path / "events.ndjson").write_text(kept.replace('"node": "n1"', f'"node": "{killed}"'))
+    assert analyzed(path)["verdict"] == word
+
+
+def test_a_primaries_csv_that_is_whole_is_judged(tmp_path: Path) -> None:
+    path = build_run(tmp_path, RunScript(rate=50, limits=FAILED_OVER))
+    assert impact_of(path)["verdict"] == "pass"
+
+
+@pytest.mark.parametrize(
+    "name", ["errors.csv", "lanes.csv", "generator.csv", "latency.hlog", "primaries.csv"]
+)
 def test_half_a_line_at_the_end_keeps_a_run_from_a_pass(
     tmp_path: Path, healthy: Path, name: str
 ) -> None:
     shutil.copytree(healthy, tmp_path / "run")
     data = (healthy / name).read_bytes()
     (tmp_path / "run" / name).write_bytes(data[:-5])
-    impact = analyze(tmp_path / "run")
+    impact = analyzed(tmp_path / "run")
     assert impact["verdict"] == "inconclusive"
     assert f"{name} ends in the middle of a line" in " ".join(impact["reasons"])
 
@@ -269,7 +340,7 @@ def test_a_ledger_with_a_damaged_line_is_not_known_to_be_clean(
     shutil.copytree(healthy, tmp_path / "run")
     text = (healthy / "ledger.ndjson").read_text()
     (tmp_path / "run" / "ledger.ndjson").write_text(text.replace('"acked": 5', '"acked": "5"', 1))
-    impact = analyze(tmp_path / "run")
+    impact = analyzed(tmp_path / "run")
     assert impact["verdict"] == "inconclusive"
     assert "199 of 200 keys are in the file: it is damaged" in " ".join(impact["reasons"])
 
@@ -298,5 +369,5 @@ def test_the_bucket_in_which_a_load_ended_need_not_be_there(
     path = build_run(tmp_path, RunScript())
     told = json.loads((path / "generator.json").read_text())
     (path / "generator.json").write_text(json.dumps({**told, "end_t": 60 + buckets / 10}))
-    (condition,) = [one for one in analyze(path)["validity"] if one["name"] == "files_whole"]
+    (condition,) = [one for one in analyzed(path)["validity"] if one["name"] == "files_whole"]
     assert condition["ok"] is whole, condition

@@ -6,17 +6,20 @@ from typing import Any
 
 import pytest
 from chaoslib.hypothesis import ensure_hypothesis_tolerance_is_valid, within_tolerance
+from tests.impacts import made
 
 from brownout.judge.measures import answer
 from brownout.judge.slo import place_problems
+from brownout.measure.impact import Impact
 
 LIMIT = {"name": "recovery_time", "scope": "total", "limit": 10, "limit_from": "a file"}
 
 
-def impact(found: float | None, **limit: Any) -> dict[str, Any]:
+def impact(found: float | None, **limit: Any) -> Impact:
     """An impact with one fault, and with a limit on its recovery where one is given."""
     fault: dict[str, Any] = {"recovery_time": found, "scopes": {}}
-    return {"faults": [fault], "slos": [{**LIMIT, **limit}] if limit else []}
+    slos = [{**LIMIT, "value": found, **limit}] if limit else []
+    return made({"faults": [fault], "slos": slos})
 
 
 #: What shipped experiments say of every measure, and what they said before there was `met`.
@@ -47,7 +50,7 @@ def accepts(request: pytest.FixtureRequest) -> Callable[[dict[str, Any]], bool]:
     ids=["met", "broken", "open", "noise", "no limit", "no limit and not seen", "no run"],
 )
 def test_a_probe_is_within_its_limit_unless_the_limit_is_broken_or_open(
-    judged: dict[str, Any] | None, within: bool, accepts: Callable[[dict[str, Any]], bool]
+    judged: Impact | None, within: bool, accepts: Callable[[dict[str, Any]], bool]
 ) -> None:
     assert accepts(answer(judged, True, "recovery_time", "total")) is within
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from brownout.base.errors import ConfigurationError
 from brownout.judge import slo
-from brownout.judge.slo import Limit, file_limits, names, parse, resolve, worst
+from brownout.judge.slo import Limit, file_limits, names, parse, resolve
+from brownout.measure.impact import worst_of
 from brownout.measure.measures import find
 
 SOURCE = "mine.yaml"
@@ -169,9 +170,9 @@ def test_a_scenario_without_a_file_has_only_what_was_given() -> None:
 
 
 def test_the_worst_of_several_is_on_the_bad_side() -> None:
-    assert worst("recovery_time", [3.0, 9.0, 5.0]) == 9.0
-    assert worst("availability", [0.9, 0.99]) == 0.9
-    assert worst("time_to_impact", [1.0, 2.0]) == 2.0
+    assert worst_of("recovery_time", [3.0, 9.0, 5.0]) == 9.0
+    assert worst_of("availability", [0.9, 0.99]) == 0.9
+    assert worst_of("time_to_impact", [1.0, 2.0]) == 2.0
 
 
 @given(st.text(max_size=40))

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.impacts import fault_of
 from tests.measure.signals import flat_level
 
 from brownout.judge.slo import Limit
 from brownout.judge.validity import Facts
 from brownout.judge.verdict import Verdict, judge
 from brownout.measure.baseline import Baseline, Check
+from brownout.measure.impact import Fault
 from brownout.measure.settings import MeasureSettings
 from brownout.run.events import Event
 from brownout.run.ledger import Ledger
@@ -40,7 +42,7 @@ GOOD = Facts(
 )  # fmt: skip
 
 
-def fault(**measures: Any) -> dict[str, Any]:
+def fault(**measures: Any) -> Fault:
     known = {
         "name": "kill_node", "effective": 20.3, "until": 60.0, "theta": 0.05, "tps_drop": 1.0,
         "recovery_time": 3.0, "availability": 0.9, "errors": {"late": 3, "no-node": 4},
@@ -50,7 +52,7 @@ def fault(**measures: Any) -> dict[str, Any]:
         "time_above": {"p99_10ms": 3.0}, "errors_after_retry": None,
         "scopes": {"write": {"recovery_time": 4.0, "theta": 0.2, "tps_drop": 1.0}},
     }  # fmt: skip
-    return {**known, **measures}
+    return fault_of({**known, **measures})
 
 
 def reached(name: str, first_yes: float | None, limit_s: float | None = None) -> dict[str, Any]:
@@ -65,7 +67,7 @@ KEPT = Limit("errors", 100, "total", "test")
 
 
 def verdict(
-    facts: Facts = GOOD, *limits: Limit, faults: tuple[dict[str, Any], ...] | None = None
+    facts: Facts = GOOD, *limits: Limit, faults: tuple[Fault, ...] | None = None
 ) -> Verdict:
     """Judge a run by `limits`, or by one that it keeps."""
     return judge([fault()] if faults is None else faults, limits or (KEPT,), facts)
@@ -207,6 +209,17 @@ def test_a_limit_shorter_than_five_operations_take_to_be_offered_is_open(
     assert ("in which 5 operations are offered" in found.slos[0].detail) is (met is None)
 
 
+@pytest.mark.parametrize(("most", "met"), [(0.5, None), (0.6, True), (0.3, None)])
+@pytest.mark.parametrize("measure", ["partial_outage", "client_recovered_time"])
+def test_a_limit_finer_than_what_can_be_seen_is_open(
+    measure: str, most: float, met: bool | None
+) -> None:
+    facts = replace(GOOD, resolutions={(measure, "total"): 0.6, (measure, "write"): 9.0})
+    found = verdict(facts, limit(measure, most), faults=(fault(**{measure: 0.0}),))
+    assert found.slos[0].met is met
+    assert ("shorter than the 0.6 s that an outage" in found.slos[0].detail) is (met is None)
+
+
 def test_with_several_faults_the_worst_counts() -> None:
     faults = (fault(), fault(recovery_time=8.0, availability=0.99), fault(recovery_time=5.0))
     found = verdict(GOOD, limit("recovery_time", 6), limit("availability", 0.95), faults=faults)
@@ -311,6 +324,29 @@ def test_without_a_verified_stream_lost_writes_cannot_be_judged() -> None:
     assert verdict(facts, limit("lost_writes", 0)).word == "inconclusive"
 
 
+@pytest.mark.parametrize(
+    ("value", "word", "detail"),
+    [(6, "pass", ""), (5, "inconclusive", "of 2 writes in doubt nobody can say"), (3, "fail", "")],
+)
+def test_a_limit_on_writes_in_doubt_is_open_between_what_is_known_and_what_may_be(
+    value: float, word: str, detail: str
+) -> None:
+    doubtful = replace(CLEAN, in_doubt=9, in_doubt_applied=4, in_doubt_absent=3)
+    found = verdict(replace(GOOD, ledger=doubtful), limit("in_doubt_applied", value))
+    assert (found.word, found.slos[0].detail) == (word, detail)
+    assert (found.slos[0].value, found.slos[0].best, found.slos[0].worst) == (4, 4, 6)
+
+
+@pytest.mark.parametrize(
+    ("ledger", "detail"),
+    [(NONE, NONE.detail), (UNKNOWN, UNKNOWN.detail), (CLEAN, "the generator did not tell")],
+)
+def test_a_limit_on_writes_in_doubt_says_why_nothing_is_known(ledger: Ledger, detail: str) -> None:
+    found = verdict(replace(GOOD, ledger=ledger), limit("in_doubt_absent", 10))
+    assert (found.word, found.slos[0].value) == ("inconclusive", None)
+    assert found.slos[0].detail == detail
+
+
 def test_without_a_fault_no_limit_can_be_judged() -> None:
     found = verdict(replace(GOOD, events=(WHOLE, BACK)), limit("recovery_time", 10), faults=())
     assert unmet(found) == ["fault_landed", "slos_evaluated"]
@@ -322,7 +358,10 @@ def test_lost_writes_fail_whatever_else_is_wrong() -> None:
         generator_ended=False, lag_p99_ms=None, violations=7,
     )  # fmt: skip
     found = verdict(worst, limit("tps_drop", 0.01), faults=())
-    assert (found.word, found.reasons) == ("fail", ("lost_writes: " + LOST.detail,))
+    assert (found.word, found.reasons) == (
+        "fail",
+        ("lost_writes: " + LOST.detail, "aborted: Ctrl-C"),
+    )
 
 
 def test_corrupt_keys_fail_too() -> None:
@@ -357,8 +396,11 @@ def test_what_an_abort_cut_short_is_not_held_against_the_run(facts: Facts) -> No
         (replace(GOOD, ledger=LOST), "fail"),
     ],
 )
-def test_an_abort_comes_after_all_else_that_is_wrong(facts: Facts, word: str) -> None:
-    assert verdict(replace(facts, events=(WHOLE, KILL, ABORT, BACK))).word == word
+def test_an_abort_comes_after_all_else_that_is_wrong_and_is_always_told(
+    facts: Facts, word: str
+) -> None:
+    found = verdict(replace(facts, events=(WHOLE, KILL, ABORT, BACK)))
+    assert (found.word, found.reasons[-1]) == (word, "aborted: Ctrl-C")
 
 
 @pytest.mark.parametrize(("until", "word"), [(25.0, "aborted"), (30.2, "aborted"), (30.4, "fail")])

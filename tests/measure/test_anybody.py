@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from brownout.base.errors import ConfigurationError
-from brownout.measure import MeasureSettings, ScopeImpact, as_document, series_impact
+from brownout.measure import MeasureSettings, ScopeImpact, series_impact
+from brownout.measure.document import findings_document
+from brownout.measure.ranges import rounded
 
 
 def total(t: Any, ok: Any, offered: Any = None, **more: Any) -> ScopeImpact:
@@ -35,7 +37,7 @@ def test_rows_of_any_width_give_the_same_dip(width_s: float) -> None:
 def test_times_count_from_the_first_row() -> None:
     t, ok, offered = step(0.1)
     found = series_impact(t + 1.7e9, ok, offered, fault_at=1.7e9 + 60.0).faults[0]
-    assert found.episode.effective == pytest.approx(60.0)
+    assert found.effective == pytest.approx(60.0)
     assert found.scopes["total"].course.dips[0].start == pytest.approx(60.0)
 
 
@@ -69,7 +71,7 @@ def test_a_resolution_that_is_asked_for_is_answered() -> None:
 
 def test_the_document_is_plain_data() -> None:
     t, ok, offered = step(1.0)
-    document = as_document(series_impact(t, ok, offered, fault_at=60.0))
+    document = findings_document(rounded(series_impact(t, ok, offered, fault_at=60.0)))
     assert document["faults"][0]["tps_drop"] == 0.4
     assert document["faults"][0]["scopes"]["write"]["tps_drop"] == 0.4
 

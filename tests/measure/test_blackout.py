@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.measure.signals import flat_level, make_signal
+from tests.measure.signals import flat_level, make_series, make_signal
+from tests.measure.views import data_of, view
 
-from brownout.measure.blackout import blackout_of, blackouts_by_lane
+from brownout.measure.blackout import blackout_of, blackouts_by_lane, partial_outage
 from brownout.measure.settings import MeasureSettings
+from brownout.measure.signal import Floats
+from brownout.run.lanes import Lane
 
 SETTINGS = MeasureSettings.default()
 
@@ -45,6 +48,16 @@ def test_a_slow_stream_that_is_refused_for_20_s_has_a_blackout_of_20_s(
     assert found is not None
     assert found.resolution == pytest.approx(1 / rate)
     assert found.longest == pytest.approx(20.0, abs=1 / rate)
+
+
+def test_the_longest_blackout_is_where_nothing_was_served() -> None:
+    ok = [80] * 10 + [0] * 5 + [80] * 5 + [40] + [0] * 10 + [80] * 9
+    found = blackout_of(make_signal(ok, [80] * 40), flat_level(800.0), 0.5, 4.0, SETTINGS)
+    assert found is not None
+    assert found.longest_at == pytest.approx((2.05, 3.1))
+    calm = blackout_of(make_signal([80] * 40, [80] * 40), flat_level(800.0), 0.0, 4.0, SETTINGS)
+    assert calm is not None
+    assert calm.longest_at is None
 
 
 def test_buckets_in_which_nothing_is_offered_neither_end_nor_begin_a_blackout() -> None:
@@ -105,3 +118,120 @@ def test_one_lane_may_be_dark_while_the_others_are_not() -> None:
     }
     found = blackouts_by_lane(lanes, (0.0, 10.0), (12.0, 20.0), SETTINGS)
     assert found == {"n1": pytest.approx(3.0), "n2": 0.0}
+
+
+def lane(ok: list[int]) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """A lane to which 40 operations are offered in every bucket."""
+    counts = np.asarray(ok, np.int64)
+    return {"offered": np.full(len(ok), 40), "ok": counts, "bad": 40 - counts,
+            "pending": np.zeros(len(ok), np.int64)}  # fmt: skip
+
+
+DARK_2_S = [40] * 300 + [0] * 20 + [40] * 80
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "longest"),
+    [
+        (DARK_2_S, [40] * 400, 2.0),
+        ([40] * 400, [40] * 400, 0.0),
+        (DARK_2_S, DARK_2_S, 0.0),  # all of it is a blackout
+        (DARK_2_S, [40] * 295 + [0] * 10 + [40] * 95, 1.5),  # half a second of it is
+        (DARK_2_S, [40] * 310, 1.0),  # of the other nothing is known after that
+    ],
+)
+def test_a_partial_outage_is_a_dark_lane_beside_one_that_is_served(
+    one: list[int], other: list[int], longest: float
+) -> None:
+    lanes = {"a": lane(one), "b": lane(other)}
+    data = data_of(make_series([80] * 400, [80] * 400), SETTINGS, lanes=lanes)
+    assert partial_outage(view(data, 29.0, 40.0), data) == pytest.approx(longest)
+
+
+def partial_of(starts: list[Floats], delay: float = 0.0, closed: bool = False) -> float | None:
+    """The partial outage where lane 0 refuses what starts from 30 to 56 s, in a load of 60 s.
+
+    `starts` are the intended starts by lane; an operation takes up to twice `delay`, at random.
+    """
+    rng = np.random.default_rng(len(starts[0]))
+    lanes, sums = dict[str, Lane](), np.zeros((2, 600), np.int64)
+    for number, begun in enumerate(starts):
+        refused = (number == 0) & (begun >= 30.0) & (begun < 56.0)
+        done = begun + np.where(refused, 0.0, rng.uniform(0.0, 2 * delay, len(begun)))
+        of = [np.floor(t * 10 + 1e-6).astype(int) for t in (begun, done[~refused], done[refused])]
+        offered, ok, bad = (np.bincount(at, minlength=600)[:600] for at in of)
+        lanes[str(number)] = {
+            "offered": offered, "ok": ok, "bad": bad, "pending": np.cumsum(offered - ok - bad),
+        }  # fmt: skip
+        sums += offered, offered - bad
+    series = make_series(sums[0].tolist(), sums[1].tolist(), closed=closed)
+    data = data_of(series, MeasureSettings.lab(), lanes=lanes)
+    return partial_outage(view(data, 30.0, 60.0), data)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.005, 0.02])
+@pytest.mark.parametrize("rate", [20, 40, 60, 80])
+def test_random_keys_do_not_cut_a_partial_outage_to_pieces(rate: int, delay: float) -> None:
+    starts = np.arange(0.0, 60.0, 1 / rate)
+    for seed in range(25):
+        lane_of = np.random.default_rng(seed).integers(0, 2, len(starts))
+        found = partial_of([starts[lane_of == 0], starts[lane_of == 1]], delay)
+        assert found == pytest.approx(26.0, abs=0.5), seed
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.005, 0.02])
+@pytest.mark.parametrize("rates", [(20, 20, 20), (20, 60), (60, 20), (60, 1), (50, 50)])
+def test_random_arrivals_do_not_cut_a_partial_outage_to_pieces(
+    rates: tuple[int, ...], delay: float
+) -> None:
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        starts = [np.sort(rng.uniform(0.0, 60.0, rng.poisson(rate * 60))) for rate in rates]
+        assert partial_of(starts, delay) == pytest.approx(26.0, abs=0.5), seed
+
+
+def test_a_short_stop_of_all_is_no_partial_outage_though_lanes_stop_a_little_apart() -> None:
+    one = lane([40] * 299 + [30, 0, 0, 0, 30] + [40] * 96)
+    other = lane([40] * 299 + [35, 0, 0, 0, 35] + [40] * 96)
+    data = data_of(make_series([80] * 400, [80] * 400), SETTINGS, lanes={"a": one, "b": other})
+    assert partial_outage(view(data, 29.0, 40.0), data) == 0.0
+
+
+@pytest.mark.parametrize(("before", "closed"), [(0, False), (1, False), (1, True), (400, True)])
+def test_lanes_to_which_nothing_comes_while_all_wait_for_another_do_not_serve(
+    before: int, closed: bool
+) -> None:
+    """Lane b had `before` operations in 10 s; while a is paused, nothing comes to it."""
+    operations = np.where((np.arange(400) >= 300) & (np.arange(400) < 320), 0, before // 100)
+    operations[200] += before % 100
+    none = np.zeros(400, np.int64)
+    lanes = {
+        "a": lane(DARK_2_S),
+        "b": {"offered": operations, "ok": operations, "bad": none, "pending": none},
+    }
+    series = make_series([80] * 400, [80] * 400, closed=closed)
+    data = data_of(series, SETTINGS, lanes=lanes)
+    assert partial_outage(view(data, 29.0, 40.0), data) == 0.0
+
+
+def test_without_lanes_a_partial_outage_is_not_measured() -> None:
+    data = data_of(make_series([80] * 400, [80] * 400), SETTINGS)
+    assert partial_outage(view(data, 30.0, 40.0), data) is None
+
+
+def test_a_lane_that_the_driver_left_is_not_out_until_it_is_used_again() -> None:
+    """The driver goes elsewhere half a second after the fault, and comes back much later."""
+    bucket = np.arange(600)
+    away = (bucket >= 305) & (bucket < 500)
+    offered = np.where(away, 0, 6)
+    first = {"offered": offered, "ok": np.where((bucket >= 300) & (bucket < 305), 0, offered)}
+    second = {"offered": np.where(away, 6, 0), "ok": np.where(away, 6, 0)}
+    lanes = {
+        name: {**lane, "bad": lane["offered"] - lane["ok"], "pending": np.zeros_like(bucket)}
+        for name, lane in {"a": first, "b": second}.items()
+    }
+    total = make_series(*((first[n] + second[n]).tolist() for n in ("offered", "ok")))
+    data = data_of(total, MeasureSettings.lab(), lanes=lanes)
+    found = blackouts_by_lane(lanes, (10.0, 30.0), (30.0, 60.0), data.settings)
+    assert found == {"a": pytest.approx(0.5)}
+    assert partial_outage(view(data, 30.0, 60.0), data) == 0.0

@@ -7,6 +7,7 @@ import pytest
 from tests.run_builder import RunScript, build_run
 
 from brownout.judge.analysis import analyze
+from brownout.measure.document import document_of
 from brownout.measure.drops import decay, decay_of
 from brownout.measure.level import drop
 
@@ -41,9 +42,10 @@ def test_decay_is_taken_from_minute_means() -> None:
 
 def test_a_full_outage_of_2_9_s_at_800_a_second_loses_1_9_s_of_operations(tmp_path: Path) -> None:
     script = RunScript(rate=800, fault_at=25.4, outage_s=2.9, deadline_s=1.0)
-    fault = analyze(build_run(tmp_path, script))["faults"][0]
+    (fault,) = document_of(analyze(build_run(tmp_path, script)))["faults"]
     assert fault["lost_operations"] == pytest.approx(1520, abs=10)
     assert fault["lost_seconds"] == pytest.approx(1.9, abs=0.02)
+    assert fault["budget_share"] == pytest.approx(1520 / 1_036_800, abs=1e-5)
     assert fault["tps_drop"] == 1.0
     assert fault["blackout"] == pytest.approx(2.9, abs=0.01)
     assert fault["recovery_time"] == pytest.approx(2.9, abs=0.11)

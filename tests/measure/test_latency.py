@@ -7,6 +7,7 @@ import pytest
 from tests.run_builder import RunScript, build_run
 
 from brownout.judge.analysis import analyze
+from brownout.measure.document import document_of
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +17,7 @@ def outage(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
              "limit_from": "test", "why": ""}  # fmt: skip
     script = RunScript(rate=400, fault_at=25.0, outage_s=3.0, limits=(limit,))
     path: Path = build_run(tmp_path_factory.mktemp("runs"), script)
-    return analyze(path)
+    return document_of(analyze(path))
 
 
 def test_each_phase_has_its_own_operations(outage: dict[str, Any]) -> None:

@@ -4,8 +4,6 @@ The properties: the worst case is never better than the best; and however each m
 would have ended, what is measured then lies between the two.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -14,9 +12,9 @@ from hypothesis import strategies as st
 
 from brownout.measure.assess import assess
 from brownout.measure.data import RunData, Stream
-from brownout.measure.document import as_document
-from brownout.measure.measures import MEASURES
-from brownout.measure.reading import NEVER, is_at_least, of_fault
+from brownout.measure.impact import NEVER, Fault
+from brownout.measure.measures import MEASURES, is_at_least
+from brownout.measure.ranges import rounded
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.signal import signal_of
 from brownout.run.events import Event
@@ -44,18 +42,17 @@ def run_of(offered: Counts, failed: Counts, missed: Counts) -> RunData:
     return RunData(series, [broken], [Stream("app")], LAB, end=LENGTH / 10)
 
 
-def measured(data: RunData) -> dict[str, Any]:
-    (fault,) = as_document(assess(data))["faults"]
-    return dict(fault)
+def measured(data: RunData) -> Fault:
+    (fault,) = assess(data).faults
+    return rounded(fault)
 
 
-def ends(fault: dict[str, Any], name: str, scope: str) -> tuple[float, float]:
+def ends(fault: Fault, name: str, scope: str) -> tuple[float, float]:
     """Return the best and the worst of a measure, as numbers."""
-    part = fault if scope == "total" else fault["scopes"][scope]
-    if name in part["ranges"]:
-        best, worst = (NEVER if end is None else end for end in part["ranges"][name])
+    if (found := fault.range(name, scope)) is not None:
+        best, worst = (NEVER if end is None else end for end in found)
         return best, worst
-    value = of_fault(fault, name, scope)
+    value = fault.value(name, scope)
     assert value is not None
     return value, value
 
@@ -67,9 +64,8 @@ def never_stood_still(data: RunData) -> bool:
     return bool((best.served == born.total("total", "ok", "missed")).all())
 
 
-def known(fault: dict[str, Any], name: str, scope: str) -> bool:
-    part = fault if scope == "total" else fault["scopes"][scope]
-    return name in part["ranges"] or of_fault(fault, name, scope) is not None
+def known(fault: Fault, name: str, scope: str) -> bool:
+    return fault.range(name, scope) is not None or fault.value(name, scope) is not None
 
 
 @st.composite
@@ -148,8 +144,9 @@ def test_where_nothing_was_missed_both_cases_are_the_same_number(
 ) -> None:
     offered, failed, missed, _ = load
     fault = measured(run_of(offered, failed, missed * 0))
-    waited = {name for name in ("recovery_time", "settled_time") if fault[name] is None}
-    assert set(fault["ranges"]) <= waited
+    waits = ("recovery_time", "settled_time", "client_recovered_time")
+    waited = {name for name in waits if fault.number(name) is None}
+    assert set(fault.scopes["total"].ranges) <= waited
 
 
 def test_a_recovery_that_nobody_observed_was_no_sooner_than_the_last_failure() -> None:
@@ -157,8 +154,11 @@ def test_a_recovery_that_nobody_observed_was_no_sooner_than_the_last_failure() -
     failed = np.zeros_like(offered)
     failed[220:370] = 40  # until 37 s; the load ends at 40 s, and a hold takes 5 s
     fault = measured(run_of(offered, failed, failed * 0))
-    assert fault["recovery_time"] is None
-    assert fault["ranges"]["recovery_time"] == [pytest.approx(15.0), None]
+    assert fault.number("recovery_time") is None
+    found = fault.range("recovery_time")
+    assert found is not None
+    assert found[0] == pytest.approx(15.0)
+    assert found[1] is None
 
 
 def test_an_unsteady_throughput_leaves_what_is_made_of_it_unmeasured() -> None:
@@ -171,6 +171,6 @@ def test_an_unsteady_throughput_leaves_what_is_made_of_it_unmeasured() -> None:
     base = assess(data).baseline
     assert [test.name for test in base.tests if not test.ok] == ["halves", "variation"]
     assert (base.ok, base.stable, base.failed) == (False, True, ())
-    assert (fault["tps_drop"], fault["mean_drop"], fault["tps_drop_100ms"]) == (None, None, None)
-    assert fault["blackout"] == pytest.approx(2.0)
-    assert fault["recovery_time"] == pytest.approx(3.0)
+    assert [fault.number(m) for m in ("tps_drop", "mean_drop", "tps_drop_100ms")] == [None] * 3
+    assert fault.number("blackout") == pytest.approx(2.0)
+    assert fault.number("recovery_time") == pytest.approx(3.0)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from tests.impacts import made
+
 from brownout.measure.subject import differences, subject_of
 
 
@@ -13,7 +15,7 @@ def run(version: str = "1.0", **settings: Any) -> dict[str, Any]:
 
 
 def unlike(one: dict[str, Any], other: dict[str, Any]) -> list[tuple[str, Any, Any]]:
-    return differences(subject_of(one), subject_of(other))
+    return differences(subject_of(made(one)), subject_of(made(other)))
 
 
 def test_every_setting_of_the_load_counts_under_its_path() -> None:

@@ -1,11 +1,11 @@
 """What one fault was measured to be, out of a run's documents: plain values for judging."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from brownout.calibration.layout import Placed
 from brownout.calibration.running import Driven
+from brownout.measure.impact import Fault
+from brownout.run.ledger import Ledger
 
 __all__ = ["Found", "found_of"]
 
@@ -24,8 +24,8 @@ class Found:
     base: tuple[float, float]
     end: float
     theta: float
-    fault: Mapping[str, Any]
-    ledger: Mapping[str, Any]
+    fault: Fault
+    ledger: Ledger
     dips: Dips
     throughput_dips: Dips
     stall_s: float
@@ -33,24 +33,23 @@ class Found:
 
     def value(self, name: str) -> float | None:
         """Return a measure of the fault by its name in impact.json."""
-        value = self.fault[name]
-        return None if value is None else float(value)
+        return self.fault.number(name)
 
 
 def found_of(driven: Driven, placed: Placed) -> Found:
     """Return what was measured of one scenario of a run."""
     number = driven.plan.placed.index(placed)
-    fault = driven.impact["faults"][number]
+    fault = driven.impact.faults[number]
     blind = driven.by_throughput.faults[number].scopes["total"]
-    base = driven.impact["baseline"]
+    base = driven.impact.baseline
     return Found(
-        base=(float(base["start"]), float(base["end"])),
-        end=float(fault["end"]),
+        base=(base.start, base.end),
+        end=fault.until if fault.end is None else fault.end,
         theta=blind.drops.theta,
         fault=fault,
-        ledger=driven.impact["ledger"],
-        dips=[(start, end) for start, end in fault["dips"]],
+        ledger=driven.impact.ledger,
+        dips=[(dip.start, dip.end) for dip in fault.scopes["total"].course.dips],
         throughput_dips=[(dip.start, dip.end) for dip in blind.course.dips],
         stall_s=driven.latest(placed.at - 1.0, placed.until),
-        base_stall_s=driven.latest(float(base["start"]), float(base["end"])),
+        base_stall_s=driven.latest(base.start, base.end),
     )

@@ -175,7 +175,7 @@ def _lane_share(case: _Case, figure: str) -> Row:
 
 def _ledger(truth: Callable[[Truth], int], name: str, unit: str) -> Callable[[_Case, str], Row]:
     def row(case: _Case, figure: str) -> Row:
-        state, value = case.found.ledger["state"], float(case.found.ledger[name])
+        state, value = case.found.ledger.state, float(getattr(case.found.ledger, name))
         measured = None if state == "unknown" else value
         return _number(case, figure, unit, float(truth(case.truth)), measured, 0.0)
 

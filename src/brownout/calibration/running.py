@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from brownout.base.binary import find_loadgen, loadgen_version
 from brownout.base.errors import GeneratorError
 from brownout.base.waiting import wait_until
 from brownout.calibration.layout import RunPlan
@@ -16,10 +17,10 @@ from brownout.calibration.scenario import Setup
 from brownout.calibration.truth import Truth, read_truth
 from brownout.judge.analysis import analyze, load_run
 from brownout.load import workload as workloads
-from brownout.load.binary import find_loadgen, loadgen_version
 from brownout.load.generator import Generator
 from brownout.load.workload import Workload
 from brownout.measure import Impact, MeasureSettings, assess
+from brownout.measure.assess import Findings
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 
@@ -37,15 +38,15 @@ Progress = Callable[[float], None]
 class Driven:
     """A run that is over: what was measured, twice, and what the server says it did.
 
-    `impact` is impact.json; `by_throughput` are the same raw files measured as if nothing but
+    `by_throughput` are the same raw files measured as if nothing but
     `ok` was known. `lags` says from which second on the generator was how late at worst, both in
     seconds.
     """
 
     plan: RunPlan
     truth: Truth
-    impact: dict[str, Any]
-    by_throughput: Impact
+    impact: Impact
+    by_throughput: Findings
     lags: tuple[tuple[float, float], ...]
 
     @property
@@ -53,11 +54,11 @@ class Driven:
         """Why the run says nothing about the measures; None where it does."""
         wanted = ["generator_finished", "identities_exact"]
         # A ledger is as good from a late generator.
-        said = list(self.impact["remarks"]) if self.plan.setup.baseline else []
+        said = list(self.impact.remarks) if self.plan.setup.baseline else []
         if self.plan.setup.baseline:
             wanted.append("generator_not_starved")
-        bad = [c for c in self.impact["validity"] if c["name"] in wanted and c["ok"] is not True]
-        return "; ".join([*said, *(f"{c['name']}: {c['detail']}" for c in bad)]) or None
+        bad = self.impact.unmet(wanted)
+        return "; ".join([*said, *(f"{c.name}: {c.detail}" for c in bad)]) or None
 
     def latest(self, start: float, end: float) -> float:
         """Return how late the generator was at worst between two times, in seconds."""

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from rich.table import Table
-
 from brownout.calibration.judging import Row, Value
 from brownout.measure.measures import label
+from brownout.show.report.grid import Grid, columns
 
-__all__ = ["HEAD", "as_cells", "markdown", "notes", "rich_table", "summary"]
+__all__ = ["as_cells", "grid", "markdown", "notes", "summary"]
 
-HEAD = ("scenario", "figure", "truth", "measured", "error", "wanted", "")
+HEAD = "scenario | figure | truth:n | measured:n | error:n | wanted:n | within"
 #: What is compared beside the measures.
 WORDS = {
     "drop": "drop, 1 s mean",
@@ -22,7 +21,6 @@ WORDS = {
     "late_keys": "keys overwritten late",
 }
 STATES = {"within": "yes", "out": "OUT", "untold": "not claimed", "unmeasured": "NOT MEASURED"}
-_STYLES = {"within": "green", "out": "bold red", "untold": "dim", "unmeasured": "bold yellow"}
 _NONE = "–"
 
 
@@ -30,22 +28,15 @@ def _words(figure: str) -> str:
     return WORDS.get(figure) or label(figure)
 
 
-def rich_table(rows: Sequence[Row], title: str) -> Table:
-    """Return the table for a terminal."""
-    table = Table(title=title, title_justify="left")
-    for name in HEAD:
-        table.add_column(name, overflow="fold")
-    for cells, row in zip(as_cells(rows), rows, strict=True):
-        table.add_row(*cells[:-1], f"[{_STYLES[row.state]}]{cells[-1]}[/]")
-    return table
+def grid(rows: Sequence[Row], title: str = "") -> Grid:
+    """Return the rows as a table."""
+    return Grid(title, columns(HEAD), as_cells(rows))
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Return the table in Markdown."""
-    lines = ["| " + " | ".join((*HEAD[:-1], "within")) + " |", "|---|---|--:|--:|--:|--:|---|"]
-    lines += ["| " + " | ".join(cells) + " |" for cells in as_cells(rows)]
+    """Return the table in Markdown, and why a figure is not as wanted."""
     said = [f"* {note}" for note in notes(rows)]
-    return "\n".join([*lines, *(["", *said] if said else [])])
+    return "\n".join([grid(rows).markdown(), *(["", *said] if said else [])])
 
 
 def as_cells(rows: Sequence[Row]) -> list[tuple[str, ...]]:

@@ -120,10 +120,16 @@ def read_truth(path: Path) -> Truth:
 
 
 def _loss(effect: Mapping[str, Any]) -> Loss:
-    """A share is what was hit of what was seen; a freeze decides on no single operation."""
+    """A share is what was hit of what was seen; a freeze decides on no single operation.
+
+    A freeze is over when all that it held back is answered, which takes the server a moment.
+    """
     seen, start = int(effect["seen"]), float(effect["at"])
     share = int(effect["hit"]) / seen if seen else 1.0
-    return Loss(start, start + float(effect["for"]), share)
+    end = start + float(effect["for"])
+    if effect["effect"] == "freeze":
+        end = max(end, float(effect.get("ended_t", end)))
+    return Loss(start, end, share)
 
 
 def _padded(ticks: list[int], length: int) -> Floats:

@@ -1,6 +1,7 @@
 """From the raw files of a run to `ledger.json` and `impact.json`: `brownout analyze RUN`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +12,29 @@ from brownout.judge.slo import Limit
 from brownout.judge.torn import torn_files
 from brownout.judge.validity import Facts
 from brownout.judge.verdict import judge
-from brownout.measure import canary
-from brownout.measure.assess import Impact, assess
+from brownout.measure.assess import Findings, assess
+from brownout.measure.canary import canary_of
 from brownout.measure.data import ErrorRow, RunData, Stream
-from brownout.measure.document import as_document, rounded
+from brownout.measure.document import write_impact
+from brownout.measure.driver import Driver, driver_of
+from brownout.measure.impact import Impact, Load
 from brownout.measure.measures import time_above_of
+from brownout.measure.ranges import rounded
+from brownout.measure.resolution import resolutions
 from brownout.measure.settings import MeasureSettings
 from brownout.run.balance import read_balance
 from brownout.run.canary import CanaryRecord, read_canary
-from brownout.run.csvfile import read_rows
+from brownout.run.csvfile import ERRORS, GENERATOR, read_rows
 from brownout.run.directory import SCHEMA_VERSION, RunDirectory
 from brownout.run.events import Event, read_events
 from brownout.run.lanes import read_lanes
 from brownout.run.latency import read_hlog
 from brownout.run.ledger import Ledger, classify
 from brownout.run.ledger_lines import read_ledger_lines
-from brownout.run.metadata import digest_of, read_json, write_json
+from brownout.run.metadata import read_json, write_json
 from brownout.run.parts.apart import apart_of
-from brownout.run.parts.merge import ERRORS, GENERATOR, facts_of, merge
+from brownout.run.parts.merge import merge
+from brownout.run.primaries import read_primaries
 from brownout.run.series import Series, identity_violations, read_series
 from brownout.run.shape import check_generator, check_record
 from brownout.run.table import BUCKETS_PER_S, bucket_of
@@ -37,12 +43,9 @@ __all__ = ["analyze", "load_run"]
 
 Document = Mapping[str, Any]
 
-#: What ledger.json says of single keys.
-_NAMED = ("examples", "refused")
 
-
-def analyze(path: Path | str) -> dict[str, Any]:
-    """Make the derived files of the run at `path`; return the impact document."""
+def analyze(path: Path | str) -> Impact:
+    """Make the derived files of the run at `path`; return the impact."""
     directory = RunDirectory.open(path)
     record = directory.read_metadata()
     check_record(record)
@@ -51,14 +54,13 @@ def analyze(path: Path | str) -> dict[str, Any]:
     check_generator(generator)
     data = load_run(directory, record)
     ledger = _ledger(directory, data, generator)
-    impact = assess(data)
-    facts = _facts(directory, data, generator, impact, ledger)
+    found = assess(data)
+    facts = _facts(directory, data, generator, found, ledger)
     beside = read_canary(directory.canary, directory.canary_calls)
-    document = _document(record, data, impact, ledger, facts, beside)
+    impact = _impact(record, data, found, ledger, facts, beside, driver_of(generator))
     write_json(directory.ledger, {"schema_version": SCHEMA_VERSION, **ledger.as_dict()})
-    document["digest"] = digest_of(document)
-    write_json(directory.impact, document)
-    return document
+    write_impact(directory, impact)
+    return impact
 
 
 def load_run(directory: RunDirectory, record: Document) -> RunData:
@@ -79,6 +81,7 @@ def load_run(directory: RunDirectory, record: Document) -> RunData:
         lanes=read_lanes(directory.lanes),
         latency=read_hlog(directory.latency),
         balance=read_balance(directory.balance),
+        primaries=read_primaries(directory.primaries),
         managed=bool((record.get("cluster") or {}).get("managed")),
         time_above=[each for each in wanted if each is not None],
     )
@@ -124,13 +127,13 @@ def _ledger(directory: RunDirectory, data: RunData, generator: Document) -> Ledg
 
 
 def _facts(
-    directory: RunDirectory, data: RunData, generator: Document, impact: Impact, ledger: Ledger
+    directory: RunDirectory, data: RunData, generator: Document, found: Findings, ledger: Ledger
 ) -> Facts:
     done = data.series.completion
     reported = int(generator.get("identity_violations") or 0)
     return Facts(
         events=data.events,
-        baseline=impact.baseline,
+        baseline=found.baseline,
         ledger=ledger,
         settings=data.settings,
         generator_ended=generator.get("ended") is True,
@@ -140,7 +143,8 @@ def _facts(
         violations=identity_violations(data.series) + reported,
         deadline_s=min((stream.deadline_s for stream in data.streams), default=1.0),
         torn=torn_files(directory, data, generator),
-        apart=apart_of(facts_of(directory.path)),
+        apart=apart_of(generator),
+        resolutions=resolutions(data, found.baseline.level),
     )
 
 
@@ -152,54 +156,58 @@ def _lag(directory: RunDirectory, generator: Document) -> float | None:
     return float(np.percentile(rows, 99)) if rows else None
 
 
-def _document(
+def _impact(
     record: Document,
     data: RunData,
-    impact: Impact,
+    found: Findings,
     ledger: Ledger,
     facts: Facts,
     beside: CanaryRecord | None,
-) -> dict[str, Any]:
-    """Put impact.json together; what a canary saw is in it where there was one."""
-    made = as_document(impact)
-    limits = [Limit(**limit) for limit in record.get("limits") or []]
+    driver: Driver | None,
+) -> Impact:
+    """Put the impact together; what a canary saw is in it where there was one."""
+    faults = rounded(found.faults)
+    verdict = rounded(judge(faults, [Limit(**each) for each in record.get("limits") or []], facts))
     cluster = dict(record.get("cluster") or {})
     deadlines = {stream.name: stream.deadline_s for stream in data.streams}
-    level = impact.baseline.level
-    window = (level.start, level.end)
-    seen = canary.as_document(beside, window, made["faults"]) if beside else None
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "run_id": record.get("run_id"),
-        **rounded(judge(made["faults"], limits, facts).as_dict()),
-        "stand_in": bool(cluster.get("stand_in")),
-        "seed": record.get("seed"),
-        "cluster": cluster,
-        "experiment": dict(record.get("experiment") or {}),
-        "workload": dict(record.get("workload") or {}),
-        "deadline_s": max(deadlines.values(), default=None),
-        "deadlines_s": deadlines,
-        "baseline": made["baseline"],
-        "faults": made["faults"],
-        "shams": made["shams"],
-        "ledger": {name: v for name, v in ledger.as_dict().items() if name not in _NAMED},
-        "load": rounded(_load(data, impact, facts)),
-        **({"canary": rounded(seen)} if seen else {}),
-        "settings": data.settings.as_dict(),
-        "versions": dict(record.get("versions") or {}),
-    }
+    level = found.baseline.level
+    spans = [(f.effective, f.end) for f in faults if f.effective is not None and f.end is not None]
+    seen = canary_of(beside, (level.start, level.end), spans) if beside else None
+    return Impact(
+        run_id=record.get("run_id"),
+        verdict=verdict.word,
+        reasons=verdict.reasons,
+        remarks=verdict.remarks,
+        validity=verdict.validity,
+        slos=verdict.slos,
+        stand_in=bool(cluster.get("stand_in")),
+        seed=record.get("seed"),
+        cluster=cluster,
+        experiment=dict(record.get("experiment") or {}),
+        workload=dict(record.get("workload") or {}),
+        deadline_s=max(deadlines.values(), default=None),
+        deadlines_s=deadlines,
+        baseline=rounded(found.baseline.figures()),
+        faults=faults,
+        shams=rounded(found.shams),
+        ledger=replace(ledger, examples=(), refused=()),
+        load=rounded(_load(data, found, facts)),
+        driver=driver,
+        canary=rounded(seen),
+        settings=data.settings.as_dict(),
+        versions=dict(record.get("versions") or {}),
+    )
 
 
-def _load(data: RunData, impact: Impact, facts: Facts) -> dict[str, Any]:
-    """Return what was driven at the cluster, and how well the generator kept to it."""
+def _load(data: RunData, found: Findings, facts: Facts) -> Load:
     loops = {"closed" if stream.closed else "open" for stream in data.streams}
-    return {
-        "loop": loops.pop() if len(loops) == 1 else "mixed",
-        "rate": sum(stream.rate for stream in data.streams),
-        "duration_s": data.end,
-        "offered": facts.offered,
-        "ok": int(data.series.completion.total("total", "ok").sum()),
-        "achieved_ratio": impact.baseline.test("delivered").value,
-        "missed": facts.missed,
-        "lag_p99_ms": facts.lag_p99_ms,
-    }
+    return Load(
+        loop=loops.pop() if len(loops) == 1 else "mixed",
+        rate=sum(stream.rate for stream in data.streams),
+        duration_s=data.end,
+        offered=facts.offered,
+        ok=int(data.series.completion.total("total", "ok").sum()),
+        achieved_ratio=found.baseline.test("delivered").value,
+        missed=facts.missed,
+        lag_p99_ms=facts.lag_p99_ms,
+    )

@@ -20,7 +20,7 @@ import yaml
 from brownout.base.errors import ConfigurationError
 from brownout.base.settings_file import load_yaml
 from brownout.judge.slo_checks import item_problems, kind_of, value_problems
-from brownout.measure.measures import AT_LEAST, UNITS, find
+from brownout.measure.measures import UNITS, find
 
 __all__ = [
     "ENVIRONMENT_PREFIX",
@@ -31,7 +31,6 @@ __all__ = [
     "place_problems",
     "resolve",
     "scenarios",
-    "worst",
 ]
 
 ENVIRONMENT_PREFIX = "BROWNOUT_LIMIT_"
@@ -152,12 +151,6 @@ def parse(text: str, source: str) -> list[Limit]:
     if problems:
         raise ConfigurationError(problems)
     return limits
-
-
-def worst(measure: str, values: Sequence[float]) -> float:
-    """Return the worst of several values of a measure, of which there is at least one."""
-    found = find(measure)
-    return min(values) if found and found.direction == AT_LEAST else max(values)
 
 
 def place_problems(measure: str, scope: str, streams: Iterable[str]) -> list[str]:

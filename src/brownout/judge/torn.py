@@ -10,7 +10,6 @@ from brownout.measure.data import RunData
 from brownout.run.directory import RunDirectory
 from brownout.run.latency import LatencyLog, read_hlog
 from brownout.run.metadata import read_json
-from brownout.run.parts.merge import facts_of
 from brownout.run.parts.paths import part_directories
 from brownout.run.series import Series, read_series
 from brownout.run.table import BUCKETS_PER_S, Table, bucket_of
@@ -32,12 +31,12 @@ def torn_files(directory: RunDirectory, data: RunData, generator: Mapping[str, A
     torn = [*_broken_lines(directory), *_short(data.series, data.latency, _end(generator))]
     if not any(event.type == "phase" and event.name == "load_stopped" for event in data.events):
         torn.append("events.ndjson does not say that the load was stopped")
-    return [*torn, *_of_parts(directory.path)]
+    return [*torn, *_of_parts(directory.path, len(generator.get("parts") or (generator,)))]
 
 
-def _of_parts(run: Path) -> Iterator[str]:
+def _of_parts(run: Path, generators: int) -> Iterator[str]:
     """Look at the files of each of several generators."""
-    for path in part_directories(run, facts_of(run).get("of", 1)):
+    for path in part_directories(run, generators):
         if path != run:
             part, place = RunDirectory(path), path.relative_to(run)
             series, latency = read_series(path), read_hlog(part.latency)
@@ -55,6 +54,7 @@ def _broken_lines(directory: RunDirectory) -> Iterator[str]:
     for path in (
         directory.series, directory.outcomes, directory.errors, directory.lanes,
         directory.latency, directory.generator_series, directory.events, directory.ledger_lines,
+        directory.primaries,
     ):  # fmt: skip
         if path.is_file() and not _ends_with_newline(path):
             yield f"{path.name} ends in the middle of a line"

@@ -1,28 +1,20 @@
 """May a run be judged at all? Each condition by name, with what was found."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from brownout.measure.baseline import Baseline
 from brownout.measure.episodes import has_landed
+from brownout.measure.impact import Condition
 from brownout.measure.settings import MeasureSettings
 from brownout.run.events import Event
 from brownout.run.ledger import Ledger
 from brownout.run.parts.apart import Apart
 
-__all__ = ["STARVED", "Condition", "Facts", "conditions", "starved"]
+__all__ = ["STARVED", "Facts", "conditions", "starved"]
 
 #: The condition that fails by our own doing: it is named before all others.
 STARVED = "generator_not_starved"
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One condition; `ok` is None where the run was aborted before it could be told."""
-
-    name: str
-    ok: bool | None
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +24,8 @@ class Facts:
     `lag_p99_ms` is how late the generator sent, None where it never said; `violations` counts
     rows of its files whose sums do not agree; `deadline_s` is its streams' shortest; `torn` says
     of each file that is not whole what it lacks; `apart` is how well several generators kept
-    together, None where one was alone.
+    together, None where one was alone; `resolutions` are the shortest limits that can be judged, in
+    seconds, by measure and scope.
     """
 
     events: Sequence[Event]
@@ -47,6 +40,7 @@ class Facts:
     deadline_s: float = 1.0
     torn: Sequence[str] = ()
     apart: Apart | None = None
+    resolutions: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     @property
     def abort(self) -> str | None:

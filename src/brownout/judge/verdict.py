@@ -11,20 +11,18 @@ otherwise. The cases differ by what the generator missed and by what nobody look
 enough to see.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from brownout.judge.slo import Limit, worst
-from brownout.judge.validity import STARVED, Condition, Facts, conditions, starved
+from brownout.judge.slo import Limit
+from brownout.judge.validity import STARVED, Facts, conditions, starved
 from brownout.measure.baseline import OF_THROUGHPUT
+from brownout.measure.impact import NEVER, Condition, Fault, Judged, worst_of
 from brownout.measure.measures import AT_LEAST, find
-from brownout.measure.reading import NEVER, plain
 from brownout.run.ledger import Ledger
 
-__all__ = ["Judged", "Verdict", "judge"]
+__all__ = ["Verdict", "judge"]
 
-Document = Mapping[str, Any]
 #: A limit on a blackout says nothing below the time in which so many operations are offered.
 _LEAST_OPERATIONS = 5
 #: The milestones that a database owes; that it noticed the fault is no promise of its.
@@ -32,27 +30,6 @@ _OWED = {
     "rejoined": "did not have all its members back",
     "redundant": "was not redundant again",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A limit and what was measured; `met` is None where it is open.
-
-    `best` and `worst` are what it may have been at best and at worst, the same where nothing is
-    open about it. None is never, or not known.
-    """
-
-    name: str
-    scope: str
-    value: float | None
-    best: float | None
-    worst: float | None
-    limit: float
-    direction: str
-    limit_from: str
-    met: bool | None
-    detail: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +45,9 @@ class Verdict:
     slos: tuple[Judged, ...]
     remarks: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the verdict as the fields of impact.json."""
-        return {
-            "verdict": self.word,
-            "reasons": list(self.reasons),
-            "remarks": list(self.remarks),
-            "validity": [asdict(condition) for condition in self.validity],
-            "slos": [asdict(judged) for judged in self.slos],
-        }
 
-
-def judge(faults: Sequence[Document], limits: Sequence[Limit], facts: Facts) -> Verdict:
-    """Judge a run by the `faults` of its impact document, its limits and what else is known."""
+def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Verdict:
+    """Judge a run by its faults, its limits and what else is known."""
     judged = tuple(_judge(limit, faults, facts) for limit in limits)
     validity = (*conditions(facts), _slos_evaluated(judged, facts))
     failures = [
@@ -91,11 +58,11 @@ def judge(faults: Sequence[Document], limits: Sequence[Limit], facts: Facts) -> 
     # A generator that was starved comes first, since it is our own failure.
     remark = starved(facts)
     remarks = () if remark is None else (remark,)
+    aborted = [] if facts.abort is None else [f"aborted: {facts.abort}"]
     if failures:
-        return Verdict("fail", tuple(failures), validity, judged, remarks)
+        return Verdict("fail", (*failures, *aborted), validity, judged, remarks)
     unmet = sorted((c for c in validity if c.ok is False), key=lambda c: c.name != STARVED)
     reasons = [f"{c.name}: {c.detail}" for c in unmet]
-    aborted = [] if facts.abort is None else [f"aborted: {facts.abort}"]
     if unmet:
         named = remarks if unmet[0].name != STARVED else ()
         return Verdict("inconclusive", (*reasons, *aborted), validity, judged, named)
@@ -108,17 +75,17 @@ def _lost_writes(ledger: Ledger) -> list[str]:
     return [f"lost_writes: {ledger.detail}"] if ledger.state == "lost" else []
 
 
-def _missed_milestones(fault: Document, judged: Sequence[Judged]) -> list[str]:
+def _missed_milestones(fault: Fault, judged: Sequence[Judged]) -> list[str]:
     """Name each milestone of the database that was awaited for its whole limit in vain.
 
     How long we wait by ourselves is no limit where one is set that is longer: that one is open.
     """
     longer = {_waits_for(each.name) for each in judged if each.met is None}
     missed = {}
-    for found in fault["milestones"]:
-        name, limit = found["name"], found["limit_s"]
-        if found["first_yes"] is None and limit is not None and name in _OWED.keys() - longer:
-            missed[name] = f"{fault['name']}: the cluster {_OWED[name]} within {limit:g} s"
+    for found in fault.milestones:
+        name, limit = found.name, found.limit_s
+        if found.first_yes is None and limit is not None and name in _OWED.keys() - longer:
+            missed[name] = f"{fault.name}: the cluster {_OWED[name]} within {limit:g} s"
     return list(missed.values())
 
 
@@ -137,7 +104,7 @@ def _slos_evaluated(judged: Sequence[Judged], facts: Facts) -> Condition:
     return Condition(name, True, f"{len(judged)} limits judged")
 
 
-def _judge(limit: Limit, faults: Sequence[Document], facts: Facts) -> Judged:
+def _judge(limit: Limit, faults: Sequence[Fault], facts: Facts) -> Judged:
     found, met, detail = _evaluate(limit, faults, facts)
     value, best, least = found
     return Judged(
@@ -156,68 +123,86 @@ _UNKNOWN: Found = (None, None, None)
 
 
 def _evaluate(
-    limit: Limit, faults: Sequence[Document], facts: Facts
+    limit: Limit, faults: Sequence[Fault], facts: Facts
 ) -> tuple[Found, bool | None, str]:
     """Return the worst of all faults, whether it is within the limit, and why that is open."""
-    if limit.measure == "lost_writes":
-        lost = facts.ledger.lost_writes
-        return _compared(limit, (lost, lost, lost), "", facts) if lost is not None else (
-            _UNKNOWN, None, facts.ledger.detail
-        )  # fmt: skip
-    measured = [fault for fault in faults if fault["effective"] is not None]
+    measure = find(limit.measure)
+    if measure is not None and measure.of_ledger:
+        return _of_ledger(limit, facts.ledger)
+    measured = [(fault, t) for fault in faults if (t := fault.effective) is not None]
     if not measured:
         return _UNKNOWN, None, "no fault took effect"
-    each = [_found(fault, limit) for fault in measured]
-    for found, fault in zip(each, measured, strict=True):
+    each = [_found(fault, t, limit) for fault, t in measured]
+    for found, (fault, _) in zip(each, measured, strict=True):
         if found[2] is None:
             return _UNKNOWN, None, _unknown(fault, limit, facts)
     found = _worst_of(limit, each)
-    blind = _too_fine(limit, measured)
+    blind = _too_fine(limit, [fault for fault, _ in measured], facts)
     if blind:
         return found, None, blind
-    seen = min(fault["until"] - fault["effective"] for fault in measured)
-    return _compared(limit, found, f"not within the {seen:.1f} s that were observed", facts)
+    seen = min(fault.until - t for fault, t in measured)
+    return _compared(limit, found, seen, facts)
 
 
-def _found(fault: Document, limit: Limit) -> Found:
+def _of_ledger(limit: Limit, ledger: Ledger) -> tuple[Found, bool | None, str]:
+    """Compare what the ledger says of the whole run; what nobody can say leaves a limit open."""
+    bounds = ledger.bounds(limit.measure)
+    if bounds is None:
+        told = ledger.lost_writes is not None
+        return _UNKNOWN, None, "the generator did not tell" if told else ledger.detail
+    least, most = bounds
+    kept = {_keeps(limit, least), _keeps(limit, most)}
+    if len(kept) == 1:
+        return (least, least, most), kept.pop(), ""
+    return (least, least, most), None, f"of {most - least:,} writes in doubt nobody can say"
+
+
+def _found(fault: Fault, effective: float, limit: Limit) -> Found:
     """Return what was measured of one fault, at best and at worst; unknown is None throughout."""
-    part = _scoped(fault, limit.scope) or {}
-    value = plain(fault, limit.measure, limit.scope)
-    if limit.measure in part.get("ranges", {}):
-        best, least = part["ranges"][limit.measure]
-        return value, NEVER if best is None else best, NEVER if least is None else least
+    value = fault.number(limit.measure, limit.scope)
+    ends = fault.range(limit.measure, limit.scope)
+    if ends is not None:
+        best, least = (NEVER if end is None else end for end in ends)
+        return value, best, least
     if value is not None:
         return value, value, value
-    if _longer_than_the_deadline(part, limit.measure):
+    if not fault.never(limit.measure, limit.scope):
+        return _UNKNOWN
+    if not _waits_for(limit.measure):  # longer than the deadline
         return None, NEVER, NEVER
-    awaited = _waits_for(limit.measure)
-    waited = awaited == "service" or any(
-        m["name"] == awaited and m["first_yes"] is None for m in fault["milestones"]
-    )
-    return (None, fault["until"] - fault["effective"], NEVER) if waited else _UNKNOWN
+    return None, fault.until - effective, NEVER
 
 
 def _worst_of(limit: Limit, each: Sequence[Found]) -> Found:
     """Return the worst of several faults; what never came is worse than any number."""
     values, best, least = zip(*each, strict=True)
-    value = None if None in values else worst(limit.measure, values)
-    return value, worst(limit.measure, best), worst(limit.measure, least)
+    name = limit.measure
+    return worst_of(name, values), worst_of(name, best), worst_of(name, least)
 
 
 def _compared(
-    limit: Limit, found: Found, never: str, facts: Facts
+    limit: Limit, found: Found, seen: float, facts: Facts
 ) -> tuple[Found, bool | None, str]:
-    """Say whether the worst case keeps the limit, or even the best case breaks it."""
+    """Say whether the worst case keeps the limit, or even the best case breaks it.
+
+    The load was observed for `seen` seconds after the effect.
+    """
     value, best, least = found
+    measure = find(limit.measure)
+    by_looks = measure is not None and bool(measure.bounds or measure.not_asked)
+    observed = min(seen, best) if by_looks and best is not None else seen
+    never = f"not within the {observed:.1f} s that were observed"
     if least is not None and _keeps(limit, least):
         return found, True, ""
     if best is not None and not _keeps(limit, best):
         if best == NEVER:
             return found, False, "longer than the deadline"
         return found, False, never if value is None else ""
-    if value is None and not facts.missed:
+    if value is None and not facts.missed and not (by_looks and limit.limit < seen):
         return found, None, never
     spread = _spread(limit.measure, best, least)
+    if by_looks:
+        return found, None, f"{spread}: no look shows what decides"
     return found, None, f"{spread}: the load generator missed what decides"
 
 
@@ -225,33 +210,29 @@ def _keeps(limit: Limit, value: float) -> bool:
     return value >= limit.limit if limit.direction == AT_LEAST else value <= limit.limit
 
 
-def _too_fine(limit: Limit, faults: Sequence[Document]) -> str:
+def _too_fine(limit: Limit, faults: Sequence[Fault], facts: Facts) -> str:
     """Say why a limit is finer than what can be seen; empty where it is not."""
-    parts = [_scoped(fault, limit.scope) or {} for fault in faults]
-    noise = max(part.get("theta") or 0.0 for part in parts)
+    parts = [part for fault in faults if (part := fault.scopes.get(limit.scope)) is not None]
+    noise = max((part.drops.theta for part in parts), default=0.0)
     if limit.measure == "tps_drop" and limit.limit < noise:
         return f"the limit {limit.limit:.1%} is below the noise of {noise:.1%}"
-    apart = max(part.get("blackout_resolution_s") or 0.0 for part in parts)
+    apart = max((part.course.blackout_resolution_s or 0.0 for part in parts), default=0.0)
     blackout = limit.measure in ("blackout", "longest_blackout")
     if blackout and limit.limit < _LEAST_OPERATIONS * apart - 1e-9:
         return (
             f"the limit of {limit.limit:g} s is shorter than the {_LEAST_OPERATIONS * apart:.2g} s "
             f"in which {_LEAST_OPERATIONS} operations are offered"
         )
+    shortest = facts.resolutions.get((limit.measure, limit.scope), 0.0)
+    if limit.limit < shortest - 1e-9:
+        return (
+            f"the limit of {limit.limit:g} s is shorter than the {shortest:.3g} s that an outage "
+            "has to last to be seen at this rate"
+        )
     return ""
 
 
-def _scoped(fault: Document, scope: str) -> Document | None:
-    return fault if scope == "total" else fault["scopes"].get(scope)
-
-
-def _longer_than_the_deadline(part: Document, measure: str) -> bool:
-    if not measure.startswith("latency_all."):
-        return False
-    return bool(part.get("latency_all", {}).get(measure.split(".")[1], {}).get("n"))
-
-
-def _unknown(fault: Document, limit: Limit, facts: Facts) -> str:
+def _unknown(fault: Fault, limit: Limit, facts: Facts) -> str:
     """Say why nothing is known of a measure."""
     unsteady = [
         f"{test.name}: {test.detail}"
@@ -263,6 +244,8 @@ def _unknown(fault: Document, limit: Limit, facts: Facts) -> str:
         return f"not measured: throughput was not steady before the fault ({'; '.join(unsteady)})"
     if _waits_for(limit.measure) in _OWED:
         return "nobody looked for it"
+    if measure is not None and measure.not_asked:
+        return f"not measured: {measure.not_asked}"
     return "there is no data"
 
 

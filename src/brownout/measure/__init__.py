@@ -5,22 +5,22 @@ Nothing here reads a file, knows a cluster or asks the time. Start with `assess`
 """
 
 from brownout.measure.anybody import series_impact
-from brownout.measure.assess import Fault, Impact, ScopeImpact, assess
+from brownout.measure.assess import Findings, assess
 from brownout.measure.data import RunData
-from brownout.measure.document import as_document
+from brownout.measure.impact import Fault, Impact, ScopeImpact
 from brownout.measure.measures import Measure
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.view import View
 
 __all__ = [
     "Fault",
+    "Findings",
     "Impact",
     "Measure",
     "MeasureSettings",
     "RunData",
     "ScopeImpact",
     "View",
-    "as_document",
     "assess",
     "series_impact",
 ]

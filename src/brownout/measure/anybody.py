@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from brownout.base.errors import ConfigurationError
-from brownout.measure.assess import Impact, assess
+from brownout.measure.assess import Findings, assess
 from brownout.measure.data import RunData, Stream
 from brownout.measure.settings import MeasureSettings
 from brownout.run.events import Event
@@ -34,8 +34,8 @@ def series_impact(
     *,
     fault_at: float,
     settings: MeasureSettings | None = None,
-) -> Impact:
-    """Return the impact of a fault at `fault_at` on a series of counts.
+) -> Findings:
+    """Return what a fault at `fault_at` did to a series of counts.
 
     `t` is when each row begins, in seconds of any origin, evenly spaced; `ok` how many operations
     of that row were served and `offered` how many were to start in it. Rows finer than 0.1 s are

@@ -3,69 +3,36 @@
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from brownout.measure.baseline import Baseline, check
 from brownout.measure.blackout import blackouts_by_lane
-from brownout.measure.course import Course, course_of
-from brownout.measure.data import RunData
+from brownout.measure.course import course_of
+from brownout.measure.data import RunData, Seen
 from brownout.measure.dips import find_dips
-from brownout.measure.drops import Drops, decay_bounds, drops_of, mean_drop_bounds
+from brownout.measure.drops import decay_bounds, drops_of, mean_drop_bounds
 from brownout.measure.episodes import Episode, episodes, milestone
-from brownout.measure.latency import Latency, latency_of
+from brownout.measure.impact import Act, Fault, Milestone, ScopeImpact
+from brownout.measure.latency import latency_of
 from brownout.measure.level import Level, level_of
-from brownout.measure.losses import Losses, losses_of
+from brownout.measure.losses import losses_of
 from brownout.measure.measures import added
-from brownout.measure.milestones import Milestones, milestones_of, not_before
-from brownout.measure.rebalance import Rebalance, Span, rebalance_of
-from brownout.measure.recovery import recovered_at, recovered_no_sooner
+from brownout.measure.milestones import milestones_of
+from brownout.measure.ranges import least_of, ranges_of
+from brownout.measure.rebalance import Span, rebalance_of
+from brownout.measure.recovery import recovered_at
 from brownout.measure.sham import Sham, shams_of
 from brownout.measure.signal import Case, Signal, signal_of
 from brownout.measure.view import View, view_of
+from brownout.run.events import Event
 
-__all__ = ["Fault", "Impact", "ScopeImpact", "assess"]
+__all__ = ["Findings", "assess"]
 
 logger = logging.getLogger("chaostoolkit")
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeImpact:
-    """Every measure of one episode in one scope, by family.
-
-    `least` is how long what never came took at least, by the name of its measure. `added` holds
-    the measures of other packages.
-    """
-
-    drops: Drops
-    course: Course
-    losses: Losses
-    latency: Latency
-    milestones: Milestones
-    least: Mapping[str, float] = field(default_factory=dict)
-    added: Mapping[str, float | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One episode and what it did: `scopes` has total, read, write and each stream.
-
-    Where nothing is proven to have happened there are no measures, and `end` is None. Where the
-    generator missed operations, `best` is the same fault with each of them served in time, `worst`
-    with each lost, and `bounds` has for each scope what no such case gives, as (least, most).
-    """
-
-    episode: Episode
-    end: float | None
-    scopes: Mapping[str, ScopeImpact]
-    blackout_by_lane: Mapping[str, float]
-    rebalance: Rebalance = field(default_factory=Rebalance)
-    best: "Fault | None" = None
-    worst: "Fault | None" = None
-    bounds: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Impact:
+class Findings:
     """What the faults of one run did to its load, and what was seen where there was none."""
 
     baseline: Baseline
@@ -73,12 +40,13 @@ class Impact:
     shams: tuple[Sham, ...] = ()
 
 
+_CASES: tuple[Case, ...] = ("best", "measured", "worst")
 #: The same load as each case takes what the generator missed, scope by scope.
 Signals = Mapping[str, Signal]
 
 
-def assess(data: RunData) -> Impact:
-    """Measure a run. The same data gives the same impact; nothing is read or written."""
+def assess(data: RunData) -> Findings:
+    """Measure a run. The same data gives the same findings; nothing is read or written."""
     found = episodes(data.events, data.end, data.managed)
     base = check(data.series, baseline_end(data, found), data.settings)
     cases: dict[Case, Signals] = {"measured": _signals(data, "measured")}
@@ -89,7 +57,7 @@ def assess(data: RunData) -> Impact:
         for scope, signal in cases["measured"].items()
     }
     faults = tuple(_fault(data, episode, cases, levels, base) for episode in found)
-    return Impact(base, faults, shams_of(data, cases["measured"]["total"]))
+    return Findings(base, faults, shams_of(data, cases["measured"]["total"]))
 
 
 def baseline_end(data: RunData, found: list[Episode]) -> float:
@@ -98,8 +66,7 @@ def baseline_end(data: RunData, found: list[Episode]) -> float:
 
 
 def _signals(data: RunData, case: Case) -> Signals:
-    deadline_s = max((stream.deadline_s for stream in data.streams), default=1.0)
-    return {s: signal_of(data.series, s, case, deadline_s) for s in data.series.scopes}
+    return {s: signal_of(data.series, s, case, data.deadline_s) for s in data.series.scopes}
 
 
 def _fault(
@@ -110,8 +77,18 @@ def _fault(
     base: Baseline,
 ) -> Fault:
     """Measure one fault in every case, over the same time: as long as the worst has it last."""
+    fault = Fault(
+        name=episode.name,
+        events=tuple(map(_act, episode.events)),
+        milestones=tuple(map(_milestone, episode.milestones)),
+        requested=episode.requested,
+        effective=episode.effective,
+        start=episode.start,
+        end=None,
+        until=episode.until,
+    )
     if episode.effective is None:
-        return Fault(episode, None, {}, {})
+        return fault
     last = cases.get("worst", cases["measured"])
     end = _episode_end(data, episode, episode.effective, last["total"], levels["total"])
     views = {
@@ -121,56 +98,89 @@ def _fault(
         }
         for case, signals in cases.items()
     }
-    made = {case: _measured(data, episode, views[case], base) for case in cases}
-    fault = made["measured"]
-    if "worst" not in made:
-        return fault
-    bounds = {
-        scope: _bounds(views["best"][scope], views["worst"][scope], data.end, base)
-        for scope in fault.scopes
+    made = {c: _measured(replace(fault, end=end), data, episode, views[c], base) for c in cases}
+    total = views["measured"]["total"]
+    before = (total.level.start, total.level.end)
+    lanes = blackouts_by_lane(data.lanes, before, (episode.start, end), data.settings)
+    ranges = {}
+    for scope in views["measured"]:
+        seen = [
+            (made[case], least_of(made[case].scopes[scope].course, views[case][scope], episode))
+            for case in _CASES
+            if case in made
+        ]
+        bounds = {}
+        if "worst" in made:
+            bounds = _bounds(views["best"][scope], views["worst"][scope], data.end, base)
+        ranges[scope] = ranges_of(seen, scope, bounds)
+    scopes = {
+        name: replace(scope, ranges=ranges[name]) for name, scope in made["measured"].scopes.items()
     }
-    return replace(fault, best=made["best"], worst=made["worst"], bounds=bounds)
+    return replace(made["measured"], scopes=scopes, longest_blackout_by_lane=lanes)
 
 
-def _measured(data: RunData, episode: Episode, views: Mapping[str, View], base: Baseline) -> Fault:
+def _measured(
+    fault: Fault, data: RunData, episode: Episode, views: Mapping[str, View], base: Baseline
+) -> Fault:
     """Measure one fault in one case. Without a steady throughput nothing is made of it."""
     total = views["total"]
-    effective, end, settings = total.effective, total.end, data.settings
     scopes = {}
     for scope, view in views.items():
-        drops, course = drops_of(view, data.end), course_of(view)
+        drops = drops_of(view, data.end)
         scopes[scope] = ScopeImpact(
             drops=drops if base.throughput_known else drops.without_throughput(),
-            course=course,
+            course=course_of(view),
             losses=losses_of(view, data),
+            milestones=milestones_of(episode, total.effective),
             latency=latency_of(view, data),
-            milestones=milestones_of(episode, effective),
-            least=_least(view, course) | (not_before(episode, effective)),
             added=_added(scope, view, data, base.throughput_known),
         )
-    before = (total.level.start, total.level.end)
-    lanes = blackouts_by_lane(data.lanes, before, (episode.start, end), settings)
     redundant = milestone(episode, "redundant")
-    span = Span(effective, redundant.first_yes if redundant else None, end, episode.until)
-    moved = rebalance_of(data.balance, total.signal, total.level, span, settings)
+    reached = redundant.first_yes if redundant else None
+    span = Span(total.effective, reached, total.end, episode.until)
+    moved = rebalance_of(data.balance, total.signal, total.level, span, data.settings)
     if not base.throughput_known:
         moved = replace(moved, throughput_while_moving=None, capacity_ratio=None)
-    return Fault(episode, end, scopes, lanes, moved)
+    return replace(fault, scopes=scopes, rebalance=moved)
+
+
+def _act(event: Event) -> Act:
+    return Act(
+        type=event.type,
+        name=event.name,
+        node=event.node,
+        requested=event.requested,
+        effective=event.effective,
+        uncertainty=event.uncertainty,
+        ended=event.ended,
+        evidence=event.evidence,
+        error=event.error,
+    )
+
+
+def _milestone(event: Event) -> Milestone:
+    return Milestone(
+        name=event.name,
+        last_no=event.fields.get("last_no"),
+        first_yes=event.fields.get("first_yes"),
+        limit_s=event.fields.get("limit_s"),
+        revoked=event.is_revoked,
+        evidence=event.evidence,
+    )
 
 
 def _added(
     scope: str, view: View, data: RunData, throughput_known: bool
-) -> dict[str, float | None]:
-    """Return the measures of other packages; one whose function fails is not measured."""
-    found: dict[str, float | None] = {}
+) -> dict[str, float | Seen | None]:
+    """Return the measures with a function of their own; where that fails, they are not measured."""
+    found: dict[str, float | Seen | None] = {}
     for measure in added():
         if measure.of is None or (scope != "total" and not measure.per_scope):
             continue
         value = None
         if throughput_known or not measure.of_throughput:
             try:
-                value = measure.of(view, data)
-                value = None if value is None or not math.isfinite(value) else float(value)
+                value = _usable(measure.of(view, data))
             except Exception as error:  # whatever it raises, the run is judged by all the rest
                 what = f"{type(error).__name__}: {error}"
                 logger.warning("%s is not measured: its function failed: %s", measure.name, what)
@@ -178,19 +188,16 @@ def _added(
     return found
 
 
-def _least(view: View, course: Course) -> dict[str, float]:
-    """Return how long recovery and the last dip took at least, where neither end was seen."""
-    least = {}
-    if course.recovery_time is None:
-        least["recovery_time"] = (
-            recovered_no_sooner(
-                view.signal, view.all_dips, view.level, view.effective, view.until, view.settings
-            )
-            - view.effective
-        )
-    if course.settled_time is None:
-        least["settled_time"] = max(0.0, view.until - view.effective)
-    return least
+def _usable(value: float | Seen | None) -> float | Seen | None:
+    """Return what a measure's function gave as plain numbers; None for what is none."""
+    if isinstance(value, tuple):
+        last_no, first_yes = map(_finite, value)
+        return None if last_no is None else (last_no, first_yes)
+    return _finite(value)
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def _bounds(best: View, worst: View, end: float, base: Baseline) -> dict[str, tuple[float, float]]:

@@ -1,16 +1,16 @@
 """Is the load steady enough to be measured against? Each test by name, with value and limit."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from brownout.measure.bootstrap import Interval
 from brownout.measure.level import Level, level_interval, level_of
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.signal import Floats, Signal, bucket_range, signal_of, sum_of, trailing_rate
 from brownout.run.table import BUCKETS_PER_S, Series, bucket_of
 
-__all__ = ["OF_THROUGHPUT", "Baseline", "Check", "check"]
+__all__ = ["OF_THROUGHPUT", "Baseline", "BaselineFigures", "Check", "check"]
 
 #: The tests that look at T and at nothing else.
 OF_THROUGHPUT = ("drift", "halves", "variation")
@@ -25,6 +25,29 @@ class Check:
     value: float
     limit: float
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineFigures:
+    """What an impact has of a baseline; without tests nothing is known of it."""
+
+    tps: float = 0.0
+    low: float | None = None
+    high: float | None = None
+    stable: bool = False
+    throughput_known: bool = True
+    start: float = 0.0
+    end: float = 0.0
+    sigma: float = 0.0
+    theta: float | None = None
+    theta_100ms: float | None = None
+    detectable_drop: float | None = None
+    tests: tuple[Check, ...] = ()
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of `tps`."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +100,22 @@ class Baseline:
         """Return the test `name`."""
         return next(test for test in self.tests if test.name == name)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the baseline as JSON data, unrounded."""
-        tests = [
-            {"name": t.name, "ok": t.ok, "value": t.value, "limit": t.limit, "detail": t.detail}
-            for t in self.tests
-        ]
-        return {
-            "tps": self.tps,
-            "low": self.low,
-            "high": self.high,
-            "stable": self.stable,
-            "throughput_known": self.throughput_known,
-            "start": self.level.start,
-            "end": self.level.end,
-            "sigma": self.level.sigma,
-            "theta": self.level.theta,
-            "theta_100ms": self.level.theta_bucket,
-            "detectable_drop": self.level.detectable,
-            "tests": tests,
-        }
+    def figures(self) -> BaselineFigures:
+        """Return what an impact has of it."""
+        return BaselineFigures(
+            tps=self.tps,
+            low=self.low,
+            high=self.high,
+            stable=self.stable,
+            throughput_known=self.throughput_known,
+            start=self.level.start,
+            end=self.level.end,
+            sigma=self.level.sigma,
+            theta=self.level.theta,
+            theta_100ms=self.level.theta_bucket,
+            detectable_drop=self.level.detectable,
+            tests=self.tests,
+        )
 
 
 def check(

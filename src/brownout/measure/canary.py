@@ -7,7 +7,9 @@ total, read, write   each: operations, ok, failed, unfinished, errors, the longe
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from brownout.base.errors import ConfigurationError
 from brownout.run.canary import UNFINISHED, Call, CanaryRecord
 
-__all__ = ["FIGURES", "SCOPES", "as_document", "canary_answer", "figures"]
+__all__ = ["FIGURES", "SCOPES", "Canary", "Figures", "canary_answer", "canary_of", "figures"]
 
 SCOPES = ("total", "read", "write")
 #: What a probe may ask for, with its unit.
@@ -32,37 +34,85 @@ FIGURES = {
 }
 
 Window = tuple[float, float]
+#: What is kept of what a canary says of itself, in the order of `Canary`.
+_KEPT = ("client", "version", "rate", "threads", "policies", "lag_max_ms")
 
 
-def as_document(
-    record: CanaryRecord, before: Window, faults: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return `canary` of impact.json; `before` is the baseline, `faults` are those of
-    impact.json.
+@dataclass(frozen=True, slots=True)
+class Percentiles:
+    """Response times of `n` successes, in µs."""
+
+    n: int = 0
+    p50_us: float | None = None
+    p99_us: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What some calls came to; `errors` by the client's own name, the percentiles of successes."""
+
+    operations: int
+    ok: int
+    failed: int
+    unfinished: int
+    errors: Mapping[str, int]
+    longest_without_success_s: float | None
+    slowest_s: float | None
+    first_failure_t: float | None
+    last_failure_t: float | None
+    before: Percentiles
+    during: Percentiles
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """What a run's canary saw. Without figures it is not measured, and `detail` says why."""
+
+    state: str
+    detail: str = ""
+    client: str | None = None
+    version: str | None = None
+    rate: float | None = None
+    threads: int | None = None
+    policies: Mapping[str, Any] | None = None
+    lag_max_ms: float | None = None
+    began_t: float | None = None
+    ended_t: float | None = None
+    total: Figures | None = None
+    read: Figures | None = None
+    write: Figures | None = None
+
+    @property
+    def scopes(self) -> dict[str, Figures]:
+        """The figures by `SCOPES`; none of a canary that is not measured."""
+        found = zip(SCOPES, (self.total, self.read, self.write), strict=True)
+        return {scope: figures for scope, figures in found if figures is not None}
+
+
+def canary_of(
+    record: CanaryRecord, before: Window, faults: Sequence[tuple[float, float]]
+) -> Canary:
+    """Return what a canary saw; `before` is the baseline, `faults` are each fault's effect and end.
 
     A canary that died has no figures: what it would have seen next nobody knows.
     """
     about = record.about
-    kept = ("client", "version", "rate", "threads", "policies", "lag_max_ms")
-    document: dict[str, Any] = {name: about.get(name) for name in kept}
+    seen = Canary("not measured", "", *(about.get(name) for name in _KEPT))
     if about.get("ended") is not True:
         why = str(about.get("detail") or "it did not come to its end; the run died before it")
-        return {"state": "not measured", "detail": why, **document}
+        return replace(seen, detail=why)
     window = (float(about["began_t"]), float(about["ended_t"]))
-    starts = [fault["effective"] for fault in faults if fault["effective"] is not None]
-    if starts and window[0] > min(starts):
-        why = f"it began at {window[0]:.1f} s, after the fault at {min(starts):.1f} s"
-        return {"state": "not measured", "detail": why, **document}
-    ends = [fault["end"] for fault in faults if fault["end"] is not None]
-    during = (min(starts), max(ends)) if starts and ends else None
-    return {
-        "state": "measured",
-        "detail": "",
-        **document,
-        "began_t": window[0],
-        "ended_t": window[1],
-        **{scope: figures(_of(record.calls, scope), window, before, during) for scope in SCOPES},
-    }
+    during = (min(f[0] for f in faults), max(f[1] for f in faults)) if faults else None
+    if during is not None and window[0] > during[0]:
+        why = f"it began at {window[0]:.1f} s, after the fault at {during[0]:.1f} s"
+        return replace(seen, detail=why)
+    total, read, write = (
+        figures(_of(record.calls, scope), window, before, during) for scope in SCOPES
+    )
+    return replace(
+        seen, state="measured", began_t=window[0], ended_t=window[1],
+        total=total, read=read, write=write,
+    )  # fmt: skip
 
 
 def _of(calls: Sequence[Call], scope: str) -> list[Call]:
@@ -71,26 +121,26 @@ def _of(calls: Sequence[Call], scope: str) -> list[Call]:
 
 def figures(
     calls: Sequence[Call], window: Window, before: Window, during: Window | None
-) -> dict[str, Any]:
-    """Return the figures of some calls made within `window`; percentiles are of successes.
+) -> Figures:
+    """Return the figures of some calls made within `window`.
 
     `before` and `during` choose calls by intended start.
     """
     failed = [call for call in calls if not call.ok and call.cause != UNFINISHED]
     bad = [call.t for call in calls if not call.ok]
-    return {
-        "operations": len(calls),
-        "ok": sum(call.ok for call in calls),
-        "failed": len(failed),
-        "unfinished": len(bad) - len(failed),
-        "errors": dict(Counter(map(_name, failed)).most_common()),
-        "longest_without_success_s": _longest(calls, window),
-        "slowest_s": max((call.took_s for call in calls), default=None),
-        "first_failure_t": min(bad, default=None),
-        "last_failure_t": max(bad, default=None),
-        "before": _percentiles(calls, before),
-        "during": _percentiles(calls, during),
-    }
+    return Figures(
+        operations=len(calls),
+        ok=sum(call.ok for call in calls),
+        failed=len(failed),
+        unfinished=len(bad) - len(failed),
+        errors=dict(Counter(map(_name, failed)).most_common()),
+        longest_without_success_s=_longest(calls, window),
+        slowest_s=max((call.took_s for call in calls), default=None),
+        first_failure_t=min(bad, default=None),
+        last_failure_t=max(bad, default=None),
+        before=_percentiles(calls, before),
+        during=_percentiles(calls, during),
+    )
 
 
 def _name(call: Call) -> str:
@@ -106,21 +156,21 @@ def _longest(calls: Sequence[Call], window: Window) -> float | None:
     return max(later - earlier for earlier, later in pairwise([window[0], *ends, window[1]]))
 
 
-def _percentiles(calls: Sequence[Call], window: Window | None) -> dict[str, float | int | None]:
+def _percentiles(calls: Sequence[Call], window: Window | None) -> Percentiles:
     start, end = window or (0.0, 0.0)
     took = [call.took_s * 1e6 for call in calls if call.ok and start <= call.t < end]
     if not took:
-        return {"n": 0, "p50_us": None, "p99_us": None}
+        return Percentiles()
     p50, p99 = np.percentile(took, (50, 99), method="inverted_cdf")
-    return {"n": len(took), "p50_us": float(p50), "p99_us": float(p99)}
+    return Percentiles(len(took), float(p50), float(p99))
 
 
 def canary_answer(
-    impact: Mapping[str, Any] | None, finished: bool, figure: str, scope: str
+    canary: Canary | None, judged: bool, finished: bool, figure: str, scope: str
 ) -> dict[str, Any]:
     """Return a probe's answer: one of `FIGURES` of the run's canary, for one of `SCOPES`.
 
-    Raises `ConfigurationError` for another name.
+    `judged` says whether there is an impact. Raises `ConfigurationError` for another name.
     """
     problems = []
     if figure not in FIGURES:
@@ -132,14 +182,11 @@ def canary_answer(
     answer: dict[str, Any] = {
         "canary": figure, "scope": scope, "unit": FIGURES[figure], "value": None
     }  # fmt: skip
-    if impact is None:
+    if not judged:
         return {**answer, "status": "no_data" if finished else "not_applicable"}
-    canary = impact.get("canary")
     if canary is None:
         return {**answer, "status": "no_data", "missing": "this run has no canary"}
-    if canary["state"] != "measured":
-        return {**answer, "status": "no_data", "missing": canary["detail"]}
-    value: Any = canary[scope]
-    for step in figure.split("."):
-        value = value[step]
+    if canary.state != "measured":
+        return {**answer, "status": "no_data", "missing": canary.detail}
+    value = attrgetter(figure)(canary.scopes[scope])
     return {**answer, "value": value, "status": "no_data" if value is None else "measured"}

@@ -22,6 +22,7 @@ class Course:
     degraded_time: float
     blackout: float | None
     longest_blackout: float | None
+    longest_blackout_at: tuple[float, float] | None
     blackout_resolution_s: float | None
     recovery_time: float | None
     settled_time: float | None
@@ -40,6 +41,7 @@ def course_of(view: View) -> Course:
         degraded_time=sum(dip.length for dip in view.dips),
         blackout=dark.total if dark else None,
         longest_blackout=dark.longest if dark else None,
+        longest_blackout_at=dark.longest_at if dark else None,
         blackout_resolution_s=dark.resolution if dark else None,
         recovery_time=None if recovered is None else recovered - view.effective,
         settled_time=_settled(view),

@@ -9,9 +9,13 @@ from brownout.run.balance import Balance
 from brownout.run.events import Event
 from brownout.run.lanes import Lane
 from brownout.run.latency import LatencyLog
+from brownout.run.primaries import Look
 from brownout.run.table import Series
 
-__all__ = ["ErrorRow", "RunData", "Stream", "TimeAbove"]
+__all__ = ["ErrorRow", "RunData", "Seen", "Stream", "TimeAbove"]
+
+#: [last no, first yes] in seconds, of what was polled; None as the second is never.
+Seen = tuple[float, float | None]
 
 
 class ErrorRow(NamedTuple):
@@ -49,6 +53,7 @@ class RunData:
     """One run. `end` is when the load ended, in seconds since the schedule's start.
 
     `balance` is what the nodes said that they held, where a cluster was resized.
+    `primaries` is what each node said of whether it accepts writes, in the order of the answers.
     `lanes` holds the columns of each failure domain, a value a bucket, as `read_lanes` gives them.
     `managed` says that somebody else carries out what is asked for, perhaps minutes later.
     """
@@ -63,4 +68,10 @@ class RunData:
     latency: LatencyLog = field(default_factory=lambda: LatencyLog({}))
     managed: bool = False
     balance: Sequence[Balance] = ()
+    primaries: Sequence[Look] = ()
     time_above: Sequence[TimeAbove] = ()
+
+    @property
+    def deadline_s(self) -> float:
+        """The longest deadline of a stream: nothing is under way for longer."""
+        return max((stream.deadline_s for stream in self.streams), default=1.0)

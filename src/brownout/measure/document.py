@@ -1,145 +1,164 @@
-"""An impact as the JSON data of `impact.json`; `docs/run-directory.md` describes every field."""
+"""The edge between an impact and the JSON of `impact.json`; docs/run-directory.md has every field.
 
+Nothing else knows the names of the file. Its shape has only ever grown, so `schema_version` is 1
+still: a field that an older brownout did not write has its default, and one that a newer one wrote
+is passed over, but for measures, which are kept and shown by their names.
+"""
+
+import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
-from typing import Any
+from dataclasses import MISSING, asdict, fields, is_dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from brownout.measure.assess import Fault, Impact, ScopeImpact
-from brownout.measure.course import Course
-from brownout.measure.drops import Drops
-from brownout.measure.losses import Losses
-from brownout.measure.measures import added, measures
-from brownout.measure.milestones import Milestones
-from brownout.measure.reading import NEVER, is_at_least, plain
+from brownout.base.errors import RunDirectoryError
+from brownout.measure.assess import Findings
+from brownout.measure.canary import Canary
+from brownout.measure.dips import Dip
+from brownout.measure.impact import FAMILIES, Fault, Impact, ScopeImpact
+from brownout.measure.latency import Latency, Phase
+from brownout.measure.measures import added
+from brownout.measure.rebalance import Rebalance
 from brownout.measure.sham import Sham
-from brownout.run.events import Event
+from brownout.run.directory import SCHEMA_VERSION, RunDirectory
+from brownout.run.metadata import digest_of, read_json, write_json
 
-__all__ = ["as_document", "rounded", "scope_document"]
+__all__ = [
+    "document_of",
+    "findings_document",
+    "has_its_digest",
+    "impact_of",
+    "read_impact",
+    "read_verdict",
+    "write_impact",
+]
 
-#: Six decimals: a µs, a millionth. More would only show how floats are added.
-_DECIMALS = 6
+Document = Mapping[str, Any]
+Kind = TypeVar("Kind")
+
+_AGAIN = "make it again by `brownout analyze RUN`"
+#: What is in impact.json only where it was measured.
+_OF_CANARY = ("began_t", "ended_t", "total", "read", "write")
 
 
-def as_document(impact: Impact) -> dict[str, Any]:
-    """Return `{"baseline": …, "faults": […], "shams": […]}` as plain data.
+def write_impact(directory: RunDirectory, impact: Impact) -> None:
+    """Write `impact.json`."""
+    write_json(directory.impact, document_of(impact))
 
-    Floats are rounded to six decimals.
-    """
+
+def read_impact(directory: RunDirectory) -> Impact:
+    """Read `impact.json`; raises `RunDirectoryError` where it was not made, or was changed."""
+    if not directory.impact.is_file():
+        raise RunDirectoryError(
+            f"{directory.path}: has no impact.json", "make it by `brownout analyze RUN`"
+        )
+    document = read_json(directory.impact)
+    # Those of the first day had no digest.
+    if "digest" in document and document["digest"] != digest_of(document):
+        raise RunDirectoryError(
+            f"{directory.impact}: is not as it was written: its digest is another one", _AGAIN
+        )
+    return impact_of(document, directory.impact)
+
+
+def read_verdict(directory: RunDirectory) -> str | None:
+    """Read the verdict alone, for a list of many runs; None where there is none."""
+    if not directory.impact.is_file():
+        return None
+    found = read_json(directory.impact).get("verdict")
+    return None if found is None else str(found)
+
+
+def has_its_digest(data: bytes) -> bool:
+    """Whether the bytes of an `impact.json` are as they were written."""
+    try:
+        document = json.loads(data)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and document.get("digest") == digest_of(document)
+
+
+def document_of(impact: Impact) -> dict[str, Any]:
+    """Return all of `impact.json`."""
+    ledger = asdict(impact.ledger)
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        **{each.name: getattr(impact, each.name) for each in fields(impact)},
+        "reasons": list(impact.reasons),
+        "remarks": list(impact.remarks),
+        "validity": [asdict(condition) for condition in impact.validity],
+        "slos": [asdict(judged) for judged in impact.slos],
+        "baseline": _plain(asdict(impact.baseline)),
+        "faults": [_fault(fault) for fault in impact.faults],
+        "shams": [_sham(sham) for sham in impact.shams],
+        "ledger": _plain({k: v for k, v in ledger.items() if k not in ("examples", "refused")}),
+        "load": asdict(impact.load),
+        "driver": None if impact.driver is None else asdict(impact.driver),
+        "canary": None if impact.canary is None else _canary(impact.canary),
+    }
+    if impact.canary is None:
+        del document["canary"]
+    return {**document, "digest": digest_of(document)}
+
+
+def findings_document(found: Findings) -> dict[str, Any]:
+    """Return `{"baseline": …, "faults": […], "shams": […]}`, for a series that is no run's."""
     return {
-        "baseline": rounded(impact.baseline.as_dict()),
-        "faults": [rounded(_fault(fault)) for fault in impact.faults],
-        "shams": [rounded(_sham(sham)) for sham in impact.shams],
+        "baseline": _plain(asdict(found.baseline.figures())),
+        "faults": [_fault(fault) for fault in found.faults],
+        "shams": [_sham(sham) for sham in found.shams],
     }
 
 
-def scope_document(measured: ScopeImpact) -> dict[str, Any]:
-    """Return every measure of a scope under its own name, unrounded."""
-    course = {field.name: getattr(measured.course, field.name) for field in fields(measured.course)}
-    phases = measured.latency.phases
+def _fault(fault: Fault) -> dict[str, Any]:
+    total = fault.total
     return {
-        **asdict(measured.drops),
-        **course,
-        "dips": [[dip.start, dip.end] for dip in measured.course.dips],
-        **asdict(measured.losses),
-        **asdict(measured.milestones),
+        "name": fault.name,
+        "events": [asdict(event) for event in fault.events],
+        "milestones": [asdict(milestone) for milestone in fault.milestones],
+        "requested": fault.requested,
+        "effective": fault.effective,
+        "start": fault.start,
+        "end": fault.end,
+        "until": fault.until,
+        **(_scope(total) if total else _nothing()),
+        **_plain(asdict(fault.rebalance)),
+        "longest_blackout_by_lane": dict(fault.longest_blackout_by_lane),
+        "ranges": _plain(total.ranges) if total else {},
+        "scopes": {
+            name: {**_scope(scope), "ranges": _plain(scope.ranges)}
+            for name, scope in fault.scopes.items()
+            if name != "total"
+        },
+    }
+
+
+def _scope(scope: ScopeImpact) -> dict[str, Any]:
+    """Return every measure of a scope under its own name."""
+    families: dict[str, Any] = {}
+    for family in FAMILIES:
+        families |= asdict(getattr(scope, family))
+    phases = scope.latency.phases
+    return {
+        **_plain(families),
+        "dips": [[dip.start, dip.end] for dip in scope.course.dips],
         "latency": {name: {"n": phase.n, **phase.ok} for name, phase in phases.items()},
         "latency_all": {
             name: {"n": phase.n + phase.not_ok, "longer_than_deadline": phase.not_ok, **phase.all}
             for name, phase in phases.items()
         },
-        "time_above": dict(measured.latency.time_above),
-        **measured.added,
+        "time_above": dict(scope.latency.time_above),
+        **_plain(scope.added),
     }
 
 
-def rounded(value: Any) -> Any:
-    """Return plain data with its floats rounded; whole counts become integers by their measure."""
-    if isinstance(value, float):
-        return round(value, _DECIMALS) + 0.0  # -0.0 + 0.0 is 0.0
-    if isinstance(value, Mapping):
-        return {key: rounded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(item) for item in value]
-    return value
-
-
-def _fault(fault: Fault) -> dict[str, Any]:
-    episode = fault.episode
-    total = fault.scopes.get("total")
-    return {
-        "name": episode.name,
-        "events": [_event(event) for event in episode.events],
-        "milestones": [_milestone(event) for event in episode.milestones],
-        "requested": episode.requested,
-        "effective": episode.effective,
-        "start": episode.start,
-        "end": fault.end,
-        "until": episode.until,
-        **(scope_document(total) if total else _nothing()),
-        **asdict(fault.rebalance),
-        "longest_blackout_by_lane": dict(fault.blackout_by_lane),
-        "ranges": ranges_of(fault, "total"),
-        "scopes": {
-            scope: {**scope_document(measured), "ranges": ranges_of(fault, scope)}
-            for scope, measured in fault.scopes.items()
-            if scope != "total"
-        },
-    }
-
-
-def ranges_of(fault: Fault, scope: str) -> dict[str, list[float | None]]:
-    """Return [best, worst] of each measure of a scope in which the two differ; null is never.
-
-    They differ by what the generator missed, and where what was waited for did not come.
-    """
-    if scope not in fault.scopes:
-        return {}
-    cases = [_of_case(case, scope) for case in (fault.best or fault, fault, fault.worst or fault)]
-    bounds = rounded(fault.bounds.get(scope, {}))
-    found: dict[str, list[float | None]] = {}
-    for name in limitable(cases[1], scope):
-        values = [value for case in cases for value in _between(case, name)]
-        known = [value for value in values if value is not None]
-        if not known or len(known) < len(values):
-            continue
-        known += bounds.get(name, ())
-        low, high = min(known), max(known)
-        if low != high:
-            both = [high, low] if is_at_least(name) else [low, high]
-            found[name] = [None if value == NEVER else value for value in both]
-    return found
-
-
-def _of_case(fault: Fault, scope: str) -> dict[str, Any]:
-    """Return a fault's measures of one scope in one case, and what took at least how long."""
-    measured = fault.scopes[scope]
-    whole = asdict(fault.rebalance) if scope == "total" else {}
-    found: dict[str, Any] = rounded(
-        {**scope_document(measured), **whole, "least": dict(measured.least)}
-    )
-    return found
-
-
-def _between(document: Mapping[str, Any], name: str) -> tuple[float | None, float | None]:
-    """Return between what a measure lies in one case: what was not seen to come may never."""
-    least = document["least"].get(name)
-    return (least, NEVER) if least is not None else (value := _number(document, name), value)
-
-
-def _number(document: Mapping[str, Any], name: str) -> float | None:
-    """Return a measure as a number; what of all operations took longer than the deadline did so
-    beyond every number."""
-    value = plain(document, name)
-    if value is None and name.startswith("latency_all."):
-        return NEVER if document["latency_all"][name.split(".")[1]]["n"] else None
-    return value
-
-
-def limitable(document: Mapping[str, Any], scope: str) -> list[str]:
-    """Return the names of all measures of a scope that a limit can be set on."""
-    found = (m for m in measures().values() if m.limitable and (m.per_scope or scope == "total"))
-    above = (f"time_above.{name}" for name in document["time_above"] or ())
-    return [*(measure.name for measure in found), *above]
+def _nothing() -> dict[str, None]:
+    """Return the measures of a fault that is not proven to have happened: none."""
+    names = [each.name for family in FAMILIES.values() for each in fields(family)]
+    names += ["latency", "latency_all", "time_above", *(measure.name for measure in added())]
+    return dict.fromkeys(names)
 
 
 def _sham(sham: Sham) -> dict[str, Any]:
@@ -147,34 +166,163 @@ def _sham(sham: Sham) -> dict[str, Any]:
     return {**asdict(sham), "dips": dips, "false_alarm": sham.false_alarm}
 
 
-def _nothing() -> dict[str, Any]:
-    """Return the measures of a fault that is not proven to have happened: none."""
-    families = (Drops, Course, Losses, Milestones)
-    names = [field.name for family in families for field in fields(family)]
-    names += ["latency", "latency_all", "time_above", *(measure.name for measure in added())]
-    return dict.fromkeys(names)
+def _canary(canary: Canary) -> dict[str, Any]:
+    document = asdict(canary)
+    absent = () if canary.state == "measured" else _OF_CANARY
+    return {name: value for name, value in document.items() if name not in absent}
 
 
-def _event(event: Event) -> dict[str, Any]:
+def _plain(value: Any) -> Any:
+    """Return data as JSON reads it back: a tuple is a list."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def impact_of(document: Document, where: Path | str = "impact.json") -> Impact:
+    """Return the impact in the data of an `impact.json` of any version.
+
+    Raises `RunDirectoryError` for anything else; `where` is how the message calls the file.
+    """
+    try:
+        faults = [_fault_of(f, f"faults[{n}]") for n, f in enumerate(_list(document, "faults"))]
+        return replace(_read(Impact, {**document, "faults": ()}, ""), faults=tuple(faults))
+    except _NotOne as error:
+        raise RunDirectoryError(f"{where}: is no impact: {error}", _AGAIN) from None
+
+
+class _NotOne(Exception):
+    """Something is not what an impact.json has there."""
+
+
+def _list(document: Any, name: str) -> list[Any]:
+    if not isinstance(document, Mapping):
+        raise _wrong("", document, "an object with a verdict, a baseline and faults")
+    found = document.get(name, ())
+    if not isinstance(found, list | tuple):
+        raise _wrong(name, found, "a list")
+    return list(found)
+
+
+def _fault_of(data: Any, where: str) -> Fault:
+    """Return a fault; its own measures, those of the scope total, stand beside its fields."""
+    if not isinstance(data, Mapping):
+        raise _wrong(where, data, "a fault")
+    of_fault = {each.name for each in fields(Fault)} | {each.name for each in fields(Rebalance)}
+    fault = _read(Fault, {**data, "scopes": {}}, where)
+    scopes = {}
+    if fault.effective is not None:
+        parts = _read(dict[str, Any], data.get("scopes", {}), f"{where}.scopes")
+        own = {key: value for key, value in data.items() if key not in of_fault}
+        for name, part in {"total": own, **parts}.items():
+            at = where if name == "total" else f"{where}.scopes.{name}"
+            scopes[name] = _scope_of(_read(dict[str, Any], part, at), at)
+    return replace(fault, scopes=scopes, rebalance=_read(Rebalance, data, where))
+
+
+def _scope_of(data: Document, where: str) -> ScopeImpact:
+    known = {"latency", "latency_all", "time_above", "ranges"}
+    known |= {each.name for family in FAMILIES.values() for each in fields(family)}
+    made: dict[str, Any] = {
+        **{name: _read_any(family, data, where) for name, family in FAMILIES.items()},
+        "latency": _latency_of(data, where),
+        "added": {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in data.items()
+            if key not in known
+        },
+        "ranges": data.get("ranges", {}),
+    }
+    return _read(ScopeImpact, made, where)
+
+
+def _latency_of(data: Document, where: str) -> Latency:
+    """Put the phases of `latency` and `latency_all` together."""
+    numbers = dict[str, dict[str, int | None]]
+    served = _read(numbers, data.get("latency"), f"{where}.latency")
+    everything = _read(numbers, data.get("latency_all", {}), f"{where}.latency_all")
+    phases = {}
+    for name, phase in served.items():
+        whole = everything.get(name, {})
+        phases[name] = Phase(
+            n=phase.get("n") or 0,
+            not_ok=whole.get("longer_than_deadline") or 0,
+            ok={key: value for key, value in phase.items() if key != "n"},
+            all={k: v for k, v in whole.items() if k not in ("n", "longer_than_deadline")},
+        )
+    above = _read(dict[str, float], data.get("time_above", {}), f"{where}.time_above")
+    return Latency(phases, above)
+
+
+_NAMES = {float: "a number", int: "a number", str: "a text", bool: "true or false"}
+
+
+def _read(kind: type[Kind], data: Any, where: str) -> Kind:
+    """Return JSON data as what `kind` is, whatever more it has; numbers stay as they are."""
+    found: Any = _read_any(kind, data, where)
+    return found  # type: ignore[no-any-return]
+
+
+def _read_any(kind: Any, data: Any, where: str) -> Any:
+    if kind is Any:
+        return data
+    if isinstance(kind, UnionType):
+        if data is None and NoneType in get_args(kind):
+            return None
+        (kind,) = (each for each in get_args(kind) if each is not NoneType)
+        return _read_any(kind, data, where)
+    origin, arguments = get_origin(kind) or kind, get_args(kind)
+    if origin is tuple:
+        return _read_tuple(arguments, data, where)
+    if origin in (Mapping, dict):
+        if not isinstance(data, Mapping):
+            raise _wrong(where, data, "an object")
+        return {key: _read_any(arguments[1], item, f"{where}.{key}") for key, item in data.items()}
+    if is_dataclass(kind):
+        return data if is_dataclass(data) else _read_fields(kind, data, where)
+    wanted = int | float if kind in (int, float) else kind
+    if not isinstance(data, wanted) or (isinstance(data, bool) and kind is not bool):
+        raise _wrong(where, data, _NAMES[kind])
+    return data
+
+
+def _read_tuple(arguments: tuple[Any, ...], data: Any, where: str) -> tuple[Any, ...]:
+    if not isinstance(data, list | tuple):
+        raise _wrong(where, data, "a list")
+    kinds = arguments[:1] * len(data) if arguments[1:] == (...,) else arguments
+    if len(data) != len(kinds):
+        raise _wrong(where, data, f"a list of {len(kinds)}")
+    pairs = zip(kinds, data, strict=True)
+    return tuple(_read_any(each, item, f"{where}[{n}]") for n, (each, item) in enumerate(pairs))
+
+
+def _read_fields(kind: Any, data: Any, where: str) -> Any:
+    if kind is Dip:
+        return Dip(*_read_tuple((float, float), data, where))
+    if not isinstance(data, Mapping):
+        raise _wrong(where, data, "an object")
+    made = {}
+    for name, (of, required) in _fields_of(kind).items():
+        at = f"{where}.{name}".lstrip(".")
+        if name in data:
+            made[name] = _read_any(of, data[name], at)
+        elif required and isinstance(of, UnionType):
+            made[name] = None  # older than the field
+        elif required:
+            raise _NotOne(f"{at} is missing, wanted {_NAMES.get(of, 'an object')}")
+    return kind(**made)
+
+
+@cache
+def _fields_of(kind: type) -> dict[str, tuple[Any, bool]]:
+    """Return each field with its type and whether it has no default."""
+    hints = get_type_hints(kind)
     return {
-        "type": event.type,
-        "name": event.name,
-        "node": event.node,
-        "requested": event.requested,
-        "effective": event.effective,
-        "uncertainty": event.uncertainty,
-        "ended": event.ended,
-        "evidence": dict(event.evidence),
-        "error": event.error,
+        each.name: (hints[each.name], each.default is MISSING and each.default_factory is MISSING)
+        for each in fields(kind)
     }
 
 
-def _milestone(event: Event) -> dict[str, Any]:
-    return {
-        "name": event.name,
-        "last_no": event.fields.get("last_no"),
-        "first_yes": event.fields.get("first_yes"),
-        "limit_s": event.fields.get("limit_s"),
-        "revoked": event.is_revoked,
-        "evidence": dict(event.evidence),
-    }
+def _wrong(where: str, found: Any, wanted: str) -> _NotOne:
+    told = type(found).__name__ if isinstance(found, Mapping | list) else repr(found)[:60]
+    return _NotOne(f"{where or 'it'}: found {told}, wanted {wanted}")

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
-from brownout.measure.data import RunData, TimeAbove
+from brownout.measure.blackout import partial_outage
+from brownout.measure.budget import budget_share
+from brownout.measure.data import RunData, Seen, TimeAbove
+from brownout.measure.disturbance import return_disturbance
+from brownout.measure.failover import client_recovered_time, promoted_time
+from brownout.measure.overlap import primary_overlap
 
 if TYPE_CHECKING:
     from brownout.measure.view import View
@@ -28,10 +33,12 @@ __all__ = [
     "added",
     "described",
     "find",
+    "is_at_least",
     "known",
     "label",
     "main",
     "measures",
+    "split",
     "time_above_of",
 ]
 
@@ -60,6 +67,9 @@ _TIME_ABOVE = re.compile(r"time_above\.((p50|p99|p999|max)_([1-9]\d{0,8})(us|ms|
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
+_NO_PRIMARY = "no node said before the fault whether it accepts writes"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
     """A measure by its name in impact.json; dots lead into it: `latency.during.p99_us`.
@@ -70,8 +80,10 @@ class Measure:
     address of another package's documentation. `main` measures are in every short table.
     `limitable` measures are single numbers, which can have a limit. `waits_for` names what never
     came where the value is null. `of_throughput` measures need a steady throughput before the
-    fault. Only planned changes have `planned` measures. `of` computes it from one scope's view of a
-    fault and the run's data.
+    fault. Only planned changes have `planned` measures. Measures `of_ledger` are of the whole run
+    and come from its ledger. `not_asked` says why a measure may be missing that not every database
+    has. `of` computes it from one scope's view of a fault and the run's data, as a number or as
+    [last no, first yes], of `bounds` as [least, most]; without any, a family of measures does.
     """
 
     name: str
@@ -87,7 +99,10 @@ class Measure:
     waits_for: Literal["", "service", "rejoined", "redundant"] = ""
     of_throughput: bool = False
     planned: bool = False
-    of: "Callable[[View, RunData], float | None] | None" = None
+    of_ledger: bool = False
+    bounds: bool = False
+    not_asked: str = ""
+    of: "Callable[[View, RunData], float | Seen | None] | None" = None
 
     @property
     def direction(self) -> str:
@@ -119,14 +134,24 @@ MEASURES = (
     Measure(name="time_to_impact", unit="s", label="time to impact", limitable=False),
     Measure(name="degraded_time", unit="s", label="degraded time"),
     Measure(name="dips", unit="dips", label="dips", limitable=False),
-    Measure(name="blackout", unit="s", label="blackout",
+    Measure(name="blackout", unit="s", label="total outage",
             means="for how many seconds nothing at all was served while something was wanted",
             main=True),
-    Measure(name="longest_blackout", unit="s", label="longest blackout"),
+    Measure(name="longest_blackout", unit="s", label="longest total outage"),
+    Measure(name="partial_outage", unit="s", label="longest outage of one lane", scope="cluster",
+            of=partial_outage),
+    Measure(name="promoted_time", unit="s", label="new primary", scope="cluster",
+            anchor="failover", not_asked=_NO_PRIMARY, of=promoted_time),
+    Measure(name="primary_overlap", unit="s", label="more than one primary", scope="cluster",
+            anchor="failover", not_asked=_NO_PRIMARY, bounds=True, of=primary_overlap),
+    Measure(name="client_recovered_time", unit="s", label="client served again",
+            anchor="failover", of=client_recovered_time),
     Measure(name="recovery_time", unit="s", label="service recovered",
             means="the seconds from the fault's effect until the load served as before, and held",
             main=True, waits_for="service"),
     Measure(name="settled_time", unit="s", label="last dip over", main=True, waits_for="service"),
+    Measure(name="return_disturbance", unit="s", label="degraded time after a node's return",
+            of=return_disturbance),
     Measure(name="rejoin_time", unit="s", label="rejoined",
             means="the seconds from the fault's effect until every member had rejoined",
             scope="cluster", main=True, waits_for="rejoined"),
@@ -142,6 +167,7 @@ MEASURES = (
             means="how many operations the fault cost",
             main=True),
     Measure(name="lost_seconds", unit="s", label="seconds of load lost"),
+    Measure(name="budget_share", unit="ratio", label="error budget used", of=budget_share),
     Measure(name="errors", unit="operations", label="errors",
             means="how many operations were late, failed, in doubt or shed; `detail` has "
                   "the causes"),
@@ -155,7 +181,11 @@ MEASURES = (
     Measure(name="lost_writes", unit="writes", label="acknowledged writes lost",
             means="how many acknowledged writes were gone when the ledger was read back",
             scope="cluster",
-            anchor="the-ledger-of-acknowledged-writes", main=True),
+            anchor="the-ledger-of-acknowledged-writes", main=True, of_ledger=True),
+    Measure(name="in_doubt_applied", unit="writes", label="writes in doubt that took effect",
+            scope="cluster", anchor="the-ledger-of-acknowledged-writes", of_ledger=True),
+    Measure(name="in_doubt_absent", unit="writes", label="writes in doubt without effect",
+            scope="cluster", anchor="the-ledger-of-acknowledged-writes", of_ledger=True),
     Measure(name="rebalance_time", unit="s", label="nothing left to move",
             means="the seconds from a planned change's effect until nothing was left to move",
             scope="cluster", planned=True),
@@ -219,6 +249,20 @@ def find(name: str) -> Measure | None:
     return found if found is not None and found.limitable else None
 
 
+def split(name: str) -> tuple[str, str]:
+    """Return scope and measure of `write.blackout`, `latency.during.p99_us`, `tps_drop`."""
+    if find(name):
+        return "total", name
+    scope, dot, measure = name.partition(".")
+    return (scope, measure) if dot else ("total", name)
+
+
+def is_at_least(measure: str) -> bool:
+    """Whether more of a measure is better."""
+    found = find(measure)
+    return found is not None and found.better == "higher"
+
+
 def label(name: str) -> str:
     """Return what people call a measure; of one that this installation lacks, its name."""
     found = described(name)
@@ -231,7 +275,7 @@ def main() -> list[Measure]:
 
 
 def added() -> list[Measure]:
-    """Return the measures that have a function of their own: those of other packages."""
+    """Return the measures that have a function of their own, those of other packages too."""
     return [measure for measure in measures().values() if measure.of is not None]
 
 

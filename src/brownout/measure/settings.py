@@ -57,6 +57,9 @@ class MeasureSettings:
     #: Beyond this much missed, the ranges would be too wide to say anything.
     starved_ratio_max: float = 0.05
     resolution_s: float | None = None
+    #: The error budget that `budget_share` is a share of: 1 less the objective, over so many days.
+    budget_objective: float = 0.9995
+    budget_days: float = 30.0
 
     @classmethod
     def default(cls) -> Self:

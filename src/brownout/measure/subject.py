@@ -6,6 +6,8 @@ The version of the database is not among it: that is what one compares.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from brownout.measure.impact import Impact
+
 __all__ = ["Subject", "differences", "load_of", "subject_of"]
 
 #: Names and plain values, in the order in which people ask for them.
@@ -14,26 +16,25 @@ Subject = Mapping[str, Any]
 _WRITER = "brownout"
 
 
-def subject_of(impact: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the subject of a run from its impact document.
+def subject_of(impact: Impact) -> dict[str, Any]:
+    """Return the subject of a run from its impact.
 
     Every setting of the workload and of the measures stands under its path, as
     `workload.streams.0.rate`; a list also under its length, `workload.streams.count`.
     """
-    experiment, cluster, load = (impact.get(k) or {} for k in ("experiment", "cluster", "load"))
     return {
-        "scenario": experiment.get("name"),
-        "mode": experiment.get("mode"),
-        "database": cluster.get("database"),
-        "members": cluster.get("members"),
-        "environment": cluster.get("environment"),
-        "stand_in": bool(impact.get("stand_in")),
-        "loop": load.get("loop"),
-        "rate": load.get("rate"),
-        "deadline_s": impact.get("deadline_s"),
-        **dict(_flat("workload", impact.get("workload") or {})),
-        **dict(_flat("settings", impact.get("settings") or {})),
-        _WRITER: (impact.get("versions") or {}).get("brownout"),
+        "scenario": impact.scenario,
+        "mode": impact.mode,
+        "database": impact.database,
+        "members": impact.members,
+        "environment": impact.environment,
+        "stand_in": impact.stand_in,
+        "loop": impact.load.loop,
+        "rate": impact.load.rate,
+        "deadline_s": impact.deadline_s,
+        **dict(_flat("workload", impact.workload)),
+        **dict(_flat("settings", impact.settings)),
+        _WRITER: impact.versions.get("brownout"),
     }
 
 

@@ -1,0 +1,142 @@
+"""How soon the database had a new primary, and how soon the client was served again.
+
+promoted_time           what the nodes said, each asked by itself (`primaries.csv`)
+client_recovered_time   what the load generator's driver was served (`lanes.csv`, `series.csv`)
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from brownout.measure.blackout import left_after, rate_of
+from brownout.measure.data import RunData, Seen
+from brownout.measure.signal import Counts, Signal, bucket_range, runs, signal_of
+from brownout.measure.silence import needed_until, telling
+from brownout.measure.view import View
+from brownout.run.events import Event
+from brownout.run.primaries import Look
+from brownout.run.table import BUCKETS_PER_S
+
+__all__ = ["client_recovered_time", "promoted_time"]
+
+
+def promoted_time(view: View, data: RunData) -> Seen | None:
+    """Return between which two looks, since the effect, each shard had a new primary.
+
+    The last at which a node said no, and the first at which it said that it is primary by another
+    election than before the fault. (0, 0) where the primary is still the one before; [last no,
+    never] where none was seen to the end: that is until when it is known that there was none. None
+    where no node was asked, or where nobody knows whether the first one that said it is primary
+    was so before the fault.
+    """
+    found = [_promoted(looks, view, data.events) for looks in _by_shard(data.primaries).values()]
+    known = [each for each in found if each is not None]
+    return max(known, key=_latest) if found and len(known) == len(found) else None
+
+
+def client_recovered_time(view: View, data: RunData) -> Seen | None:
+    """Return between when, since the effect, the driver was served again wherever it asked.
+
+    The end of the last outage that began before a node was mended: operations came and none
+    succeeded, in the scope or, for the whole load, among its reads, its writes or in a lane. (0, 0)
+    without one, never where it lasted to the end.
+    """
+    signals = [view.signal]
+    if view.signal.scope == "total":
+        case, deadline_s = view.signal.case, data.deadline_s
+        signals += [signal_of(data.series, s, case, deadline_s) for s in ("read", "write")]
+    outages = [
+        outage
+        for signal in signals
+        for outage in _unserved(signal.ok, _came(signal), view, len(signal.ok))
+    ]
+    if view.signal.scope == "total":
+        for lane in data.lanes.values():
+            before = rate_of(lane["offered"], view.level.start, view.level.end)
+            gap = left_after(before or view.level.offered, data.settings)
+            outages += _unserved(lane["ok"], lane["offered"], view, gap)
+    mended = _mended(view, data) * BUCKETS_PER_S
+    end = max((stop for begin, stop in outages if begin < mended), default=0)
+    if end <= view.effective * BUCKETS_PER_S:
+        return 0.0, 0.0
+    last_no = max(0.0, end / BUCKETS_PER_S - view.effective)
+    if end >= bucket_range(view.start, view.until, len(view.signal.ok)).stop:
+        return last_no, None
+    return last_no, (end + 1) / BUCKETS_PER_S - view.effective
+
+
+def _by_shard(looks: Iterable[Look]) -> dict[str, list[Look]]:
+    shards: dict[str, list[Look]] = {}
+    for look in looks:
+        shards.setdefault(look.shard, []).append(look)
+    return shards
+
+
+def _latest(seen: Seen) -> tuple[float, float]:
+    return math.inf if seen[1] is None else seen[1], seen[0]
+
+
+def _promoted(looks: Sequence[Look], view: View, events: Sequence[Event]) -> Seen | None:
+    """Return when one shard had its new primary; its looks are in the order of their answers.
+
+    Where none was seen, a node of which nothing is known may have become it since, and the old
+    primary may still be the one.
+    """
+    before = _primary_before(looks, view)
+    denied = {look.node for look in looks if look.primary is False and look.asked <= view.effective}
+    last = {look.node: Look(view.effective, -math.inf, "", look.node, None) for look in looks}
+    old = "" if before is None else before[0]
+    is_primary = before is not None  # that old one, by its latest answer
+    for look in telling(looks, events):
+        if not view.start <= look.answered <= view.until:
+            continue
+        if look.primary and before is None and look.node not in denied:
+            return None
+        if look.primary and (look.node, look.election) != before:
+            last_no = last[look.node].asked - view.effective
+            return max(0.0, last_no), max(0.0, look.answered - view.effective)
+        if look.node == old and look.primary is not None:
+            is_primary = look.primary
+        last[look.node] = look
+    unknown = {node for node, look in last.items() if look.answered < needed_until(view)}
+    if is_primary and (last[old].primary or old in unknown):
+        return 0.0, None if unknown else 0.0
+    return max(0.0, min(look.asked for look in last.values()) - view.effective), None
+
+
+def _primary_before(looks: Sequence[Look], view: View) -> tuple[str, str] | None:
+    """Return the node that was primary when the fault was requested, with its election.
+
+    Nodes are asked from just before the first break on, so a slow one's first answer may be later.
+    """
+    claims = [look for look in looks if look.primary and look.asked <= view.effective]
+    earlier = [look for look in claims if look.answered <= view.start]
+    chosen = earlier[-1] if earlier else next(iter(claims), None)
+    return None if chosen is None else (chosen.node, chosen.election)
+
+
+def _mended(view: View, data: RunData) -> float:
+    """Return when the first node was started or resumed in the fault; infinite if none was."""
+    mends = [e.requested for e in data.events if e.type == "mend" and e.requested is not None]
+    return min((t for t in mends if view.start <= t < view.until), default=math.inf)
+
+
+def _came(signal: Signal) -> Counts:
+    """Return how many operations wanted an answer: in closed loop those that wait want it still."""
+    return signal.offered if signal.open_loop else signal.offered + signal.pending
+
+
+def _unserved(ok: Counts, came: Counts, view: View, gap: int) -> Iterable[tuple[int, int]]:
+    """Yield the rows of buckets, as [first, end), in which enough came and nothing succeeded.
+
+    Only a success ends a row, or that nothing came for more than `gap` buckets: the driver went
+    elsewhere.
+    """
+    here, settings = bucket_range(view.start, view.until, len(ok)), view.settings
+    unserved, came = ok[here] < 1e-9, came[here]
+    shortest = round(settings.dip_gap_s * BUCKETS_PER_S)
+    for begin, stop in runs(unserved):
+        for first, last in runs(came[begin:stop] > 0, gap):
+            row = slice(begin + first, stop if stop - begin - last <= gap else begin + last)
+            enough = came[row].sum() >= settings.blackout_operations
+            if enough and row.stop - row.start >= shortest:
+                yield here.start + row.start, here.start + row.stop
