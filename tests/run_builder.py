@@ -9,6 +9,7 @@ the same bytes, but for nothing that looks at the clock.
 
 import csv
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from hdrh.histogram import HdrHistogram
 
 from brownout.judge.analysis import analyze
 from brownout.measure.settings import MeasureSettings
+from brownout.run import primaries
 from brownout.run.table import BUCKETS_PER_S, OUTCOME_COLUMNS, SERIES_COLUMNS
 
 __all__ = ["RunScript", "build_run"]
@@ -58,6 +60,9 @@ class RunScript:
     start_at: float = 29.1
     rejoined_at: float | None = 33.4
     redundant_at: float | None = 34.2
+    promoted_at: float | None = 28.0
+    stale_until: float | None = None
+    asked: bool = True
     milestone_limit_s: float = 60.0
     lost_keys: int = 0
     unread_keys: int = 0
@@ -104,6 +109,8 @@ def build_run(root: Path, script: RunScript | None = None) -> Path:
     _write_generator(path, script, operations)
     _write_ledger(path, script)
     _write_events(path, script)
+    if script.asked and script.fault_at is not None:
+        _write_primaries(path, script, script.fault_at)
     _write_json(path / "run.json", _record(script))
     _write_json(path / "journal.json", {"status": "completed", "deviated": False})
     if script.analyzed:
@@ -270,7 +277,10 @@ def _write_generator(path: Path, script: RunScript, operations: Operations) -> N
         path / "generator.json",
         {
             "version": "0.1.0", "go": "go1.26.0", "pid": 4242, "host": "bench", "driver": "mongodb",
-            "driver_settings": {"write_concern": "majority"},
+            "driver_settings": {
+                "client": "go.mongodb.org/mongo-driver/v2 2.9.3", "write_concern": "majority",
+                "driver_retries": {"app": "off", "orders": "off"}, "heartbeat_ms": 10000,
+            },
             "loop": "closed" if script.concurrency else "open", "t0_wall": WALL,
             "t0_unix_ns": 1795342500000000000, "ended": script.ended, "end_t": script.duration_s,
             "offered": len(operations.start), **counts, "lag_p99_ms": script.lag_p99_ms,
@@ -298,7 +308,7 @@ def _write_ledger(path: Path, script: RunScript) -> None:
         in_doubt = [[6, 6]] if i == bad else []
         lines.append({"key": key, "stream": "orders", "kind": "register", "writer": script.name,
                       "acked": 5, "acked_n": 4, "in_doubt": in_doubt, "failed": [[3, 3]],
-                      "in_doubt_n": len(in_doubt), "failed_n": 1})  # fmt: skip
+                      "in_doubt_n": len(in_doubt), "failed_n": 1, "loaded": True})  # fmt: skip
     for i, key in enumerate(keys):
         read: dict[str, Any] = {"read": key, "stream": "orders"}
         if i < script.lost_keys:
@@ -337,6 +347,22 @@ def _write_events(path: Path, script: RunScript) -> None:
     if script.put_back:
         write(92, "point", "phase", "put_back", script.duration_s)
     (path / "events.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _write_primaries(path: Path, script: RunScript, fault: float) -> None:
+    """Write primaries.csv, a look each 0.1 s: n1 until the fault or for as long as it is stale, n2
+    from `promoted_at` on."""
+    promoted = math.inf if script.promoted_at is None else script.promoted_at
+    lines = [",".join(primaries.HEADER) + "\n"]
+    for n in range(round((script.duration_s - fault) * 10)):
+        t = fault - 0.1 + n / 10
+        stale = script.stale_until or fault
+        for node, since, until in (("n1", 0.0, stale), ("n2", promoted, math.inf), ("n3", 1.0, 0)):
+            is_primary = since <= t < until
+            election = node if is_primary else ""
+            look = primaries.Look(t, t + 0.002, "", node, is_primary, election)
+            lines.append(primaries.look_line(look))
+    (path / "primaries.csv").write_text("".join(lines))
 
 
 def _write_mending(write: Any, script: RunScript) -> None:

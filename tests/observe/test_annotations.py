@@ -13,11 +13,12 @@ import pytest
 from tests.run_builder import RunScript, build_run
 
 from brownout.inventory.observing import Grafana
+from brownout.measure.document import read_impact
 from brownout.observe.annotations import Annotator, annotations_of
 from brownout.observe.grafana import GrafanaBoard
 from brownout.observe.labels import labels_of
 from brownout.observe.state import RunState
-from brownout.run.metadata import read_json
+from brownout.run.directory import RunDirectory
 from brownout.show.live.files import RunFiles
 
 BEGAN = 1_800_000_000.0
@@ -27,7 +28,7 @@ BEGAN = 1_800_000_000.0
 def state(tmp_path_factory: pytest.TempPathFactory) -> RunState:
     path = build_run(tmp_path_factory.mktemp("run"), RunScript(duration_s=48))
     files = RunFiles(path)
-    impact = read_json(path / "impact.json")
+    impact = read_impact(RunDirectory.open(path))
     return RunState(files.record(), events=files.events(), started_at=BEGAN, impact=impact)
 
 

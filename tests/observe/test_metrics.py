@@ -11,12 +11,13 @@ from tests.loadgen.driving import Load, Server, specification, stream
 from tests.prometheus import promtool
 from tests.run_builder import RunScript, build_run
 
+from brownout.measure.document import read_impact
 from brownout.observe.compose import Known, compose
 from brownout.observe.labels import LABELS
 from brownout.observe.page import Page
 from brownout.observe.state import PHASES, RunState
+from brownout.run.directory import RunDirectory
 from brownout.run.events import Event
-from brownout.run.metadata import read_json
 from brownout.show.live.files import RunFiles
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
@@ -27,7 +28,7 @@ BEGAN = 1_800_000_000.0
 def _state(path: Path, *, judged: bool) -> RunState:
     files = RunFiles(path)
     known = Known(record=files.record(), events=files.events(), series=files.series())
-    impact = read_json(path / "impact.json") if judged else None
+    impact = read_impact(RunDirectory.open(path)) if judged else None
     return RunState(files.record(), compose(known), files.events(), BEGAN, impact)
 
 
@@ -141,13 +142,15 @@ def test_the_judged_run_has_its_measures_in_base_units(finished: RunState) -> No
         (s.labels["measure"], s.labels["scope"]): s.value
         for s in told["brownout_impact_seconds"].samples
     }
-    (fault,) = impact["faults"]
-    assert seconds["recovery_time", "total"] == pytest.approx(fault["recovery_time"])
-    p99 = fault["latency"]["during"]["p99_us"]
+    (fault,) = impact.faults
+    assert seconds["recovery_time", "total"] == pytest.approx(fault.number("recovery_time"))
+    p99 = fault.number("latency.during.p99_us")
+    assert p99 is not None
     assert seconds["latency.during.p99", "total"] == pytest.approx(p99 / 1e6)
-    assert _one(told["brownout_run_verdict"]) == impact["verdict"]
+    assert _one(told["brownout_run_verdict"]) == impact.verdict
     writes = {s.labels["fate"]: s.value for s in told["brownout_ledger_writes"].samples}
-    assert writes["acknowledged"] == impact["ledger"]["acknowledged"] > 0
+    assert writes["acknowledged"] == impact.ledger.acknowledged > 0
+    assert (writes["in_doubt"], writes["in_doubt_applied"], writes["in_doubt_absent"]) == (1, 1, 0)
 
 
 def test_a_stand_in_is_told_from_a_database_on_every_metric(finished: RunState) -> None:

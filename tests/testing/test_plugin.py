@@ -1,16 +1,18 @@
 """The pytest plugin as its users have it: in a pytest of its own, on recorded and on real runs."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.chaos_runner import LOAD
 from tests.run_builder import RunScript, build_run
 from tests.runs.gate.repeated import build_repeats
 from tests.testing import recorded
 
+from brownout.runs.finished import Runs
 from brownout.runs.gate import baseline as baselines
-from brownout.runs.several import read_several
 
 pytest_plugins = "pytester"
 
@@ -218,7 +220,7 @@ def test_a_run_that_failed_fails_however_its_fixture_was_got_and_wherever_it_ran
 
 def test_repeats_are_held_against_the_baseline(pytester: pytest.Pytester, made: Make) -> None:
     runs = build_repeats(pytester.path / "old", 5, 2.9, 1, limits=LOOSE)
-    found = read_several(runs)
+    found = Runs.read(runs)
     pinned = baselines.pin(found, baselines.default_measures(found), 0.2, 0.5)
     baselines.write(pinned, pytester.path / "baseline.yaml")
     for n, run in enumerate(build_repeats(pytester.path / "new", 5, 6.9, 3, limits=LOOSE)):
@@ -324,7 +326,39 @@ def test_it_repeats_where_pytest_has_replaced_stderr(pytester: pytest.Pytester, 
     assert "Experiment ended with status" in done.stderr.str() + done.stdout.str()
 
 
+@pytest.mark.live
+def test_a_real_stepdown_with_a_short_baseline_is_no_pass(
+    lab_mongodb: object, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_RUNS", str(pytester.path / "runs"))
+    pytester.makepyfile(f"""
+        def test_it(resilience):
+            resilience.run(
+                "stepdown", own_limits=False, baseline_s=3, milestone_limit_s=60,
+                load="{LOAD}",
+            )
+    """)
+    done = pytester.runpytest_subprocess("-s", "--resilience-cluster=lab-mongodb")
+    live = done.stdout.str() + done.stderr.str()
+    assert "waiting for a stable baseline" in live
+    (run,) = (pytester.path / "runs").glob("*-stepdown-*")
+    impact = json.loads((run / "impact.json").read_text())
+    if impact["verdict"] == "inconclusive":
+        done.assert_outcomes(failed=1)
+        done.stdout.fnmatch_lines(["*RunInconclusive: <run * inconclusive>: *baseline_stable*"])
+    else:  # on a busy machine it took longer than steady-state/slo allows
+        done.assert_outcomes(passed=1)
+        assert impact["verdict"] == "fail"
+    assert impact["settings"]["baseline_s"] == 3
+    assert {stream["name"]: stream["rate"] for stream in impact["workload"]["streams"]} == {
+        "lookups": 40, "orders": 20
+    }  # fmt: skip
+    assert impact["faults"][0]["blackout"] is not None
+    assert impact["ledger"]["state"] == "clean"
+
+
 @pytest.mark.alone
+@pytest.mark.matrix  # in CI what a test asserts of measures is held against recorded runs
 def test_a_real_stepdown_on_a_real_lab(
     lab_mongodb: object, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,7 +369,7 @@ def test_a_real_stepdown_on_a_real_lab(
         def test_it(resilience):
             impact = resilience.run(
                 "stepdown", own_limits=False, baseline_s=10,
-                load="streams.lookups.rate=80,streams.orders.rate=60",
+                load="streams.lookups.rate=80,streams.orders.rate=60,data.keys=500",
             )
             assert impact.ledger.lost == 0
             assert impact.recovery_time < 60

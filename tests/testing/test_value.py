@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from brownout.measure.reading import NEVER
+from brownout.measure.impact import NEVER
 from brownout.testing.value import Context, Measured, explained
 
 DROP = Measured(0.35, Context("tps_drop", "write", "runs/x/report.html", (0.3, 0.4), 0.1))

@@ -64,7 +64,7 @@ def annotations_of(state: RunState, labels: Mapping[str, str]) -> list[Annotatio
         moments = [_ms(state.started_at, t) for t in (start, end)]
         found.append(Annotation(str(event.id), moments[0] or 0, moments[1], text, tags))
     if state.impact is not None and found:
-        reasons = "; ".join(state.impact["reasons"])
+        reasons = "; ".join(state.impact.reasons)
         text = f"verdict: {state.verdict}" + (f" ({reasons})" if reasons else "")
         last = max(a.end_ms or a.start_ms for a in found)
         found.append(Annotation("verdict", last, None, text, (*base, "verdict", state.verdict)))

@@ -2,10 +2,11 @@
 
 import time
 import urllib.request
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, RunDirectoryError
+from brownout.measure.document import impact_of
+from brownout.measure.impact import Impact
 from brownout.show.live.board import Board
 
 __all__ = ["DistantRun"]
@@ -22,7 +23,7 @@ class DistantRun:
     def __init__(self, url: str) -> None:
         self._url = url.removesuffix("/metrics").rstrip("/") + "/board"
         self._board = Board()
-        self._impact: Mapping[str, Any] | None = None
+        self._impact: Impact | None = None
         try:
             self._look()
         except OSError as error:
@@ -36,7 +37,7 @@ class DistantRun:
         """Return the picture that was seen last."""
         return self._board
 
-    def await_end(self, sleep: Callable[[float], None] = time.sleep) -> Mapping[str, Any] | None:
+    def await_end(self, sleep: Callable[[float], None] = time.sleep) -> Impact | None:
         """Wait until the run is judged and return its impact; None where it is gone without."""
         heard = time.monotonic()
         while self._impact is None and time.monotonic() - heard < _SILENT_S:
@@ -55,6 +56,7 @@ class DistantRun:
             text = answer.read()
         try:
             shown = Shown.read(text)
-        except ValueError as error:
+            judged = None if shown.impact is None else impact_of(shown.impact, self._url)
+        except (ValueError, RunDirectoryError) as error:
             raise ClusterError(f"{self._url}: not a run of this version of brownout") from error
-        self._board, self._impact = shown.board, shown.impact
+        self._board, self._impact = shown.board, judged

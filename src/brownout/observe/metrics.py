@@ -13,9 +13,11 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from brownout.judge.measures import answer
+from brownout.measure.impact import Impact
 from brownout.measure.measures import Measure, measures
 from brownout.observe.labels import LABELS, labels_of
 from brownout.observe.state import PHASES, VERDICTS, RunState
+from brownout.run.ledger import Ledger
 
 __all__ = ["RunCollector", "Shown", "metric_of"]
 
@@ -29,6 +31,8 @@ _UNITS = {
 _WRITES = (
     "acknowledged",
     "in_doubt",
+    "in_doubt_applied",
+    "in_doubt_absent",
     "failed",
     "lost",
     "rolled_back",
@@ -56,9 +60,10 @@ class Shown:
 
 def metric_of(measure: str) -> Shown | None:
     """Return which metric shows `measure` once a run is judged; None where none does."""
-    if measure == "lost_writes":
-        return Shown("brownout_ledger_writes", 1.0, (("fate", "lost"),), scoped=False)
     found = measures().get(measure)
+    if found is not None and found.of_ledger:
+        fate = (("fate", measure.removesuffix("_writes")),)
+        return Shown("brownout_ledger_writes", 1.0, fate, scoped=False)
     if found is None or not _is_shown(found):
         return None
     suffix, per = _UNITS[found.unit]
@@ -192,18 +197,14 @@ def _judged(state: RunState, family: _Families) -> Iterator[Metric]:
             samples = [((measure, scope), figure) for _, measure, scope, figure in found]
             yield family.gauge(f"impact_{suffix}", text, ("measure", "scope"), samples)
     text = "1 where a measure is within its limit, 0 where it is not; none where it is open."
-    met = [
-        ((slo["name"], slo["scope"]), float(slo["met"]))
-        for slo in impact["slos"]
-        if slo["met"] is not None
-    ]
+    met = [((slo.name, slo.scope), float(slo.met)) for slo in impact.slos if slo.met is not None]
     yield family.gauge("limit_met", text, ("measure", "scope"), met)
-    yield from _ledger(impact["ledger"], family)
+    yield from _ledger(impact.ledger, family)
 
 
-def _measured(impact: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float]]:
+def _measured(impact: Impact) -> Iterator[tuple[str, str, str, float]]:
     """Yield suffix, measure, scope and figure of all that was measured, the worst fault's."""
-    scopes = ("total", *_scopes(impact))
+    scopes = ("total", *impact.scopes)
     for name, measure in measures().items():
         if not _is_shown(measure):
             continue
@@ -220,20 +221,17 @@ def _is_shown(measure: Measure) -> bool:
     return is_known and not measure.name.startswith("latency_all.")
 
 
-def _scopes(impact: Mapping[str, Any]) -> list[str]:
-    return sorted({scope for fault in impact["faults"] for scope in fault["scopes"]} - {"total"})
-
-
-def _ledger(ledger: Mapping[str, Any], family: _Families) -> Iterator[Metric]:
+def _ledger(ledger: Ledger, family: _Families) -> Iterator[Metric]:
     """What the ledger says; only its state where that is unknown."""
     text = "1 for what the ledger of acknowledged writes came to."
-    known = sorted({"clean", "lost", "unknown", str(ledger["state"])})
-    yield family.states("ledger_state", text, "state", known, str(ledger["state"]))
-    if ledger["state"] not in ("clean", "lost"):
+    known = sorted({"clean", "lost", "unknown", ledger.state})
+    yield family.states("ledger_state", text, "state", known, ledger.state)
+    if ledger.state not in ("clean", "lost"):
         return
     text = "Writes of the ledger, by what became of them."
-    writes = [((name,), ledger[name]) for name in _WRITES]
+    told = {name: getattr(ledger, name) for name in _WRITES}
+    writes = [((name,), figure) for name, figure in told.items() if figure is not None]
     yield family.gauge("ledger_writes", text, ("fate",), writes)
     text = "Keys of the ledger, by what was read back."
-    keys = [((name.removesuffix("_keys"),), ledger[name]) for name in _KEYS]
+    keys = [((name.removesuffix("_keys"),), getattr(ledger, name)) for name in _KEYS]
     yield family.gauge("ledger_keys", text, ("found",), keys)

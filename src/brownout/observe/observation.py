@@ -5,12 +5,13 @@ Whatever does not work here is said once, and the run goes on.
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import BrownoutError
 from brownout.inventory.observing import ObserveSpec
+from brownout.measure.impact import Impact
 from brownout.observe.annotations import Annotator, annotations_of
 from brownout.observe.labels import labels_of
 from brownout.observe.page import Page
@@ -45,7 +46,7 @@ class Observation:
         self._spec, self._run = spec, directory.name
         self._files, self._board, self._now = RunFiles(directory), board, now
         self._began: float | None = None
-        self._impact: Mapping[str, Any] | None = None
+        self._impact: Impact | None = None
         self._page = Page(self.state, load)
         self._serving: Serving | None = None
         self._annotator: Annotator | None = None
@@ -62,7 +63,7 @@ class Observation:
             self._impact,
         )
 
-    def judged(self, impact: Mapping[str, Any]) -> None:
+    def judged(self, impact: Impact) -> None:
         """Show the verdict from now on, and push it where that is wanted."""
         self._impact = impact
         gateway = self._spec.pushgateway

@@ -7,6 +7,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, generate_latest
 from pydantic import TypeAdapter
 
+from brownout.measure.document import document_of
 from brownout.observe.metrics import RunCollector
 from brownout.observe.state import RunState
 from brownout.show.live.board import Board
@@ -32,7 +33,8 @@ class Page:
     def board(self) -> str:
         """Return the board, and once the run is judged its impact, as JSON; see `Shown`."""
         state = self._state()
-        return Shown(state.board, None if state.impact is None else dict(state.impact)).text()
+        impact = None if state.impact is None else document_of(state.impact)
+        return Shown(state.board, impact).text()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from brownout.faults import undos
+from brownout.measure.impact import Impact
 from brownout.show.live.board import Board
 
 if TYPE_CHECKING:
@@ -40,14 +41,14 @@ class Fault:
 class RunState:
     """One moment of a run. `started_at` is t = 0 in Unix time, None before the load runs.
 
-    `record` is run.json; `impact` is impact.json, None until the run is judged.
+    `record` is run.json; `impact` is None until the run is judged.
     """
 
     record: Mapping[str, Any]
     board: Board = field(default_factory=Board)
     events: Sequence["Event"] = ()
     started_at: float | None = None
-    impact: Mapping[str, Any] | None = None
+    impact: Impact | None = None
 
     @property
     def phase(self) -> str:
@@ -60,7 +61,7 @@ class RunState:
     @property
     def verdict(self) -> str:
         """Which of `VERDICTS` it has."""
-        return "pending" if self.impact is None else str(self.impact["verdict"])
+        return "pending" if self.impact is None else self.impact.verdict
 
     def faults(self) -> Iterator[Fault]:
         """Yield each break that took effect, with the mending of its node that followed."""

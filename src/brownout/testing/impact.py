@@ -4,13 +4,14 @@ A measure that is not known raises; it is never None, which `not impact.x` would
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from brownout.measure.document import document_of
 from brownout.measure.measures import find, known
-from brownout.measure.reading import value_of
+from brownout.runs.finished import FinishedRun
 from brownout.runs.gate.baseline import Baseline
-from brownout.runs.several import Finished
 from brownout.testing.errors import NoSuchMeasure, NotMeasured
 from brownout.testing.value import Context, Measured
 
@@ -25,7 +26,7 @@ class _Measures:
     """Measures by attribute; families (`latency.during.p99_us`) one dot after the other."""
 
     def __init__(
-        self, run: Finished, scope: str, baseline: Baseline | None, path: str = ""
+        self, run: FinishedRun, scope: str, baseline: Baseline | None, path: str = ""
     ) -> None:
         self._run, self._scope, self._baseline, self._path = run, scope, baseline, path
 
@@ -44,7 +45,7 @@ class _Measures:
 
     def measure(self, name: str) -> Measured:
         """Return a measure by its name in docs/measures.md, as `latency.during.p99_us`."""
-        value = value_of(self._run.impact, name, self._scope)
+        value = self._run.impact.value(name, self._scope)
         if value is None:
             raise NotMeasured(
                 f"{name} ({self._scope}) is not known of the run {self._run.path}",
@@ -58,9 +59,16 @@ class _Measures:
             measure=name,
             scope=self._scope,
             report=str(self._run.path / "report.html"),
-            interval=_interval(self._run.impact, name, self._scope),
+            interval=self._interval(name),
             pinned=self._baseline.median(f"{scope}{name}") if self._baseline else None,
         )
+
+    def _interval(self, name: str) -> tuple[float, float] | None:
+        """The bootstrap interval within the run, which only the throughput drop has."""
+        faults = self._run.impact.effective_faults
+        if name != "tps_drop" or self._scope != "total" or len(faults) != 1:
+            return None
+        return faults[0].scopes["total"].drops.tps_drop_interval
 
 
 class ScopeView(_Measures):
@@ -70,36 +78,36 @@ class ScopeView(_Measures):
 class LedgerView:
     """The ledger of acknowledged writes: `lost`, `acknowledged`, `unread`, …"""
 
-    def __init__(self, run: Finished) -> None:
+    def __init__(self, run: FinishedRun) -> None:
         self._run = run
 
     @property
     def state(self) -> str:
         """`clean`, `lost`, `unknown`, or `none` where no stream was verified."""
-        return str(self._run.impact["ledger"]["state"])
+        return self._run.impact.ledger.state
 
     def __getattr__(self, name: str) -> Measured:
         """Return a count; raises where the ledger is not known."""
         if name.startswith("_"):
             raise AttributeError(name)
-        ledger: Mapping[str, Any] = self._run.impact["ledger"]
-        if name not in ledger or isinstance(ledger[name], str | bool):
-            counts = [key for key, value in ledger.items() if type(value) is int]
+        ledger = self._run.impact.ledger
+        counts = {k: v for k, v in asdict(ledger).items() if type(v) is int}
+        if name not in counts:
             raise NoSuchMeasure(f"ledger.{name}: wanted one of {', '.join(counts)}")
-        if ledger["state"] not in ("clean", "lost"):
+        if ledger.state not in ("clean", "lost"):
             raise NotMeasured(
-                f"ledger.{name}: the ledger of {self._run.path} is {ledger['state']}: "
-                f"{ledger.get('detail') or 'no stream was verified'}",
+                f"ledger.{name}: the ledger of {self._run.path} is {ledger.state}: "
+                f"{ledger.detail or 'no stream was verified'}",
                 "no data is never a pass",
             )
         report = str(self._run.path / "report.html")
-        return Measured(ledger[name], Context(f"ledger.{name}", report=report))
+        return Measured(counts[name], Context(f"ledger.{name}", report=report))
 
 
 class Impact(_Measures):
     """A whole run: its measures, its ledger, its verdict, and where it lies."""
 
-    def __init__(self, run: Finished, baseline: Baseline | None = None) -> None:
+    def __init__(self, run: FinishedRun, baseline: Baseline | None = None) -> None:
         super().__init__(run, "total", baseline)
         self.ledger = LedgerView(run)
 
@@ -109,9 +117,9 @@ class Impact(_Measures):
 
     def scope(self, name: str) -> ScopeView:
         """Return the measures of `read`, `write` or a stream."""
-        scopes = {name for fault in self._run.impact["faults"] for name in fault["scopes"]}
+        scopes = self._run.impact.scopes
         if name not in scopes:
-            raise NoSuchMeasure(f"scope {name!r}: wanted one of {', '.join(sorted(scopes))}")
+            raise NoSuchMeasure(f"scope {name!r}: wanted one of {', '.join(scopes)}")
         return ScopeView(self._run, name, self._baseline)
 
     @property
@@ -132,7 +140,7 @@ class Impact(_Measures):
     @property
     def reasons(self) -> list[str]:
         """Why the run failed by its own limits."""
-        return [str(reason) for reason in self._run.impact["reasons"]]
+        return list(self._run.impact.reasons)
 
     @property
     def path(self) -> Path:
@@ -147,17 +155,9 @@ class Impact(_Measures):
     @property
     def document(self) -> Mapping[str, Any]:
         """All of impact.json."""
-        return self._run.impact
+        return document_of(self._run.impact)
 
     @property
-    def finished(self) -> Finished:
+    def finished(self) -> FinishedRun:
         """The run, as the gate takes it."""
         return self._run
-
-
-def _interval(impact: Mapping[str, Any], name: str, scope: str) -> tuple[float, float] | None:
-    """The bootstrap interval within the run, which only the throughput drop has."""
-    if name != "tps_drop" or scope != "total":
-        return None
-    found = [f.get("tps_drop_interval") for f in impact["faults"] if f["effective"] is not None]
-    return tuple(found[0]) if len(found) == 1 and found[0] else None

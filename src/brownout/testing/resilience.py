@@ -9,10 +9,10 @@ from typing import Any
 from brownout.base import catalog, usual
 from brownout.base.errors import Aborted, ConfigurationError, Refused, UndoFailed
 from brownout.base.settings_file import read_text
+from brownout.runs.finished import FinishedRun, Runs
 from brownout.runs.gate import baseline as baselines
 from brownout.runs.gate import fit, judging, words
 from brownout.runs.repeats.draw import draws
-from brownout.runs.several import Finished
 from brownout.session.experiment_process import ExperimentProcess, Outcome
 from brownout.testing.errors import ResilienceFailed, RunInconclusive
 from brownout.testing.hold import Holds
@@ -95,7 +95,7 @@ class Resilience:
                 "there is no baseline to hold the runs against",
                 "give --resilience-baseline FILE, or the marker resilience(baseline=FILE)",
             )
-        runs = [impact.finished for impact in impacts]
+        runs = Runs(impact.finished for impact in impacts)
         fit.check(runs, self._baseline)
         decision = judging.decide(runs, self._baseline)
         told = words.say(decision, runs, fit.remarks(runs, self._baseline))
@@ -153,7 +153,7 @@ class Resilience:
                 f"{path}: the run could not begin, nothing was touched",
                 "its reason is in the captured output; `brownout plan` says it too",
             )
-        impact = Impact(Finished(outcome.directory, outcome.impact), self._baseline)
+        impact = Impact(FinishedRun(outcome.directory, outcome.impact), self._baseline)
         self._tell(impact)
         reasons = "; ".join(impact.reasons)
         if impact.verdict == "aborted":
@@ -163,13 +163,11 @@ class Resilience:
         return impact
 
     def _tell(self, impact: Impact) -> None:
-        from brownout.measure.reading import value_of
-
         self._note("resilience.run", str(impact.path))
         self._note("resilience.verdict", impact.verdict)
-        self._note("resilience.stand_in", str(bool(impact.document["stand_in"])).lower())
+        self._note("resilience.stand_in", str(impact.finished.impact.stand_in).lower())
         for name in _TOLD:
-            value = value_of(impact.document, name)
+            value = impact.finished.impact.value(name)
             self._note(f"resilience.{name}", "no data" if value is None else f"{value:g}")
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brownout.measure.impact import NEVER
 from brownout.measure.measures import find
-from brownout.measure.reading import NEVER
 from brownout.show.report.measured import worded
 from brownout.show.report.words import number
 

@@ -1,13 +1,14 @@
 """What a run with a fault says of its rate, on runs whose outage is scripted."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.run_builder import RunScript, build_run
 
+from brownout.measure.document import read_impact
+from brownout.measure.impact import Impact
+from brownout.run.directory import RunDirectory
 from brownout.runs.capacity.faulted import Faulted, judge_fault, unfit, windows_of
 from brownout.runs.capacity.judging import TERMS, Promise
 from brownout.runs.capacity.reading import Measured
@@ -17,12 +18,10 @@ PROMISES = (Promise("app", "read", 0.99, 20_000), Promise("orders", "total", 0.9
 SCRIPT = RunScript(start_at=40.0, rejoined_at=44.0, redundant_at=45.0)
 
 
-def judged(
-    root: Path, script: RunScript, allowance_s: float = 5.0
-) -> tuple[Faulted, dict[str, Any]]:
+def judged(root: Path, script: RunScript, allowance_s: float = 5.0) -> tuple[Faulted, Impact]:
     """Build the run and judge it."""
     path = build_run(root, script)
-    impact: dict[str, Any] = json.loads((path / "impact.json").read_text())
+    impact = read_impact(RunDirectory.open(path))
     return judge_fault(Measured(path), impact, PROMISES, TERMS, allowance_s), impact
 
 
@@ -47,7 +46,7 @@ def test_what_is_slow_outside_of_dips_is_a_breach_in_its_time(
 ) -> None:
     # 0.9 s frozen: all of it is served within the deadline, late by up to 0.9 s, and is no dip.
     found, impact = judged(tmp_path, replace(SCRIPT, again=((at, 0.9),)))
-    assert len(impact["faults"][0]["scopes"]["app"]["dips"]) == 1
+    assert len(impact.faults[0].scopes["app"].course.dips) == 1
     assert found.judgement.verdict == "breach"
     assert all(why.startswith(f"while {window}: ") for why in found.judgement.reasons)
 
@@ -60,14 +59,15 @@ def test_a_node_that_was_down_too_shortly_is_not_judged(tmp_path: Path) -> None:
 
 def test_the_times_of_a_fault_leave_nothing_out(tmp_path: Path) -> None:
     _, impact = judged(tmp_path, SCRIPT)
-    fault = impact["faults"][0]
+    fault = impact.faults[0]
     down, back = windows_of(fault)
-    assert down.start == fault["start"]
+    assert down.start == fault.start
     assert (down.end, back.start) == (40.0, 40.0)
-    assert back.end == fault["end"] >= 45.0
-    alone = {**fault, "events": [e for e in fault["events"] if e["type"] == "break"]}
+    assert back.end == fault.end
+    assert back.end >= 45.0
+    alone = replace(fault, events=tuple(e for e in fault.events if e.type == "break"))
     (only,) = windows_of(alone)
-    assert (only.start, only.end) == (fault["start"], fault["end"])
+    assert (only.start, only.end) == (fault.start, fault.end)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_a_run_fails_or_cannot_be_judged_by(
     tmp_path: Path, script: RunScript, verdict: str, words: str
 ) -> None:
     path = build_run(tmp_path, script)
-    told = unfit(json.loads((path / "impact.json").read_text()))
+    told = unfit(read_impact(RunDirectory.open(path)))
     assert told is not None
     assert told.verdict == verdict
     assert words in " ".join(told.reasons)

@@ -9,8 +9,7 @@ import pytest
 
 from brownout.base.errors import RunDirectoryError
 from brownout.runs.capacity.judging import TERMS, Figures, Promise
-from brownout.runs.capacity.page import page
-from brownout.runs.capacity.picture import svg
+from brownout.runs.capacity.page import page, svg
 from brownout.runs.capacity.result import Asked, document, exit_code, ratio
 from brownout.runs.capacity.running import Lengths
 from brownout.runs.capacity.search import Bound, Finding, Settings
@@ -87,8 +86,8 @@ def test_what_was_cut_short_says_so_and_how_to_go_on() -> None:
 def test_the_curve_and_the_page_stand_by_themselves() -> None:
     result = json.loads(json.dumps(document(ASKED, finding(1000), finding(900), STEPS, "")))
     picture = ElementTree.fromstring(svg(result))
-    assert len(picture.findall(".//{*}circle")) == 2
-    assert len(picture.findall(".//{*}path")) == 1  # the breach is a cross
+    forms = [mark.get("class") for mark in picture.findall(".//{*}path")]
+    assert sorted(map(str, forms)) == ["fail", "pass", "pass"]
     shown = page(result, "here")
     assert shown.count("<tr>") == 1 + len(STEPS)
     assert "http" not in shown.replace("http://www.w3.org/2000/svg", "")
@@ -114,3 +113,12 @@ def test_a_step_is_a_line_with_its_figures_and_reasons() -> None:
     assert "BREACH" in shown
     assert "99.80% served" in shown
     assert "wanted 1 ms" in shown
+
+
+def test_the_limit_is_drawn_at_one_however_far_every_step_stayed_below_it() -> None:
+    below = [step for step in STEPS if step.verdict == "holds"]
+    result = json.loads(json.dumps(document(ASKED, finding(1000, "at least"), None, below, "")))
+    picture = ElementTree.fromstring(svg(result))
+    (rule, *_) = (line for line in picture.iter() if "dasharray" in str(line.get("style")))
+    (one,) = (word for word in picture.iterfind(".//{*}text") if word.text == "1")
+    assert abs(float(rule.get("y1", "nan")) - float(one.get("y", "nan"))) < 6

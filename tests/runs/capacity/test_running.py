@@ -13,8 +13,6 @@ from brownout.runs.capacity.running import Lengths, WholeSteps
 from brownout.runs.capacity.search import Probe, Settings
 from brownout.runs.capacity.step import Step, Steps
 
-pytestmark = pytest.mark.alone
-
 #: So many operations a second the server does, one after the other, whatever the machine does.
 CAPACITY = 600.0
 SHORT = Lengths(step_s=1.5, confirm_s=2.0, settle_s=0.5)
@@ -35,10 +33,11 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield found
 
 
+@pytest.mark.alone
 def test_a_known_capacity_is_found_within_a_few_percent(target: Any, tmp_path: Path) -> None:
     kept, said = Steps(tmp_path / "steps.ndjson"), list[Step]()
     # A breach takes a queue of 0.1 s to show: in 3 s one of 3 % of the rate has grown so long.
-    settings = Settings(300, factor=1.6, precision=0.05, again=0)
+    settings = Settings(480, factor=1.6, precision=0.05, again=0)
     found = Hunt("whole", settings, kept, steps_on(target, tmp_path).make, said.append).run()
     assert found.rate is not None
     assert 0.93 * CAPACITY <= found.rate <= 1.05 * CAPACITY
@@ -47,6 +46,7 @@ def test_a_known_capacity_is_found_within_a_few_percent(target: Any, tmp_path: P
     assert resumed(settings, kept.read(), "whole").next() is None
 
 
+@pytest.mark.live
 def test_a_rate_far_above_breaches_with_its_reasons(target: Any, tmp_path: Path) -> None:
     step = steps_on(target, tmp_path).make(Probe(1500, "step"), 1)
     assert step.verdict == "breach"
@@ -55,6 +55,7 @@ def test_a_rate_far_above_breaches_with_its_reasons(target: Any, tmp_path: Path)
     assert any("errors" in reason for reason in step.reasons)
 
 
+@pytest.mark.live
 def test_a_generator_that_was_late_says_nothing_of_the_database(
     target: Any, tmp_path: Path
 ) -> None:
@@ -63,6 +64,7 @@ def test_a_generator_that_was_late_says_nothing_of_the_database(
     assert "the load generator was late" in step.reasons[0]
 
 
+@pytest.mark.live
 def test_a_step_that_was_cut_short_is_made_again_beside_what_it_left(
     target: Any, tmp_path: Path
 ) -> None:

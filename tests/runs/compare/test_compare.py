@@ -66,6 +66,18 @@ def test_the_tables_are_those_of_the_runs(pair: list[Path], brownout: Brownout) 
     )
 
 
+def test_drivers_that_differ_are_said(pair: list[Path], brownout: Brownout) -> None:
+    said = json.loads((pair[1] / "generator.json").read_text())
+    said["driver_settings"]["heartbeat_ms"] = 500
+    (pair[1] / "generator.json").write_text(json.dumps(said))
+    assert brownout("analyze", pair[1]).code == 0
+    found = json.loads(brownout("compare", *pair, "--json").out)["notes"]
+    (note,) = [each for each in found if each.startswith("driver: ")]
+    for value in (10000, 500):
+        words = f"mongo-driver/v2 2.9.3 (app off, orders off, heartbeat_ms {value})"
+        assert words in note
+
+
 def test_seconds_of_own_load_compare_systems_of_different_speed(
     home: Path, brownout: Brownout
 ) -> None:
@@ -84,7 +96,7 @@ def test_repeats_of_a_system_are_one_row_of_medians(home: Path, brownout: Browno
     other = built(home / "runs", 7, run=versions("mongod 7.0.1"))
     rows = json.loads(brownout("compare", *runs, other, "--json").out)["tables"]["Summary"]
     assert [row["runs"] for row in rows] == ["3", "1"]
-    assert float(rows[0]["blackout"].removesuffix(" s")) == pytest.approx(3.0, abs=0.2)
+    assert float(rows[0]["total outage"].removesuffix(" s")) == pytest.approx(3.0, abs=0.2)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +130,7 @@ def test_other_scenarios_and_one_system_are_refused(home: Path, brownout: Browno
     assert (alone.code, "found 1 systems, wanted 2 to 6" in alone.err) == (64, True)
     unlike = built(home / "runs", 4, rate=300.0)
     named = brownout("compare", f"a={first}", f"a={unlike}", f"b={built(home / 'runs', 5)}")
-    assert (named.code, "is called a as" in named.err) == (64, True)
+    assert (named.code, "called a too: give it another name" in named.err) == (64, True)
     assert brownout("compare", first, "no-such-run").code == 64
 
 

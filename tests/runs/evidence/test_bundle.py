@@ -13,6 +13,7 @@ from tests.cli.conftest import Brownout, brownout, home
 from tests.run_builder import RunScript, build_run
 
 from brownout.faults import open_runs
+from brownout.judge.analysis import analyze
 
 __all__ = ["brownout", "home"]
 
@@ -171,3 +172,23 @@ def test_a_run_that_goes_on_or_has_links_is_not_bundled(
     open_runs.claim("lab-mongodb", run, "lab-mongodb", brought_up=False)
     going = brownout("bundle", run, "--to", home / "other.tar.gz")
     assert (going.code, "goes on, so its files are not final" in going.err) == (64, True)
+
+
+def test_a_stand_in_is_named_though_the_record_of_its_run_is_torn(
+    brownout: Brownout, home: Path
+) -> None:
+    run = build_run(home / "runs", RunScript(duration_s=45, rate=150))
+    record = json.loads((run / "run.json").read_text())
+    record["cluster"]["stand_in"] = True
+    (run / "run.json").write_text(json.dumps(record))
+    analyze(run)
+    impact = json.loads((run / "impact.json").read_text())
+    (run / "run.json").write_text("{")
+    said = brownout("bundle", run.name, "--to", home / "torn.tar.gz")
+    assert said.code == 0, said.err
+    with tarfile.open(home / "torn.tar.gz") as archive:
+        manifest = archive.extractfile(f"{run.name}/manifest.json")
+        assert manifest is not None
+        found = json.load(manifest)
+    assert found["stand_in"] is True
+    assert found["versions"]["server"] == impact["versions"]["server"]

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.chaos_runner import LOAD
 
-#: A rate that a busy machine carries, and a baseline for tests of what happens.
-GENTLY = {"baseline_s": 3, "load": "streams.lookups.rate=80,streams.orders.rate=60"}
+#: A load that a busy machine carries, and a baseline for tests of what happens.
+GENTLY = {"baseline_s": 3, "load": LOAD}
 
 Write = Callable[..., Path]
 

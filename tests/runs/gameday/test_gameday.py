@@ -159,6 +159,7 @@ def test_a_day_that_is_killed_is_healed_and_resumed(
     assert "nothing is left to do" in nothing.stderr
 
 
+@pytest.mark.matrix
 def test_a_scheduled_day_is_run_and_what_was_missed_is_said(
     lab_mongodb: Cluster, home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from tests.runs.gameday.conftest import Write
 
 from brownout import cli
 from brownout.faults import open_runs
-from brownout.runs.gameday.locks import Locks
+from brownout.runs.gameday.leases import Leases
 
 
 @pytest.fixture(autouse=True)
@@ -48,12 +48,12 @@ def test_a_plan_that_nothing_stands_against_is_fine(
 def test_a_game_day_that_goes_on_and_a_run_stand_against_it(
     write: Write, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    locks = Locks()
-    lease, _ = locks.take("lab-mongodb", home / "other")
+    leases = Leases()
+    lease, _ = leases.take("lab-mongodb", home / "other")
     code, said = planned(write(), capsys)
     assert (code, "NO   no other game day: process" in said) == (64, True)
-    locks.release(lease)
-    locks.close()
+    leases.release(lease)
+    leases.close()
     open_runs.claim("lab-mongodb", home / "runs" / "one", "lab-mongodb", brought_up=False)
     code, said = planned(write(), capsys)
     assert (code, "NO   cluster is free: the run" in said) == (64, True)
@@ -87,7 +87,7 @@ def test_a_day_that_a_guard_forbids_does_not_begin_and_leaves_nothing(
         (("plan", "no-such"), "gamedays: found 'no-such', wanted one of"),
         (("run", "no/such.yaml"), "no such gameday"),
         (("run", "lab-mongodb", "--resume"), "there is no game day lab-mongodb to resume"),
-        (("stop",), "game days that go on and that 'this' may mean: none"),
+        (("stop",), "no game day is in progress"),
         (("serve", "lab-mongodb"), "schedule: found none"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",

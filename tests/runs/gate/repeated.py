@@ -5,17 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.impacts import made
 from tests.run_builder import RunScript, build_run
 
-from brownout.measure.reading import NEVER
-from brownout.runs.several import Finished
+from brownout.measure.impact import NEVER
+from brownout.runs.finished import FinishedRun
 
 __all__ = ["build_repeats", "finished"]
 
 
 def finished(
     n: int, verdict: str = "pass", server: str = "mongod 6.0.5", **measures: Any
-) -> Finished:
+) -> FinishedRun:
     """A run whose one fault measured these; `None` is not known, `NEVER` a wait without an end."""
     fault: dict[str, Any] = {"effective": 20.0, "milestones": [], "scopes": {}}
     fault |= {"recovery_time": 3.0, **measures}
@@ -32,9 +33,9 @@ def finished(
         "cluster": {"name": "lab-mongodb", "database": "mongodb", "members": 3},
         "load": {"loop": "open", "rate": 400.0}, "workload": {"name": "lab"}, "settings": {},
         "versions": {"server": server, "brownout": "0.1.0"}, "slos": [], "faults": [fault],
-        "ledger": {"state": "clean", "lost": 0},
+        "ledger": {"lost": 0},
     }  # fmt: skip
-    return Finished(Path("runs") / f"run-{n}", impact)
+    return FinishedRun(Path("runs") / f"run-{n}", made(impact))
 
 
 def build_repeats(

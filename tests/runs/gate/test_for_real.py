@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import chaos_runner
 
-from brownout.runs.several import Finished, read_several
+from brownout.runs.finished import FinishedRun, Runs
 
 #: More than five: on a busy machine some repeats cannot be judged, and the gate takes none of them.
 MOST = 12
 WANTED = 5
-GENTLY = ("--var", "target=primary", "--var", "baseline_s:int=10",
-          "--var", "load=streams.lookups.rate=80,streams.orders.rate=60")  # fmt: skip
+GENTLY = ("--var", "target=primary", "--var", "baseline_s:int=10", *chaos_runner.GENTLY)
 
 pytestmark = [pytest.mark.matrix, pytest.mark.timeout(3600)]
 
@@ -26,16 +26,16 @@ def brownout(where: Path, *arguments: str | Path) -> subprocess.CompletedProcess
     return subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True)
 
 
-def faults(where: Path, election_timeout_ms: int, seed: int) -> list[Finished]:
+def faults(where: Path, election_timeout_ms: int, seed: int) -> list[FinishedRun]:
     """Kill the primary until five runs could be judged, on a lab of its own."""
     where.mkdir()
     up = brownout(where, "lab", "up", "--election-timeout-ms", str(election_timeout_ms))
     assert up.returncode == 0, up.stderr
-    judged: list[Finished] = []
+    judged: list[FinishedRun] = []
     try:
         for n in range(MOST):
             brownout(where, "repeat", "node-kill", "-n", "1", "--seed", str(seed + n), *GENTLY)
-            found = read_several(sorted((where / "runs").iterdir()))
+            found = Runs.read(sorted((where / "runs").iterdir()))
             judged = [run for run in found if run.verdict in ("pass", "fail")]
             if len(judged) == WANTED:
                 return judged

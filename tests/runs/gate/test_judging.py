@@ -1,12 +1,14 @@
 """The gate's decision: three words, and false alarms and detections held against known truth."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.runs.gate.repeated import finished
 
-from brownout.measure.reading import NEVER
+from brownout.measure.impact import NEVER
+from brownout.runs.finished import FinishedRun
 from brownout.runs.gate.baseline import Baseline, Compared, Repeat
 from brownout.runs.gate.judging import compare, decide
 from brownout.runs.gate.power import repeats_needed
@@ -129,9 +131,15 @@ def test_a_spread_that_hides_what_is_critical_is_inconclusive_and_says_how_many_
     assert found.needed > 5
 
 
+def without_data(run: FinishedRun) -> FinishedRun:
+    """The same run, of whose fault nothing is known."""
+    (fault,) = run.impact.faults
+    return replace(run, impact=replace(run.impact, faults=(replace(fault, scopes={}),)))
+
+
 def test_data_that_is_missing_is_never_a_pass() -> None:
     runs = [finished(n) for n in range(4)] + [finished(4, verdict="pass")]
-    del runs[4].impact["faults"][0]["recovery_time"]
+    runs[4] = without_data(runs[4])
     found = decide(runs, GOOD)
     assert found.word == "inconclusive"
     assert found.reasons == ("recovery_time: there is no data in run-4",)
@@ -140,7 +148,7 @@ def test_data_that_is_missing_is_never_a_pass() -> None:
 
 def test_data_that_may_be_missing_leaves_its_measure_out() -> None:
     runs = [finished(n, recovery_time=3.0) for n in range(5)]
-    del runs[0].impact["faults"][0]["recovery_time"]
+    runs[0] = without_data(runs[0])
     found = decide(runs, baseline([2.9, 3.0, 3.1, 3.2, 3.05], must_have_data=False))
     assert (found.word, found.comparisons[0].word) == ("pass", "left out")
 

@@ -13,8 +13,10 @@ from tests.run_builder import RunScript, build_run
 from tests.runs.history.postgres import PASSWORD, WHY_NOT, postgres
 
 from brownout.base.errors import ConfigurationError
+from brownout.measure.document import document_of
 from brownout.run.directory import RunDirectory
-from brownout.runs.history.place import Place, find
+from brownout.runs.database import Place
+from brownout.runs.history.place import find
 from brownout.runs.history.recording import record
 from brownout.runs.history.store import HistoryError, Store
 
@@ -62,19 +64,27 @@ def test_a_run_comes_out_as_it_went_in(place: Place, run: RunDirectory) -> None:
     impact = json.loads(run.impact.read_text())
     with Store(place) as store:
         (kept,) = store.runs()
-        assert store.impact(kept.run_id) == impact
-        assert store.impact("another") is None
+    assert document_of(kept.impact) == impact
     fault = impact["faults"][0]
     assert (kept.scenario, kept.cluster, kept.verdict) == ("node-kill", "lab-mongodb", "fail")
     assert kept.began.isoformat() == "2026-11-22T10:15:00+00:00"
-    assert kept.measures["total", "recovery_time"] == fault["recovery_time"]
-    assert kept.measures["write", "blackout"] == fault["scopes"]["write"]["blackout"]
-    assert kept.measures["total", "redundancy_time"] == float("inf")
-    assert ("total", "rebalance_time") not in kept.measures
-    assert kept.limits == {("total", "blackout"): (0.5, False)}
-    assert kept.versions["server"] == "mongod 6.0.5"
-    assert (kept.occasion, kept.path) == ("game day 7", str(run.path.absolute()))
-    assert kept.reasons == tuple(impact["reasons"])
+    assert kept.value("recovery_time") == fault["recovery_time"]
+    assert kept.value("redundancy_time") == float("inf")
+    assert (kept.occasion, kept.path) == ("game day 7", run.path.absolute())
+    engine = create_engine(place.url)
+    with engine.connect() as connection:  # as people's own queries see it
+        rows = connection.execute(
+            text("SELECT scope, measure, value, never FROM brownout_measures")
+        )
+        measured = {(scope, name): (value, bool(never)) for scope, name, value, never in rows}
+        limits = connection.execute(text("SELECT scope, measure, bound, met FROM brownout_limits"))
+        assert [(*row[:3], bool(row[3])) for row in limits] == [("total", "blackout", 0.5, False)]
+        server = "SELECT version FROM brownout_versions WHERE name = 'server'"
+        assert connection.execute(text(server)).scalar() == "mongod 6.0.5"
+    engine.dispose()
+    assert measured["write", "blackout"] == (fault["scopes"]["write"]["blackout"], False)
+    assert measured["total", "redundancy_time"] == (None, True)
+    assert ("total", "rebalance_time") not in measured
 
 
 def test_a_run_that_is_put_in_again_takes_its_own_place(place: Place, run: RunDirectory) -> None:
@@ -93,7 +103,26 @@ def test_many_may_write_the_first_run_at_once(place: Place, tmp_path: Path) -> N
     with Store(place) as store:
         assert [kept.run_id for kept in store.runs()] == names
         assert [kept.run_id for kept in store.runs(last=2)] == names[2:]
-        assert store.runs(scenario="node-wipe") == store.runs(cluster="staging") == []
+        assert store.runs(scenario="node-wipe") == store.runs(cluster="staging") == ()
+
+
+def test_a_run_that_cannot_be_read_is_left_out_and_named(
+    place: Place, run: RunDirectory, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = RunDirectory.open(build_run(tmp_path, RunScript(name="other", duration_s=45, rate=100)))
+    record(run, place)
+    record(other, place)
+    damaged = json.dumps(
+        {**json.loads(run.impact.read_text()), "faults": [{"rejoin_time": "soon"}]}
+    )
+    engine = create_engine(place.url)
+    with engine.begin() as connection:
+        change = text("UPDATE brownout_impacts SET impact = :to WHERE run_id = :of")
+        connection.execute(change, {"to": damaged, "of": run.run_id})
+    engine.dispose()
+    with Store(place) as store:
+        assert [kept.run_id for kept in store.runs()] == ["other"]
+    assert f"left out: run {run.run_id}: is no impact" in caplog.text
 
 
 def test_a_later_layout_is_left_alone(place: Place, run: RunDirectory) -> None:

@@ -73,7 +73,7 @@ def test_a_cluster_that_is_not_mended_is_not_broken_again(
 def test_repeats_have_other_nodes_and_moments_and_a_spread(
     lab_mongodb: object, tmp_path: Path
 ) -> None:
-    experiment = chaos_runner.quick(chaos_runner.load("node-kill"))
+    experiment = chaos_runner.quick(chaos_runner.load("node-kill"), chaos_runner.LEAST_BASELINE_S)
     experiment["configuration"]["sham"] = True
     code, document, said = repeat(experiment, tmp_path, "-n", "2", "--seed", "3")
     assert code in (0, 1), said

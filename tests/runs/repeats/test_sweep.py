@@ -1,23 +1,33 @@
 """One variable at several values: read, tabled and drawn from impacts."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.impacts import made
 
+from brownout.measure.impact import Impact
 from brownout.measure.measures import label
-from brownout.runs.repeats.curve import svg
+from brownout.runs.finished import FinishedRun, Runs
 from brownout.runs.repeats.draw import draws
-from brownout.runs.repeats.sweep import COLUMNS, Point, point, render, settings_of
+from brownout.runs.repeats.sweep import COLUMNS, Point, render, settings_of, svg
+from brownout.runs.repeats.sweep import point as point_of
 
 
-def impact(time: float | None, served: float | None, p99: float = 2000.0) -> dict[str, Any]:
+def impact(time: float | None, served: float | None, p99: float = 2000.0) -> Impact:
     moved = None if time is None else [time - 1.0, time]
     fault = {"effective": 20.0,
         "rebalance_time": moved, "redundancy_time": moved, "throughput_while_moving": served,
         "tps_drop": 0.1, "lost_operations": 12, "latency": {"during": {"p99_us": p99}},
     }  # fmt: skip
-    return {"faults": [fault], "stand_in": False}
+    return made({"faults": [fault]})
+
+
+def point(value: str, verdicts: Sequence[str], impacts: Sequence[Impact]) -> Point:
+    runs = Runs(FinishedRun(Path(f"run-{n}"), each) for n, each in enumerate(impacts))
+    return point_of(value, verdicts, runs)
 
 
 SLOW = point("1", ["pass"], [impact(120.0, 0.99)])
@@ -46,10 +56,8 @@ def test_a_point_is_the_median_of_its_runs() -> None:
 
 
 def test_of_several_faults_the_worst_counts_whichever_way_is_worse() -> None:
-    both = {
-        "stand_in": False,
-        "faults": [*impact(9.0, 0.7)["faults"], *impact(11.0, 0.8)["faults"]],
-    }
+    one, other = impact(9.0, 0.7), impact(11.0, 0.8)
+    both = replace(one, faults=(*one.faults, *other.faults))
     found = point("4", ["pass"], [both]).measures
     assert (found["rebalance_time"], found["throughput_while_moving"]) == (11.0, 0.7)
 
@@ -60,30 +68,46 @@ def test_a_run_without_a_measure_leaves_the_point_without_it() -> None:
     assert found.measures["throughput_while_moving"] == 0.8
 
 
+def test_what_never_came_is_told_from_what_is_not_known() -> None:
+    missed = {"name": "nothing_to_move", "first_yes": None}
+    fault = {"effective": 20.0, "rebalance_time": None, "redundancy_time": None, "tps_drop": 0.1,
+             "milestones": [missed, {**missed, "name": "redundant"}]}  # fmt: skip
+    points = [SLOW, point("4", ["fail"], [made({"faults": [fault]})])]
+    row = render("migrate_threads", points).splitlines()[2].split()
+    assert (row[2], row[3]) == ("never", "–")
+    assert svg("scale-out", "migrate_threads", points) is None
+
+
 def test_the_table_has_a_row_a_value() -> None:
     head, *rows = render("migrate_threads", [SLOW, FAST]).splitlines()
     assert head.startswith("migrate_threads")
     assert all(name in head for name in map(label, COLUMNS))
     assert [row.split()[0] for row in rows] == ["1", "16"]
     assert "11 s" in rows[1]
-    assert "pass, fail" in rows[1]
+    assert "1 pass, 1 fail" in rows[1]
 
 
 def test_the_curve_shows_each_value_further_right_the_longer_it_took() -> None:
     drawn = svg("scale-out", "migrate_threads", [SLOW, FAST])
     assert drawn is not None
-    circles = list(ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}circle"))
+    marks = ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}path")
     (slow_x, slow_y), (fast_x, fast_y) = (
-        (float(c.attrib["cx"]), float(c.attrib["cy"])) for c in circles
+        map(float, mark.attrib["d"].removeprefix("M").partition("m")[0].split()) for mark in marks
     )
     assert fast_x < slow_x
     assert fast_y < slow_y  # users waited longer, which is higher up
     assert "migrate_threads 16" in drawn
 
 
+def test_a_value_whose_run_failed_is_a_cross_on_the_curve() -> None:
+    picture = ElementTree.fromstring(svg("t", "migrate_threads", [SLOW, FAST]) or "")
+    forms = [mark.get("class") for mark in picture.iterfind(".//{*}path")]
+    assert forms == ["pass", "fail"]
+
+
 def test_a_stand_in_is_named_wherever_its_figures_are() -> None:
     stood_in = [
-        point(value, ["pass"], [{**impact(time, 0.9), "stand_in": True}])
+        point(value, ["pass"], [replace(impact(time, 0.9), stand_in=True)])
         for value, time in (("1", 9.0), ("4", 3.0))
     ]
     assert "STAND-IN" in render("migrate_threads", stood_in)

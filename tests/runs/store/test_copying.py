@@ -41,7 +41,7 @@ def test_a_run_goes_there_and_back_and_can_be_used_as_before(
     assert pulled.out.strip() == str(home / "elsewhere" / RUN)
     assert files(home / "elsewhere" / RUN) == there
     shown = brownout("show", RUN)
-    assert "blackout" in shown.out
+    assert "total outage" in shown.out
     assert brownout("analyze", RUN).code == shown.code
     gate = brownout("gate", RUN)
     assert gate.code == shown.code, gate.err

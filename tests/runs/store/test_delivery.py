@@ -5,22 +5,45 @@ from pathlib import Path
 import pytest
 from tests import chaos_runner as chaos
 
+from brownout import control
 from brownout.inventory.model import Cluster
 
-pytestmark = pytest.mark.alone
+LOST = "the run is NOT in the store file:///dev/null/runs"
 
 
+@pytest.mark.parametrize(
+    ("verdict", "not_stored", "met", "code_0"),
+    [("pass", None, True, True), ("pass", LOST, True, False), ("pass", None, False, False),
+     ("fail", None, True, False), ("inconclusive", None, True, False)],
+)  # fmt: skip
+def test_exit_0_takes_a_pass_a_met_hypothesis_and_a_run_that_is_kept(
+    verdict: str, not_stored: str | None, met: bool, code_0: bool
+) -> None:
+    assert control._succeeded({"verdict": verdict, "not_stored": not_stored}, met) is code_0
+
+
+@pytest.mark.live
+def test_a_run_that_is_not_in_the_store_says_so(tmp_path: Path, lab_mongodb: Cluster) -> None:
+    experiment = chaos.quick(chaos.load("stepdown"))
+    experiment["method"] = []
+    del experiment["configuration"]["catch_up_s"]  # of the step that is left out
+    env = {"BROWNOUT_STORE": "file:///dev/null/runs"}
+    check_not_stored(chaos.run(experiment, tmp_path, *chaos.GENTLY, env=env))
+
+
+@pytest.mark.alone
+@pytest.mark.matrix
 def test_a_pass_that_is_not_in_the_store_does_not_exit_with_0(
     tmp_path: Path, lab_mongodb: Cluster
 ) -> None:
+    experiment = chaos.quick(chaos.load("stepdown"), chaos.LEAST_BASELINE_S)
     env = {"BROWNOUT_STORE": "file:///dev/null/runs"}
-    ran = chaos.run(
-        chaos.quick(chaos.load("stepdown"), chaos.LEAST_BASELINE_S),
-        tmp_path,
-        *chaos.GENTLY,
-        env=env,
-    )
+    ran = chaos.run(experiment, tmp_path, *chaos.GENTLY, env=env)
     assert ran.impact["verdict"] == "pass", ran.output
+    check_not_stored(ran)
+
+
+def check_not_stored(ran: chaos.Ran) -> None:
     assert ran.code == 1
     assert "is NOT in the store" in ran.output
     assert "file:///dev/null/runs" in ran.journal["brownout"]["not_stored"]

@@ -18,6 +18,7 @@ from brownout.runs.capacity.promises import promises_of, rates_of
 from brownout.runs.capacity.reading import Measured
 from brownout.runs.capacity.search import Probe
 from brownout.runs.capacity.step import Step, made
+from brownout.runs.finished import FinishedRun
 from brownout.runs.repeats.draw import Draw
 from brownout.runs.repeats.running import Repeat, run_once
 
@@ -60,19 +61,20 @@ class FaultSteps:
         given = (f"workload={self.source}", f"load={load}", f"seed={seed}", *self.variables)
         with self.lent():
             repeat = run_once(self.experiment, Draw(number, seed, given))
-            directory, impact = _checked(repeat, probe)
-        found = self._judged(directory, impact)
+            run = _checked(repeat, probe)
+        found = self._judged(run)
         detail = {"out_s": dict(found.out_s), "judged_s": dict(found.judged_s)}
         return made(number, "faulted", probe, found.judgement, found.figures, found.lag_p99_ms,
-                    directory, detail)  # fmt: skip
+                    run.path, detail)  # fmt: skip
 
-    def _judged(self, run: Path, impact: Mapping[str, Any]) -> Faulted:
-        bad = unfit(impact)
+    def _judged(self, run: FinishedRun) -> Faulted:
+        bad = unfit(run.impact)
         if bad is not None:
             return Faulted(bad, (), None, {}, {})
         return judge_fault(
-            Measured(run), impact, promises_of(self.workload), self.terms, self.allowance_s
-        )
+            Measured(run.path), run.impact, promises_of(self.workload), self.terms,
+            self.allowance_s,
+        )  # fmt: skip
 
 
 def fault_variables(
@@ -93,13 +95,14 @@ def fault_variables(
     return (*own, *given)
 
 
-def _checked(repeat: Repeat, probe: Probe) -> tuple[Path, Mapping[str, Any]]:
-    """Return a run that is over and what it found, or raise why no other step may follow."""
+def _checked(repeat: Repeat, probe: Probe) -> FinishedRun:
+    """Return the run of a step, or raise why no other step may follow."""
     at = f"the run at {probe.rate:,.0f}/s"
-    if repeat.unmended:
-        raise UndoFailed(f"{at} left the cluster broken: {repeat.unmended}", "`brownout heal`")
-    if repeat.impact is None or repeat.directory is None:
+    outcome, run = repeat.outcome, repeat.run
+    if outcome.unmended:
+        raise UndoFailed(f"{at} left the cluster broken: {outcome.unmended}", "`brownout heal`")
+    if run is None:
         raise Inconclusive(f"{at} could not begin; what it said stands above")
-    if repeat.verdict == "aborted":
-        raise Aborted(f"{at} was aborted: {'; '.join(repeat.impact['reasons'])}")
-    return repeat.directory, repeat.impact
+    if outcome.was_aborted:
+        raise Aborted(f"{at} was aborted: {'; '.join(run.impact.reasons)}")
+    return run

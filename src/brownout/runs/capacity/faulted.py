@@ -9,10 +9,10 @@ in which the node is down and for the time in which it comes back, each by itsel
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from brownout.measure.impact import Fault, Impact
 from brownout.runs.capacity.judging import Figures, Judgement, Promise, Terms, judge
 from brownout.runs.capacity.reading import Measured, Seconds, measured_in
 
@@ -50,46 +50,46 @@ class Faulted:
     judged_s: Mapping[str, int]
 
 
-def unfit(impact: Mapping[str, Any]) -> Judgement | None:
+def unfit(impact: Impact) -> Judgement | None:
     """Return why a run cannot be judged, or fails whatever its figures are; None for neither."""
-    if impact["ledger"]["state"] == "lost":
-        return Judgement("breach", (f"acknowledged writes are lost: {impact['ledger']['lost']}",))
-    bad = [c for c in impact["validity"] if c["name"] in _WANTED and c["ok"] is not True]
+    if impact.ledger.state == "lost":
+        return Judgement("breach", (f"acknowledged writes are lost: {impact.ledger.lost}",))
+    bad = impact.unmet(_WANTED)
     # A capacity says nothing of a cluster whose generator was late, however little.
-    remarks = tuple(impact["remarks"])
-    if remarks or bad or not impact["faults"]:
-        told = (*remarks, *(f"{c['name']}: {c['detail']}" for c in bad))
+    if impact.remarks or bad or not impact.faults:
+        told = (*impact.remarks, *(f"{c.name}: {c.detail}" for c in bad))
         return Judgement("limited", told or ("nothing was broken",))
-    for fault in impact["faults"]:
-        found = [m for m in fault["milestones"] if m["name"] == "redundant"]
-        missed = [m for m in found if m["first_yes"] is None and not m.get("revoked")]
-        if missed or (found and found[-1]["first_yes"] is None):
-            return Judgement("breach", (f"redundancy did not come back after {fault['name']}",))
+    for fault in impact.faults:
+        found = [m for m in fault.milestones if m.name == "redundant"]
+        missed = [m for m in found if m.first_yes is None and not m.revoked]
+        if missed or (found and found[-1].first_yes is None):
+            return Judgement("breach", (f"redundancy did not come back after {fault.name}",))
     return None
 
 
-def windows_of(fault: Mapping[str, Any]) -> list[Window]:
-    """Return the times of one fault of an impact.json: down, and coming back.
+def windows_of(fault: Fault) -> list[Window]:
+    """Return the times of one fault: down, and coming back.
 
     A fault that is over by itself, as a step-down, has no mending and one time.
     """
-    end = fault["end"] if fault["end"] is not None else fault["until"]
-    mends = [e["requested"] for e in fault["events"] if e["type"] == "mend"]
+    end = fault.end if fault.end is not None else fault.until
+    asked = [e.requested for e in fault.events if e.type == "mend"]
+    mends = [requested for requested in asked if requested is not None]
     if not mends:
-        return [Window("fault", fault["start"], end)]
-    return [Window("down", fault["start"], min(mends)), Window("back", min(mends), end)]
+        return [Window("fault", fault.start, end)]
+    return [Window("down", fault.start, min(mends)), Window("back", min(mends), end)]
 
 
 def judge_fault(
     measured: Measured,
-    impact: Mapping[str, Any],
+    impact: Impact,
     promises: Sequence[Promise],
     terms: Terms,
     allowance_s: float,
 ) -> Faulted:
     """Return what the run in which `impact` was seen says, by the promises of its streams."""
-    length, streams = measured.seconds, list(impact["deadlines_s"])
-    windows = [window for fault in impact["faults"] for window in windows_of(fault)]
+    length, streams = measured.seconds, list(impact.deadlines_s)
+    windows = [window for fault in impact.faults for window in windows_of(fault)]
     inside = [_inside(window, length) for window in windows]
     during = np.logical_or.reduce(inside)
     clear = {s: _clear(impact, s, length) for s in streams}
@@ -142,10 +142,10 @@ def _inside(window: Window, length: int) -> Seconds:
     return measured_in(np.floor(window.start), np.ceil(window.end), length)
 
 
-def _clear(impact: Mapping[str, Any], stream: str, length: int) -> Seconds:
+def _clear(impact: Impact, stream: str, length: int) -> Seconds:
     """Return the seconds outside the stream's dips and outside a deadline after each."""
-    clear, deadline = np.ones(length, np.bool_), impact["deadlines_s"][stream]
-    for fault in impact["faults"]:
-        for start, end in fault["scopes"][stream]["dips"]:
-            clear[int(start) : int(np.ceil(end + deadline))] = False
+    clear, deadline = np.ones(length, np.bool_), impact.deadlines_s[stream]
+    for fault in impact.faults:
+        for dip in fault.scopes[stream].course.dips if stream in fault.scopes else ():
+            clear[int(dip.start) : int(np.ceil(dip.end + deadline))] = False
     return clear

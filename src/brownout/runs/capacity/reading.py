@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from brownout.run.csvfile import read_rows
+from brownout.run.csvfile import GENERATOR, read_rows
 from brownout.run.latency import Histogram, LatencyLog, read_hlog
 from brownout.run.series import read_series
 from brownout.run.table import BUCKETS_PER_S, Key, Table, in_scope
@@ -14,7 +14,6 @@ from brownout.runs.capacity.judging import Figures, Promise
 
 __all__ = ["Measured", "Seconds", "measured_in"]
 
-GENERATOR = ("t", "lag_p99_ms", "lag_max_ms", "gc_pause_ms", "cpu_s", "rss_mb", "goroutines")
 _BAD = ("late", "failed", "in_doubt", "shed")
 #: Which whole seconds are judged: True for each that is.
 Seconds = npt.NDArray[np.bool_]

@@ -8,8 +8,8 @@ from typing import Any
 from brownout.load.place import Here, Place
 from brownout.load.session import run_load
 from brownout.load.workload import Workload
+from brownout.run.metadata import read_json
 from brownout.run.parts.apart import apart_of
-from brownout.run.parts.merge import facts_of
 from brownout.runs.capacity.judging import TERMS, Judgement, Terms, judge
 from brownout.runs.capacity.promises import promises_of, scaled
 from brownout.runs.capacity.reading import Measured, measured_in
@@ -66,7 +66,8 @@ class WholeSteps:
         figures = tuple(measured.figures(s.name, promises, seconds) for s in workload.streams)
         lag = measured.lag_p99_ms(seconds)
         judgement = judge(figures, promises, self.terms, lag)
-        apart = apart_of(facts_of(run))
+        summary = run / "generator.json"
+        apart = apart_of(read_json(summary)) if summary.exists() else None
         if apart is not None and not apart.together:
             judgement = Judgement("limited", (apart.words(),))
         return made(number, "whole", probe, judgement, figures, lag, run)

@@ -10,7 +10,7 @@ runs/20261122T101500Z-capacity-lab-1/
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from brownout.base.errors import (
     ConfigurationError,
     ExitCode,
     RunDirectoryError,
+    Unsupported,
 )
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.faults import open_runs
@@ -35,8 +36,7 @@ from brownout.run.metadata import read_json, write_json
 from brownout.runs.capacity.fault_steps import FaultSteps, fault_variables
 from brownout.runs.capacity.hunt import Hunt
 from brownout.runs.capacity.judging import Terms
-from brownout.runs.capacity.page import page
-from brownout.runs.capacity.picture import svg
+from brownout.runs.capacity.page import page, svg
 from brownout.runs.capacity.promises import promised, promises_of
 from brownout.runs.capacity.result import Asked, document, exit_code
 from brownout.runs.capacity.running import Lengths, WholeSteps
@@ -47,6 +47,7 @@ from brownout.session import opening
 from brownout.session.loads import check_allowed, taken
 from brownout.session.plan import Plan
 from brownout.session.planning import plan_of
+from brownout.show.report.html import save
 
 __all__ = ["Wanted", "carry_out", "read_wanted"]
 
@@ -161,7 +162,8 @@ class _Searching:
         result = document(self._asked(), whole, faulted, self._steps.read(), ended)
         write_json(self.place / "capacity.json", result)
         (self.place / "capacity.svg").write_text(svg(result), encoding="utf-8")
-        (self.place / "capacity.html").write_text(page(result, str(self.place)), encoding="utf-8")
+        with suppress(Unsupported):  # the search does without the page that jinja2 makes
+            save(self.place / "capacity.html", page(result, str(self.place)))
         return result, exit_code(whole, faulted)
 
     def _whole(self) -> Hunt:

@@ -7,7 +7,7 @@ from brownout.runs.capacity.search import Probe
 from brownout.runs.capacity.step import Phase, Step
 from brownout.show.report.words import STAND_IN
 
-__all__ = ["line", "rate_words", "render", "trying"]
+__all__ = ["line", "percentiles", "rate_words", "render", "trying"]
 
 _SIGNS = {"holds": "holds", "breach": "BREACH", "limited": "not judged"}
 
@@ -30,12 +30,18 @@ def _figures(step: Step) -> list[str]:
     if step.achieved is None:
         return []
     shown = [f"{step.achieved:.2%} served"]
-    for each in step.figures:
-        for name, value in each.percentiles_us.items():
-            shown.append(f"{name} " + ("too long" if value is None else f"{value / 1000:,.4g} ms"))
+    shown += [percentiles(each.percentiles_us) for each in step.figures if each.percentiles_us]
     out = step.detail.get("out_s") or {}
     shown += [f"{stream} {seconds} s in dips" for stream, seconds in out.items()]
     return [", ".join(shown)]
+
+
+def percentiles(found: Mapping[str, int | None]) -> str:
+    """`lookups read p99 4.1 ms, lookups read p99.9 too long`."""
+    return ", ".join(
+        f"{name} " + ("too long" if value is None else f"{value / 1000:,.4g} ms")
+        for name, value in found.items()
+    )
 
 
 def rate_words(found: Mapping[str, Any] | None) -> str:

@@ -5,16 +5,15 @@ import io
 import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 
 from brownout.base.errors import BrownoutError, ConfigurationError
 from brownout.base.files import replacing
 from brownout.faults import open_runs
+from brownout.measure.document import read_impact
 from brownout.run.directory import RunDirectory
-from brownout.run.events import wall_clock
-from brownout.runs.evidence.entries import Entry, entries
+from brownout.runs.evidence.entries import Entry, entries, manifest_of
 from brownout.runs.evidence.manifest import NAME, Manifest
 from brownout.show.report import html
 
@@ -37,22 +36,14 @@ def bundle(directory: RunDirectory, target: Path) -> Bundle:
     and other things that are no files, and where `target` is there already.
     """
     open_runs.check_over(directory.path)
-    impact = directory.read_impact()
+    read_impact(directory)  # one without a result is no evidence
     if target.exists():
         raise ConfigurationError(
             f"{target}: is there already and is not written over", "give another file with --to"
         )
     _make_report(directory)
     found = entries(directory.path)
-    manifest = Manifest(
-        run_id=directory.run_id,
-        bundled=wall_clock(),
-        brownout=version("brownout"),
-        verdict=str(impact["verdict"]),
-        stand_in=bool(impact["stand_in"]),
-        versions={k: str(v) for k, v in (impact.get("versions") or {}).items()},
-        files={name: entry.file for name, entry in found.items()},
-    )
+    manifest = manifest_of(directory.path, directory.run_id, found)
     return Bundle(target, _write(target, manifest, found), manifest)
 
 
@@ -67,7 +58,7 @@ def _make_report(directory: RunDirectory) -> None:
 
 def _write(target: Path, manifest: Manifest, files: Mapping[str, Entry]) -> str:
     """Write the archive in one step and return its SHA-256."""
-    listed = manifest.model_dump_json(indent=2).encode() + b"\n"
+    listed = manifest.as_bytes()
     with replacing(target) as beside:
         with tarfile.open(beside, "w:gz", format=tarfile.PAX_FORMAT) as archive:
             _add(archive, f"{manifest.run_id}/{NAME}", len(listed), io.BytesIO(listed))

@@ -7,15 +7,23 @@ are left as they are, byte by byte.
 import hashlib
 import io
 import json
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from brownout.base.errors import ConfigurationError, RunDirectoryError
 from brownout.base.redact import redact
-from brownout.runs.evidence.manifest import NAME, File
+from brownout.measure.document import read_impact
+from brownout.run.directory import RunDirectory
+from brownout.run.events import wall_clock
+from brownout.run.metadata import read_json
+from brownout.runs.evidence.manifest import NAME, File, Manifest
+from brownout.runs.finished import verdict_of
 
-__all__ = ["Entry", "entries"]
+__all__ = ["Entry", "entries", "manifest_of"]
 
 #: Texts in which somebody's words may stand: messages of drivers, command lines, settings.
 _TEXTS = (".json", ".ndjson", ".log", ".txt", ".md", ".yaml", ".yml")
@@ -43,6 +51,32 @@ def entries(folder: Path) -> dict[str, Entry]:
     `RunDirectoryError` for what cannot be read.
     """
     return {name: _entry(path) for name, path in _files(folder).items()}
+
+
+def manifest_of(folder: Path, name: str, found: Mapping[str, Entry]) -> Manifest:
+    """Return what a bundle or a store says of the run, the load or the game day in `folder`."""
+    stand_in, versions = _tested(folder)
+    return Manifest(
+        run_id=name,
+        bundled=wall_clock(),
+        brownout=version("brownout"),
+        verdict=verdict_of(folder),
+        stand_in=stand_in,
+        versions={key: str(value) for key, value in versions.items()},
+        files={each: entry.file for each, entry in found.items()},
+    )
+
+
+def _tested(folder: Path) -> tuple[bool, Mapping[str, Any]]:
+    """Return whether a stand-in was tested, and all versions: of its result, or of its record."""
+    with suppress(RunDirectoryError):  # of a game day, of a load, or not judged yet
+        impact = read_impact(RunDirectory(folder))
+        return impact.stand_in, impact.versions
+    try:
+        run = read_json(folder / "run.json")
+    except RunDirectoryError:
+        return False, {}
+    return bool((run.get("cluster") or {}).get("stand_in")), run.get("versions") or {}
 
 
 def _files(folder: Path) -> dict[str, Path]:

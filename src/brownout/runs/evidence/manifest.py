@@ -35,6 +35,10 @@ class Manifest(Settings):
     versions: Mapping[str, str]
     files: Mapping[str, File]
 
+    def as_bytes(self) -> bytes:
+        """Return the file, the same for the same manifest."""
+        return self.model_dump_json(indent=2).encode() + b"\n"
+
 
 def parse(data: bytes, source: str) -> Manifest:
     """Read a manifest; raises `ConfigurationError` where it is none."""

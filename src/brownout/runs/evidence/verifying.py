@@ -5,7 +5,6 @@ read of an entry than the manifest says it has.
 """
 
 import hashlib
-import json
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from brownout.base.errors import ConfigurationError
-from brownout.run.metadata import digest_of
+from brownout.measure.document import has_its_digest
 from brownout.runs.evidence.manifest import NAME, Manifest, parse, unsafe
 
 __all__ = ["Checked", "verify"]
@@ -124,12 +123,4 @@ def _is_as_listed(file: IO[bytes], name: str, size: int, checked: Checked) -> bo
         kept = kept + block if name == "impact.json" and size <= _MOST_IMPACT else b""
     if digest.hexdigest() != listed.sha256:
         return False
-    return name != "impact.json" or _has_its_digest(kept)
-
-
-def _has_its_digest(data: bytes) -> bool:
-    try:
-        impact = json.loads(data)
-    except ValueError:
-        return False
-    return isinstance(impact, dict) and impact.get("digest") == digest_of(impact)
+    return name != "impact.json" or has_its_digest(kept)

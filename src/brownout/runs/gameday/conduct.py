@@ -4,30 +4,85 @@ Whatever wants the day to end (the kill switch, a signal, a stop condition, the 
 a lost lease) sets one reason; what is broken then is put back by the experiment's own process.
 """
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from brownout.base.errors import ClusterError, UndoFailed
 from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Milestone, adapter_for
 from brownout.databases.lacking import lacks
+from brownout.faults import open_runs
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.run.events import wall_clock
 from brownout.runs.gameday import days, mending
 from brownout.runs.gameday.days import Day
 from brownout.runs.gameday.freshness import known_duration
-from brownout.runs.gameday.one import make_one
 from brownout.runs.gameday.planning import Made, calendar_for
 from brownout.runs.gameday.record import StepRecord, verdict_of
 from brownout.runs.gameday.spec import GameDay
 from brownout.runs.gameday.stop import Stop
 from brownout.runs.gameday.telling import Herald
-from brownout.session.experiment_process import Outcome
+from brownout.session.experiment_process import ExperimentProcess, Outcome
+from brownout.session.stopping import ask_to_stop
 
 __all__ = ["Conductor"]
+
+#: So often it is asked whether a run is to stop.
+_LOOK_EVERY_S = 0.1
+
+
+def make_one(made: Made, gameday: GameDay, look: Callable[[str], str]) -> Outcome:
+    """Run a step's experiment and return what it left.
+
+    `look` is called all the time with the run's directory, empty as long as there is none, and
+    returns why the run is to stop, if it is. The process is told to stop when this one dies.
+    """
+    with TemporaryDirectory(prefix="brownout-gameday-") as place:
+        variables = [option(name, value) for name, value in made.variables.items()]
+        controls = _safeguards(gameday, Path(place))
+        occasion = f"game day {gameday.name}"
+        with ExperimentProcess(made.path, variables, controls, True, occasion) as running:
+            told = False
+            while running.process.poll() is None:
+                claim = next((c for c in open_runs.claims() if c.pid == running.process.pid), None)
+                reason = look(claim.run if claim else "")
+                if reason and not told:
+                    told = True
+                    # Before it has a cluster in its hands nothing can be broken.
+                    ask_to_stop(claim, reason) if claim else running.process.terminate()
+                time.sleep(_LOOK_EVERY_S)
+            return running.outcome()
+
+
+def option(name: str, value: Any) -> str:
+    """Return a variable as `chaos run --var` takes it, with its type."""
+    if isinstance(value, str):
+        return f"{name}={value}"
+    return f"{name}:json={json.dumps(value)}"
+
+
+def _safeguards(gameday: GameDay, place: Path) -> Path | None:
+    """Return a control file that has chaostoolkit-addons watch the game day's probes."""
+    if not gameday.safeguards:
+        return None
+    control = {
+        "provider": {
+            "type": "python",
+            "module": "chaosaddons.controls.safeguards",
+            "arguments": {"probes": list(gameday.safeguards)},
+        }
+    }
+    path = place / "safeguards.json"
+    path.write_text(json.dumps({"game day's safeguards": control}), encoding="utf-8")
+    return path
+
 
 POLL_S = 0.5
 WHOLE_WITHIN_S = 120.0
@@ -109,7 +164,7 @@ class Conductor:
         step.begin(wall_clock())
         self._note(f"{step.name} begins ({steps.index(step) + 1} of {len(steps)})")
         outcome = make_one(self._made[step.name], self._gameday, lambda run: self._look(step, run))
-        reasons = (outcome.impact or {}).get("reasons", ())
+        reasons = outcome.impact.reasons if outcome.impact else ()
         step.end(wall_clock(), outcome.verdict, outcome.directory, reasons)
         self._day.record.unmended = outcome.unmended or ""
         self._note(f"{step.name}: {step.verdict}")
@@ -132,11 +187,13 @@ class Conductor:
         rule = self._gameday.stop_on
         if outcome.unmended:
             return f"the cluster is not mended after {step.name}: {outcome.unmended}"
+        if outcome.was_aborted:
+            return f"{step.name} was aborted"
         if step.verdict == "fail" and rule.fail == "stop":
             return f"{step.name} failed, and `stop_on.fail` is stop"
         if step.verdict in ("inconclusive", "not run") and rule.inconclusive == "stop":
             return f"{step.name} was {step.verdict}, and `stop_on.inconclusive` is stop"
-        return f"{step.name} was aborted" if step.verdict == "aborted" else ""
+        return ""
 
     def _cool_down(self, after: StepRecord) -> None:
         """Wait until the cluster has its milestone and the time is over, or the day ends."""

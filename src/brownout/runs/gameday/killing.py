@@ -9,7 +9,7 @@ from brownout.base.waiting import wait_until
 from brownout.run.events import wall_clock
 from brownout.runs.gameday import mending
 from brownout.runs.gameday.days import Day
-from brownout.runs.gameday.locks import Held, Locks
+from brownout.runs.gameday.leases import Lease, Leases
 from brownout.runs.gameday.record import verdict_of
 
 __all__ = ["chosen", "stop"]
@@ -18,47 +18,49 @@ Say = Callable[[str], None]
 POLL_S = 0.1
 
 
-def chosen(locks: Locks, name: str) -> Held:
+def chosen(leases: Leases, name: str) -> Lease:
     """Return the one lease that `name` means: a cluster, a game day, its directory, or the only.
 
     Raises `Refused` where that is not exactly one.
     """
-    found = [held for held in locks.held() if _names(held, name)]
+    found = [held for held in leases.held() if _names(held, name)]
     if len(found) != 1:
-        listed = ", ".join(f"{held.cluster} ({Path(held.day).name})" for held in found) or "none"
-        raise Refused(f"game days that go on and that {name or 'this'!r} may mean: {listed}",
-                      "name exactly one")  # fmt: skip
+        if not found:
+            named = f" that is named {name!r}" if name else ""
+            raise Refused(f"no game day is in progress{named}", "see `brownout gameday status`")
+        listed = ", ".join(f"{held.cluster} ({Path(held.day).name})" for held in found)
+        raise Refused(f"several game days are in progress: {listed}", "name one of them")
     return found[0]
 
 
-def stop(locks: Locks, lease: Held, reason: str, limit_s: float, say: Say) -> str:
+def stop(leases: Leases, lease: Lease, reason: str, limit_s: float, say: Say) -> str:
     """End the game day and return in words what state proves; raises `UndoFailed` where it cannot.
 
     One that goes on does it itself, on this host or another; what a dead one left is done here.
     """
     began = time.monotonic()
-    state = lease.state(locks.now())
+    state = lease.state(leases.now())
     say(f"{lease.holder()}: {state}")
     if state == "goes on":
-        locks.ask_to_stop(lease, reason)
-        _await_end(locks, lease, limit_s)
+        leases.ask_to_stop(lease, reason)
+        _await_end(leases, lease, limit_s)
     mending.put_back(lease.cluster, reason, limit_s, say)
     proof = _proof(lease, reason, limit_s, say)
-    locks.release(lease)
+    leases.release(lease)
     return f"{proof}, {time.monotonic() - began:.1f} s after it was asked for"
 
 
-def _names(held: Held, name: str) -> bool:
+def _names(held: Lease, name: str) -> bool:
     day = Path(held.day)
     return name in ("", held.cluster, held.day, day.name, day.name.partition("-")[2])
 
 
-def _await_end(locks: Locks, lease: Held, limit_s: float) -> None:
+def _await_end(leases: Leases, lease: Lease, limit_s: float) -> None:
     """Wait until the holder has let its lease go, or is dead."""
 
     def ended() -> bool:
-        held = any(each.token == lease.token for each in locks.held())
-        return not held or lease.state(locks.now()) == "died"
+        held = any(each.token == lease.token for each in leases.held())
+        return not held or lease.state(leases.now()) == "died"
 
     if not wait_until(ended, limit_s, POLL_S):
         raise UndoFailed(
@@ -67,7 +69,7 @@ def _await_end(locks: Locks, lease: Held, limit_s: float) -> None:
         )
 
 
-def _proof(lease: Held, reason: str, limit_s: float, say: Say) -> str:
+def _proof(lease: Lease, reason: str, limit_s: float, say: Say) -> str:
     """Return what the day itself proved at its end; else prove it, and close its record."""
     try:
         day = Day.open(Path(lease.day))

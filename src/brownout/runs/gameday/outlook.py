@@ -10,7 +10,7 @@ from brownout.inventory.model import Cluster
 from brownout.runs.gameday import days
 from brownout.runs.gameday.calendar import Calendar
 from brownout.runs.gameday.freshness import freshness, known_duration, stale_words
-from brownout.runs.gameday.locks import Locks
+from brownout.runs.gameday.leases import Leases
 from brownout.runs.gameday.planning import calendar_for, in_order, make
 from brownout.runs.gameday.schedules import next_times
 from brownout.runs.gameday.spec import GameDay, Step
@@ -72,12 +72,9 @@ def _standing(cluster: Cluster, calendar: Calendar, now: datetime) -> tuple[list
 
 
 def _free(cluster: str) -> Guard:
-    locks = Locks()
-    try:
-        now = locks.now()
-        held = [lease for lease in locks.held() if lease.cluster == cluster]
-    finally:
-        locks.close()
+    with Leases() as leases:
+        now = leases.now()
+        held = [lease for lease in leases.held() if lease.cluster == cluster]
     if not held:
         return Guard("no other game day", True, "none goes on here")
     state = held[0].state(now)

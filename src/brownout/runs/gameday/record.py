@@ -5,19 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from brownout.base.errors import ExitCode
-
-__all__ = ["DONE", "EXIT", "Record", "StepRecord", "verdict_of"]
+__all__ = ["DONE", "Record", "StepRecord", "verdict_of"]
 
 #: Verdicts after which a step is done; any other is made again by `--resume`.
 DONE = ("pass", "fail", "inconclusive")
-EXIT = {
-    "pass": ExitCode.PASS,
-    "fail": ExitCode.FAIL,
-    "aborted": ExitCode.ABORTED,
-    "inconclusive": ExitCode.INCONCLUSIVE,
-    "not put back": ExitCode.UNDO_FAILED,
-}
 
 
 @dataclass(slots=True)

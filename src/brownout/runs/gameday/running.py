@@ -15,7 +15,7 @@ from brownout.run.events import wall_clock
 from brownout.runs.gameday import days, mending
 from brownout.runs.gameday.conduct import Conductor
 from brownout.runs.gameday.days import Day
-from brownout.runs.gameday.locks import Held, Keeper, Locks
+from brownout.runs.gameday.leases import Keeper, Lease, Leases
 from brownout.runs.gameday.planning import Made, calendar_for, in_order, make
 from brownout.runs.gameday.record import Record, StepRecord, verdict_of
 from brownout.runs.gameday.spec import GameDay, Step
@@ -34,11 +34,11 @@ def run(gameday: GameDay, resume: bool, say: Say) -> Day:
     """
     if why := calendar_for(gameday).why_not(datetime.now(UTC)):
         raise Refused(f"game day {gameday.name} does not run now: {why}", "nothing was touched")
-    with _leased(gameday, resume) as (day, locks, lease, dead):
+    with _leased(gameday, resume) as (day, leases, lease, dead):
         stop = Stop(gameday.abort_if, day.path)
-        with closing(Keeper(locks, lease, stop.ask)):
+        with closing(Keeper(leases, lease, stop.ask)):
             if dead is not None:
-                state = dead.state(locks.now())
+                state = dead.state(leases.now())
                 say(
                     f"the lease of {lease.cluster} was held by {dead.holder()}: {state}; taken over"
                 )
@@ -74,26 +74,24 @@ def unfinished(gameday: GameDay) -> Day:
 
 
 @contextmanager
-def _leased(gameday: GameDay, resume: bool) -> Iterator[tuple[Day, Locks, Held, Held | None]]:
+def _leased(gameday: GameDay, resume: bool) -> Iterator[tuple[Day, Leases, Lease, Lease | None]]:
     """Hold the cluster's lease, and have the day's directory, new or the resumed one."""
     cluster = inventory.declared(gameday.cluster).name
     day = unfinished(gameday) if resume else _new(gameday, cluster)
-    locks = Locks()
     try:
-        lease, dead = locks.take(cluster, day.path)
-        try:
-            yield day, locks, lease, dead
-        finally:
-            locks.release(lease)
+        with Leases() as leases:
+            lease, dead = leases.take(cluster, day.path)
+            try:
+                yield day, leases, lease, dead
+            finally:
+                leases.release(lease)
     except Refused:
         if not resume and not any(step.began for step in day.record.steps):
             shutil.rmtree(day.path)
         raise
-    finally:
-        locks.close()
 
 
-def _succeed(day: Day, dead: Held) -> None:
+def _succeed(day: Day, dead: Lease) -> None:
     """Close the record of the dead day that another one follows, and take down its lab at the end.
 
     The record of another host is not here.

@@ -27,7 +27,7 @@ from brownout.base.locks import Held, Lock
 from brownout.faults.open_runs import state_home
 from brownout.inventory import inventory
 from brownout.runs.gameday import killing
-from brownout.runs.gameday.locks import Locks
+from brownout.runs.gameday.leases import Leases
 from brownout.runs.gameday.schedules import trigger_of
 from brownout.runs.gameday.spec import GameDay
 from brownout.runs.gameday.telling import Herald
@@ -130,17 +130,16 @@ class Server:
 
     def _heal(self, gameday: GameDay) -> str:
         """Put back what the killed day left; return in words what state proves."""
-        locks = Locks()
         try:
-            cluster = inventory.declared(gameday.cluster).name
-            lease = next((held for held in locks.held() if held.cluster == cluster), None)
-            if lease is None or lease.state(locks.now()) != "died":
-                return "it held no cluster"
-            return killing.stop(locks, lease, "its process was killed", HEAL_WITHIN_S, self._say)
+            with Leases() as leases:
+                cluster = inventory.declared(gameday.cluster).name
+                lease = next((held for held in leases.held() if held.cluster == cluster), None)
+                if lease is None or lease.state(leases.now()) != "died":
+                    return "it held no cluster"
+                why = "its process was killed"
+                return killing.stop(leases, lease, why, HEAL_WITHIN_S, self._say)
         except BrownoutError as error:
             return str(error)
-        finally:
-            locks.close()
 
     def _tell(self, gameday: GameDay, words: str, more: str = "") -> None:
         title = f"game day {gameday.name} on {gameday.cluster}: {words}"

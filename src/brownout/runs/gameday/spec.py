@@ -11,18 +11,91 @@
 is outside the file.
 """
 
+import re
 from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
+from brownout.base.errors import ConfigurationError
 from brownout.base.secret import Secret
 from brownout.base.settings import Name, Settings
-from brownout.runs.gameday.values import Conditions, Hours, Moment, Span, Zone
+from brownout.inventory.hours import parse_window
+from brownout.session.stopping import Condition, parse_conditions
 
 __all__ = ["CoolDown", "Freeze", "GameDay", "Notify", "Schedule", "Step", "StopOn", "WindowSpec"]
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def _span(value: Any) -> Any:
+    """`90s`, `10m`, `2h`, `30d`, `8w`."""
+    if isinstance(value, timedelta):
+        return value
+    form = re.fullmatch(r"(\d+)([smhdw])", str(value).strip())
+    if form is None or int(form[1]) == 0:
+        raise ValueError("wanted a time as 90s, 10m, 2h, 30d or 8w")
+    try:
+        return timedelta(**{_UNITS[form[2]]: int(form[1])})
+    except OverflowError as error:
+        raise ValueError("wanted a time of some years at most") from error
+
+
+Span = Annotated[
+    timedelta,
+    BeforeValidator(_span),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+[smhdw]$"}),
+]
+
+
+def _moment(value: Any) -> Any:
+    """An ISO 8601 time with its offset, as text or as YAML reads it."""
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ValueError("wanted a moment with its offset, as 2026-11-24T10:00:00+01:00")
+    return moment
+
+
+Moment = Annotated[datetime, BeforeValidator(_moment)]
+
+
+def _conditions(value: Any) -> Any:
+    try:
+        return tuple(parse_conditions(list(value) if isinstance(value, tuple) else value))
+    except ConfigurationError as error:
+        raise ValueError("; ".join(error.problems)) from error
+
+
+def _zone(text: str) -> str:
+    try:
+        ZoneInfo(text)
+    except (ValueError, OSError, ZoneInfoNotFoundError) as error:
+        raise ValueError("wanted a time zone as Europe/Berlin or UTC") from error
+    return text
+
+
+def _hours(text: str) -> str:
+    parse_window(text)
+    return text
+
+
+Zone = Annotated[str, AfterValidator(_zone)]
+Hours = Annotated[str, AfterValidator(_hours)]
+Conditions = Annotated[tuple[Condition, ...], BeforeValidator(_conditions)]
 
 
 class Step(Settings):

@@ -7,14 +7,15 @@ from typing import Any
 
 from brownout.runs.gameday.days import Day
 from brownout.runs.gameday.freshness import Freshness, stale_words
-from brownout.runs.gameday.locks import Held
+from brownout.runs.gameday.leases import Lease
 from brownout.runs.gameday.record import Record
-from brownout.runs.gameday.summary import text_table
+from brownout.show.report.grid import Grid, columns
+from brownout.show.report.measured import NONE
 
 __all__ = ["fresh_document", "fresh_words", "going_on", "history_rows", "history_words"]
 
 
-def going_on(lease: Held, state: str, record: Record | None) -> str:
+def going_on(lease: Lease, state: str, record: Record | None) -> str:
     """Return what a lease's game day does now: who holds it, which step, what came before."""
     lines = [f"{lease.cluster}: {lease.holder()}: {state}"]
     if state != "goes on":
@@ -35,23 +36,22 @@ def history_rows(past: Sequence[Day]) -> list[dict[str, Any]]:
 
 def history_words(past: Sequence[Day]) -> str:
     """Return a line a day, the latest last."""
-    rows = [("began", "game day", "cluster", "verdict", "steps", "where")]
+    rows = []
     for day in past:
         record = day.record
         steps = ", ".join(f"{step.name} {step.verdict or step.status}" for step in record.steps)
-        rows.append((record.began[:16], record.name, record.cluster, _word(record), steps,
-                     str(day.path)))  # fmt: skip
-    return text_table(rows)
+        rows.append([record.began[:16], record.name, record.cluster, _word(record), steps,
+                     str(day.path)])  # fmt: skip
+    return Grid("", columns("began | game day | cluster | verdict | steps | where"), rows).plain()
 
 
 def fresh_words(found: Sequence[Freshness], now: datetime) -> str:
     """Return a line an experiment: how old its last pass is, what came of it last."""
-    rows = [("experiment", "last pass", "last verdict", "run")]
-    rows += [
-        (each.name, stale_words(each, now), each.last or "never ran", each.run or "–")
+    rows = [
+        [each.name, stale_words(each, now), each.last or "never ran", each.run or NONE]
         for each in found
     ]
-    return text_table(rows)
+    return Grid("", columns("experiment | last pass | last verdict | run"), rows).plain()
 
 
 def fresh_document(found: Sequence[Freshness]) -> list[dict[str, Any]]:

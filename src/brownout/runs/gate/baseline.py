@@ -7,7 +7,6 @@ are in it, so the runs themselves may go.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import median_high
 from typing import Any, Literal
 
 import yaml
@@ -17,16 +16,12 @@ from brownout.base.errors import ConfigurationError
 from brownout.base.problems import from_validation
 from brownout.base.settings import Settings
 from brownout.base.settings_file import parse_yaml, read_text
-from brownout.measure.measures import find
-from brownout.measure.reading import split, value_of
-from brownout.measure.subject import differences, subject_of
+from brownout.measure.measures import find, split
 from brownout.run.events import wall_clock
-from brownout.runs.repeats.distribution import LEAST
-from brownout.runs.several import Finished
+from brownout.runs.finished import LEAST, Runs, median
 
-__all__ = ["NO_LIMIT", "Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
+__all__ = ["Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
 
-NO_LIMIT = "no limit was set, wanted one at least: nothing was judged"
 #: What is compared unless somebody says otherwise; the more, the more repeats a decision needs.
 #: Availability is not among them: it rises with the time that an episode takes to be redundant.
 DEFAULT_MEASURES = (
@@ -90,19 +85,21 @@ class Baseline(Settings):
 
     def median(self, measure: str) -> float | None:
         """The median of a measure, None where it was not pinned."""
-        known = [value for value in self.values(measure) if value is not None]
-        return median_high(known) if known else None
+        return median(self.values(measure))
 
 
-def pin(
-    runs: Sequence[Finished], measures: Sequence[str], allowed: float, critical: float
-) -> Baseline:
+def pin(runs: Runs, measures: Sequence[str], allowed: float, critical: float) -> Baseline:
     """Make a baseline of runs; its limits are these shares of each measure's median.
 
     Raises `ConfigurationError` with everything that is wrong with the runs: too few, not of one
     kind, not passed, a measure that they do not have.
     """
-    problems = [*_unfit(runs), *_unmeasured(runs, measures)]
+    problems = [
+        *runs.unfit(LEAST),
+        *(f"{run.run_id}: its verdict is {run.verdict}, wanted pass: a baseline is of what is good"
+          for run in runs if run.verdict != "pass"),
+        *_unmeasured(runs, measures),
+    ]  # fmt: skip
     for name, share in (("--allowed", allowed), ("--critical", critical)):
         if not 0 <= share <= _MOST_TIMES:
             wanted = f"wanted a share of the median, 0 to {_MOST_TIMES}"
@@ -111,16 +108,14 @@ def pin(
         problems.append(f"--critical: found {critical:g}, wanted at least --allowed, {allowed:g}")
     if problems:
         raise ConfigurationError(problems)
-    first = runs[0].impact
     repeats = tuple(
-        Repeat(run=run.run_id, values={name: _value(run, name) for name in measures})
-        for run in runs
+        Repeat(run=run.run_id, values={name: run.value(name) for name in measures}) for run in runs
     )
     pinned = Baseline(
         pinned=wall_clock(),
-        subject=subject_of(first),
-        cluster=str((first.get("cluster") or {}).get("name")),
-        versions=dict(first.get("versions") or {}),
+        subject=runs[0].subject,
+        cluster=runs[0].cluster,
+        versions=dict(runs[0].impact.versions),
         measures=tuple(_compared(name, repeats, allowed, critical) for name in measures),
         repeats=repeats,
     )
@@ -129,13 +124,9 @@ def pin(
     return pinned
 
 
-def default_measures(runs: Sequence[Finished]) -> list[str]:
+def default_measures(runs: Runs) -> list[str]:
     """Return what is compared unless somebody says otherwise: what every run has a value of."""
-    return [
-        name
-        for name in DEFAULT_MEASURES
-        if all(value_of(run.impact, name) is not None for run in runs)
-    ]
+    return [name for name in DEFAULT_MEASURES if runs.median(name) is not None]
 
 
 def write(baseline: Baseline, path: Path, over: bool = False) -> None:
@@ -167,53 +158,22 @@ def read(path: Path) -> Baseline:
     return baseline
 
 
-def _unfit(runs: Sequence[Finished]) -> list[str]:
-    problems = []
-    if len(runs) < LEAST:
-        problems.append(
-            f"found {len(runs)} runs, wanted at least {LEAST}: the replicate is a fault, and fewer "
-            "cannot show a difference"
-        )
-    problems += [
-        f"{run.run_id}: its verdict is {run.verdict}, wanted pass: a baseline is of what is good"
-        for run in runs
-        if run.verdict != "pass"
-    ]
-    problems += [f"{run.run_id}: {NO_LIMIT}" for run in runs if not run.impact["slos"]]
-    for run in runs[1:]:
-        unlike = differences(subject_of(runs[0].impact), subject_of(run.impact))
-        if run.server != runs[0].server:
-            unlike.append(("server", runs[0].server, run.server))
-        problems += [
-            f"{run.run_id}: {name} is {found}, but {first} in {runs[0].run_id}; wanted runs of one "
-            "kind"
-            for name, first, found in unlike
-        ]
-    return problems
-
-
-def _unmeasured(runs: Sequence[Finished], measures: Sequence[str]) -> list[str]:
+def _unmeasured(runs: Runs, measures: Sequence[str]) -> list[str]:
     problems = []
     for name in measures:
-        scope, measure = split(name)
-        if find(measure) is None:
+        if find(split(name)[1]) is None:
             problems.append(f"--measure: found {name!r}, wanted a measure of docs/measures.md")
             continue
-        without = [run.run_id for run in runs if value_of(run.impact, measure, scope) is None]
+        without = [run.run_id for run in runs if run.value(name) is None]
         if without:
             problems.append(f"--measure: {name}: there is no data in {', '.join(without)}")
     return problems
 
 
-def _value(run: Finished, name: str) -> float | None:
-    scope, measure = split(name)
-    return value_of(run.impact, measure, scope)
-
-
 def _compared(name: str, repeats: Sequence[Repeat], allowed: float, critical: float) -> Compared:
     """The limits of a measure: shares of its median, but no less than can be told from nothing."""
     measure = find(split(name)[1])
-    middle = median_high([v for r in repeats if (v := r.values[name]) is not None])
+    middle = median([repeat.values[name] for repeat in repeats]) or 0.0
     floor = _FLOORS.get(measure.unit if measure else "", 1.0)
     size = 0.0 if math.isinf(middle) else abs(middle)
     return Compared(
@@ -254,7 +214,7 @@ def _impossible(compared: Compared, values: Sequence[float]) -> Iterator[str]:
     for value in values:
         if value < 0 or (math.isinf(value) and not waits):
             yield f"found {value:g} in a repeat, wanted a number of 0 or more"
-    never, middle = sum(map(math.isinf, values)), median_high(values)
+    never, middle = sum(map(math.isinf, values)), median(values) or 0.0
     if math.isinf(middle):
         yield f"it did not come about in {never} of {len(values)} repeats, so nothing is worse"
         return

@@ -9,21 +9,16 @@ Several measures are several chances to fail by chance. Holm's correction keeps 
 together at `ALPHA`: so often an unchanged system fails.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from brownout.judge.slo import worst
-from brownout.measure.measures import AT_LEAST
-from brownout.measure.reading import NEVER, is_at_least, split, value_of
+from brownout.measure.impact import NEVER, Judged, worst_of
+from brownout.measure.measures import AT_LEAST, is_at_least, split
+from brownout.runs.finished import LEAST, FinishedRun, median
 from brownout.runs.gate.baseline import Baseline, Compared
 from brownout.runs.gate.power import repeats_needed
 from brownout.runs.gate.ranks import Shift, null_below, shift
-from brownout.runs.repeats.distribution import LEAST
-from brownout.runs.several import Finished
 
 __all__ = ["ALPHA", "Comparison", "Decision", "Held", "compare", "decide"]
 
@@ -70,9 +65,9 @@ class Comparison:
     needed: int | None = None
 
     @property
-    def medians(self) -> tuple[float, float] | None:
+    def medians(self) -> tuple[float | None, float | None] | None:
         """The medians before and after; None where there was nothing to compare."""
-        return (_median(self.before), _median(self.after)) if self.shift else None
+        return (median(self.before), median(self.after)) if self.shift else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +88,7 @@ class Decision:
         return max(known) if known and len(known) == len(wanted) else None
 
 
-def decide(runs: Sequence[Finished], baseline: Baseline | None, spare: int = 0) -> Decision:
+def decide(runs: Sequence[FinishedRun], baseline: Baseline | None, spare: int = 0) -> Decision:
     """Judge runs by their own limits and against a baseline; `spare` of them may be unjudged."""
     unjudged = [run for run in runs if run.verdict in (OPEN, "aborted")]
     spared = unjudged if len(unjudged) <= spare else []
@@ -122,16 +117,15 @@ def compare(
     return _corrected(looked)
 
 
-def _compared(runs: Sequence[Finished], baseline: Baseline | None) -> tuple[Comparison, ...]:
+def _compared(runs: Sequence[FinishedRun], baseline: Baseline | None) -> tuple[Comparison, ...]:
     if baseline is None:
         return ()
     looked = [_look(runs, baseline, compared) for compared in baseline.measures]
     return tuple(map(_with_need, _corrected(looked)))
 
 
-def _look(runs: Sequence[Finished], baseline: Baseline, compared: Compared) -> Comparison:
-    scope, measure = split(compared.measure)
-    values = {run.run_id: value_of(run.impact, measure, scope) for run in runs}
+def _look(runs: Sequence[FinishedRun], baseline: Baseline, compared: Compared) -> Comparison:
+    values = {run.run_id: run.value(compared.measure) for run in runs}
     known = [value for value in values.values() if value is not None]
     missing = [name for name, value in values.items() if value is None]
     nothing = Comparison(compared.measure, OPEN, "", compared.allowed, compared.critical)
@@ -201,36 +195,30 @@ def _worded(each: Comparison, count: int) -> Comparison:
     return replace(each, detail="what is critical cannot be ruled out")
 
 
-def _held(runs: Sequence[Finished]) -> tuple[Held, ...]:
+def _held(runs: Sequence[FinishedRun]) -> tuple[Held, ...]:
     """The limits of all runs, each with what became of it."""
-    found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    found: dict[tuple[Any, ...], list[Judged]] = {}
     for run in runs:
-        for slo in run.impact["slos"]:
-            key = (slo["name"], slo["scope"], slo["limit"], slo["direction"])
+        for slo in run.impact.slos:
+            key = (slo.name, slo.scope, slo.limit, slo.direction)
             found.setdefault(key, []).append(slo)
     return tuple(_over_runs(slos) for slos in found.values())
 
 
-def _over_runs(slos: Sequence[Mapping[str, Any]]) -> Held:
-    name, scope, limit, direction = (slos[0][k] for k in ("name", "scope", "limit", "direction"))
-    met, unmet, opens = (sum(slo["met"] is each for slo in slos) for each in (True, False, None))
-    return Held(name, scope, limit, direction, _worst(name, slos), met, unmet, opens)
+def _over_runs(slos: Sequence[Judged]) -> Held:
+    one = slos[0]
+    met, unmet, opens = (sum(slo.met is each for slo in slos) for each in (True, False, None))
+    return Held(
+        one.name, one.scope, one.limit, one.direction, _worst(one.name, slos), met, unmet, opens
+    )  # fmt: skip
 
 
-def _worst(measure: str, slos: Sequence[Mapping[str, Any]]) -> float | None:
+def _worst(measure: str, slos: Sequence[Judged]) -> float | None:
     """The worst value; one that is not there although its limit is unmet was beyond every limit."""
-    if any(slo["value"] is None and slo["met"] is False for slo in slos):
-        return -NEVER if slos[0]["direction"] == AT_LEAST else NEVER
-    values = [float(slo["value"]) for slo in slos if slo["value"] is not None]
-    return worst(measure, values) if values else None
+    if any(slo.value is None and slo.met is False for slo in slos):
+        return -NEVER if slos[0].direction == AT_LEAST else NEVER
+    return worst_of(measure, [slo.value for slo in slos if slo.value is not None])
 
 
-def _median(values: Sequence[float]) -> float:
-    """The middle value; of two the mean, unless one is never."""
-    ranked = np.sort(np.asarray(values, float))
-    low, high = ranked[(len(ranked) - 1) // 2], ranked[len(ranked) // 2]
-    return float(high if math.isinf(high) else (low + high) / 2)
-
-
-def _why(run: Finished) -> list[str]:
-    return [str(reason) for reason in run.impact["reasons"]] or ["no reason is recorded"]
+def _why(run: FinishedRun) -> list[str]:
+    return list(run.impact.reasons) or ["no reason is recorded"]

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from brownout.runs.finished import LEAST, median
 from brownout.runs.gate.ranks import CONFIDENCE, edge_rank, null_below
-from brownout.runs.repeats.distribution import LEAST
 
 __all__ = ["POWER", "repeats_needed"]
 
@@ -70,7 +70,7 @@ def _middle(ranked: Floats) -> Floats:
 
 def _deviations(values: Sequence[float]) -> Floats:
     known = np.asarray(values, float)
-    middle = np.sort(known)[len(known) // 2]
-    if math.isinf(middle):
+    middle = median(values)
+    if middle is None or math.isinf(middle):
         return np.asarray([math.nan])
     return np.asarray(known - middle, dtype=np.float64)

@@ -2,12 +2,12 @@
 
 import logging
 import os
-from collections.abc import Mapping
 from typing import Any
 
 from brownout.base.errors import BrownoutError
+from brownout.measure.impact import Impact
 from brownout.run.directory import RunDirectory
-from brownout.run.metadata import OCCASION, read_json
+from brownout.run.metadata import OCCASION
 
 __all__ = ["record", "record_quietly"]
 
@@ -16,16 +16,17 @@ logger = logging.getLogger("chaostoolkit")
 
 def record(directory: RunDirectory, place: Any, occasion: str | None = None) -> None:
     """Put a run that is over into the history at `place`; raises `HistoryError`."""
-    from brownout.runs.history.rows import rows_of
+    from dataclasses import replace
+
+    from brownout.runs.finished import FinishedRun
     from brownout.runs.history.store import Store
 
-    impact = directory.read_impact()
-    created = read_json(directory.run_json).get("created")
+    run = FinishedRun.read(directory.path)
     with Store(place) as store:
-        store.put(rows_of(impact, directory.path, created, occasion))
+        store.put(replace(run, occasion=occasion))
 
 
-def record_quietly(directory: RunDirectory, impact: Mapping[str, Any]) -> None:
+def record_quietly(directory: RunDirectory, impact: Impact) -> None:
     """Put the run that has just ended into the history; where that fails, say so and no more."""
     try:
         from brownout.runs.history.place import find
@@ -34,6 +35,6 @@ def record_quietly(directory: RunDirectory, impact: Mapping[str, Any]) -> None:
         if place is not None:
             record(directory, place, os.environ.get(OCCASION) or None)
     except BrownoutError as error:
-        logger.warning(f"the {impact['verdict']} is not in the history: {error}")
+        logger.warning(f"the {impact.verdict} is not in the history: {error}")
     except Exception as error:  # whatever a driver does, the verdict stands
-        logger.warning(f"the {impact['verdict']} is not in the history: {type(error).__name__}")
+        logger.warning(f"the {impact.verdict} is not in the history: {type(error).__name__}")

@@ -1,14 +1,14 @@
-"""One repeat: an experiment run to its end with what was drawn for it."""
+"""Repeats: one experiment after the other, each run to its end with what was drawn for it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from brownout.runs.finished import FinishedRun, Runs
 from brownout.runs.repeats.draw import Draw
 from brownout.session.experiment_process import ExperimentProcess, Outcome
 
-__all__ = ["Repeat", "run_once"]
+__all__ = ["Repeat", "finished", "run_all", "run_once"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,29 +19,54 @@ class Repeat:
     outcome: Outcome
 
     @property
-    def directory(self) -> Path | None:
-        """Where its run lies, if it opened one."""
-        return self.outcome.directory
-
-    @property
-    def impact(self) -> Mapping[str, Any] | None:
-        """Its impact.json, or None where it never opened a run."""
-        return self.outcome.impact
-
-    @property
-    def unmended(self) -> str | None:
-        """Why no other may follow."""
-        return self.outcome.unmended
-
-    @property
-    def verdict(self) -> str:
-        """The run's verdict; `not run` where there is none."""
-        return self.outcome.verdict
+    def run(self) -> FinishedRun | None:
+        """Its run, or None where it never opened one."""
+        outcome = self.outcome
+        if outcome.directory is None or outcome.impact is None:
+            return None
+        return FinishedRun(outcome.directory, outcome.impact)
 
     @property
     def target(self) -> str:
         """The node that was broken."""
-        return str((self.impact or {}).get("experiment", {}).get("target") or "–")
+        return (self.outcome.impact.target if self.outcome.impact else None) or "–"
+
+    @property
+    def words(self) -> str:
+        """`  2  seed 81,123  n1  pass  runs/…`."""
+        where = str(self.outcome.directory or "no run was opened")
+        seed = f"seed {self.draw.seed:6}"
+        return f"{self.draw.number:3}  {seed}  {self.target}  {self.outcome.verdict}  {where}"
+
+    @property
+    def stops(self) -> str | None:
+        """Why no other repeat may follow."""
+        if self.outcome.unmended:
+            return f"the cluster is not mended: {self.outcome.unmended}; `brownout heal` it first"
+        if self.outcome.impact is None:
+            return "the run could not begin, and the next one would not either"
+        return "the run was aborted" if self.outcome.was_aborted else None
+
+
+def finished(repeats: Sequence[Repeat]) -> Runs:
+    """Return the runs that were opened."""
+    return Runs(run for repeat in repeats if (run := repeat.run) is not None)
+
+
+def run_all(
+    experiment: Path, planned: Sequence[Draw], say: Callable[[str], object]
+) -> tuple[list[Repeat], str | None]:
+    """Run one repeat after the other, and return them and why the last stopped the others.
+
+    `say` gets a line for each.
+    """
+    done: list[Repeat] = []
+    for draw in planned:
+        done.append(run_once(experiment, draw))
+        say(done[-1].words)
+        if why := done[-1].stops:
+            return done, why
+    return done, None
 
 
 def run_once(experiment: Path, draw: Draw) -> Repeat:

@@ -1,19 +1,23 @@
 """One variable at several values: what each cost, as a table and as a curve. Pure.
 
 A slow migration leaves the cluster vulnerable for long, a fast one takes more from its users: each
-value is a point between the two, and its owner chooses one.
+value is a point between the two, and its owner chooses one. In open loop below the cluster's
+capacity nothing is lost while data moves; what is felt is response time.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median_high
-from typing import Any
+from math import isfinite
 
 from brownout.measure.measures import label
-from brownout.measure.reading import NEVER, value_of
-from brownout.show.report.words import STAND_IN, quantity
+from brownout.runs.finished import Runs, counted
+from brownout.show.report.axes import linear
+from brownout.show.report.grid import Column, Grid
+from brownout.show.report.measured import told
+from brownout.show.report.plot import Form, Plot
+from brownout.show.report.words import STAND_IN
 
-__all__ = ["COLUMNS", "Point", "point", "render", "settings_of"]
+__all__ = ["COLUMNS", "Point", "point", "render", "settings_of", "svg"]
 
 #: Measures of a point.
 COLUMNS = (
@@ -28,7 +32,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What the runs with one value measured: the median of each of `COLUMNS`, None for none.
+    """What the runs with one value measured: the median of each of `COLUMNS`, None if not known.
 
     `verdicts` are those of its runs, in order.
     """
@@ -46,30 +50,52 @@ def settings_of(text: str) -> tuple[str, list[str]] | None:
     return (name.strip(), values) if equals and name.strip() and len(values) > 1 else None
 
 
-def point(value: str, verdicts: Sequence[str], impacts: Sequence[Mapping[str, Any]]) -> Point:
-    """Return the point of one value, from the impacts of its runs."""
-    measures = {name: _median([value_of(impact, name) for impact in impacts]) for name in COLUMNS}
-    return Point(value, tuple(verdicts), measures, any(i["stand_in"] for i in impacts))
+def point(value: str, verdicts: Sequence[str], runs: Runs) -> Point:
+    """Return the point of one value, from its runs; `verdicts` are those of runs and of no run."""
+    measures = {name: runs.median(name) for name in COLUMNS}
+    return Point(value, tuple(verdicts), measures, runs.stand_in)
 
 
 def render(variable: str, points: Sequence[Point]) -> str:
     """Return the table, a row a value."""
-    rows = [(variable, *map(label, COLUMNS), "verdict")]
-    for each in points:
-        told = (_words(name, each.measures[name]) for name in COLUMNS)
-        rows.append((each.value, *told, ", ".join(dict.fromkeys(each.verdicts))))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
+    heads = [Column(variable), *(Column(label(name), "n") for name in COLUMNS), Column("verdict")]
+    rows = [
+        [each.value, *(told(name, each.measures[name]) for name in COLUMNS), counted(each.verdicts)]
+        for each in points
     ]
-    return "\n".join([*lines, *([STAND_IN] if any(each.stand_in for each in points) else [])])
+    stand_in = STAND_IN if any(each.stand_in for each in points) else ""
+    return Grid("", heads, rows, stand_in).plain()
 
 
-def _words(name: str, value: float | None) -> str:
-    return "–" if value is None else quantity(name, value)
+def svg(title: str, variable: str, points: Sequence[Point]) -> str | None:
+    """Return the picture; None where fewer than two points have both of its measures."""
+    known = [
+        (each, time, waited / 1000)
+        for each in points
+        if (time := each.measures["rebalance_time"]) is not None
+        and (waited := each.measures["latency.during.p99_us"]) is not None
+        and isfinite(time + waited)
+    ]
+    if len(known) < 2:
+        return None
+    plot = Plot(
+        linear(max(time for _, time, _ in known), " s"),
+        linear(max(waited for _, _, waited in known), " ms"),
+    )
+    parts = [plot.line([(time, waited) for _, time, waited in known], "one")]
+    for each, time, waited in known:
+        words, x, y = f"{variable} {each.value}", plot.at_x(time), plot.at_y(waited)
+        at, anchor = (x - 9, "end") if x > plot.width * 0.7 else (x + 9, "start")
+        parts.append(plot.mark(time, waited, _form(each), "first", words))
+        parts.append(plot.text(at, y - 8, words, "ink", anchor=anchor))
+    stand_in = ", stand-in" if any(each.stand_in for each in points) else ""
+    return plot.svg(
+        title + stand_in, parts, "until nothing was left to move", "response time p99 meanwhile"
+    )
 
 
-def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None and value != NEVER]
-    return median_high(known) if known and len(known) == len(values) else None
+def _form(point: Point) -> Form:
+    """A dot where every run passed, a cross where one failed."""
+    if "fail" in point.verdicts:
+        return "fail"
+    return "pass" if set(point.verdicts) == {"pass"} else "open"

@@ -8,18 +8,13 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from brownout.base.errors import RunDirectoryError
 from brownout.run.directory import runs_root
-from brownout.run.events import wall_clock
-from brownout.run.kept import verdict_of
 from brownout.run.metadata import read_json
-from brownout.runs.evidence.entries import Entry, entries
+from brownout.runs.evidence.entries import entries, manifest_of
 from brownout.runs.evidence.manifest import NAME, File, Manifest, parse
 from brownout.runs.store.objects import NotThere, Objects
 from brownout.runs.store.place import Place
@@ -49,7 +44,7 @@ def push(folder: Path, objects: Objects) -> Pushed:
     for each, entry in new.items():
         objects.put(f"{name}/{each}", entry.open, entry.file)
     if new or before is None or set(before.files) != set(found):
-        _put_manifest(objects, _manifest(folder, name, found))
+        _put_manifest(objects, manifest_of(folder, name, found))
     mark(folder, objects.place, began)
     sent_bytes = sum(entry.file.bytes for entry in new.values())
     return Pushed(f"{objects.place.url}/{name}", len(found), len(new), sent_bytes)
@@ -110,28 +105,7 @@ def _is_there(file: File, name: str, before: Manifest | None) -> bool:
     return known is not None and known.sha256 == file.sha256
 
 
-def _manifest(folder: Path, name: str, found: Mapping[str, Entry]) -> Manifest:
-    said = _said(folder)
-    return Manifest(
-        run_id=name,
-        bundled=wall_clock(),
-        brownout=version("brownout"),
-        verdict=verdict_of(folder),
-        stand_in=bool((said.get("cluster") or {}).get("stand_in")),
-        versions={key: str(value) for key, value in (said.get("versions") or {}).items()},
-        files={each: entry.file for each, entry in found.items()},
-    )
-
-
-def _said(folder: Path) -> Mapping[str, Any]:
-    """Return run.json; nothing where the folder has none, as one of a game day or a torn one."""
-    try:
-        return read_json(folder / "run.json")
-    except RunDirectoryError:
-        return {}
-
-
 def _put_manifest(objects: Objects, manifest: Manifest) -> None:
-    data = manifest.model_dump_json(indent=2).encode() + b"\n"
+    data = manifest.as_bytes()
     listed = File(bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
     objects.put(f"{manifest.run_id}/{NAME}", lambda: io.BytesIO(data), listed)

@@ -1,7 +1,10 @@
 """One game day per cluster at a time: a lease in a small database, which several hosts may share.
 
-    BROWNOUT_GAMEDAYS   its URL, as postgresql+psycopg://…; else that of BROWNOUT_HISTORY where it
-                        is a server; else a SQLite file in BROWNOUT_STATE
+A lock (`base.locks`) is of one machine, and its kernel knows when its holder dies; a lease reaches
+other hosts, and says how to stop its holder.
+
+    BROWNOUT_GAMEDAYS   a file by its whole path, or a URL as postgresql://…; else that of
+                        BROWNOUT_HISTORY where it is a server; else a SQLite file in BROWNOUT_STATE
 
 A lease is held by a process and renewed while that lives. One whose process is dead, as its own
 machine can tell, is taken over at once; one of another machine when it has expired. What the kill
@@ -14,26 +17,26 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Self
 
 import sqlalchemy as sql
 
 from brownout.base.errors import BrownoutError, ConfigurationError, Refused, RunDirectoryError
-from brownout.base.files import private_directory, private_file
 from brownout.faults.open_runs import state_home
 from brownout.machine import procfs
-from brownout.runs.history import place
+from brownout.runs.database import Database, Place, place_of
+from brownout.runs.history import place as history
 
-__all__ = ["TTL_S", "Held", "Keeper", "Locks", "store_url"]
+__all__ = ["TTL_S", "Keeper", "Lease", "Leases", "find"]
 
-T = TypeVar("T")
-
+VARIABLE = "BROWNOUT_GAMEDAYS"
 #: Without a renewal for so long a lease has expired.
 TTL_S = 60.0
 RENEW_S = 10.0
 POLL_S = 0.5
+TAKEN_OVER = "the lease of the cluster was taken over by somebody else"
 
 _tables = sql.MetaData()
 _leases = sql.Table(
@@ -51,8 +54,11 @@ _leases = sql.Table(
 )
 
 
+_every = sql.select(_leases).order_by("cluster")
+
+
 @dataclass(frozen=True, slots=True)
-class Held:
+class Lease:
     """A lease. `day` is the game day's directory, `place` the machine and its process ids."""
 
     cluster: str
@@ -77,40 +83,54 @@ class Held:
         return f"process {self.pid} on host {self.host}, game day {self.day}"
 
 
-def store_url() -> str:
-    """Return the URL of the database of leases and schedules; a history's server will do.
+def find() -> Place:
+    """Return where the leases are; a history's server will do.
 
-    Raises `ConfigurationError` where BROWNOUT_HISTORY decides and is no place for anything.
+    Raises `ConfigurationError` where the variable that decides names no place.
     """
-    if given := os.environ.get("BROWNOUT_GAMEDAYS"):
-        return given
-    history = place.find()
-    if history is not None and history.url.get_backend_name() == "postgresql":
-        return history.url.render_as_string(hide_password=False)
-    return f"sqlite:///{state_home().absolute() / 'gamedays.db'}"
+    if given := os.environ.get(VARIABLE):
+        place = place_of(given, VARIABLE)
+        if place.is_server or given.startswith(("/", "~", "sqlite:////")):
+            return place
+        raise ConfigurationError(
+            f"{VARIABLE}: wanted a file by its whole path, or postgresql://…, found neither: every "
+            "game day has to find the same leases, wherever it is started"
+        )
+    shared = history.find()
+    if shared is not None and shared.is_server:
+        return shared
+    return place_of(str(state_home() / "gamedays.db"), VARIABLE)
 
 
-class Locks:
+class Leases:
     """The leases there are. Raises `RunDirectoryError` where their database cannot be used."""
 
-    def __init__(self, url: str | None = None) -> None:
-        self._engine = _engine(url or store_url())
-        self._do(lambda connection: _tables.create_all(connection))
+    def __init__(self, place: Place | None = None) -> None:
+        hint = "see BROWNOUT_GAMEDAYS and BROWNOUT_STATE"
+        self._database = Database(place or find(), "leases", RunDirectoryError, hint)
+        self._database.lay_out(_tables)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Let go of the database."""
-        self._engine.dispose()
+        self._database.close()
 
     def now(self) -> float:
         """Return the database's clock, in seconds: hosts that share it have one clock."""
-        return self._do(_clock)
+        with self._database.transaction() as connection:
+            return _clock(connection)
 
-    def held(self) -> list[Held]:
+    def held(self) -> list[Lease]:
         """Return every lease, of living and of dead holders."""
-        rows = self._do(lambda c: list(c.execute(sql.select(_leases).order_by("cluster"))))
-        return [Held(*row) for row in rows]
+        with self._database.transaction() as connection:
+            return [Lease(*row) for row in connection.execute(_every)]
 
-    def take(self, cluster: str, day: Path) -> tuple[Held, Held | None]:
+    def take(self, cluster: str, day: Path) -> tuple[Lease, Lease | None]:
         """Take the lease of `cluster` for this process; also return the dead one it was taken from.
 
         Raises `Refused` where another game day goes on there.
@@ -127,67 +147,56 @@ class Locks:
                     f"a game day on cluster `{cluster}` goes on: {other.holder()}",
                     "wait for it, or `brownout gameday stop` it",
                 )
-            if self._replace(other, mine):
+            if self._change(other, _leases.c.expires == other.expires, **asdict(mine)):
                 return mine, other
         raise Refused(f"the lease of `{cluster}` changes hands all the time", "try again")
 
-    def renew(self, lease: Held) -> bool:
+    def renew(self, lease: Lease) -> bool:
         """Hold it for another while; False where it was taken over or let go meanwhile."""
-        change = _of(lease).values(expires=self.now() + TTL_S)
-        return bool(self._do(lambda c: c.execute(change).rowcount))
+        return self._change(lease, expires=self.now() + TTL_S)
 
-    def asked_to_stop(self, lease: Held) -> str:
-        """Return why the kill switch wants the holder to stop; empty where it does not."""
-        wanted = sql.select(_leases.c.stop).where(_leases.c.token == lease.token)
-        return self._do(lambda c: c.execute(wanted).scalar()) or ""
+    def asked_to_stop(self, lease: Lease) -> str:
+        """Return why the holder is to stop, for the kill switch or a lost lease; else empty."""
+        return next((held.stop for held in self.held() if held.token == lease.token), TAKEN_OVER)
 
-    def ask_to_stop(self, lease: Held, reason: str) -> None:
+    def ask_to_stop(self, lease: Lease, reason: str) -> None:
         """Have the holder stop, wherever it is."""
-        self._do(lambda c: c.execute(_of(lease).values(stop=reason)))
+        self._change(lease, stop=reason)
 
-    def release(self, lease: Held) -> None:
+    def release(self, lease: Lease) -> None:
         """Let it go, if it is still that very one."""
-        same = _leases.c.token == lease.token
-        self._do(lambda c: c.execute(sql.delete(_leases).where(same)))
+        with self._database.transaction() as connection:
+            connection.execute(sql.delete(_leases).where(_leases.c.token == lease.token))
 
-    def _mine(self, cluster: str, day: Path) -> Held:
+    def _mine(self, cluster: str, day: Path) -> Lease:
         me = procfs.identify(os.getpid())
         if me is None:
             raise RunDirectoryError("this process cannot be read from /proc")
         until, host = self.now() + TTL_S, socket.gethostname()
-        return Held(cluster, secrets.token_hex(8), str(day.absolute()), _place(), host,
+        return Lease(cluster, secrets.token_hex(8), str(day.absolute()), _place(), host,
                     me.pid, me.started, until, "")  # fmt: skip
 
-    def _insert(self, mine: Held) -> bool:
+    def _insert(self, mine: Lease) -> bool:
         try:
-            self._do(lambda c: c.execute(sql.insert(_leases).values(**_row(mine))))
+            with self._database.transaction(passing=(sql.exc.IntegrityError,)) as connection:
+                connection.execute(sql.insert(_leases).values(**asdict(mine)))
         except sql.exc.IntegrityError:
             return False
         return True
 
-    def _replace(self, other: Held, mine: Held) -> bool:
-        """Take over; False where somebody else was quicker."""
-        return bool(self._do(lambda c: c.execute(_of(other).values(**_row(mine))).rowcount))
-
-    def _do(self, step: Callable[[sql.Connection], T]) -> T:
-        try:
-            with self._engine.begin() as connection:
-                return step(connection)
-        except sql.exc.IntegrityError:
-            raise
-        except sql.exc.SQLAlchemyError as error:
-            raise RunDirectoryError(
-                f"the database of game days, {self._engine.url}, cannot be used: "
-                f"{str(getattr(error, 'orig', None) or error).splitlines()[0]}",
-                "see BROWNOUT_GAMEDAYS and BROWNOUT_STATE",
-            ) from error
+    def _change(self, lease: Lease, *only: sql.ColumnElement[bool], **values: object) -> bool:
+        """Change a lease; False where it is not that very one any more, or not as `only` says."""
+        same = sql.and_(_leases.c.token == lease.token, *only)
+        with self._database.transaction() as connection:
+            changed = connection.execute(sql.update(_leases).where(same).values(**values))
+            return bool(changed.rowcount)
 
 
 class Keeper:
     """Renews a lease from a thread of its own; `stop` gets why the holder is to stop, once."""
 
-    def __init__(self, locks: Locks, lease: Held, stop: Callable[[str], None]) -> None:
-        self._locks, self._lease, self._stop = locks, lease, stop
+    def __init__(self, leases: Leases, lease: Lease, stop: Callable[[str], None]) -> None:
+        self._leases, self._lease, self._stop = leases, lease, stop
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="game day's lease", daemon=True)
         self._thread.start()
@@ -202,10 +211,10 @@ class Keeper:
         while not self._ended.wait(POLL_S):
             reason = ""
             try:
-                reason = self._locks.asked_to_stop(self._lease)
+                reason = self._leases.asked_to_stop(self._lease)
                 if time.monotonic() - renewed > RENEW_S:
-                    if not self._locks.renew(self._lease):
-                        reason = "the lease of the cluster was taken over by somebody else"
+                    if not self._leases.renew(self._lease):
+                        reason = TAKEN_OVER
                     renewed = time.monotonic()
             except BrownoutError as error:
                 if time.monotonic() - renewed > TTL_S - RENEW_S:
@@ -215,36 +224,11 @@ class Keeper:
                 self._stop(reason)
 
 
-def _row(held: Held) -> dict[str, object]:
-    return {name: getattr(held, name) for name in Held.__slots__}
-
-
-def _of(lease: Held) -> sql.Update:
-    return sql.update(_leases).where(_leases.c.token == lease.token)
-
-
 def _clock(connection: sql.Connection) -> float:
     if connection.dialect.name == "sqlite":
         return time.time()
     epoch = sql.extract("epoch", sql.func.clock_timestamp())
     return float(connection.execute(sql.select(epoch)).scalar_one())
-
-
-def _engine(url: str) -> sql.Engine:
-    try:
-        parsed = sql.make_url(url)
-        if parsed.get_backend_name() == "sqlite":
-            if parsed.database not in (None, "", ":memory:"):
-                private_directory(Path(str(parsed.database)).parent)
-                private_file(Path(str(parsed.database)))
-            return sql.create_engine(parsed, connect_args={"timeout": 30})
-        patience = {"connect_timeout": 10} if parsed.get_backend_name() == "postgresql" else {}
-        return sql.create_engine(parsed, pool_pre_ping=True, connect_args=patience)
-    except (sql.exc.ArgumentError, ImportError, OSError) as error:
-        raise ConfigurationError(
-            f"BROWNOUT_GAMEDAYS: no database that can be used: {error}",
-            "wanted a URL as postgresql+psycopg://user@host/brownout, or none",
-        ) from error
 
 
 def _place() -> str:
