@@ -44,23 +44,45 @@ def _now() -> list[Any]:
     migrating = "namespace_migrate_{}_partitions_remaining"
     left = " + ".join(f"sum({_of(migrating.format(way))})" for way in ("tx", "rx"))
     return [
-        figure("Nodes that answer", "none", Query(f"count({_of('node_up')} == 1)")),
+        figure(
+            "Nodes that answer",
+            "none",
+            Query(f"count({_of('node_up')} == 1)"),
+            note="Nodes whose exporter reaches them.",
+        ),
         figure(
             "Cluster size, by the node that counts least",
             "none",
             Query(f"min({_of('node_stats_cluster_size')})"),
+            note="The smallest cluster_size that any node reports; less than the number of nodes "
+            "means that a node is missing or the cluster is split.",
         ),
-        figure("Partitions still to migrate", "none", Query(left)),
+        figure(
+            "Partitions still to migrate",
+            "none",
+            Query(left),
+            note="Partitions that nodes still have to send or receive; 0 when migrations are done.",
+        ),
         figure(
             "Unavailable partitions",
             "none",
             Query(f"max({_of('namespace_unavailable_partitions')})"),
+            note="Partitions of a strong-consistency namespace that cannot be read or written.",
             limit=1,
         ),
         figure(
-            "Dead partitions", "none", Query(f"max({_of('namespace_dead_partitions')})"), limit=1
+            "Dead partitions",
+            "none",
+            Query(f"max({_of('namespace_dead_partitions')})"),
+            note="Partitions that stay unavailable until an operator revives them.",
+            limit=1,
         ),
-        figure("Records", "none", Query(f"sum({_of('namespace_master_objects')})")),
+        figure(
+            "Records",
+            "none",
+            Query(f"sum({_of('namespace_master_objects')})"),
+            note="Master records of all namespaces, counted once each.",
+        ),
     ]
 
 
@@ -72,10 +94,16 @@ def _work() -> list[Any]:
             Query(queries.ok(), "client: ok"),
             Query(f"sum(rate({_of('namespace_client_read_success')}[$window]))", "nodes: reads"),
             Query(f"sum(rate({_of('namespace_client_write_success')}[$window]))", "nodes: writes"),
+            note="Successful operations a second, as the client counts them and as the nodes do.",
         ),
         shared.client_p99(),
         *(
-            graph(f"{what} by node", "ops", Query(_rate(metric, "service"), "{{service}}"))
+            graph(
+                f"{what} by node",
+                "ops",
+                Query(_rate(metric, "service"), "{{service}}"),
+                note=f"{what} a second that each node reports as successful.",
+            )
             for what, metric in (
                 ("Reads", "client_read_success"),
                 ("Writes", "client_write_success"),
@@ -89,11 +117,13 @@ def _work() -> list[Any]:
                 for op in ("read", "write")
                 for end in ("error", "timeout")
             ),
+            note="Operations a second that each node reports as failed or timed out.",
         ),
         graph(
             "Client connections by node",
             "none",
             Query(f"sum by (service) ({_of('node_stats_client_connections')})", "{{service}}"),
+            note="Open client connections of each node; a storm of reconnects shows here.",
         ),
     ]
 
@@ -110,11 +140,13 @@ def _data() -> list[Any]:
                 )
                 for way in ("tx", "rx")
             ),
+            note="Partitions that each node still has to send (tx) and to receive (rx).",
         ),
         graph(
             "Records by node",
             "none",
             Query(f"sum by (service) ({_of('namespace_objects')})", "{{service}}"),
+            note="Records that each node holds, replicas included.",
         ),
         graph(
             "Cluster size by node",
@@ -126,5 +158,6 @@ def _data() -> list[Any]:
             "Quiesced",
             "none",
             Query(f"max by (service) ({_of('namespace_effective_is_quiesced')})", "{{service}}"),
+            note="1 while a node is quiesced: it has handed its partitions over and may stop.",
         ),
     ]

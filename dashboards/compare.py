@@ -43,7 +43,7 @@ def dashboard() -> grafana.Dashboard:
             ),
             window("5s"),
         ],
-        [("Aligned at the fault", _graphs()), ("What they came to", list(_figures()))],
+        [("Aligned at the fault", _graphs()), ("Measures", list(_figures()))],
         marked="run",
     )
 
@@ -68,12 +68,14 @@ def _graphs() -> list[Any]:
             "ops",
             Query(queries.ok(), "first"),
             Query(queries.ok(other, shift=shift), "second"),
+            note="Successful operations a second of either run.",
         ),
         graph(
             "Throughput as a share of its own baseline",
             "percentunit",
             Query(f"{queries.ok()} / {queries.baseline()}", "first"),
             Query(share, "second"),
+            note="Each run against its own baseline, so that runs at different rates compare.",
         ),
         *(
             graph(
@@ -81,14 +83,16 @@ def _graphs() -> list[Any]:
                 "s",
                 Query(queries.percentile(0.99, op=op), "first"),
                 Query(queries.percentile(0.99, other, op=op, shift=shift), "second"),
+                note="p99 response time of successful operations, from the intended start.",
             )
             for what, op in (("Read", queries.READS), ("Write", queries.WRITES))
         ),
         graph(
-            "Not ok",
+            "Unsuccessful operations",
             "ops",
             Query(queries.failed("run"), "first"),
             Query(queries.failed("run", other, shift=shift), "second"),
+            note="Operations a second that were late, failed, in doubt, shed or missed.",
             width=24,
         ),
     ]

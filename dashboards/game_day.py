@@ -32,6 +32,7 @@ def _now() -> list[Any]:
             "What is measured",
             "none",
             Query('brownout_run_info{run="$run"}', "{{experiment}} on {{engine}}"),
+            note="The experiment that is running and the database it runs on.",
             names=True,
             width=6,
         ),
@@ -44,16 +45,27 @@ def _now() -> list[Any]:
             width=2,
         ),
         figure(
-            "Phase", "none", Query('brownout_run_phase{run="$run"} == 1', "{{phase}}"), names=True
+            "Phase",
+            "none",
+            Query('brownout_run_phase{run="$run"} == 1', "{{phase}}"),
+            note="What the run is doing: baseline, method, waiting for recovery, reading back.",
+            names=True,
         ),
         figure(
             "Broken now",
             "none",
             Query('brownout_fault_in_progress{run="$run"} == 1', "{{fault}} {{node}}"),
+            note="Faults that have been injected and not yet undone, with their node.",
             names=True,
             empty="nothing",
         ),
-        figure("Throughput of baseline", "percentunit", Query(share), width=4),
+        figure(
+            "Throughput of baseline",
+            "percentunit",
+            Query(share),
+            note="Successful operations a second as a share of the accepted baseline.",
+            width=4,
+        ),
         figure(
             "Verdict",
             "none",
@@ -81,6 +93,7 @@ def _service() -> list[Any]:
             Query(queries.offered(), "offered"),
             Query(queries.ok(), "ok"),
             Query(queries.baseline(), "baseline"),
+            note="Operations a second: what the load offered, what succeeded, and the baseline.",
         ),
         graph(
             "Response time",
@@ -88,7 +101,12 @@ def _service() -> list[Any]:
             *(Query(queries.percentile(r), f"p{100 * r:g}") for r in (0.5, 0.95, 0.99)),
             note="Of ok operations, from their intended start. Good to a quarter.",
         ),
-        graph("Not ok, by how it ended", "ops", Query(queries.failed("outcome"), "{{outcome}}")),
+        graph(
+            "Unsuccessful operations, by outcome",
+            "ops",
+            Query(queries.failed("outcome"), "{{outcome}}"),
+            note="Operations a second that were late, failed, in doubt, shed or missed.",
+        ),
         shared.by_cause(),
     ]
 

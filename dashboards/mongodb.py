@@ -44,17 +44,44 @@ def dashboard() -> grafana.Dashboard:
 def _now() -> list[Any]:
     state = 'count(max by (member_idx) (mongodb_members_state{{rs_nm="$set"}}) == {}) or vector(0)'
     return [
-        figure("Primary", "none", Query(_primary(), "{{member_idx}}"), names=True, empty="none"),
-        figure("Secondaries", "none", Query(state.format(2))),
+        figure(
+            "Primary",
+            "none",
+            Query(_primary(), "{{member_idx}}"),
+            note="The member that is primary; none during an election.",
+            names=True,
+            empty="none",
+        ),
+        figure(
+            "Secondaries",
+            "none",
+            Query(state.format(2)),
+            note="Members in state SECONDARY.",
+        ),
         figure(
             "Members up",
             "none",
             Query(f"sum(max by (member_idx) ({_of('members_health')}))"),
-            note="By whichever exporter answers.",
+            note="Members that are healthy by whichever exporter answers.",
         ),
-        figure("Exporters that reach their member", "none", Query("sum(mongodb_up)")),
-        figure("Slowest replication", "s", Query(f"max({_lag()})")),
-        figure("Connections", "none", Query(f"sum({CONNECTIONS})")),
+        figure(
+            "Exporters that reach their member",
+            "none",
+            Query("sum(mongodb_up)"),
+            note="Exporters whose member answers them.",
+        ),
+        figure(
+            "Slowest replication",
+            "s",
+            Query(f"max({_lag()})"),
+            note="How far the slowest member is behind the newest operation of the set.",
+        ),
+        figure(
+            "Connections",
+            "none",
+            Query(f"sum({CONNECTIONS})"),
+            note="Open connections of all members.",
+        ),
     ]
 
 
@@ -77,19 +104,21 @@ def _work() -> list[Any]:
             "ops",
             Query(queries.ok(), "client: ok"),
             Query(f"sum by (legacy_op_type) (rate({done}[$window]))", "{{legacy_op_type}}"),
+            note="Successful operations a second by the client; all of them by opcounters.",
         ),
         shared.client_p99(),
         graph(
             "Operations by member",
             "ops",
             Query(f"sum by (instance) (rate({done}[$window]))", "{{instance}}"),
+            note="Operations a second by each member's opcounters.",
         ),
         graph(
             "Mean time in the server",
             "s",
             Query(reads, "{{instance}} read"),
             Query(writes, "{{instance}} write"),
-            note="By the server's own count; without what waits before it.",
+            note="Mean latency by the server's own count, without driver and network.",
         ),
     ]
 
@@ -108,14 +137,21 @@ def _members() -> list[Any]:
         states(
             "Is primary",
             Query(f"max by (member_idx) ({_of('members_state')}) == bool 1", "{{member_idx}}"),
+            note="Which member was primary when; two at once is a split.",
             width=12,
         ),
         states(
             "Is up",
             Query(f"max by (member_idx) ({_of('members_health')})", "{{member_idx}}"),
+            note="Which member the others reached when.",
             width=12,
         ),
-        graph("Behind the newest member", "s", Query(_lag(), "{{member_idx}}")),
+        graph(
+            "Behind the newest member",
+            "s",
+            Query(_lag(), "{{member_idx}}"),
+            note="Replication lag of each member, by its own last operation.",
+        ),
         graph(
             "Connections by member",
             "none",
@@ -123,6 +159,7 @@ def _members() -> list[Any]:
                 f"sum by (instance) ({CONNECTIONS})",
                 "{{instance}}",
             ),
+            note="Open connections of each member; a storm of reconnects shows here.",
         ),
         graph(
             "Waiting for a lock",
@@ -131,10 +168,12 @@ def _members() -> list[Any]:
                 f"sum by (instance) ({WAITING})",
                 "{{instance}}",
             ),
+            note="Operations that wait for a lock in each member.",
         ),
         graph(
             "Memory by member",
             "decmbytes",
             Query(f"sum by (instance) ({_of('ss_mem_resident')})", "{{instance}}"),
+            note="Resident memory of each member.",
         ),
     ]

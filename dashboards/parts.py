@@ -30,7 +30,7 @@ def graph(
     title: str,
     unit: str,
     *queries: Query,
-    note: str = "",
+    note: str,
     width: int = 12,
     height: int = 8,
     fill: int = 0,
@@ -68,7 +68,7 @@ def figure(
     unit: str,
     query: Query,
     *,
-    note: str = "",
+    note: str,
     names: bool = False,
     empty: str = "no data",
     width: int = 4,
@@ -98,13 +98,14 @@ def figure(
     return panel if limit is None else panel.thresholds(_thresholds(limit))
 
 
-def states(title: str, *queries: Query, note: str = "", width: int = 24) -> statetimeline.Panel:
-    """Which of several states it was when: a row a series."""
+def states(title: str, *queries: Query, note: str, width: int = 24) -> statetimeline.Panel:
+    """Which of several states it was when: a row a series, 1 while it holds."""
     panel = (
         statetimeline.Panel()
         .title(title)
         .description(note)
         .datasource(SOURCE)
+        .unit("bool_yes_no")
         .span(width)
         .height(6)
         .show_value(options.VisibilityMode.NEVER)

@@ -19,6 +19,10 @@ SHOWN = (
     "tps_drop", "blackout", "recovery_time", "redundancy_time", "availability", "lost_operations",
     "settled_time", "latency.before.p99_us", "latency.during.p99_us", "latency.after.p99_us",
 )  # fmt: skip
+FAILOVER = (
+    "promoted_time", "client_recovered_time", "primary_overlap", "partial_outage",
+    "return_disturbance", "budget_share",
+)  # fmt: skip
 #: The unit of a measure -> its unit in Grafana, as its metric has it.
 UNITS = {"ratio": "percentunit", "s": "s", "us": "s", "operations": "none"}
 
@@ -31,13 +35,14 @@ def dashboard() -> grafana.Dashboard:
         "One run in full; set the time range to the run.",
         [picked("run", "Run", "label_values(brownout_run_info, run)"), window("5s")],
         [
-            ("What it came to", _verdict()),
+            ("Verdict and measures", _verdict()),
+            ("Failover and return", [measured(name) for name in FAILOVER]),
             ("As the whitepaper showed it", whitepaper()),
             ("Outcomes", _outcomes()),
-            ("The run's own course", _course()),
+            ("Course of the run", _course()),
             ("Acknowledged writes", _ledger()),
-            ("The load generator itself", _generator()),
-            ("Machines, where a node exporter is scraped", _machines()),
+            ("Load generator", _generator()),
+            ("Machines (if a node exporter is scraped)", _machines()),
         ],
         marked="run",
     )
@@ -50,12 +55,20 @@ def measured(name: str, run: str = "$run", kept: str = "$__range", more: str = "
         raise LookupError(f"{name}: no metric shows it")
     labels = ",".join(f'{k}="{v}"' for k, v in {"run": run, **shown.labels("total")}.items())
     query = Query(f"last_over_time({shown.name}{{{labels}}}[{kept}])")
-    return figure(measure.label[:1].upper() + measure.label[1:] + more, UNITS[measure.unit], query)
+    title = measure.label[:1].upper() + measure.label[1:]
+    note = f"{measure.means or measure.label}. The whole load; defined in docs/measures.md."
+    return figure(title + more, UNITS[measure.unit], query, note=note[:1].upper() + note[1:])
 
 
 def _verdict() -> list[Any]:
     return [
-        figure("Verdict", "none", Query(queries.verdict(), "{{verdict}}"), names=True),
+        figure(
+            "Verdict",
+            "none",
+            Query(queries.verdict(), "{{verdict}}"),
+            note="pass, fail, inconclusive or aborted; no data until the run is judged.",
+            names=True,
+        ),
         *(measured(name) for name in SHOWN),
         figure(
             "Limits not met",
@@ -64,6 +77,7 @@ def _verdict() -> list[Any]:
                 'count(last_over_time(brownout_limit_met{run="$run"}[$__range]) == 0) or '
                 'count(last_over_time(brownout_limit_met{run="$run"}[$__range])) * 0'
             ),
+            note="Limits of the experiment that were judged and not met.",
             limit=1,
         ),
     ]
@@ -80,6 +94,7 @@ def whitepaper() -> list[Any]:
             Query(queries.ok(), "ok"),
             Query(queries.ok(op=queries.READS), "read"),
             Query(queries.ok(op=queries.WRITES), "write"),
+            note="Successful operations a second: all, reads and writes.",
             width=24,
         ),
         *(
@@ -90,6 +105,7 @@ def whitepaper() -> list[Any]:
                     Query(queries.percentile(r, op=op), f"p{100 * r:g} {name}")
                     for r, op, name in chosen
                 ),
+                note="Response time of successful operations, from the intended start.",
             )
             for what, chosen in (("Read", reads), ("Write", writes))
         ),
@@ -115,10 +131,26 @@ def _outcomes() -> list[Any]:
     pending = 'sum by (stream, op) (brownout_operations_pending{run="$run"})'
     retried = 'sum(rate(brownout_operations_retried_total{run="$run"}[$window]))'
     return [
-        graph("Operations by how they ended", "ops", Query(ended, "{{outcome}}"), fill=10),
+        graph(
+            "Operations by outcome",
+            "ops",
+            Query(ended, "{{outcome}}"),
+            note="Operations a second by outcome: ok, late, failed, in doubt, shed or missed.",
+            fill=10,
+        ),
         shared.by_cause(),
-        graph("Offered and not ended", "none", Query(pending, "{{stream}} {{op}}")),
-        graph("Took more than one attempt", "ops", Query(retried, "retried")),
+        graph(
+            "Operations in progress",
+            "none",
+            Query(pending, "{{stream}} {{op}}"),
+            note="Operations that were due to start and have not ended yet.",
+        ),
+        graph(
+            "Retried operations",
+            "ops",
+            Query(retried, "retried"),
+            note="Operations a second that took more than one attempt.",
+        ),
         shared.lanes(24),
     ]
 
@@ -126,14 +158,25 @@ def _outcomes() -> list[Any]:
 def _course() -> list[Any]:
     events = 'sum by (type, name, node) (brownout_run_events_total{run="$run"})'
     return [
-        states("Phase", Query('brownout_run_phase{run="$run"}', "{{phase}}"), width=12),
+        states(
+            "Phase",
+            Query('brownout_run_phase{run="$run"}', "{{phase}}"),
+            note="What the run did when.",
+            width=12,
+        ),
         states(
             "Broken",
             Query('brownout_fault_in_progress{run="$run"}', "{{fault}} {{node}}"),
+            note="Which faults were in effect when, from their injection until they were undone.",
             width=12,
         ),
         shared.clocks(12),
-        graph("Events", "none", Query(events, "{{type}} {{name}} {{node}}")),
+        graph(
+            "Events",
+            "none",
+            Query(events, "{{type}} {{name}} {{node}}"),
+            note="A step up where an event was recorded; events.ndjson has its evidence.",
+        ),
     ]
 
 
@@ -143,21 +186,42 @@ def _ledger() -> list[Any]:
             "Ledger",
             "none",
             Query('last_over_time(brownout_ledger_state{run="$run"}[$__range]) == 1', "{{state}}"),
+            note="clean: every acknowledged write was found; lost; unknown; none: not checked.",
             names=True,
+            width=3,
         ),
         *(
-            figure(title, "none", Query(_writes(fate)), limit=limit)
-            for title, fate, limit in (
-                ("Acknowledged", "acknowledged", None),
-                ("Lost", "lost", 1),
-                ("Of these rolled back", "rolled_back", 1),
-                ("In doubt", "in_doubt", None),
+            figure(title, "none", Query(_writes(fate)), note=note, width=3, limit=limit)
+            for title, fate, note, limit in (
+                ("Acknowledged", "acknowledged", "Verified writes that were acknowledged.", None),
+                ("Lost", "lost", "Acknowledged writes that are gone.", 1),
+                (
+                    "Of these rolled back",
+                    "rolled_back",
+                    "Lost writes that were undone by a rollback of the database.",
+                    1,
+                ),
+                ("In doubt", "in_doubt", "Writes whose effect the client never learned.", None),
+                (
+                    "Of these applied",
+                    "in_doubt_applied",
+                    "Writes in doubt that the ledger found to have taken effect.",
+                    None,
+                ),
+                (
+                    "Of these absent",
+                    "in_doubt_absent",
+                    "Writes in doubt that the ledger found not to have taken effect.",
+                    None,
+                ),
             )
         ),
         figure(
             "Keys unread",
             "none",
             Query('last_over_time(brownout_ledger_keys{run="$run",found="unread"}[$__range])'),
+            note="Keys that could not be read back; any makes the run inconclusive.",
+            width=3,
             limit=1,
         ),
     ]
@@ -168,13 +232,26 @@ def _machines() -> list[Any]:
     free = "node_memory_MemAvailable_bytes / node_memory_MemTotal_bytes"
     moved = 'sum by (instance) (rate(node_network_{}_bytes_total{{device!="lo"}}[$window]))'
     return [
-        graph("Processors busy", "percentunit", Query(f"1 - {idle}", "{{instance}}"), width=8),
-        graph("Memory free", "percentunit", Query(free, "{{instance}}"), width=8),
+        graph(
+            "Processors busy",
+            "percentunit",
+            Query(f"1 - {idle}", "{{instance}}"),
+            note="Share of each machine's processor time that is not idle.",
+            width=8,
+        ),
+        graph(
+            "Memory free",
+            "percentunit",
+            Query(free, "{{instance}}"),
+            note="Share of each machine's memory that is available.",
+            width=8,
+        ),
         graph(
             "Network",
             "Bps",
             Query(moved.format("receive"), "{{instance}} in"),
             Query(moved.format("transmit"), "{{instance}} out"),
+            note="Bytes a second that each machine receives and sends, loopback left out.",
             width=8,
         ),
     ]
@@ -191,19 +268,22 @@ def _generator() -> list[Any]:
             "Processor time",
             "percentunit",
             Query('sum(rate(process_cpu_seconds_total{run="$run"}[$window]))', "of one processor"),
+            note="Processor time of the load generator; 100 % is one processor.",
             width=8,
         ),
         graph(
             "Memory",
             "bytes",
             Query('max(process_resident_memory_bytes{run="$run"})', "resident"),
+            note="Resident memory of the load generator.",
             width=5,
         ),
         figure(
             "Sums that did not agree",
             "none",
             Query('max(brownout_identity_violations_total{run="$run"})'),
-            note="Other than 0 is a bug of ours and makes the run inconclusive.",
+            note="Rows of the generator's files that do not add up: a bug in brownout, and the "
+            "run is inconclusive.",
             width=3,
             limit=1,
         ),

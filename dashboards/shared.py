@@ -11,7 +11,12 @@ __all__ = ["by_cause", "client_p99", "clocks", "lanes", "scheduling_lag"]
 def by_cause() -> Any:
     """Everything that was not ok, by its cause."""
     told = 'sum by (cause) (rate(brownout_errors_total{run="$run"}[$window]))'
-    return graph("Not ok, by cause", "ops", Query(told, "{{cause}}"))
+    return graph(
+        "Unsuccessful operations, by cause",
+        "ops",
+        Query(told, "{{cause}}"),
+        note="Operations a second that did not succeed in time, by the cause the driver reported.",
+    )
 
 
 def client_p99() -> Any:
@@ -21,6 +26,8 @@ def client_p99() -> Any:
         "s",
         Query(queries.percentile(0.99, op=queries.READS), "read"),
         Query(queries.percentile(0.99, op=queries.WRITES), "write"),
+        note="p99 of successful operations as brownout's client measured it, from the intended "
+        "start; to be read beside what the database says of itself.",
     )
 
 

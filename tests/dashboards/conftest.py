@@ -111,7 +111,9 @@ def _inventory(where: Path, stack: ExitStack, gateway: str) -> Path:
 
 def _run(where: Path) -> tuple[Ran, subprocess.CompletedProcess[str]]:
     experiment = chaos_runner.load("node-wipe")
-    experiment["configuration"] |= {"baseline_s": BASELINE_S, "phase_s": NOTICED_S}
+    experiment["configuration"] |= {
+        "baseline_s": BASELINE_S, "phase_s": NOTICED_S, "downtime_s": 0.5,
+    }  # fmt: skip
     experiment["steady-state-hypothesis"]["probes"].append(_server_view())
     process = chaos_runner.start(experiment, where, "--var", "cluster=lab-mongodb", *GENTLY)
     watching = threading.Thread(target=lambda: found.append(_watch(process)))

@@ -40,11 +40,14 @@ def test_it_can_be_imported_as_it_is(uid: str) -> None:
 
 
 @pytest.mark.parametrize("uid", sorted(BUILT))
-def test_panels_have_titles_places_and_do_not_overlap(uid: str) -> None:
+def test_panels_have_titles_descriptions_units_and_do_not_overlap(uid: str) -> None:
     taken: set[tuple[int, int]] = set()
     for panel in BUILT[uid]["panels"]:
         place = panel["gridPos"]
         assert panel["title"]
+        if panel["type"] != "row":
+            assert panel["description"].endswith("."), panel["title"]
+            assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
         assert place["x"] + place["w"] <= 24
         cells = {
             (x, y)

@@ -1,6 +1,8 @@
 """A program with a status on its screen; ends in the way that its argument says.
 
-python -m tests.show.live.screen_program end|error|signal [SECONDS]
+python -m tests.show.live.screen_program end|error|signal [held]
+
+With `held` it goes on from each of its two phases when it gets SIGUSR1: when that is on the screen.
 """
 
 import logging
@@ -18,17 +20,20 @@ def main() -> None:
     configure_logger()
     logger = logging.getLogger("chaostoolkit")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
-    how, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 1.2
+    how, held = sys.argv[1], "held" in sys.argv[2:]
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})  # of every thread: we wait
     status = Status(title="a title")
     status.start()
     status.phase = "first phase"
     logger.info("a line of the log")
     print("a line that was printed", flush=True)
-    time.sleep(seconds / 2)
+    if held:
+        signal.sigwaitinfo({signal.SIGUSR1})
     status.phase = "second phase"
     status.progress("loading", 3, 4)
     logger.warning("another line of the log")
-    time.sleep(seconds / 2)
+    if held:
+        signal.sigwaitinfo({signal.SIGUSR1})
     if how == "error":
         raise RuntimeError("an error in the program")
     if how == "signal":

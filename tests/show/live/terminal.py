@@ -5,12 +5,13 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
 import termios
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,11 +37,13 @@ def run_in_terminal(
     env: Mapping[str, str] | None = None,
     width: int = 100,
     height: int = 30,
+    go_on_at: Sequence[str] = (),
     interrupt_at: str = "",
 ) -> Session:
     """Run `python -m module` in a terminal of its own until it ends.
 
-    Once it has written `interrupt_at`, Ctrl-C is pressed.
+    It gets SIGUSR1 each time that the next of `go_on_at` is on the screen. Once it has written
+    `interrupt_at`, Ctrl-C is pressed.
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
@@ -53,20 +56,26 @@ def run_in_terminal(
         env=_environment(env or {}),
     )
     os.close(theirs)
-    written = _read_all(ours, process, interrupt_at)
+    written = _read_all(ours, process, go_on_at, interrupt_at)
     os.close(ours)
     return Session(process.wait(), written, screen_of(written, width))
 
 
 def _environment(env: Mapping[str, str]) -> dict[str, str]:
-    inherited = {key: value for key, value in os.environ.items() if key not in ("CI", "NO_COLOR")}
+    ours = ("CI", "NO_COLOR", "COLUMNS", "LINES")  # a worker of xdist has a width of its own
+    inherited = {key: value for key, value in os.environ.items() if key not in ours}
     return {**inherited, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", **env}
 
 
 def _read_all(
-    ours: int, process: subprocess.Popen[bytes], interrupt_at: str, timeout_s: float = 120.0
+    ours: int,
+    process: subprocess.Popen[bytes],
+    go_on_at: Sequence[str],
+    interrupt_at: str,
+    timeout_s: float = 120.0,
 ) -> str:
     parts: list[bytes] = []
+    awaited = list(go_on_at)
     pressed = not interrupt_at
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
@@ -76,7 +85,11 @@ def _read_all(
                 parts.append(os.read(ours, 65536))
             except OSError:  # the other end is closed: the program has ended
                 return b"".join(parts).decode()
-            if not pressed and interrupt_at.encode() in b"".join(parts):
+            written = b"".join(parts)
+            if awaited and awaited[0].encode() in written:
+                process.send_signal(signal.SIGUSR1)
+                del awaited[0]
+            if not pressed and interrupt_at.encode() in written:
                 pressed = os.write(ours, b"\x03") == 1
         elif process.poll() is not None:
             return b"".join(parts).decode()

@@ -12,16 +12,16 @@ from tests.show.live.terminal import HIDE_CURSOR, SHOW_CURSOR, run_in_terminal
 from brownout.show.live.board import Board
 from brownout.show.live.screen import Plain
 
-pytestmark = pytest.mark.alone
-
 ROOT = Path(__file__).parents[3]
 PROGRAM = "tests.show.live.screen_program"
 FRAME = "╭"
+#: What the program shows in its two phases.
+PHASES = ("first phase", "75 %")
 
 
 @pytest.mark.parametrize(("how", "code"), [("end", 0), ("error", 1), ("signal", 7)])
 def test_whatever_ends_the_program_leaves_a_clean_terminal(how: str, code: int) -> None:
-    ended = run_in_terminal(PROGRAM, how)
+    ended = run_in_terminal(PROGRAM, how, "held", go_on_at=PHASES)
     assert ended.code == code
     assert FRAME in ended.written
     assert "first phase" in ended.written
@@ -34,7 +34,7 @@ def test_whatever_ends_the_program_leaves_a_clean_terminal(how: str, code: int) 
 
 @pytest.mark.parametrize("width", [60, 100])
 def test_a_ctrl_c_leaves_nothing_of_the_panel(width: int) -> None:
-    ended = run_in_terminal(PROGRAM, "end", "60", interrupt_at="first phase", width=width)
+    ended = run_in_terminal(PROGRAM, "end", "held", interrupt_at="first phase", width=width)
     assert ended.code != 0
     assert "^C" in ended.written
     left = "\n".join(ended.screen)
@@ -44,7 +44,7 @@ def test_a_ctrl_c_leaves_nothing_of_the_panel(width: int) -> None:
 
 
 def test_lines_of_the_log_and_prints_stay_whole_above_the_panel() -> None:
-    ended = run_in_terminal(PROGRAM, "end", "0.4")
+    ended = run_in_terminal(PROGRAM, "end", "held", go_on_at=PHASES)
     lines = [line for line in ended.screen if line]
     assert lines[0].endswith("INFO] a line of the log")
     assert lines[1] == "a line that was printed"
@@ -54,12 +54,14 @@ def test_lines_of_the_log_and_prints_stay_whole_above_the_panel() -> None:
 
 
 def test_an_error_of_the_program_can_be_read() -> None:
-    screen = run_in_terminal(PROGRAM, "error", "0.2").screen
+    screen = run_in_terminal(PROGRAM, "error", "held", go_on_at=PHASES).screen
     assert any("RuntimeError: an error in the program" in line for line in screen)
 
 
 def test_a_small_terminal_gets_a_line() -> None:
-    ended = run_in_terminal(PROGRAM, "end", "3.0", width=40, height=8)
+    ended = run_in_terminal(
+        PROGRAM, "end", "held", go_on_at=("first phase", "second phase"), width=40, height=8
+    )
     assert FRAME not in ended.written
     assert "first phase" in ended.written
     assert "phase" not in "\n".join(ended.screen)
@@ -67,7 +69,7 @@ def test_a_small_terminal_gets_a_line() -> None:
 
 @pytest.mark.parametrize("env", [{"CI": "true"}, {"TERM": "dumb"}], ids=str)
 def test_ci_and_dumb_terminals_get_plain_lines(env: dict[str, str]) -> None:
-    ended = run_in_terminal(PROGRAM, "end", "0.2", env=env)
+    ended = run_in_terminal(PROGRAM, "end", env=env)
     assert HIDE_CURSOR not in ended.written
     assert any("brownout: first phase" in line for line in ended.screen)
     assert any("brownout: second phase" in line for line in ended.screen)
@@ -75,7 +77,7 @@ def test_ci_and_dumb_terminals_get_plain_lines(env: dict[str, str]) -> None:
 
 def test_without_a_terminal_each_phase_is_a_plain_line() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", PROGRAM, "end", "0.2"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-m", PROGRAM, "end"], cwd=ROOT, capture_output=True, text=True
     )
     told = [line.partition("brownout: ")[2] for line in done.stderr.splitlines()]
     assert "\x1b[2K" not in done.stderr

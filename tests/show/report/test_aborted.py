@@ -1,13 +1,14 @@
 """A run that was aborted did not see what would have come: nowhere does it say never."""
 
-import json
 from pathlib import Path
 
 import pytest
 from tests.run_builder import RunScript, build_run
 from tests.runs.gate.repeated import finished
 
-from brownout.measure.reading import NEVER, value_of
+from brownout.measure.document import read_impact
+from brownout.measure.impact import NEVER
+from brownout.run.directory import RunDirectory
 from brownout.show.report import html, markdown, table
 
 LIMITS = ({"measure": "recovery_time", "limit": 600.0, "scope": "total", "why": "users wait"},)
@@ -15,8 +16,8 @@ LIMITS = ({"measure": "recovery_time", "limit": 600.0, "scope": "total", "why": 
 
 def test_every_view_of_an_aborted_run_says_what_it_did_not_see(tmp_path: Path) -> None:
     run = build_run(tmp_path, RunScript(duration_s=45, outage_s=60, abort="Ctrl-C", limits=LIMITS))
-    impact = json.loads((run / "impact.json").read_text())
-    assert impact["faults"][0]["recovery_time"] is None
+    impact = read_impact(RunDirectory.open(run))
+    assert impact.faults[0].number("recovery_time") is None
     views = {
         "table": table.render(impact, "run"),
         "markdown": markdown.render(impact, "run"),
@@ -33,5 +34,5 @@ def test_what_an_aborted_run_did_not_see_is_not_known_and_else_beyond_every_limi
     verdict: str, known: float | None
 ) -> None:
     run = finished(1, verdict, recovery_time=NEVER, redundancy_time=NEVER)
-    assert value_of(run.impact, "recovery_time") == known
-    assert value_of(run.impact, "redundancy_time") == known
+    assert run.impact.value("recovery_time") == known
+    assert run.impact.value("redundancy_time") == known

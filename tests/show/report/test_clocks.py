@@ -1,7 +1,8 @@
 """The three clocks stand on one axis, with what is uncertain and what never came."""
 
-from typing import Any
+from tests.impacts import fault_of
 
+from brownout.measure.impact import Judged
 from brownout.show.report.clocks import clocks
 
 FAULT = {
@@ -13,12 +14,12 @@ FAULT = {
 }
 
 
-def slo(name: str, limit: float) -> dict[str, Any]:
-    return {"name": name, "scope": "total", "limit": limit}
+def slo(name: str, limit: float) -> Judged:
+    return Judged(name, "total", None, limit=limit)
 
 
 def test_bars_end_where_their_clocks_stopped() -> None:
-    found = clocks(FAULT, [], "n1 killed")
+    found = clocks(fault_of(FAULT), [], "n1 killed")
     assert found is not None
     shares = {bar.name: (bar.sure + bar.unsure) / 100 * found.axis.high for bar in found.bars}
     assert {name: round(share, 6) for name, share in shares.items()} == {
@@ -30,7 +31,7 @@ def test_bars_end_where_their_clocks_stopped() -> None:
 
 
 def test_between_two_polls_a_bar_is_unsure() -> None:
-    found = clocks(FAULT, [], "n1 killed")
+    found = clocks(fault_of(FAULT), [], "n1 killed")
     assert found is not None
     rejoined = found.bars[2]
     assert round(rejoined.sure / 100 * found.axis.high, 6) == 7.9
@@ -39,7 +40,9 @@ def test_between_two_polls_a_bar_is_unsure() -> None:
 
 
 def test_a_limit_nearby_is_drawn_and_one_far_off_only_told() -> None:
-    found = clocks(FAULT, [slo("recovery_time", 12.0), slo("redundancy_time", 600.0)], "n1")
+    found = clocks(
+        fault_of(FAULT), [slo("recovery_time", 12.0), slo("redundancy_time", 600.0)], "n1"
+    )
     assert found is not None
     near, far = found.bars[0], found.bars[3]
     assert near.goal is not None
@@ -48,7 +51,7 @@ def test_a_limit_nearby_is_drawn_and_one_far_off_only_told() -> None:
 
 
 def test_what_never_came_fills_the_axis() -> None:
-    found = clocks(FAULT | {"redundancy_time": None}, [], "n1 killed")
+    found = clocks(fault_of(FAULT | {"redundancy_time": None}), [], "n1 killed")
     assert found is not None
     never = found.bars[3]
     assert (never.reached, never.sure, never.words) == (
@@ -59,4 +62,4 @@ def test_what_never_came_fills_the_axis() -> None:
 
 
 def test_without_an_effect_no_clock_was_started() -> None:
-    assert clocks(FAULT | {"effective": None}, [], "n1 killed") is None
+    assert clocks(fault_of(FAULT | {"effective": None}), [], "n1 killed") is None

@@ -1,15 +1,17 @@
 """Charts become paths in whole numbers, with the values that the pointer reads."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from brownout.show.report import axes
-from brownout.show.report.chart import Chart, Level, Line, Pin, Row, Span
-from brownout.show.report.draw import draw, pin_rows
+from brownout.show.report.chart import Bracket, Chart, Level, Line, Pin, Row, Span
+from brownout.show.report.draw import WIDE_PIN, draw, extent, pin_rows
 
 
 def chart_of(*lines: Line, end: float = 1.0, pins: tuple[Pin, ...] = ()) -> Chart:
@@ -62,15 +64,41 @@ def test_pins_outside_of_the_view_are_hidden() -> None:
     pins = (Pin(0.5, 1, "break", "inside"), Pin(5.0, 2, "mend", "outside"))
     drawn = draw(chart_of(Line("a", "total", np.arange(4) / 10, np.ones(4)), pins=pins))
     assert [pin["outside"] for pin in drawn["pins"]] == [False, True]
-    assert drawn["pin_rows"] == (1, 1)
+    assert drawn["pin_rows"] == [1, 1]
 
 
-@given(st.lists(st.floats(0, 1), max_size=30).map(sorted), st.floats(0.01, 0.2))
-def test_pins_of_one_row_never_overlap(places: list[float], apart: float) -> None:
-    rows = pin_rows(places, apart)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 0.4)), max_size=30).map(sorted))
+def test_pins_of_one_row_never_overlap(drawn: list[tuple[float, float]]) -> None:
+    places = [(start, start + length) for start, length in drawn]
+    rows = pin_rows(places)
     for row in set(rows):
         inside = [place for place, other in zip(places, rows, strict=True) if other == row]
-        assert all(b - a >= apart for a, b in pairwise(inside))
+        assert all(before[1] <= after[0] for before, after in pairwise(inside))
+
+
+def test_a_pin_is_as_wide_as_its_name_where_it_is_named() -> None:
+    line = Line("a", "total", np.arange(4) / 10, np.ones(4))
+    pins = (Pin(0.2, 1, "break", "n1 killed"), Pin(0.9, 2, "mend", "n1 started"))
+    bare = chart_of(line, pins=pins)
+    named = replace(bare, named=True)
+    assert extent(bare, 0, WIDE_PIN) == pytest.approx((0.187, 0.213))
+    assert extent(named, 0, WIDE_PIN)[1] > 0.25  # to the right
+    assert extent(named, 1, WIDE_PIN)[0] < 0.85  # to the left, or it would leave the plot
+    assert [pin["left"] for pin in draw(named)["pins"]] == [False, True]
+
+
+def test_a_bracket_stands_from_when_to_when_it_was_measured() -> None:
+    line = Line("a", "total", np.arange(4) / 10, np.ones(4))
+    brackets = (
+        Bracket(0.25, 0.75, "outage 0.5 s", "outage"),
+        Bracket(0.5, None, "not recovered", "recovery"),
+        Bracket(3.0, 4.0, "outage 1 s", "outage"),
+    )
+    drawn = draw(replace(chart_of(line, end=5.0), view=(0.0, 1.0), brackets=brackets))["brackets"]
+    assert [(one["from"], one["to"]) for one in drawn] == [(2.5, 7.5), (5.0, 50.0), (30.0, 40.0)]
+    assert (drawn[0]["left"], drawn[0]["width"]) == ("25.000%", "50.000%")
+    assert (drawn[1]["left"], drawn[1]["width"]) == ("50.000%", "50.000%")
+    assert [one["outside"] for one in drawn] == [False, False, True]
 
 
 def test_lines_of_one_named_row_each_need_no_legend() -> None:

@@ -4,7 +4,7 @@ from brownout.run.events import Event
 from brownout.show.report.happenings import happenings
 
 
-def test_events_are_numbered_by_the_time_that_counts() -> None:
+def test_pinned_events_are_numbered_by_the_time_that_counts() -> None:
     found = happenings([
         Event(1, "check", "cluster_whole", fields={"ok": True}),
         Event(2, "break", "kill_node", "n1", requested=20.0, effective=20.4),
@@ -12,10 +12,10 @@ def test_events_are_numbered_by_the_time_that_counts() -> None:
         Event(4, "phase", "load_started", requested=0.0),
     ])  # fmt: skip
     assert [(one.number, one.t, one.words) for one in found] == [
-        (1, None, "cluster whole: yes"),
-        (2, 0.0, "load started"),
-        (3, 20.2, "every member had rejoined"),
-        (4, 20.4, "n1 killed"),
+        (None, None, "cluster whole: yes"),
+        (None, 0.0, "load started"),
+        (1, 20.2, "every member had rejoined"),
+        (2, 20.4, "n1 killed"),
     ]
 
 

@@ -119,7 +119,7 @@ def _unproven(path: Path) -> None:
         (RunScript(fault_at=None), _no_fault, "No fault: nothing was broken"),
         (RunScript(ended=False), _no_fault, "The load generator died"),
         (RunScript(abort="a person"), _no_fault, "aborted: a person"),
-        (RunScript(verified=False), _no_fault, "no stream was verified"),
+        (RunScript(verified=False), _no_fault, "the workload has no verified stream"),
         (RunScript(redundant_at=None), _no_fault, "redundancy was not back within 60 s"),
         (RunScript(concurrency=8), _no_fault, "throughput below the baseline"),
         (RunScript(), _unproven, "No proof that kill_node took effect"),

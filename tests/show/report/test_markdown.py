@@ -13,10 +13,10 @@ from brownout.show.report.markdown import write_markdown
 def test_verdict_table_and_reasons_are_there(killed: Reported) -> None:
     text = write_markdown(killed.path)
     assert text.startswith(
-        "### ✓ PASS: node-kill (kill) on lab-mongodb\n\nn1 was killed: for 2.8 s"
+        "### ✓ PASS: node-kill (kill) on lab-mongodb\n\nn1 was killed: total outage for 2.8 s"
     )
-    assert "| measure (deadline 1 s) | found | limit | |" in text
-    assert "| blackout | 2.8 s | ≤ 5 s | ✓ met |" in text
+    assert "| measure (deadline 1 s) | found | limit |" in text
+    assert "| total outage | 2.8 s | ≤ 5 s | ✓ met |" in text
     assert "| availability (write) | 78" in text
     assert "**Why**\n\n- All 4 limits were met" in text
     assert killed.path.name in text

@@ -3,6 +3,7 @@
 import shlex
 from pathlib import Path
 
+from brownout.measure.impact import UNKNOWN
 from brownout.show.report.material import Material
 from brownout.show.report.plan import command, plan
 
@@ -27,7 +28,7 @@ JOURNAL = {
 
 
 def test_command_repeats_cluster_seed_workload_and_target() -> None:
-    line, note = command(Material(Path("run"), {}, RECORD))
+    line, note = command(Material(Path("run"), UNKNOWN, RECORD))
     assert shlex.split(line) == [
         "chaos", "run", "experiments/node-wipe.json", "--var", "cluster=lab-mongodb",
         "--var", "seed=4711", "--var", "workload=lab", "--var", "target=primary",
@@ -36,7 +37,7 @@ def test_command_repeats_cluster_seed_workload_and_target() -> None:
 
 
 def test_steps_are_those_of_the_journal() -> None:
-    found = plan(Material(Path("run"), {}, RECORD, journal=JOURNAL))
+    found = plan(Material(Path("run"), UNKNOWN, RECORD, journal=JOURNAL))
     assert found is not None
     assert found.say == [
         "A node dies.",
@@ -50,7 +51,7 @@ def test_steps_are_those_of_the_journal() -> None:
 
 
 def test_without_a_journal_the_record_says_what_it_knows() -> None:
-    found = plan(Material(Path("run"), {}, RECORD))
+    found = plan(Material(Path("run"), UNKNOWN, RECORD))
     assert found is not None
     assert found.steps == []
-    assert plan(Material(Path("run"), {})) is None
+    assert plan(Material(Path("run"))) is None

@@ -1,11 +1,13 @@
 """Ten minutes of the noisiest run, and two hours of one, stay small; no extreme is lost."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from brownout.measure.impact import UNKNOWN, Load
 from brownout.show.report import html
 from brownout.show.report.draw import draw
 from brownout.show.report.figures import all_charts
@@ -33,14 +35,14 @@ def material_of(minutes: float) -> Material:
     names = ("lag_p99_ms", "lag_max_ms", "gc_pause_ms", "cpu_s", "rss_mb")
     return Material(
         path=Path("20261122T101500Z-long-1"),
-        impact={"verdict": "inconclusive", "deadline_s": 1.0},
+        impact=replace(UNKNOWN, deadline_s=1.0, load=Load(loop="open")),
         series={scope: columns("ok", "offered") for scope in scopes},
         outcomes={scope: columns("ok", "offered", *CLASSES) for scope in scopes},
         lanes={f"node-{n}": columns("ok", "bad", "offered") for n in range(5)},
         causes={f"cause-{n}": columns("n")["n"] for n in range(8)},
         latency={"read": over_time(), "write": over_time()},
         health={"t": seconds, **{name: random.random(len(seconds)) for name in names}},
-        episodes=[Window(60 * minutes / 2, 60 * minutes / 2 + 30)],
+        felt=[Window(60 * minutes / 2, 60 * minutes / 2 + 30)],
     )
 
 
@@ -71,7 +73,7 @@ def test_a_fault_in_two_hours_is_drawn_bucket_by_bucket(two_hours: Material) -> 
     chart = all_charts(two_hours)["throughput"]
     low, high = chart.view
     assert high - low < 60
-    line = draw(chart)["data"]["rows"][0]["lines"][0]
+    line = draw(chart)["data"]["rows"][0]["lines"][1]
     places = line["x"]["start"] + np.cumsum([0, *line["x"]["steps"]])
     inside = [x for x in places.tolist() if 10 * low <= x < 10 * high]
     assert inside == list(range(round(10 * low), round(10 * high)))

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from tests.show.report.conftest import Reported
 
+from brownout.measure.document import impact_of
+from brownout.measure.impact import UNKNOWN
 from brownout.show.report import story
 from brownout.show.report.tiles import tiles
 from brownout.show.report.words import NOT_SEEN
@@ -18,8 +20,8 @@ def impact(killed: Reported) -> dict[str, Any]:
 
 
 def test_headline_says_what_was_done_and_what_it_cost(impact: dict[str, Any]) -> None:
-    assert story.headline(impact) == (
-        "n1 was killed: for 2.8 s nobody was served; service was as before after 2.9 s."
+    assert story.headline(impact_of(impact)) == (
+        "n1 was killed: total outage for 2.8 s, back to baseline after 2.9 s."
     )
 
 
@@ -27,51 +29,51 @@ def test_headline_names_what_is_worse_than_an_outage(impact: dict[str, Any]) -> 
     impact["faults"][0]["milestones"][1]["first_yes"] = None
     impact["faults"][0]["recovery_time"] = None
     impact["ledger"] |= {"state": "lost", "lost": 3}
-    headline = story.headline(impact)
-    assert "service was not seen to recover" in headline
-    assert "redundancy was not seen restored before the run ended" in headline
+    headline = story.headline(impact_of(impact))
+    assert "no recovery before the run ended" in headline
+    assert "redundancy not restored before the run ended" in headline
     assert "ACKNOWLEDGED WRITES WERE LOST" in headline
 
 
 def test_headline_of_a_dip_without_a_blackout_gives_its_depth(impact: dict[str, Any]) -> None:
     impact["faults"][0] |= {"blackout": 0.0, "tps_drop": 0.154}
-    assert "throughput fell by 15.4 %" in story.headline(impact)
+    assert "throughput dropped by 15.4 %" in story.headline(impact_of(impact))
 
 
 def test_several_deeds_on_a_node_are_told_together(impact: dict[str, Any]) -> None:
     events = impact["faults"][0]["events"]
     events.insert(1, events[0] | {"name": "wipe_node"})
-    assert story.headline(impact).startswith("n1 was killed and wiped: ")
-    assert story.broken(impact) == [
+    assert story.headline(impact_of(impact)).startswith("n1 was killed and wiped: ")
+    assert story.broken(impact_of(impact)) == [
         "n1 killed at 25.4 s, n1 wiped at 25.4 s, n1 started at 29.4 s."
     ]
 
 
 def test_an_effect_that_is_not_proven_is_told_as_such(impact: dict[str, Any]) -> None:
     impact["faults"][0]["events"][0]["effective"] = None
-    assert "25.3 s (requested; its effect is not proven)" in story.broken(impact)[0]
+    assert "25.3 s (requested; the effect is not proven)" in story.broken(impact_of(impact))[0]
 
 
 def test_what_users_felt_is_told_with_the_noise_and_the_survivors(impact: dict[str, Any]) -> None:
-    felt = " ".join(story.felt(impact))
+    felt = " ".join(story.felt(impact_of(impact)))
     fault = impact["faults"][0]
-    assert "Throughput fell by 100 % (by chance alone: " in felt
+    assert "Throughput dropped by 100 % (noise alone: " in felt
     assert f"{fault['lost_operations']:,} operations were lost" in felt
-    assert "counting what was not, longer than the deadline" in felt
-    assert "No acknowledged write was lost, of 800." in felt
+    assert "of all operations, beyond the deadline" in felt
+    assert "None of 800 acknowledged writes was lost." in felt
 
 
 @pytest.mark.parametrize(
     ("state", "words"),
     [
         ("none", "were not checked"),
-        ("unknown", "is not known: nobody read"),
+        ("unknown", "It is not known whether acknowledged writes were lost: nobody read"),
         ("lost", "were LOST: nobody read"),
     ],
 )
 def test_the_ledger_is_never_silent(impact: dict[str, Any], state: str, words: str) -> None:
     impact["ledger"] |= {"state": state, "detail": "nobody read"}
-    assert words in story.felt(impact)[-1]
+    assert words in story.felt(impact_of(impact))[-1]
 
 
 def test_reasons_are_told_in_words(impact: dict[str, Any]) -> None:
@@ -79,7 +81,7 @@ def test_reasons_are_told_in_words(impact: dict[str, Any]) -> None:
         "verdict": "fail",
         "reasons": ["recovery_time (write): 12 s; at most 10 s wanted (x)", "generator_died: yes"],
     }
-    assert story.why(impact) == [
+    assert story.why(impact_of(impact)) == [
         "service recovered (write): 12 s; at most 10 s wanted (x).",
         "generator died: yes.",
     ]
@@ -87,28 +89,28 @@ def test_reasons_are_told_in_words(impact: dict[str, Any]) -> None:
 
 def test_a_pass_says_what_it_stands_on(impact: dict[str, Any]) -> None:
     checks = len(impact["validity"])
-    assert story.why(impact) == [
-        f"All 4 limits were met, and all {checks} checks of validity hold."
+    assert story.why(impact_of(impact)) == [
+        f"All 4 limits were met and all {checks} validity checks passed."
     ]
 
 
 def test_nothing_known_is_told_as_nothing_known() -> None:
-    assert story.headline({}).startswith("Nothing was broken")
-    assert story.felt({}) == ["Nothing is known: the run could not be measured."]
-    assert story.why({}) == ["No reason was recorded."]
-    assert tiles({}) == []
+    assert story.headline(UNKNOWN).startswith("Nothing was broken")
+    assert story.felt(UNKNOWN) == ["Not known: the run could not be measured."]
+    assert story.why(UNKNOWN) == ["No reason was recorded."]
+    assert tiles(UNKNOWN) == []
 
 
 def test_tiles_show_the_worst_of_several_faults(impact: dict[str, Any]) -> None:
     other = copy.deepcopy(impact["faults"][0]) | {"blackout": 7.5, "recovery_time": None}
     impact["faults"].append(other)
-    shown = {tile.measure: tile.value for tile in tiles(impact)}
+    shown = {tile.measure: tile.value for tile in tiles(impact_of(impact))}
     assert shown["blackout"] == "7.5 s"
     assert shown["recovery_time"] == NOT_SEEN
 
 
 def test_tiles_of_a_fault_without_effect_know_nothing(impact: dict[str, Any]) -> None:
     impact["faults"][0] |= {"effective": None, "tps_drop_sham": None, "lost_seconds": None}
-    shown = {tile.measure: tile for tile in tiles(impact)}
+    shown = {tile.measure: tile for tile in tiles(impact_of(impact))}
     assert shown["tps_drop"].value == "not known"
     assert shown["tps_drop"].limit == "no limit set"

@@ -1,9 +1,11 @@
 """Every measure has a name and a unit, and an absence says which kind it is."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from brownout.measure.impact import Judged, Load
 from brownout.measure.measures import label
 from brownout.show.report.measured import bound, found, worded
 from brownout.show.report.words import NOT_SEEN, pace
@@ -17,6 +19,9 @@ from brownout.show.report.words import NOT_SEEN, pace
         ("tps_drop_interval", [0.14, 0.17], "14 % to 17 %"),
         ("blackout", 2.9, "2.9 s"),
         ("redundancy_time", [8.748, 8.848], "8.85 s (not at 8.75 s)"),
+        ("promoted_time", (1.9, 2.04), "2.04 s (not at 1.90 s)"),
+        ("promoted_time", (9.0, None), NOT_SEEN),
+        ("promoted_time", (0.0, 0.0), "0 s"),
         ("latency.during.p99_us", 812_345, "812.3 ms"),
         ("time_above.p99_10ms", 3.0, "3 s"),
         ("errors", {"no-node": 1200, "late": 34}, "1,234"),
@@ -47,8 +52,8 @@ def test_a_name_stands_by_itself(measure: str, words: str) -> None:
     assert label(measure) == words
 
 
-def slo(name: str, value: float | None, met: bool | None) -> dict[str, Any]:
-    return {"name": name, "value": value, "met": met, "limit": 10.0, "direction": "at_most"}
+def slo(name: str, value: float | None, met: bool | None) -> Judged:
+    return Judged(name, "total", value, limit=10.0, met=met)
 
 
 def test_what_was_found_where_there_is_no_value() -> None:
@@ -60,12 +65,11 @@ def test_what_was_found_where_there_is_no_value() -> None:
 
 def test_a_limit_has_its_side() -> None:
     assert bound(slo("recovery_time", 3.0, True)) == "≤ 10 s"
-    assert bound(slo("availability", 0.5, False) | {"direction": "at_least", "limit": 0.999}) == (
-        "≥ 99.9 %"
-    )
+    most = replace(slo("availability", 0.5, False), direction="at_least", limit=0.999)
+    assert bound(most) == "≥ 99.9 %"
 
 
 def test_the_pace_of_a_closed_loop_has_no_rate() -> None:
-    assert pace({"rate": 800.0, "loop": "open"}) == "800/s open loop"
-    assert pace({"rate": 0.0, "loop": "closed"}) == "closed loop"
-    assert pace({}) == ""
+    assert pace(Load("open", 800.0)) == "800/s open loop"
+    assert pace(Load("closed", 0.0)) == "closed loop"
+    assert pace(Load()) == ""

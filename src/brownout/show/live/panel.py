@@ -77,7 +77,7 @@ def _phase(board: Board, width: int) -> Text:
         text.append(f"  {elapsed:.0f} of at most {limit:.0f} s", style="cyan")
     if board.progress is not None and board.progress[1]:
         done, total = board.progress
-        cells = max(10, min(30, width - len(text) - 8))
+        cells = max(10, min(30, width - len(text) - 10))
         filled = cells * done // total
         text.append(f"  [{'=' * filled}{' ' * (cells - filled)}] {100 * done // total} %")
     return text

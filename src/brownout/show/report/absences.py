@@ -45,15 +45,14 @@ def _empty(material: Material) -> Iterator[tuple[str, str]]:
 
 def _unknown(material: Material) -> Iterator[tuple[str, str]]:
     """What cannot be said of the faults and of the acknowledged writes."""
-    if not material.impact.get("faults"):
+    if not material.impact.faults:
         yield "faults", "No fault: nothing was broken, so nothing could be measured of one."
-    for number, fault in enumerate(material.impact.get("faults") or [], 1):
-        if fault["effective"] is None:
+    for number, fault in enumerate(material.impact.faults, 1):
+        if fault.effective is None:
             yield (
                 f"fault-{number}",
-                (f"No proof that {fault['name']} took effect, so none of its measures."),
+                (f"No proof that {fault.name} took effect, so none of its measures."),
             )
-    ledger = material.impact.get("ledger") or {}
-    if ledger.get("state") in (None, "none", "unknown"):
-        why = ledger.get("detail") or "the ledger was not made"
-        yield "ledger", f"No word on acknowledged writes: {why}."
+    ledger = material.impact.ledger
+    if ledger.state in ("none", "unknown"):
+        yield "ledger", f"No word on acknowledged writes: {ledger.detail}."

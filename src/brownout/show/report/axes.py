@@ -1,6 +1,7 @@
 """The axes of the figures: round ticks, linear, logarithmic, of time and of percentiles."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 __all__ = ["Axis", "Tick", "linear", "logarithmic", "percentiles", "time"]
@@ -37,16 +38,25 @@ class Axis:
             low, high, value = math.log10(low), math.log10(high), math.log10(max(value, low))
         return (value - low) / (high - low)
 
+    @property
+    def labels(self) -> tuple[list[float], list[str]]:
+        """The values at which ticks are, and what stands beside them."""
+        low, high = self.low, self.high
+        values = [
+            low * (high / low) ** t.position if self.log else low + (high - low) * t.position
+            for t in self.ticks
+        ]
+        return values, [tick.label for tick in self.ticks]
 
-def linear(high: float, unit: str = "") -> Axis:
-    """From 0 to a round number at or above `high`, with four to six ticks."""
+
+def linear(high: float, unit: str = "", words: Callable[[float], str] | None = None) -> Axis:
+    """From 0 to a round number at or above `high`, with four to six ticks; `words` labels them."""
     high = high if high > 0 and math.isfinite(high) else 1.0
     step = _round_step(high / 5)
     top = math.ceil(high / step - 1e-9) * step
     count = round(top / step)
-    ticks = tuple(
-        Tick(n / count, f"{n * step:,.10g}{unit}", minor=n % 2 == 1) for n in range(count + 1)
-    )
+    label = words or (lambda value: f"{value:,.10g}{unit}")
+    ticks = tuple(Tick(n / count, label(n * step), minor=n % 2 == 1) for n in range(count + 1))
     return Axis(0.0, top, ticks)
 
 

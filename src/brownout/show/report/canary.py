@@ -1,17 +1,16 @@
 """What an application beside the load saw, in words and as tables."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from brownout.base.words import duration
+from brownout.measure.canary import SCOPES, Canary, Figures
 from brownout.show.report.grid import Cell, Column, Grid, Words, columns, flatten
 from brownout.show.report.words import number, quantity
 
 __all__ = ["grids", "lines", "summary"]
 
-Canary = Mapping[str, Any]
-
-SCOPES = ("total", "read", "write")
 #: Figures of each scope, with their names for people and how they are worded.
 COUNTS = {
     "operations": "operations",
@@ -28,39 +27,39 @@ MOMENTS = {"first_failure_t": "first failure began at", "last_failure_t": "last 
 def summary(canary: Canary) -> str:
     """Return one sentence: `canary (client 4.20.0): 3 of 440 operations failed; …`."""
     who = f"canary ({_client(canary)})"
-    if canary["state"] != "measured":
-        return f"{who}: not measured: {canary['detail']}"
-    total = canary["total"]
-    bad = f"{number(total['failed'])} of {number(total['operations'])} operations failed"
-    if total["unfinished"]:
-        bad += f", {number(total['unfinished'])} had no end"
-    longest, slowest = total["longest_without_success_s"], total["slowest_s"]
-    return f"{who}: {bad}; longest without a success {_time(longest)}, slowest {_time(slowest)}"
+    total = canary.total
+    if total is None:
+        return f"{who}: not measured: {canary.detail}"
+    bad = f"{number(total.failed)} of {number(total.operations)} operations failed"
+    if total.unfinished:
+        bad += f", {number(total.unfinished)} had no end"
+    longest, slowest = _time(total.longest_without_success_s), _time(total.slowest_s)
+    return f"{who}: {bad}; longest without a success {longest}, slowest {slowest}"
 
 
 def lines(canary: Canary) -> list[str]:
     """Return what the table in the terminal says of it."""
     said = [summary(canary)]
-    if canary["state"] != "measured":
+    total = canary.total
+    if total is None:
         return said
-    total = canary["total"]
-    if total["errors"]:
+    if total.errors:
         said.append(f"  {_errors(total)}; {_when(total)}")
     said.append(
-        f"  p99 {_percentile(total, 'before', 'p99_us')} before the fault, "
-        f"{_percentile(total, 'during', 'p99_us')} during it"
+        f"  p99 {_percentile(total, 'before.p99_us')} before the fault, "
+        f"{_percentile(total, 'during.p99_us')} during it"
     )
     return said
 
 
 def grids(canary: Canary) -> list[Grid]:
     """Return the tables of the page: the figures, the errors, the policies."""
-    made = [_figures(canary), _by_error(canary)] if canary["state"] == "measured" else []
+    made = [_figures(canary), _by_error(canary)] if canary.total else []
     settings = {
         "client": _client(canary),
-        "reads a second, and as many writes": canary["rate"],
-        "threads": canary["threads"],
-        **{f"policy {name}": value for name, value in flatten(canary["policies"] or {}) if name},
+        "reads a second, and as many writes": canary.rate,
+        "threads": canary.threads,
+        **{f"policy {name}": value for name, value in flatten(canary.policies or {}) if name},
     }
     rows: list[Words] = [[name, Cell(words, "code")] for name, words in flatten(settings)]
     heads = [Column("setting"), Column("value", "wrap")]
@@ -69,21 +68,20 @@ def grids(canary: Canary) -> list[Grid]:
 
 
 def _figures(canary: Canary) -> Grid:
-    rows: list[Words] = []
-    for name, words in COUNTS.items():
-        rows.append([words, *(number(canary[scope][name]) for scope in SCOPES)])
-    for name, words in TIMES.items():
-        rows.append([words, *(_time(canary[scope][name]) for scope in SCOPES)])
-    for name, words in MOMENTS.items():
-        rows.append([words, *(_moment(canary[scope][name]) for scope in SCOPES)])
-    for phase in ("before", "during"):
-        for name in ("p50_us", "p99_us"):
-            words = f"{name.removesuffix('_us')} of successes {phase} the fault"
-            rows.append([words, *(_percentile(canary[scope], phase, name) for scope in SCOPES)])
+    def row(words: str, name: str, worded: Callable[[Any], str]) -> Words:
+        return [words, *(worded(attrgetter(name)(canary.scopes[scope])) for scope in SCOPES)]
+
+    rows = [row(words, name, number) for name, words in COUNTS.items()]
+    rows += [row(words, name, _time) for name, words in TIMES.items()]
+    rows += [row(words, name, _moment) for name, words in MOMENTS.items()]
+    for figure in ("before.p50_us", "before.p99_us", "during.p50_us", "during.p99_us"):
+        phase, name = figure.removesuffix("_us").split(".")
+        words = f"{name} of successes {phase} the fault"
+        rows.append([words, *(_percentile(canary.scopes[scope], figure) for scope in SCOPES)])
     note = ""
-    if (canary["lag_max_ms"] or 0) > 100:
+    if (canary.lag_max_ms or 0) > 100:
         note = (
-            f"The canary itself was up to {canary['lag_max_ms']:,.0f} ms late: this machine had no "
+            f"The canary itself was up to {canary.lag_max_ms:,.0f} ms late: this machine had no "
             "time for it, and its response times have that in them."
         )
     return Grid(
@@ -92,26 +90,26 @@ def _figures(canary: Canary) -> Grid:
 
 
 def _by_error(canary: Canary) -> Grid:
-    names = canary["total"]["errors"]
+    each = canary.scopes
     rows: list[Words] = [
-        [Cell(name, "code"), *(number(canary[scope]["errors"].get(name, 0)) for scope in SCOPES)]
-        for name in names
+        [Cell(name, "code"), *(number(each[scope].errors.get(name, 0)) for scope in SCOPES)]
+        for name in each["total"].errors
     ]
     heads = columns("error, as the client calls it | total:n | read:n | write:n")
     return Grid("Its failures", heads, rows, "" if rows else "No operation failed.")
 
 
 def _client(canary: Canary) -> str:
-    return f"{canary['client'] or 'its client'} {canary['version'] or ''}".rstrip()
+    return f"{canary.client or 'its client'} {canary.version or ''}".rstrip()
 
 
-def _errors(figures: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {number(n)}" for name, n in figures["errors"].items())
+def _errors(figures: Figures) -> str:
+    return ", ".join(f"{name} {number(n)}" for name, n in figures.errors.items())
 
 
-def _when(figures: Mapping[str, Any]) -> str:
-    first, last = figures["first_failure_t"], figures["last_failure_t"]
-    return f"first began at {first:.1f} s, last at {last:.1f} s"
+def _when(figures: Figures) -> str:
+    first, last = figures.first_failure_t, figures.last_failure_t
+    return f"first began at {first or 0:.1f} s, last at {last or 0:.1f} s"
 
 
 def _time(value: float | None) -> str:
@@ -122,5 +120,5 @@ def _moment(value: float | None) -> str:
     return "–" if value is None else f"{value:,.1f} s"
 
 
-def _percentile(figures: Mapping[str, Any], phase: str, name: str) -> str:
-    return quantity(f"latency.{phase}.{name}", figures[phase][name])
+def _percentile(figures: Figures, name: str) -> str:
+    return quantity(f"latency.{name}", attrgetter(name)(figures))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from brownout.show.report.axes import Axis
 
-__all__ = ["STRIP", "Chart", "Floats", "Level", "Line", "Pin", "Row", "Span"]
+__all__ = ["STRIP", "Bracket", "Chart", "Floats", "Level", "Line", "Pin", "Row", "Span"]
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +43,19 @@ class Span:
 
     start: float
     end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """A measured time, drawn as a bracket above the plot with its label.
+
+    `end` is None where it had not ended when the run did. `style` is `outage` or `recovery`.
+    """
+
+    start: float
+    end: float | None
+    label: str
+    style: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +95,8 @@ class Chart:
     """One figure: `say` is a sentence on how to read it, `rows` its plots over one x axis.
 
     `kind` is `time` (x in seconds; zooms with its fellows), or `percentile` (x as 1 ÷ (1 - p)).
-    `view` is the part of the x axis that is shown first.
+    `view` is the part of the x axis that is shown first. In a `named` chart the pins have their
+    words beside them.
     """
 
     key: str
@@ -94,3 +108,5 @@ class Chart:
     kind: str = "time"
     spans: Sequence[Span] = field(default=())
     pins: Sequence[Pin] = field(default=())
+    brackets: Sequence[Bracket] = field(default=())
+    named: bool = False

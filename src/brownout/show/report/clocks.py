@@ -1,10 +1,11 @@
 """The recovery clocks of a fault on one axis: service, every member back, redundancy back."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from brownout.base.words import duration
+from brownout.measure.impact import Fault, Judged
 from brownout.measure.measures import label
 from brownout.show.report.axes import Axis, time
 from brownout.show.report.words import NOT_SEEN
@@ -18,7 +19,10 @@ _STYLES = dict(zip(SHOWN, ("first", "raw", "third", "fourth"), strict=True))
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """One bar; places in % of the axis. `sure` ends where it was last seen not to be so yet."""
+    """One bar; places in % of the axis. `sure` ends where it was last seen not to be so yet.
+
+    `goal` is where its limit stands; None without one, or with one that is far beyond the axis.
+    """
 
     name: str
     style: str
@@ -39,16 +43,12 @@ class Clocks:
     bars: tuple[Clock, ...]
 
 
-def clocks(fault: Mapping[str, Any], slos: list[Mapping[str, Any]], name: str) -> Clocks | None:
+def clocks(fault: Fault, slos: Sequence[Judged], name: str) -> Clocks | None:
     """Return the clocks of `fault`; None where it took no effect, so that none was started."""
-    if fault["effective"] is None:
+    if fault.effective is None:
         return None
-    goals = {
-        slo["name"]: float(slo["limit"])
-        for slo in slos
-        if slo["scope"] == "total" and slo["name"] in SHOWN and slo["limit"] is not None
-    }
-    pairs = {key: _pair(fault[key]) for key in SHOWN}
+    goals = {slo.name: slo.limit for slo in slos if slo.scope == "total" and slo.name in SHOWN}
+    pairs = {key: _pair(fault.figure(key)) for key in SHOWN}
     times = [pair[1] for pair in pairs.values() if pair[1] is not None]
     # A limit far beyond everything would press the bars together: it is only written then.
     longest = max([*times, 1.0])
@@ -79,6 +79,6 @@ def _bar(
 
 def _pair(value: Any) -> tuple[float | None, float | None]:
     """[last no, first yes]; a plain number has no last no."""
-    if isinstance(value, list):
+    if isinstance(value, tuple):
         return value[0], value[-1]
     return None, value

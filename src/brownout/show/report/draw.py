@@ -16,36 +16,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brownout.show.report.axes import Axis, Tick, time
-from brownout.show.report.chart import STRIP, Chart, Floats, Line, Pin, Row
+from brownout.show.report.chart import STRIP, Bracket, Chart, Floats, Line, Row
 from brownout.show.report.thin import keep_windows, thin
 
-__all__ = ["draw", "pin_rows"]
+__all__ = ["WIDE_PIN", "draw", "extent", "pin_rows"]
 
 HEIGHT = 1000
 PER_SECOND = 10
 PER_DECADE = 1000
 
-#: How far apart two pins must be to stand side by side, as a share of the plot's width: on a
-#: screen where it is some 900 pixels wide, and on a phone where it is some 290.
-WIDE_PIN, NARROW_PIN = 0.026, 0.08
+#: How wide a pin is as a share of the plot's width: on a screen where that is some 900 pixels, and
+#: on a phone where it is some 290. A letter of a pin's name is so wide.
+WIDE_PIN, NARROW_PIN, LETTER = 0.026, 0.08, 0.0075
 #: A label beyond this share of the width would stand out of the plot; it is drawn to the left.
 LAST_TICK = 0.96
+#: Beyond this share of the width the name of a pin stands to its left.
+NAME_LEFT = 0.8
 
 Ints = NDArray[np.int64]
 
 
 def draw(chart: Chart) -> dict[str, Any]:
     """Return everything the template needs of `chart`; `data` goes into the page as JSON."""
-    start, end = chart.view
     drawn = [_row(chart, row) for row in chart.rows]
+    pins = _pins(chart)
     return {
         "chart": chart,
         "legend": _legend(chart),
         "rows": [row for row, _ in drawn],
         "xticks": _xticks(chart),
         "spans": [_span(chart, span) for span in chart.spans],
-        "pins": _pins(chart.pins, start, end),
-        "pin_rows": (_count(chart, WIDE_PIN), _count(chart, NARROW_PIN)),
+        "pins": pins,
+        "pin_rows": [
+            max((p[s] + 1 for p in pins if not p["outside"]), default=0) for s in ("wide", "narrow")
+        ],
+        "brackets": [_bracket(chart, bracket) for bracket in chart.brackets],
         "data": {
             "kind": chart.kind,
             "view": [float(_x(chart, np.array([edge]))[0]) for edge in chart.view],
@@ -57,15 +62,16 @@ def draw(chart: Chart) -> dict[str, Any]:
     }
 
 
-def pin_rows(places: Sequence[float], apart: float) -> list[int]:
-    """Return the row of each pin so that none overlap; `places` ascend from 0 to 1."""
-    last: list[float] = []
+def pin_rows(places: Sequence[tuple[float, float]]) -> list[int]:
+    """Return the row of each pin so that none overlap.
+
+    `places` are each pin's beginning and end as shares of the plot's width; they ascend.
+    """
+    taken: list[float] = []
     rows = []
-    for place in places:
-        row = next((n for n, end in enumerate(last) if place - end >= apart), len(last))
-        if row == len(last):
-            last.append(place)
-        last[row] = place
+    for start, end in places:
+        row = next((n for n, until in enumerate(taken) if start >= until), len(taken))
+        taken[row : row + 1] = [end]
         rows.append(row)
     return rows
 
@@ -212,29 +218,52 @@ def _span(chart: Chart, span: Any) -> dict[str, Any]:
     return {"span": span, "x": round(start), "width": max(1, round(end - start))}
 
 
-def _count(chart: Chart, apart: float) -> int:
-    """How many rows of pins stand above the plot."""
+def _bracket(chart: Chart, bracket: Bracket) -> dict[str, Any]:
+    """A bracket with its places; one without an end reaches to the end of the run."""
     start, end = chart.view
-    places = [(pin.x - start) / (end - start) for pin in chart.pins if start <= pin.x <= end]
-    return max(pin_rows(places, apart), default=-1) + 1
+    last = chart.x.high if bracket.end is None else bracket.end
+    places = [(edge - start) / (end - start) for edge in (bracket.start, last)]
+    return {
+        "bracket": bracket,
+        "from": round(bracket.start * PER_SECOND, 2),
+        "to": round(last * PER_SECOND, 2),
+        "left": f"{100 * max(0.0, places[0]):.3f}%",
+        "width": f"{100 * (min(1.0, places[1]) - max(0.0, places[0])):.3f}%",
+        "outside": places[1] < 0 or places[0] > 1,
+    }
 
 
-def _pins(pins: Sequence[Pin], start: float, end: float) -> list[dict[str, Any]]:
+def _pins(chart: Chart) -> list[dict[str, Any]]:
     """Every pin with its place, and the row it stands in on a wide and on a narrow screen."""
-    places = [(pin.x - start) / (end - start) for pin in pins]
-    seen = [place for place in places if 0 <= place <= 1]
-    wide, narrow = iter(pin_rows(seen, WIDE_PIN)), iter(pin_rows(seen, NARROW_PIN))
+    start, end = chart.view
+    places = [(pin.x - start) / (end - start) for pin in chart.pins]
+    seen = [n for n, place in enumerate(places) if 0 <= place <= 1]
+    wide, narrow = (
+        dict(zip(seen, pin_rows([extent(chart, n, width) for n in seen]), strict=True))
+        for width in (WIDE_PIN, NARROW_PIN)
+    )
     return [
         {
             "pin": pin,
             "place": f"{100 * place:.3f}%",
             "x": round(pin.x * PER_SECOND),
-            "wide": next(wide) if 0 <= place <= 1 else 0,
-            "narrow": next(narrow) if 0 <= place <= 1 else 0,
-            "outside": not 0 <= place <= 1,
+            "wide": wide.get(n, 0),
+            "narrow": narrow.get(n, 0),
+            "outside": n not in wide,
+            "left": place > NAME_LEFT,
         }
-        for pin, place in zip(pins, places, strict=True)
+        for n, (pin, place) in enumerate(zip(chart.pins, places, strict=True))
     ]
+
+
+def extent(chart: Chart, number: int, width: float) -> tuple[float, float]:
+    """Return from where to where a pin and its name reach, as shares of the plot's width."""
+    start, end = chart.view
+    pin = chart.pins[number]
+    place = (pin.x - start) / (end - start)
+    name = LETTER * len(pin.label) if chart.named and width == WIDE_PIN else 0.0
+    before, after = (name, 0.0) if place > NAME_LEFT else (0.0, name)
+    return place - width / 2 - before, place + width / 2 + after
 
 
 def _legend(chart: Chart) -> list[dict[str, str]]:

@@ -1,10 +1,12 @@
-"""A table of the report before it is drawn: a caption, columns, rows of words."""
+"""A table before it is drawn: a caption, columns, rows of words; as text, Markdown or on a page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Cell", "Column", "Grid", "Words", "columns", "flatten"]
+from brownout.base.columns import aligned
+
+__all__ = ["Cell", "Column", "Grid", "Words", "columns", "escaped", "flatten"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,35 @@ class Grid:
     def styled(self) -> list[list[Cell]]:
         """The rows with every cell a `Cell`."""
         return [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in self.rows]
+
+    def words(self) -> list[list[str]]:
+        """The rows as words alone."""
+        return [[cell.words for cell in row] for row in self.styled()]
+
+    def records(self) -> list[dict[str, str]]:
+        """The rows as words by the names of their columns."""
+        names = [column.name for column in self.columns]
+        return [dict(zip(names, row, strict=True)) for row in self.words()]
+
+    def plain(self) -> str:
+        """The table for a terminal, numbers to the right, its caption above and its note below."""
+        rows = [[column.name for column in self.columns], *self.words()]
+        numbers = [place for place, column in enumerate(self.columns) if column.style == "n"]
+        return "\n".join(filter(None, [self.caption, *aligned(rows, right=numbers), self.note]))
+
+    def markdown(self) -> str:
+        """The table as Markdown, its caption in bold above it."""
+        heads = [escaped(column.name) or " " for column in self.columns]
+        rule = ["--:" if column.style == "n" else "---" for column in self.columns]
+        rows = [list(map(escaped, row)) for row in self.words()]
+        head = [f"**{escaped(self.caption)}**", ""] if self.caption else []
+        table = ["| " + " | ".join(row) + " |" for row in (heads, rule, *rows)]
+        return "\n".join([*head, *table, *(["", escaped(self.note)] if self.note else [])])
+
+
+def escaped(text: str) -> str:
+    """Keep a table's bars and a browser's brackets from meaning something."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
 
 
 def flatten(value: Any, path: str = "") -> list[tuple[str, str]]:

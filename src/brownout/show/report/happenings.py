@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from brownout.run.events import Event
@@ -9,6 +10,9 @@ from brownout.show.report.material import Happening
 from brownout.show.report.story import event_words
 
 __all__ = ["happenings"]
+
+#: Kinds of events that are pinned to the figures; the others stand in the list only.
+PINNED = ("break", "mend", "milestone", "abort")
 
 #: More of an event's evidence than this is left to events.ndjson.
 MOST_EVIDENCE = 400
@@ -28,12 +32,22 @@ REVOKED = {
 
 
 def happenings(events: Sequence[Event]) -> list[Happening]:
-    """Return `events` in the order of their times, numbered from 1; those without a time first."""
+    """Return `events` in the order of their times; those without a time first.
+
+    What is pinned to the figures is numbered from 1.
+    """
     told = [(_time(event), event) for event in events]
     told.sort(key=lambda pair: _place(*pair))
+    numbers = count(1)
     return [
-        Happening(number, t, event.type, _words(event), _record(event))
-        for number, (t, event) in enumerate(told, 1)
+        Happening(
+            next(numbers) if t is not None and event.type in PINNED else None,
+            t,
+            event.type,
+            _words(event),
+            _record(event),
+        )
+        for t, event in told
     ]
 
 

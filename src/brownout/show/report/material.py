@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from brownout.measure.impact import UNKNOWN, Impact
 from brownout.show.report.chart import Floats
 
 __all__ = ["Columns", "Happening", "Material", "OverTime", "PhaseSpectra", "Spectrum", "Window"]
@@ -27,9 +28,12 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One event as the report shows it: a number, when (`t`, effective where proven), in words."""
+    """One event as the report shows it: when (`t`, effective where proven), in words.
 
-    number: int
+    Events that are pinned to the figures have a `number`, from 1.
+    """
+
+    number: int | None
     t: float | None
     kind: str
     words: str
@@ -75,7 +79,7 @@ class Material:
     """A whole run, read; times in seconds since t0."""
 
     path: Path
-    impact: Mapping[str, Any]
+    impact: Impact = UNKNOWN
     metadata: Mapping[str, Any] = field(default_factory=dict)
     generator: Mapping[str, Any] = field(default_factory=dict)
     journal: Mapping[str, Any] = field(default_factory=dict)
@@ -89,7 +93,9 @@ class Material:
     spectra: Sequence[PhaseSpectra] = ()
     health: Columns = field(default_factory=dict)
     dips: Mapping[str, Sequence[Window]] = field(default_factory=dict)
-    episodes: Sequence[Window] = ()
+    felt: Sequence[Window] = ()
+    outages: Sequence[Window] = ()
+    recoveries: Sequence[tuple[float, float | None]] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -99,12 +105,28 @@ class Material:
         return max(1.0, float(total["t"][-1]) + 0.1) if total and len(total["t"]) else 1.0
 
     @property
+    def open_loop(self) -> bool:
+        """Whether operations started by a schedule, whatever the database did."""
+        return self.impact.load.loop == "open"
+
+    @property
+    def node_names(self) -> Mapping[str, str]:
+        """The names of nodes by their addresses, which lanes are called by."""
+        cluster = self.impact.cluster
+        nodes = [*(cluster.get("nodes") or ()), *(cluster.get("spares") or ())]
+        return {node["address"]: node["name"] for node in nodes}
+
+    @property
     def deadline_s(self) -> float | None:
         """The deadline that decided every result."""
-        deadline = self.impact.get("deadline_s")
-        return None if deadline is None else float(deadline)
+        return self.impact.deadline_s
 
     @property
     def stand_in(self) -> bool:
         """Whether a stand-in of ours was measured instead of a database."""
-        return bool(self.impact.get("stand_in"))
+        return self.impact.stand_in
+
+    @property
+    def has_impact(self) -> bool:
+        """Whether the run could be measured."""
+        return self.impact is not UNKNOWN

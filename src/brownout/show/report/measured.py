@@ -1,12 +1,15 @@
 """The values of impact.json in words, with their units, and what the absence of one means."""
 
+import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from brownout.measure.impact import Judged
 from brownout.measure.measures import described
 from brownout.show.report.words import NOT_SEEN, amount, between, number
 
-__all__ = ["NONE", "bound", "found", "worded"]
+__all__ = ["NONE", "bound", "found", "told", "worded"]
 
 #: What stands where there is nothing.
 NONE = "–"
@@ -28,26 +31,42 @@ def worded(measure: str, value: Any) -> str:
     return amount(measure, float(value))
 
 
-def found(slo: Mapping[str, Any]) -> str:
-    """What was found where a limit is: a value, or what its absence means."""
-    ends = (slo.get("best"), slo.get("worst"))
-    if slo["value"] is not None and ends[0] != ends[1]:
-        return between(ends, lambda end: worded(slo["name"], end), slo["value"])
-    if slo["value"] is None and slo["name"].startswith("latency_all."):
-        return "> deadline" if slo["met"] is False else NONE
-    if slo["value"] is None and slo["met"] is None:
+def told(measure: str, value: float | None) -> str:
+    """A value of one run or of several; `–` for one that is not known, `never` for what never came.
+
+    A difference has a sign where it is below 0.
+    """
+    if value is None:
         return NONE
-    return worded(slo["name"], slo["value"])
+    if math.isinf(value):
+        return "never" if value > 0 else "any"
+    words = worded(measure, abs(value))
+    return f"-{words}" if value < 0 and round(value, 6) else words
 
 
-def bound(slo: Mapping[str, Any]) -> str:
+def found(slo: Judged) -> str:
+    """What was found where a limit is: a value, or what its absence means."""
+    if slo.value is not None and slo.best != slo.worst:
+        return between(slo.ends, partial(worded, slo.name), slo.value)
+    if slo.value is None and slo.name.startswith("latency_all."):
+        return "> deadline" if slo.met is False else NONE
+    if slo.value is None and slo.met is None:
+        return NONE
+    return worded(slo.name, slo.value)
+
+
+def bound(slo: Judged) -> str:
     """`≤ 10 s`."""
-    sign = "≥" if slo["direction"] == "at_least" else "≤"
-    return f"{sign} {worded(slo['name'], slo['limit'])}"
+    sign = "≥" if slo.direction == "at_least" else "≤"
+    return f"{sign} {worded(slo.name, slo.limit)}"
 
 
-def _pair(measure: str, pair: Sequence[float]) -> str:
+def _pair(measure: str, pair: Sequence[float | None]) -> str:
+    low, high = pair
+    if low is None or high is None:
+        return NOT_SEEN
     if measure == "tps_drop_interval":
-        return " to ".join(amount(measure, edge) for edge in pair)
-    last_no, first_yes = pair
-    return f"{first_yes:.2f} s (not at {last_no:.2f} s)"
+        return f"{amount(measure, low)} to {amount(measure, high)}"
+    if low == high:
+        return amount(measure, high)
+    return f"{high:.2f} s (not at {low:.2f} s)"

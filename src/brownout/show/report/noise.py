@@ -1,8 +1,7 @@
 """What noise does to a run, in sentences."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from brownout.measure.baseline import BaselineFigures
+from brownout.measure.sham import Sham
 from brownout.show.report.words import number, quantity
 
 __all__ = ["detectable_words", "sham_words", "stable_words"]
@@ -13,21 +12,21 @@ def detectable_words(drop: float) -> str:
     return f"throughput drops below {quantity('tps_drop', drop)} are within the noise"
 
 
-def stable_words(base: Mapping[str, Any]) -> str:
+def stable_words(base: BaselineFigures) -> str:
     """`stable`, `NOT STABLE`, or that only its throughput is not."""
-    if not base["stable"]:
+    if not base.stable:
         return "NOT STABLE"
-    return "stable" if base.get("throughput_known", True) else "stable but for its throughput"
+    return "stable" if base.throughput_known else "stable but for its throughput"
 
 
-def sham_words(sham: Mapping[str, Any]) -> str:
+def sham_words(sham: Sham) -> str:
     """`control window of 20 s without a fault: drop 3.2 %, no dip, 0 operations lost`."""
-    dips = len(sham["dips"])
+    dips = len(sham.dips)
     found = f"{dips} {'dip' if dips == 1 else 'dips'}" if dips else "no dip"
-    lost = sham["lost_operations"]
+    lost = sham.lost_operations
     cost = "" if lost is None else f", {number(lost)} operations lost"
-    alarm = "  FALSE ALARM" if sham["false_alarm"] else ""
+    alarm = "  FALSE ALARM" if sham.false_alarm else ""
     return (
-        f"control window of {sham['end'] - sham['start']:.0f} s without a fault: drop "
-        f"{quantity('tps_drop', sham['tps_drop'])}, {found}{cost}{alarm}"
+        f"control window of {sham.end - sham.start:.0f} s without a fault: drop "
+        f"{quantity('tps_drop', sham.tps_drop)}, {found}{cost}{alarm}"
     )

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brownout.base.words import duration
+from brownout.measure.document import document_of
+from brownout.measure.impact import Fault
 from brownout.show.report import canary, plan, results, story, trust
 from brownout.show.report.clocks import clocks
 from brownout.show.report.draw import draw
@@ -26,8 +28,8 @@ CONTENTS = (
     ("events", "What happened"),
     ("ledger", "Acknowledged writes"),
     ("canary", "What an application saw"),
-    ("trust", "Can this be believed?"),
-    ("setup", "How it was made"),
+    ("trust", "Validity"),
+    ("setup", "How this run was made"),
 )
 
 
@@ -43,7 +45,7 @@ def context(material: Material) -> dict[str, Any]:
             "total": [key for key in charts if key.startswith("spectrum-total")],
             "parts": [key for key in charts if key.startswith(("spectrum-read", "spectrum-write"))],
         },
-        "contents": [each for each in CONTENTS if each[0] != "canary" or _seen(material)],
+        "contents": [each for each in CONTENTS if each[0] != "canary" or material.impact.canary],
         "missing": material.missing,
         "absent": list(material.missing.values()),
         "stand_in": material.stand_in,
@@ -59,9 +61,9 @@ def context(material: Material) -> dict[str, Any]:
 def _first_screen(material: Material) -> dict[str, Any]:
     """What was broken, what users felt, pass or fail and why."""
     impact = material.impact
-    verdict = str(impact.get("verdict") or "inconclusive")
+    verdict = impact.verdict
     return {
-        "title": _title(material, verdict),
+        "title": _title(material),
         "version": _versions(material).get("brownout", ""),
         "eyebrow": eyebrow(material),
         "verdict": verdict,
@@ -77,9 +79,8 @@ def _first_screen(material: Material) -> dict[str, Any]:
 
 def _results(material: Material) -> dict[str, Any]:
     """What was found, and whether it can be believed."""
-    faults = _named(material.impact.get("faults") or [])
-    slos = material.impact.get("slos") or []
-    found = [clocks(fault, slos, name) for name, fault in faults]
+    faults, seen = _named(material.impact.faults), material.impact.canary
+    found = [clocks(fault, material.impact.slos, name) for name, fault in faults]
     return {
         "views": _views(material, faults),
         "clocks": [each for each in found if each is not None],
@@ -89,18 +90,13 @@ def _results(material: Material) -> dict[str, Any]:
         "events": results.events(material),
         "errors": results.errors(material),
         "ledger": results.ledger(material),
-        "canary": canary.grids(_seen(material)) if _seen(material) else [],
-        "canary_words": canary.summary(_seen(material)) if _seen(material) else "",
+        "canary": canary.grids(seen) if seen else [],
+        "canary_words": canary.summary(seen) if seen else "",
         "validity": trust.validity(material),
         "baseline": trust.baseline(material),
         "noise": trust.noise(material),
         "health": trust.generator(material),
     }
-
-
-def _seen(material: Material) -> Mapping[str, Any]:
-    """What the canary saw; empty where the run had none."""
-    return material.impact.get("canary") or {}
 
 
 def _setting(material: Material) -> dict[str, Any]:
@@ -120,35 +116,33 @@ def deadline_words(material: Material) -> str:
     return "deadline not known" if deadline is None else f"deadline {duration(deadline)}"
 
 
-def _named(faults: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+def _named(faults: Sequence[Fault]) -> list[tuple[str, Fault]]:
     """Each fault with a name of its own: `n1 killed`, of several `fault 2: n1 killed`."""
     named = []
     for place, fault in enumerate(faults, 1):
-        first = next(event for event in fault["events"] if event["type"] == "break")
-        words = story.event_words(first["name"], first["node"])
+        first = next(event for event in fault.events if event.type == "break")
+        words = story.event_words(first.name, first.node)
         named.append((words if len(faults) == 1 else f"fault {place}: {words}", fault))
     return named
 
 
-def _title(material: Material, verdict: str) -> str:
-    name = (material.impact.get("experiment") or {}).get("name") or material.path.name
+def _title(material: Material) -> str:
+    name = material.impact.scenario or material.path.name
     stand_in = " (stand-in)" if material.stand_in else ""
-    return f"{verdict.upper()}: {name}{stand_in} · brownout"
+    return f"{material.impact.verdict.upper()}: {name}{stand_in} · brownout"
 
 
 def eyebrow(material: Material) -> str:
     """What was run, on what, with what: `node-wipe (kill) · staging, 3 … · seed 4711 · …`."""
     impact = material.impact
-    experiment, cluster, load = (impact.get(k) or {} for k in ("experiment", "cluster", "load"))
-    mode = f" ({experiment['mode']})" if experiment.get("mode") else ""
-    parts = [f"{experiment.get('name') or 'run'}{mode}"]
-    if cluster:
-        parts.append(f"{cluster.get('name')}, {cluster.get('members')} × {cluster.get('engine')}")
-    workload = (impact.get("workload") or {}).get("name")
-    parts.append(f"{workload or 'load'} {pace(load)}".strip())
+    mode = f" ({impact.mode})" if impact.mode else ""
+    parts = [f"{impact.scenario or 'run'}{mode}"]
+    if impact.cluster:
+        parts.append(f"{impact.cluster_name}, {impact.members} × {impact.engine}")
+    parts.append(f"{impact.workload_name or 'load'} {pace(impact.load)}".strip())
     parts.append(deadline_words(material))
-    if impact.get("seed") is not None:
-        parts.append(f"seed {impact['seed']}")
+    if impact.seed is not None:
+        parts.append(f"seed {impact.seed}")
     created = material.generator.get("t0_wall") or material.metadata.get("created")
     if created:
         parts.append(str(created)[:16].replace("T", " ") + " UTC")
@@ -160,7 +154,7 @@ def _views(material: Material, faults: Sequence[tuple[str, Any]]) -> list[dict[s
     first = first_view(material)
     whole = (0.0, material.end)
     parts = [("Whole run", whole)]
-    for (name, _), window in zip(faults, material.episodes, strict=False):
+    for (name, _), window in zip(faults, material.felt, strict=False):
         parts.append((name, around(material, [window])))
     if first not in [window for _, window in parts]:
         parts.append(("Around the faults", first))
@@ -175,8 +169,8 @@ def _setup(material: Material) -> list[Grid]:
     """Everything that was set, as it was resolved."""
     parts = {
         "Versions": _versions(material),
-        "Cluster": material.metadata.get("cluster") or material.impact.get("cluster"),
-        "Workload": material.metadata.get("workload") or material.impact.get("workload"),
+        "Cluster": material.metadata.get("cluster") or material.impact.cluster,
+        "Workload": material.metadata.get("workload") or material.impact.workload,
         "Settings of the measures": material.metadata.get("settings"),
         "Driver": {key: material.generator[key] for key in ("driver", "driver_settings")
                    if key in material.generator},
@@ -208,7 +202,7 @@ def _data(material: Material, charts: Mapping[str, Any]) -> str:
     t0 = material.generator.get("t0_unix_ns")
     data = {
         "t0": None if t0 is None else t0 / 1e9,
-        "impact": material.impact,
+        "impact": document_of(material.impact) if material.has_impact else {},
         "charts": {key: chart["data"] for key, chart in charts.items()},
     }
     return embedded(data)

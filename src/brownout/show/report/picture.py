@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import RunDirectoryError, Unsupported
 from brownout.show.report import story
+from brownout.show.report.axes import time
 from brownout.show.report.chart import Chart, Line, Row
-from brownout.show.report.draw import pin_rows
+from brownout.show.report.draw import WIDE_PIN, extent, pin_rows
 from brownout.show.report.figures import latency, throughput
 from brownout.show.report.material import Material
 from brownout.show.report.page import deadline_words, eyebrow
@@ -25,11 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["write_png"]
 
-SIZE_INCHES, DOTS_PER_INCH = (12.0, 8.4), 130
+SIZE_INCHES, DOTS_PER_INCH = (12.0, 9.2), 130
 #: So many of the usual size go into the picture's width.
 LETTERS = 145
 VERDICT_COLOURS = {"pass": "good", "fail": "bad", "inconclusive": "unsure", "aborted": "quiet"}
 PIN_COLOURS = {"break": "bad", "mend": "good", "milestone": "fourth", "abort": "unsure"}
+BRACKET_COLOURS = {"outage": "bad", "recovery": "link"}
+#: The height of a row of events or of a bracket above the plot, as a share of the plot's.
+ROW = 0.085
 STEMS = {"break": "-", "mend": "--", "milestone": ":", "abort": "-."}
 
 
@@ -68,7 +72,7 @@ def _new_figure() -> "Figure":
 
 def _head(figure: "Figure", material: Material) -> None:
     """Verdict, headline, circumstances."""
-    verdict = str(material.impact.get("verdict") or "inconclusive")
+    verdict = material.impact.verdict
     sign, _ = story.VERDICTS[verdict]
     stand_in = "STAND-IN · " if material.stand_in else ""
     words = stand_in + eyebrow(material)
@@ -97,7 +101,8 @@ def _tiles(figure: "Figure", material: Material) -> None:
         colour = {"met yes": "good", "met no": "bad"}.get(
             tile.met.style if tile.met else "", "quiet"
         )
-        figure.text(x, 0.768, tile.limit + met, size=9, color=LIGHT[colour], va="top")
+        figure.text(x, 0.775, tile.limit + met, size=9, color=LIGHT[colour], va="top")
+        figure.text(x, 0.756, tile.apart, size=8, color=LIGHT["quiet"], va="top")
 
 
 def _charts(figure: "Figure", material: Material) -> None:
@@ -105,7 +110,7 @@ def _charts(figure: "Figure", material: Material) -> None:
     wide = throughput.total(material)
     narrow = latency.over_time(material)
     grid = figure.add_gridspec(
-        2, max(1, len(narrow)), left=0.065, right=0.975, top=0.68, bottom=0.085, hspace=0.52,
+        2, max(1, len(narrow)), left=0.065, right=0.975, top=0.60, bottom=0.075, hspace=0.52,
         wspace=0.16, height_ratios=(1.15, 1),
     )  # fmt: skip
     if wide is None:
@@ -121,7 +126,7 @@ def _chart(axes: "Axes", chart: Chart, material: Material, pins: bool) -> None:
     row = chart.rows[0]
     tag = " · stand-in" if material.stand_in else ""
     axes.set_title(f"{chart.title} · {deadline_words(material)}{tag}", loc="left", size=10.5,
-                   pad=20 if pins else 6, color=LIGHT["ink"], weight="bold")  # fmt: skip
+                   pad=_above(chart) if pins else 6, color=LIGHT["ink"], weight="bold")  # fmt: skip
     for span in chart.spans:
         axes.axvspan(span.start, span.end, color=LIGHT["dip"], lw=0)
     for level in row.levels:
@@ -132,7 +137,17 @@ def _chart(axes: "Axes", chart: Chart, material: Material, pins: bool) -> None:
         _line(axes, line)
     _frame(axes, chart, row)
     _pins(axes, chart, pins)
+    if pins:
+        _brackets(axes, chart)
     _legend(axes, row)
+
+
+def _above(chart: Chart) -> float:
+    """How many points of height the brackets and the rows of events take."""
+    low, high = chart.view
+    seen = [n for n, pin in enumerate(chart.pins) if low <= pin.x <= high]
+    rows = max(pin_rows([extent(chart, n, WIDE_PIN) for n in seen]), default=-1) + 1
+    return 6 + 14 * (rows + len(chart.brackets))
 
 
 def _legend(axes: "Axes", row: Row) -> None:
@@ -149,6 +164,8 @@ def _line(axes: "Axes", line: Line) -> None:
         style |= {"ls": "none", "marker": ".", "ms": 2.5}
     elif look.dash:
         style["ls"] = (0, tuple(0.75 * n for n in look.dash))
+    if line.shape == "step":
+        style["drawstyle"] = "steps-post"
     axes.plot(line.x[chosen], line.y[chosen], label=line.name, **style)
 
 
@@ -157,12 +174,9 @@ def _frame(axes: "Axes", chart: Chart, row: Row) -> None:
     if row.y.log:
         axes.set_yscale("log")
     axes.set_ylim(row.y.low, row.y.high)
-    low, high = row.y.low, row.y.high
-    places = [low * (high / low) ** t.position if row.y.log else low + (high - low) * t.position
-              for t in row.y.ticks]  # fmt: skip
-    axes.set_yticks(places, [tick.label for tick in row.y.ticks])
+    axes.set_yticks(*row.y.labels)
+    axes.set_xticks(*time(*chart.view).labels)
     axes.minorticks_off()
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
     axes.tick_params(labelsize=8, colors=LIGHT["quiet"], length=3)
     axes.grid(axis="y", color=LIGHT["grid"], lw=0.8)
     axes.set_axisbelow(True)
@@ -170,19 +184,39 @@ def _frame(axes: "Axes", chart: Chart, row: Row) -> None:
         axes.spines[side].set_visible(False)
 
 
-def _pins(axes: "Axes", chart: Chart, key: bool) -> None:
-    """The events: a line each; with `key` a number too, whose words stand beneath the axis."""
-    seen = [pin for pin in chart.pins if chart.view[0] <= pin.x <= chart.view[1]]
-    for pin in seen:
-        axes.axvline(pin.x, color=LIGHT[PIN_COLOURS[pin.kind]], lw=1.1, ls=STEMS[pin.kind])
-    if not key:
-        return
+def _pins(axes: "Axes", chart: Chart, named: bool) -> None:
+    """The events, a line each; where they are `named` with their numbers and words above."""
     low, high = chart.view
-    rows = pin_rows([(pin.x - low) / (high - low) for pin in seen], apart=0.012)
-    for pin, row in zip(seen, rows, strict=True):
-        axes.annotate(str(pin.number), (pin.x, 1.015 + 0.055 * row), size=8, weight="bold",
-                      xycoords=("data", "axes fraction"), ha="center", va="bottom",
-                      annotation_clip=False, color=LIGHT[PIN_COLOURS[pin.kind]])  # fmt: skip
-    words = [f"{pin.number} {pin.label} ({pin.x:.1f} s)".replace(" ", "\u00a0") for pin in seen]
-    axes.annotate(textwrap.fill("   ".join(words), 105), (0, -0.125), size=8, va="top",
-                  xycoords="axes fraction", color=LIGHT["quiet"])  # fmt: skip
+    seen = [n for n, pin in enumerate(chart.pins) if low <= pin.x <= high]
+    for n in seen:
+        pin = chart.pins[n]
+        axes.axvline(pin.x, color=LIGHT[PIN_COLOURS[pin.kind]], lw=1.1, ls=STEMS[pin.kind])
+    if not named:
+        return
+    extents = [extent(chart, n, WIDE_PIN) for n in seen]
+    above = len(chart.brackets)
+    for n, place, row in zip(seen, extents, pin_rows(extents), strict=True):
+        pin = chart.pins[n]
+        left = sum(place) / 2 < (pin.x - low) / (high - low)
+        axes.annotate(f"{pin.number} {pin.label}", (pin.x, 1.02 + ROW * (above + row)), size=8,
+                      xycoords=("data", "axes fraction"), ha="right" if left else "left",
+                      va="bottom", annotation_clip=False, weight="bold",
+                      color=LIGHT[PIN_COLOURS[pin.kind]])  # fmt: skip
+
+
+def _brackets(axes: "Axes", chart: Chart) -> None:
+    """Outage and recovery as brackets above the plot, each in a row with its words."""
+    low, high = chart.view
+    for row, bracket in enumerate(reversed(chart.brackets)):
+        start, end = max(low, bracket.start), min(high, bracket.end or high)
+        if end <= start:
+            continue
+        y, colour = 1.045 + ROW * row, LIGHT[BRACKET_COLOURS[bracket.style]]
+        across: dict[str, Any] = {
+            "transform": axes.get_xaxis_transform(),
+            "clip_on": False,
+            "color": colour,
+        }
+        axes.plot([start, start, end, end], [y - 0.025, y, y, y - 0.025], lw=1.6, **across)
+        axes.text(end + 0.006 * (high - low), y, bracket.label, size=8.5, weight="bold",
+                  va="center", **across)  # fmt: skip

@@ -33,11 +33,11 @@ def plan(material: Material) -> Plan | None:
 
 def command(material: Material) -> tuple[str, str]:
     """Return the shell command that repeats the run, and what to know about it."""
-    recorded = material.metadata.get("experiment") or material.impact.get("experiment") or {}
-    cluster = material.metadata.get("cluster") or material.impact.get("cluster") or {}
+    recorded = material.metadata.get("experiment") or material.impact.experiment
+    cluster = material.metadata.get("cluster") or material.impact.cluster
     variables = {
         "cluster": cluster.get("name"),
-        "seed": material.metadata.get("seed") or material.impact.get("seed"),
+        "seed": material.metadata.get("seed") or material.impact.seed,
         "workload": (material.metadata.get("workload") or {}).get("name"),
         "target": recorded.get("select"),
     }

@@ -9,7 +9,9 @@ import numpy as np
 
 from brownout.base.errors import BrownoutError
 from brownout.judge.analysis import analyze
-from brownout.run.csvfile import read_rows
+from brownout.measure.document import read_impact
+from brownout.measure.impact import UNKNOWN, Fault, Impact
+from brownout.run.csvfile import ERRORS, GENERATOR, read_rows
 from brownout.run.directory import RunDirectory
 from brownout.run.events import Event, read_events
 from brownout.run.lanes import read_lanes
@@ -25,11 +27,11 @@ from brownout.show.report.response import over_time, spectra
 
 __all__ = ["read"]
 
-ERRORS = ("t", "stream", "op", "cause", "code", "n")
-GENERATOR = ("t", "lag_p99_ms", "lag_max_ms", "gc_pause_ms", "cpu_s", "rss_mb", "goroutines")
 #: What is drawn of each view of the series.
 BY_COMPLETION, BY_START = ("offered", "ok"), OUTCOME_COLUMNS
 SCOPES = ("total", "read", "write")
+#: A fault without an effect on users is shown for this long.
+LEAST_FELT_S = 2.0
 Part = TypeVar("Part")
 
 
@@ -54,7 +56,7 @@ class _Reader:
         here = self._directory
         nothing: dict[str, Any] = {}
         no_errors: list[dict[str, Any]] = []
-        impact = self._part("impact", self._impact, nothing)
+        impact = self._part("impact", self._impact, UNKNOWN)
         series = self._part("series", lambda: read_series(here.path), None)
         log = self._part("latency", lambda: read_hlog(here.latency), LatencyLog({}))
         errors = self._part("errors", lambda: list(_errors(here.errors)), no_errors)
@@ -69,7 +71,9 @@ class _Reader:
             errors=errors,
             health=self._part("health", lambda: _health(here.generator_series), {}),
             dips=_dips(impact),
-            episodes=_episodes(impact),
+            felt=_felt(impact),
+            outages=_outages(impact),
+            recoveries=_recoveries(impact),
             missing=dict(self._missing),
             **_drawn(series, log, errors, impact),
         )
@@ -89,17 +93,17 @@ class _Reader:
         here = self._directory
         return read_events(here.events) if here.events.is_file() else []
 
-    def _impact(self) -> dict[str, Any]:
+    def _impact(self) -> Impact:
         """The impact as it was made; made now where it was not."""
         here = self._directory
-        return here.read_impact() if here.impact.is_file() else analyze(here.path)
+        return read_impact(here) if here.impact.is_file() else analyze(here.path)
 
 
 def _drawn(
     series: Series | None,
     log: LatencyLog,
     errors: Sequence[Mapping[str, Any]],
-    impact: Mapping[str, Any],
+    impact: Impact,
 ) -> dict[str, Any]:
     """What stands on the series; without one there is no time to draw anything over."""
     if series is None or not len(series.completion):
@@ -157,19 +161,48 @@ def _health(path: Path) -> Columns:
     return columns | {"cpu_s": np.diff(columns["cpu_s"], prepend=columns["cpu_s"][0])}
 
 
-def _dips(impact: Mapping[str, Any]) -> dict[str, list[Window]]:
+def _dips(impact: Impact) -> dict[str, list[Window]]:
     """The dips of all faults, by scope."""
     found: dict[str, list[Window]] = {}
-    for fault in impact.get("faults") or []:
-        for scope, measured in {"total": fault, **fault["scopes"]}.items():
-            dips = [Window(start, end) for start, end in measured["dips"] or []]
+    for fault in impact.faults:
+        for scope, measured in fault.scopes.items():
+            dips = [Window(dip.start, dip.end) for dip in measured.course.dips]
             found.setdefault(scope, []).extend(dips)
     return found
 
 
-def _episodes(impact: Mapping[str, Any]) -> list[Window]:
-    """From when to when each fault was felt; one without effect only where it was requested."""
-    return [
-        Window(fault["start"], fault["start"] if fault["end"] is None else fault["end"])
-        for fault in impact.get("faults") or []
-    ]
+def _felt(impact: Impact) -> list[Window]:
+    """The time in which users felt each fault, with the steps of the experiment close to it.
+
+    Without a recovery this lasts to the fault's end. A node that is started much later is left out.
+    """
+    found = []
+    for fault in impact.faults:
+        ends = [fault.start + LEAST_FELT_S]
+        if fault.total is not None:
+            ends += [dip.end for dip in fault.total.course.dips or ()]
+        for effective, recovered in _recovery(fault):
+            last = fault.end if recovered is None else recovered
+            ends.append(effective if last is None else last)
+        end = max(ends)
+        steps = [event.effective for event in fault.events if event.effective is not None]
+        near = [step for step in steps if step <= fault.start + 3 * (end - fault.start)]
+        found.append(Window(fault.start, max([end, *near])))
+    return found
+
+
+def _outages(impact: Impact) -> list[Window]:
+    """The longest total outage of each fault; old runs do not have it."""
+    found = [fault.figure("longest_blackout_at") for fault in impact.faults]
+    return [Window(*place) for place in found if place is not None]
+
+
+def _recoveries(impact: Impact) -> list[tuple[float, float | None]]:
+    """From the effect of each fault that was felt to the recovery; None is never."""
+    return [each for fault in impact.faults for each in _recovery(fault)]
+
+
+def _recovery(fault: Fault) -> Iterator[tuple[float, float | None]]:
+    took = fault.number("recovery_time")
+    if fault.effective is not None and fault.number("blackout") is not None and took != 0:
+        yield fault.effective, None if took is None else fault.effective + took

@@ -1,11 +1,12 @@
 """Response times for the figures: percentiles second by second, and the spectrum of each phase."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from brownout.measure.baseline import BaselineFigures
+from brownout.measure.impact import Fault, Impact
 from brownout.run.latency import Histogram, LatencyLog
 from brownout.run.series import Series
 from brownout.run.table import in_scope
@@ -34,13 +35,12 @@ def _over_time(log: LatencyLog, tags: Sequence[str], end: float) -> OverTime | N
     return OverTime(np.arange(len(rows), dtype=np.float64) + 0.5, *rows.T)
 
 
-def spectra(log: LatencyLog, series: Series, impact: Mapping[str, Any]) -> list[PhaseSpectra]:
+def spectra(log: LatencyLog, series: Series, impact: Impact) -> list[PhaseSpectra]:
     """Return the spectra of each fault: of all operations and, of a single fault, reads, writes."""
-    faults = [fault for fault in impact.get("faults") or [] if fault["end"] is not None]
+    faults = impact.effective_faults
     scopes = ("total", "read", "write") if len(faults) == 1 else ("total",)
-    base = impact.get("baseline") or {}
     return [
-        PhaseSpectra(scope, number, fault["name"], _phases(log, series, scope, base, fault))
+        PhaseSpectra(scope, number, fault.name, _phases(log, series, scope, impact.baseline, fault))
         for number, fault in enumerate(faults, 1)
         for scope in scopes
         if scope in series.scopes
@@ -51,23 +51,24 @@ def _phases(
     log: LatencyLog,
     series: Series,
     scope: str,
-    base: Mapping[str, Any],
-    fault: Mapping[str, Any],
+    base: BaselineFigures,
+    fault: Fault,
 ) -> dict[str, Spectrum]:
     """Before, during and after; `all` is during, with those that were not ok."""
+    end = fault.until if fault.end is None else fault.end
     windows = {
-        "before": (base["start"], base["end"]),
-        "during": (fault["start"], fault["end"]),
-        "after": (fault["end"], fault["until"]),
+        "before": (base.start, base.end),
+        "during": (fault.start, end),
+        "after": (end, fault.until),
     }
-    measured = fault if scope == "total" else fault["scopes"][scope]
+    phases = fault.scopes[scope].latency.phases
     found = {}
     for name, (start, end) in windows.items():
         histogram = log.between(_tags(series, scope), _snap(start), _snap(end))
         if histogram is None or not histogram.n:
             continue
         found[name] = _spectrum(histogram, 0)
-        not_ok = measured["latency_all"][name]["longer_than_deadline"]
+        not_ok = phases[name].not_ok
         if name == "during" and not_ok:
             found["all"] = _spectrum(histogram, not_ok)
     return found

@@ -1,9 +1,10 @@
 """The tables of what was found: limits, measures, response times, events, errors, the ledger."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from brownout.measure import measures as table
+from brownout.measure.impact import Fault
 from brownout.show.report.grid import Cell, Column, Grid, Words, columns
 from brownout.show.report.material import Happening, Material
 from brownout.show.report.measured import NONE, bound, found, worded
@@ -11,16 +12,15 @@ from brownout.show.report.words import between, number
 
 __all__ = ["errors", "events", "latencies", "ledger", "limits", "measures", "met"]
 
-Fault = Mapping[str, Any]
-
-#: The fields of the ledger, with what they mean.
+_SHOWN = ("p50_us", "p99_us", "p999_us")
+#: The fields of the ledger, with what they mean; a measure has its label.
 LEDGER = {
     "keys": "keys that were written",
     "read": "keys that were read back",
     "acknowledged": "writes that were acknowledged",
     "in_doubt": "writes whose effect was unknown",
-    "in_doubt_applied": "… of these, found to have taken effect",
-    "in_doubt_absent": "… of these, found not to have; of the rest nobody can say",
+    "in_doubt_applied": "",
+    "in_doubt_absent": "",
     "failed": "writes that failed",
     "ok": "keys read as last acknowledged",
     "recovered": "keys read newer: a write that had been in doubt had taken effect",
@@ -49,16 +49,16 @@ def limits(material: Material) -> Grid:
     """Every limit: what was found, whether it was met, where the limit came from and why."""
     rows: list[Words] = [
         [
-            table.label(slo["name"]),
-            slo["scope"],
+            table.label(slo.name),
+            slo.scope,
             found(slo),
             bound(slo),
-            met(slo["met"]),
-            slo["detail"] or NONE,
-            Cell(slo["limit_from"] or NONE, "code"),
-            slo["why"] or NONE,
+            met(slo.met),
+            slo.detail or NONE,
+            Cell(slo.limit_from or NONE, "code"),
+            slo.why or NONE,
         ]
-        for slo in material.impact.get("slos") or []
+        for slo in material.impact.slos
     ]
     heads = (
         "measure | scope | found:n | limit:n | met:once | note:wrap | limit from:wrap | why:wrap"
@@ -68,21 +68,21 @@ def limits(material: Material) -> Grid:
 
 def measures(fault: Fault, name: str) -> Grid:
     """Every measure of one fault for every scope; what is of the whole cluster stands once."""
-    scopes = _scopes(fault)
+    scopes = list(fault.scopes) or ["total"]
     rows: list[Words] = []
     for measure in table.measures().values():
-        if "." in measure.name or measure.name == "lost_writes":  # these have tables of their own
+        if "." in measure.name or measure.of_ledger:  # these have tables of their own
             continue
-        if measure.planned and fault.get(measure.name) is None:
+        if measure.planned and fault.figure(measure.name) is None:
             continue
         cells = [
-            _cell(measure.name, of_scope) if measure.per_scope or scope == "total" else ""
-            for scope, of_scope in scopes.items()
+            _cell(fault, measure.name, scope) if measure.per_scope or scope == "total" else ""
+            for scope in scopes
         ]
         rows.append([measure.label, Cell(measure.name, "code"), *cells])
-    for each in sorted({key for one in scopes.values() for key in one["time_above"] or ()}):
-        key = f"time_above.{each}"
-        cells = [worded(key, (f["time_above"] or {}).get(each)) for f in scopes.values()]
+    above = {each for scope in fault.scopes.values() for each in scope.latency.time_above}
+    for key in sorted(f"time_above.{each}" for each in above):
+        cells = [worded(key, fault.figure(key, scope)) for scope in scopes]
         rows.append([table.label(key), Cell(key, "code"), *cells])
     heads = [
         Column("measure"),
@@ -92,18 +92,18 @@ def measures(fault: Fault, name: str) -> Grid:
     return Grid(f"Measures: {name}", heads, rows, _methods(fault))
 
 
-def _cell(measure: str, of_scope: Mapping[str, Any]) -> str:
-    ends = (of_scope.get("ranges") or {}).get(measure)
-    return between(ends, lambda value: worded(measure, value), of_scope.get(measure))
+def _cell(fault: Fault, measure: str, scope: str) -> str:
+    ends = fault.range(measure, scope)
+    return between(ends, partial(worded, measure), fault.figure(measure, scope))
 
 
-def latencies(fault: Fault, name: str) -> Grid:
+def latencies(fault: Fault, fault_name: str) -> Grid:
     """Response time before, during and after one fault, for every scope."""
     rows: list[Words] = [
-        [scope, phase, number(served["n"]), *_percentiles(served, "max"),
-         *_percentiles(found["latency_all"][phase], longer="> deadline")]
-        for scope, found in _scopes(fault).items()
-        for phase, served in (found["latency"] or {}).items()
+        [scope, name, number(phase.n), *_percentiles(phase.ok, phase.n, (*_SHOWN, "max_us")),
+         *_percentiles(phase.all, phase.n + phase.not_ok, _SHOWN, "> deadline")]
+        for scope, found in fault.scopes.items()
+        for name, phase in found.latency.phases.items()
     ]  # fmt: skip
     heads = (
         "scope | phase | served:n | median:n | p99:n | p99.9:n | longest:n "
@@ -114,11 +114,11 @@ def latencies(fault: Fault, name: str) -> Grid:
         "was not served in time counting as longer than the deadline."
     )
     note = note if rows else "Nothing was measured."
-    return Grid(f"Response time: {name}", columns(heads), rows, note)
+    return Grid(f"Response time: {fault_name}", columns(heads), rows, note)
 
 
 def events(material: Material) -> Grid:
-    """Everything that happened, numbered as in the figures."""
+    """Everything that happened; what the figures show is numbered as there."""
     rows = [_event(event) for event in material.happenings]
     heads = "no.:n | when:n | what | requested:n | ± s:n | wall clock (UTC):once | evidence:wrap"
     nothing = material.missing.get("events", "No event was recorded.")
@@ -155,36 +155,34 @@ def errors(material: Material) -> Grid:
 
 def ledger(material: Material) -> Grid:
     """What became of every write that was acknowledged."""
-    found = material.impact.get("ledger") or {}
+    found = material.impact.ledger
     rows: list[Words] = [
-        [name.replace("_", " "), number(found[name]), meaning]
+        [name.replace("_", " "), number(count), meaning or table.label(name)]
         for name, meaning in LEDGER.items()
-        if found.get(name) is not None
+        if material.has_impact and (count := getattr(found, name)) is not None
     ]
-    state, detail = found.get("state", "unknown"), found.get("detail") or "it was not made"
-    sampled = " Only a sample of the keys was read." if found.get("sampled") else ""
-    note = f"{detail[:1].upper()}{detail[1:]}.{sampled}"
+    sampled = " Only a sample of the keys was read." if found.sampled else ""
+    note = f"{found.detail[:1].upper()}{found.detail[1:]}.{sampled}"
     heads = columns("what | number:n | meaning:wrap")
-    return Grid(f"Ledger of acknowledged writes: {state}", heads, rows, note)
+    return Grid(f"Ledger of acknowledged writes: {found.state}", heads, rows, note)
 
 
 def _methods(fault: Fault) -> str:
     """How dips were found and lost operations counted."""
-    if fault["dip_method"] is None:
+    if fault.total is None:
         return "The fault is not proven to have happened, so there is nothing to measure."
-    return f"Dips: {fault['dip_method']}. Operations lost: {fault['lost_method']}."
+    course, losses = fault.total.course, fault.total.losses
+    return f"Dips: {course.dip_method}. Operations lost: {losses.lost_method}."
 
 
-def _scopes(fault: Fault) -> dict[str, Mapping[str, Any]]:
-    return {"total": fault, **fault["scopes"]}
-
-
-def _percentiles(found: Mapping[str, Any], *more: str, longer: str = NONE) -> list[str]:
+def _percentiles(
+    found: Mapping[str, int | None], n: int, names: Sequence[str], longer: str = NONE
+) -> list[str]:
     """The percentiles in ms; where there is none though something was, it is `longer`."""
-    names = [f"{name}_us" for name in ("p50", "p99", "p999", *more)]
-    absent = longer if found["n"] else NONE
+    absent = longer if n else NONE
     return [
-        absent if found[n] is None else worded("latency.during.p99_us", found[n]) for n in names
+        absent if found.get(name) is None else worded("latency.during.p99_us", found[name])
+        for name in names
     ]
 
 
@@ -192,11 +190,12 @@ def _event(event: Happening) -> Words:
     record = event.record
     asked, unsure = record.get("requested"), record.get("uncertainty")
     return [
-        Cell(str(event.number), anchor=f"event-{event.number}"),
+        Cell(NONE) if event.number is None
+        else Cell(str(event.number), anchor=f"event-{event.number}"),
         NONE if event.t is None else f"{event.t:.1f} s",
         Cell(event.words, "met no" if record.get("error") else ""),
         NONE if asked is None else f"{asked:.1f} s",
         NONE if unsure is None else f"{unsure:.3f}",
         str(record.get("wall") or NONE).removesuffix("Z").replace("T", " "),
         Cell(record.get("evidence") or NONE, "code"),
-    ]
+    ]  # fmt: skip

@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any
 
 from brownout.faults import registry
+from brownout.measure.impact import UNKNOWN, Act, Fault, Impact
 from brownout.measure.measures import find, label
+from brownout.run.ledger import Ledger
 from brownout.show.report.measured import worded
 from brownout.show.report.words import between, number, quantity
 
 __all__ = ["VERDICTS", "broken", "event_words", "felt", "headline", "why"]
 
-Impact = Mapping[str, Any]
-Fault = Mapping[str, Any]
 P99 = "latency.during.p99_us"
 
 #: What no fault is called: milestones, what belongs to a fault, and what old runs say.
@@ -37,7 +37,7 @@ VERDICTS = {
 
 def headline(impact: Impact) -> str:
     """One sentence: what was done, and what it cost."""
-    faults = impact.get("faults") or []
+    faults = impact.faults
     if not faults:
         return "Nothing was broken in this run, so it says nothing about a fault."
     cost = _cost(faults[0]) if len(faults) == 1 else f"{len(faults)} faults, measured one by one"
@@ -47,11 +47,8 @@ def headline(impact: Impact) -> str:
 def broken(impact: Impact) -> list[str]:
     """What was broken and mended, one sentence a fault."""
     sentences = []
-    for fault in impact.get("faults") or []:
-        steps = [
-            f"{event_words(event['name'], event.get('node'))} at {_at(event)}"
-            for event in fault["events"]
-        ]
+    for fault in impact.faults:
+        steps = [f"{event_words(event.name, event.node)} at {_at(event)}" for event in fault.events]
         sentences.append(_sentence(", ".join(steps)))
     return sentences or ["Nothing: no fault was injected."]
 
@@ -59,25 +56,23 @@ def broken(impact: Impact) -> list[str]:
 def felt(impact: Impact) -> list[str]:
     """What users met, most important first."""
     sentences: list[str] = []
-    for fault in impact.get("faults") or []:
-        sentences += [line for line in (_drop(fault), _dark(fault), _lost(fault), _waits(fault),
-                                        _apart(fault)) if line]  # fmt: skip
-    if impact.get("ledger"):
-        sentences.append(_writes(impact["ledger"]))
-    return sentences or ["Nothing is known: the run could not be measured."]
+    for fault in impact.faults:
+        told = (_drop(fault), _dark(fault), _lost(fault), _budget(fault, impact.settings),
+                _waits(fault), _apart(fault))  # fmt: skip
+        sentences += [line for line in told if line]
+    if impact is UNKNOWN:
+        return ["Not known: the run could not be measured."]
+    return [*sentences, _writes(impact.ledger)]
 
 
 def why(impact: Impact) -> list[str]:
     """The verdict's reasons; a pass says what it stands on."""
-    remarks = [_sentence(str(remark)) for remark in impact.get("remarks") or []]
-    reasons = [_sentence(_reason(str(reason))) for reason in impact.get("reasons") or []]
-    if reasons or impact.get("verdict") != "pass":
+    remarks = [_sentence(remark) for remark in impact.remarks]
+    reasons = [_sentence(_reason(reason)) for reason in impact.reasons]
+    if reasons or impact.verdict != "pass":
         return [*remarks, *reasons] or ["No reason was recorded."]
-    slos, checks = impact.get("slos") or [], impact.get("validity") or []
-    return [
-        *remarks,
-        f"All {len(slos)} limits were met, and all {len(checks)} checks of validity hold.",
-    ]
+    met, held = len(impact.slos), len(impact.validity)
+    return [*remarks, f"All {met} limits were met and all {held} validity checks passed."]
 
 
 def event_words(name: str, node: str | None) -> str:
@@ -98,11 +93,11 @@ def _deeds(faults: Sequence[Fault]) -> str:
     """`n1 killed and wiped`."""
     deeds: dict[str, list[str]] = {}
     for fault in faults:
-        for event in fault["events"]:
-            if event["type"] != "break" or event["name"] == "recluster":
+        for event in fault.events:
+            if event.type != "break" or event.name == "recluster":
                 continue
-            done = _OTHERS.get(event["name"]) or registry.words(event["name"])
-            deeds.setdefault(event.get("node") or "the cluster", []).append(done)
+            done = _OTHERS.get(event.name) or registry.words(event.name)
+            deeds.setdefault(event.node or "the cluster", []).append(done)
     return (
         "; ".join(f"{node} was {_and(dict.fromkeys(done))}" for node, done in deeds.items())
         or "A fault"
@@ -112,109 +107,121 @@ def _deeds(faults: Sequence[Fault]) -> str:
 def _cost(fault: Fault) -> str:
     """What one fault did, in half a sentence."""
     dark, fell, back = (_said(fault, m) for m in ("blackout", "tps_drop", "recovery_time"))
-    if fault["blackout"] is None:
-        return "what users felt could not be measured"
-    first = f"for {dark} nobody was served" if fault["blackout"] else f"throughput fell by {fell}"
-    if fault["tps_drop"] is None and not fault["blackout"]:
-        first = "something was served all the time"
-    if fault["recovery_time"] is None:
-        return f"{first}, and service was not seen to recover before the run ended"
-    return f"{first}; service was as before after {back}"
+    blackout = fault.number("blackout")
+    if blackout is None:
+        return "the effect on users could not be measured"
+    first = f"total outage for {dark}" if blackout else f"throughput dropped by {fell}"
+    if fault.number("tps_drop") is None and not blackout:
+        first = "no total outage"
+    if fault.number("recovery_time") is None:
+        return f"{first}, no recovery before the run ended"
+    return f"{first}, back to baseline after {back}"
 
 
 def _said(fault: Fault, measure: str) -> str:
     """A time or a ratio of one fault, or between what it lies."""
-    if fault[measure] is None:
+    value = fault.number(measure)
+    if value is None:
         return ""
     words = partial(worded, measure) if measure == "tps_drop" else partial(quantity, measure)
-    return between((fault.get("ranges") or {}).get(measure), words, fault[measure])
+    return between(fault.range(measure), words, value)
 
 
 def _worse(impact: Impact, faults: Sequence[Fault]) -> str:
     """What is worse than any time without service."""
-    looked = [[m for m in fault["milestones"] if m["name"] == "redundant"] for fault in faults]
-    never = any(found and found[-1]["first_yes"] is None for found in looked)
-    gone = impact["ledger"]["state"] == "lost"
-    return ("; redundancy was not seen restored before the run ended" if never else "") + (
+    looked = [[m for m in fault.milestones if m.name == "redundant"] for fault in faults]
+    never = any(found and found[-1].first_yes is None for found in looked)
+    gone = impact.ledger.state == "lost"
+    return ("; redundancy not restored before the run ended" if never else "") + (
         "; ACKNOWLEDGED WRITES WERE LOST" if gone else ""
     )
 
 
 def _drop(fault: Fault) -> str:
-    if fault["blackout"] is None:
-        return "What users felt could not be measured."
-    if fault["tps_drop"] is None:
-        return "The drop of throughput is not known: it was not steady before the fault."
-    sham = fault["tps_drop_sham"]
-    chance = "" if sham is None else f" (by chance alone: {worded('tps_drop_sham', sham)})"
-    return f"Throughput fell by {_said(fault, 'tps_drop')}{chance}."
+    if fault.number("blackout") is None:
+        return "The effect on users could not be measured."
+    if fault.number("tps_drop") is None:
+        return "The throughput drop was not measured: throughput was not steady before the fault."
+    sham = fault.number("tps_drop_sham")
+    chance = "" if sham is None else f" (noise alone: {worded('tps_drop_sham', sham)})"
+    return f"Throughput dropped by {_said(fault, 'tps_drop')}{chance}."
 
 
 def _dark(fault: Fault) -> str:
-    dark, longest = fault["blackout"], fault["longest_blackout"]
+    dark, longest = fault.number("blackout"), fault.number("longest_blackout")
     if dark is None:
         return ""
     if not dark:
-        return "There was no blackout: something was served all the time."
+        return "There was no total outage: some operations always succeeded."
     most = _said(fault, "longest_blackout")
-    stretch = "" if longest == dark else f", at most {most} at a stretch"
-    return f"Nothing at all was served for {_said(fault, 'blackout')}{stretch}."
+    stretch = "" if longest == dark else f", at most {most} at a time"
+    return f"No operation succeeded for {_said(fault, 'blackout')}{stretch}."
 
 
 def _lost(fault: Fault) -> str:
-    lost, seconds, share = fault["lost_operations"], fault["lost_seconds"], fault["availability"]
-    if lost is None:
+    if fault.total is None or fault.total.losses.lost_operations is None:
         return ""
-    worth = "" if seconds is None else f", worth {_said(fault, 'lost_seconds')} of normal load"
+    seconds, share = fault.total.losses.lost_seconds, fault.total.losses.availability
+    worth = "" if seconds is None else f", {_said(fault, 'lost_seconds')} of normal load"
     rest = (
-        ""
-        if share is None
-        else (f"; over the whole fault {worded('availability', share)} were served in time")
+        "" if share is None else (f"; {worded('availability', share)} succeeded during the fault")
     )
     return f"{_said(fault, 'lost_operations')} operations were lost{worth}{rest}."
 
 
+def _budget(fault: Fault, settings: Mapping[str, Any]) -> str:
+    """What it cost of an error budget; runs of old do not tell."""
+    share = fault.number("budget_share")
+    if not share:
+        return ""
+    objective, days = settings["budget_objective"], settings["budget_days"]
+    used = f"{quantity('budget_share', share)} of the error budget was used"
+    # impact.json rounds the share to six decimals: of a smaller one the number would be a guess.
+    faults = number(float(f"{1 / share:.2g}"))
+    affords = f", which affords about {faults} such faults" if 5e-5 <= share < 1 else ""
+    return f"{used} ({100 * objective:.6g} % over {days:g} days){affords}."
+
+
 def _waits(fault: Fault) -> str:
     """p99 of what was served, and of everything."""
-    before, during = ((fault["latency"] or {}).get(phase) for phase in ("before", "during"))
-    if not before or not during or before["p99_us"] is None or during["p99_us"] is None:
+    before, during = (fault.number(f"latency.{phase}.p99_us") for phase in ("before", "during"))
+    if before is None or during is None:
         return ""
     served = (
-        f"Response time p99 of what was served: {worded(P99, before['p99_us'])} before, "
-        f"{worded(P99, during['p99_us'])} during the fault"
+        f"p99 response time of successful operations: {worded(P99, before)} before, "
+        f"{worded(P99, during)} during the fault"
     )
-    everything = fault["latency_all"]["during"]
-    if everything["p99_us"] is None:
-        return f"{served}; counting what was not, longer than the deadline."
+    if fault.number("latency_all.during.p99_us") is None:
+        return f"{served}; of all operations, beyond the deadline."
     return f"{served}."
 
 
 def _apart(fault: Fault) -> str:
     shares = {
-        words: fault["scopes"].get(scope, {}).get("availability")
+        words: fault.number("availability", scope)
         for scope, words in (("read", "reads"), ("write", "writes"))
     }
     parts = [f"{worded('availability', v)} of {k}" for k, v in shares.items() if v is not None]
-    return f"Served in time: {' and '.join(parts)}." if len(parts) == 2 else ""
+    return f"Success: {' and '.join(parts)}." if len(parts) == 2 else ""
 
 
-def _writes(ledger: Mapping[str, Any]) -> str:
-    if ledger["state"] == "none":
-        return "Acknowledged writes were not checked: no stream was verified."
-    if ledger["state"] == "unknown":
-        return f"Whether acknowledged writes were lost is not known: {ledger['detail']}."
-    checked = number(ledger["acknowledged"])
-    if ledger["state"] == "clean":
-        return f"No acknowledged write was lost, of {checked}."
-    return f"Acknowledged writes were LOST: {ledger['detail']}."
+def _writes(ledger: Ledger) -> str:
+    if ledger.state == "none":
+        return "Acknowledged writes were not checked: the workload has no verified stream."
+    if ledger.state == "unknown":
+        return f"It is not known whether acknowledged writes were lost: {ledger.detail}."
+    checked = number(ledger.acknowledged)
+    if ledger.state == "clean":
+        return f"None of {checked} acknowledged writes was lost."
+    return f"Acknowledged writes were LOST: {ledger.detail}."
 
 
-def _at(event: Mapping[str, Any]) -> str:
+def _at(event: Act) -> str:
     """`20.4 s`; of an event whose effect was not proven, when it was asked for."""
-    if event.get("effective") is not None:
-        return f"{event['effective']:.1f} s"
-    asked = "an unknown time" if event.get("requested") is None else f"{event['requested']:.1f} s"
-    return f"{asked} (requested; its effect is not proven)"
+    if event.effective is not None:
+        return f"{event.effective:.1f} s"
+    asked = "an unknown time" if event.requested is None else f"{event.requested:.1f} s"
+    return f"{asked} (requested; the effect is not proven)"
 
 
 def _and(words: Iterable[str]) -> str:

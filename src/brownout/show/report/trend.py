@@ -7,6 +7,8 @@ from typing import Any
 from brownout.measure.trend import LEAST, Trend, trend_of
 from brownout.run.longrun import Interval
 from brownout.show.report.axes import linear, time
+from brownout.show.report.grid import Column, Grid
+from brownout.show.report.palette import LOOKS
 from brownout.show.report.plot import Plot
 from brownout.show.report.words import data_size, number
 
@@ -21,7 +23,8 @@ FIGURES = {
     "records": "records held",
     "bytes": "data held",
 }
-_COLOURS = {"tps": "#0b6bcb", "p99_us": "#b35900"}
+#: How those that are drawn look.
+_STYLES = {"tps": "one", "p99_us": "two"}
 
 
 def trends(rows: Sequence[Interval]) -> dict[str, Trend | None]:
@@ -46,14 +49,9 @@ def document(rows: Sequence[Interval], every_s: float) -> dict[str, Any]:
 
 def render(rows: Sequence[Interval]) -> str:
     """Return the table and the trends."""
-    table = [("from", *FIGURES.values())]
-    table += [(f"{row.start:,.0f} s", *(_cell(row, name) for name in FIGURES)) for row in rows]
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-    lines = [
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in table
-    ]
-    return "\n".join([*lines, "", *_told(trends(rows))])
+    heads = [Column(name, "n") for name in ("from", *FIGURES.values())]
+    table = [[f"{row.start:,.0f} s", *(_cell(row, name) for name in FIGURES)] for row in rows]
+    return "\n".join([Grid("", heads, table).plain(), "", *_told(trends(rows))])
 
 
 def svg(title: str, rows: Sequence[Interval]) -> str | None:
@@ -62,17 +60,14 @@ def svg(title: str, rows: Sequence[Interval]) -> str | None:
         return None
     plot = Plot(time(rows[0].start, rows[-1].end), linear(1.0))
     parts = []
-    for place, (name, colour) in enumerate(_COLOURS.items()):
+    for place, (name, style) in enumerate(_STYLES.items()):
         known = [(r.start + r.end, v) for r in rows if (v := getattr(r, name)) is not None]
         top = max((value for _, value in known), default=0) or 1
-        path = " ".join(f"{plot.at_x(t / 2):.1f},{plot.at_y(v / top):.1f}" for t, v in known)
-        words = f"{FIGURES[name]}, 1 is {_value(name, top)}"
-        parts.append(
-            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
-            f'<text x="{plot.width - plot.right}" y="{24 + 14 * place}" text-anchor="end" '
-            f'fill="{colour}">{words}</text>'
-        )
-    return plot.svg(title, "since the start of the load", "share of the highest", "".join(parts))
+        parts.append(plot.line([(t / 2, value / top) for t, value in known], style))
+        words, colour = f"{FIGURES[name]}, 1 is {_value(name, top)}", LOOKS[style].colour
+        edge = plot.width - plot.right
+        parts.append(plot.text(edge, 24 + 14 * place, words, colour, anchor="end"))
+    return plot.svg(title, parts, "since the start of the load", "share of the highest")
 
 
 def _told(found: Mapping[str, Trend | None]) -> list[str]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from brownout.base.words import duration
+from brownout.measure.baseline import BaselineFigures
+from brownout.measure.impact import Fault
 from brownout.show.report.grid import Cell, Grid, Words, columns
 from brownout.show.report.material import Material
 from brownout.show.report.measured import NONE, worded
@@ -16,8 +18,8 @@ __all__ = ["baseline", "generator", "noise", "validity"]
 def validity(material: Material) -> Grid:
     """Each condition without which there is no verdict."""
     rows: list[Words] = [
-        [check["name"].replace("_", " "), _holds(check["ok"]), check["detail"] or NONE]
-        for check in material.impact.get("validity") or []
+        [check.name.replace("_", " "), _holds(check.ok), check.detail or NONE]
+        for check in material.impact.validity
     ]
     note = "" if rows else "Nothing was checked."
     return Grid("Checks of validity", columns("check | holds | detail:wrap"), rows, note)
@@ -25,31 +27,31 @@ def validity(material: Material) -> Grid:
 
 def baseline(material: Material) -> Grid:
     """The tests that the load had to pass before anything was broken."""
-    base = material.impact.get("baseline") or {}
+    base = material.impact.baseline
     rows: list[Words] = [
-        [test["name"].replace("_", " "), _number(test["value"]), _number(test["limit"]),
-         _holds(test["ok"]), test["detail"]]
-        for test in base.get("tests") or []
+        [test.name.replace("_", " "), _number(test.value), _number(test.limit),
+         _holds(test.ok), test.detail]
+        for test in base.tests
     ]  # fmt: skip
     heads = columns("test | found:n | limit:n | holds | detail:wrap")
-    return Grid("Baseline", heads, rows, _level(base) if base else "No baseline is known.")
+    return Grid("Baseline", heads, rows, _level(base) if base.tests else "No baseline is known.")
 
 
 def noise(material: Material) -> Grid:
     """How much of the drop chance alone makes."""
-    base = material.impact.get("baseline") or {}
+    base = material.impact.baseline
     rows: list[Words] = [
-        [words, worded("tps_drop", base[name])]
-        for name, words in (
-            ("theta", "θ: the least drop of the 1 s mean that is told from noise"),
-            ("theta_100ms", "the same for single 0.1 s"),
-            ("detectable_drop", "smaller throughput drops are within the noise"),
+        [words, worded("tps_drop", value)]
+        for value, words in (
+            (base.theta, "θ: the least drop of the 1 s mean that is told from noise"),
+            (base.theta_100ms, "the same for single 0.1 s"),
+            (base.detectable_drop, "smaller throughput drops are within the noise"),
         )
-        if base.get(name) is not None
+        if value is not None
     ]
-    for sham in material.impact.get("shams") or []:
-        rows.append([sham_words(sham), worded("tps_drop", sham["tps_drop"])])
-    for fault in material.impact.get("faults") or []:
+    for sham in material.impact.shams:
+        rows.append([sham_words(sham), worded("tps_drop", sham.tps_drop)])
+    for fault in material.impact.faults:
         rows += _sham(fault)
     note = (
         "The lowest of many noisy values lies below their mean: the same statistic over a time "
@@ -60,13 +62,13 @@ def noise(material: Material) -> Grid:
 
 def generator(material: Material) -> Grid:
     """What the load generator says of itself."""
-    load, said = material.impact.get("load") or {}, material.generator
+    load, said = material.impact.load, material.generator
     rows: list[Words] = [
-        ["loop", str(load.get("loop") or said.get("loop") or NONE)],
-        ["operations offered", _number(load.get("offered"))],
-        ["achieved of what was asked, in the baseline", _share(load.get("achieved_ratio"))],
-        ["missed: not scheduled in time", _number(load.get("missed"))],
-        ["scheduling lag p99", _ms(load.get("lag_p99_ms"))],
+        ["loop", str(load.loop or said.get("loop") or NONE)],
+        ["operations offered", _number(load.offered)],
+        ["achieved of what was asked, in the baseline", _share(load.achieved_ratio)],
+        ["missed: not scheduled in time", _number(load.missed)],
+        ["scheduling lag p99", _ms(load.lag_p99_ms)],
         ["ended in order", _holds(bool(said.get("ended")) if said else None)],
         *_generators(said),
         ["why it stopped", str(said.get("stop_reason") or NONE)],
@@ -82,27 +84,26 @@ def _generators(said: Mapping[str, Any]) -> list[Words]:
     return [[f"{len(parts)} generators, as one", places]] if parts else []
 
 
-def _sham(fault: Mapping[str, Any]) -> list[Words]:
+def _sham(fault: Fault) -> list[Words]:
     """The drop of one fault beside what chance makes of it."""
-    if fault["tps_drop"] is None:
+    if fault.total is None or fault.total.drops.tps_drop is None:
         return []
-    length = fault["tps_drop_sham_window_s"]
+    drops = fault.total.drops
     return [
-        [f"drop found: {fault['name']}", worded("tps_drop", fault["tps_drop"])],
-        [f"the same statistic over {duration(length)} without a fault",
-         worded("tps_drop_sham", fault["tps_drop_sham"])],
+        [f"drop found: {fault.name}", worded("tps_drop", drops.tps_drop)],
+        [f"the same statistic over {duration(drops.tps_drop_sham_window_s)} without a fault",
+         worded("tps_drop_sham", drops.tps_drop_sham)],
     ]  # fmt: skip
 
 
-def _level(base: Mapping[str, Any]) -> str:
+def _level(base: BaselineFigures) -> str:
     """`Baseline 800/s, 796 to 803 (95 % interval), from 4.3 s to 24.3 s: stable.`"""
-    low, high = base["low"], base["high"]
     interval = "too short for an interval"
-    if low is not None:
-        interval = f"{number(low)} to {number(high)} (95 % interval)"
+    if ends := base.interval:
+        interval = f"{number(ends[0])} to {number(ends[1])} (95 % interval)"
     stable = stable_words(base)
-    span = f"from {base['start']:.1f} s to {base['end']:.1f} s"
-    return f"Baseline {number(base['tps'])}/s, {interval}, {span}: {stable}."
+    span = f"from {base.start:.1f} s to {base.end:.1f} s"
+    return f"Baseline {number(base.tps)}/s, {interval}, {span}: {stable}."
 
 
 def _holds(ok: bool | None) -> Cell:

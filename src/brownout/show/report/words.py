@@ -1,10 +1,11 @@
 """Numbers as people read them: thousands apart, units beside, three figures at most."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from brownout.base.words import duration
 from brownout.judge.slo import Limit
+from brownout.measure.impact import Load
 from brownout.measure.measures import described
 
 __all__ = [
@@ -30,10 +31,10 @@ def number(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def pace(load: Mapping[str, Any]) -> str:
-    """`800/s open loop`, `closed loop`, `300/s mixed loop`; `load` is that of `impact.json`."""
-    rate = f"{number(load['rate'])}/s" if load.get("rate") else ""
-    loop = f"{load['loop']} loop" if load.get("loop") else ""
+def pace(load: Load) -> str:
+    """`800/s open loop`, `closed loop`, `300/s mixed loop`."""
+    rate = f"{number(load.rate)}/s" if load.rate else ""
+    loop = f"{load.loop} loop" if load.loop else ""
     return " ".join(part for part in (rate, loop) if part)
 
 
@@ -46,12 +47,12 @@ def data_size(size: float) -> str:
     return f"{size:,.1f} GB"
 
 
-def quantity(measure: str, value: float | list[float] | None) -> str:
+def quantity(measure: str, value: float | Sequence[float] | None) -> str:
     """Word a value by its measure, in three figures at most.
 
     A milestone is a pair, the last poll that said no and the first that said yes.
     """
-    if isinstance(value, list):
+    if isinstance(value, Sequence):
         value = value[-1]
     if value is None:
         found = described(measure)

@@ -25,7 +25,7 @@ def all_charts(material: Material) -> dict[str, Chart]:
         return {}
     made = [
         throughput.total(material),
-        throughput.apart(material),
+        throughput.completions(material),
         *latency.over_time(material),
         outcomes.ratio(material),
         outcomes.ends(material),

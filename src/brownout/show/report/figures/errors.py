@@ -18,5 +18,5 @@ def by_cause(material: Material) -> Chart | None:
         note = f"{counts.sum():,.0f} in all, at most {counts.max():,.0f} in 0.1 s"
         line = Line(cause, "cause", total["t"], counts, "area", " in 0.1 s")
         rows.append(Row((line,), linear(float(counts.max())), name=cause, note=note, height=STRIP))
-    say = "When operations ended badly, by cause; each on its own scale."
+    say = "Unsuccessful operations by cause and time; each on its own scale."
     return time_chart(material, "errors", "Errors by cause", say, rows)

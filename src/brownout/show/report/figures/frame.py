@@ -9,12 +9,7 @@ from brownout.show.report.axes import time
 from brownout.show.report.chart import Chart, Floats, Line, Pin, Row, Span
 from brownout.show.report.material import Columns, Material, Window
 
-__all__ = ["around", "first_view", "means", "per_second", "shading", "time_chart"]
-
-#: The whole run is shown first unless the faults fill less than this share of it.
-WORTH_ZOOMING = 1 / 3
-#: Kinds of events that are pinned to the figures; the others stand in the list only.
-PINNED = ("break", "mend", "milestone", "abort")
+__all__ = ["around", "first_view", "means", "per_second", "time_chart"]
 
 
 def time_chart(
@@ -34,18 +29,17 @@ def time_chart(
 
 
 def first_view(material: Material) -> tuple[float, float]:
-    """The whole run, or what surrounds its faults where they are a small part of it."""
-    if not material.episodes:
+    """What surrounds the faults; the whole run where there was none."""
+    if not material.felt:
         return (0.0, material.end)
-    low, high = around(material, material.episodes)
-    return (low, high) if high - low < WORTH_ZOOMING * material.end else (0.0, material.end)
+    return around(material, material.felt)
 
 
 def around(material: Material, windows: Sequence[Window]) -> tuple[float, float]:
     """From a little before the first of `windows` to a little after the last."""
     start = min(window.start for window in windows)
     end = max(window.end for window in windows)
-    margin = max(5.0, 0.25 * (end - start))
+    margin = max(1.5, 0.4 * (end - start))
     return (max(0.0, start - margin), min(material.end, end + margin))
 
 
@@ -60,15 +54,9 @@ def means(columns: Columns, name: str, words: str, style: str) -> Line:
     return Line(words, style, columns["t"] + 0.1, trailing_rate(counts), unit="/s")
 
 
-def shading(material: Material) -> str:
-    """How the shaded dips were found, as the impact says."""
-    found = [fault["dip_method"] for fault in material.impact.get("faults") or []]
-    return f"Shaded: dips, found by the {found[0]}." if found and found[0] else ""
-
-
 def _pins(material: Material) -> list[Pin]:
     return [
         Pin(event.t, event.number, event.kind, event.words)
         for event in material.happenings
-        if event.t is not None and event.kind in PINNED
+        if event.t is not None and event.number is not None
     ]

@@ -22,14 +22,14 @@ def lag(material: Material) -> Chart | None:
         Line("garbage collection", "p50", t, health["gc_pause_ms"], unit=" ms", digits=2),
     )
     top = max(float(np.nanmax(line.y, initial=1.0)) for line in behind)
-    limit = float((material.impact.get("settings") or {}).get("lag_p99_max_ms") or np.inf)
+    limit = float(material.impact.settings.get("lag_p99_max_ms") or np.inf)
     levels = (Level(limit, f"limit of p99: {limit:g} ms"),) if top > limit / 2 else ()
     rows = [
         Row(behind, linear(top, unit=" ms"), levels, name="behind schedule", height=110),
         _simple("processor", "s per second", health["t"], health["cpu_s"], 2),
         _simple("memory", "MB", health["t"], health["rss_mb"], 0),
     ]
-    say = "Whether the load generator kept to its schedule; if not, the run says nothing."
+    say = "Whether the load generator kept to its schedule; if it did not, the run is inconclusive."
     return time_chart(material, "generator", "Load generator", say, rows)
 
 

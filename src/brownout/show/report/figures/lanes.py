@@ -20,7 +20,8 @@ def by_lane(material: Material) -> Chart | None:
     if not material.lanes:
         return None
     worst = sorted(material.lanes.items(), key=lambda item: (-item[1]["bad"].sum(), item[0]))
-    rows = [_strip(name, columns) for name, columns in worst[:MOST_LANES]]
+    names = material.node_names
+    rows = [_strip(names.get(lane, ""), lane, columns) for lane, columns in worst[:MOST_LANES]]
     say = (
         "A lane is a failure domain: the server that an operation went to, or `unrouted` while "
         "none could be chosen. 1 s means; each on its own scale."
@@ -30,9 +31,10 @@ def by_lane(material: Material) -> Chart | None:
     return time_chart(material, "lanes", "Lanes", say, rows)
 
 
-def _strip(name: str, columns: Columns) -> Row:
+def _strip(node: str, lane: str, columns: Columns) -> Row:
     ok = replace(means(columns, "ok", "served", "ok"), shape="area")
     bad = means(columns, "bad", "not served", "bad")
     top = float(np.nanmax(np.concatenate([ok.y, bad.y]), initial=1.0))
     note = f"{columns['offered'].sum():,.0f} offered, {columns['bad'].sum():,.0f} not served"
-    return Row((ok, bad), linear(top, unit="/s"), name=name, note=note, height=STRIP)
+    name, address = (node, f"{lane}, ") if node else (lane, "")
+    return Row((ok, bad), linear(top, unit="/s"), name=name, note=address + note, height=STRIP)

@@ -36,8 +36,8 @@ def _chart(material: Material, scope: str, title: str, found: OverTime) -> Chart
     high = max(float(values.max()) if len(values) else 1.0, 1000 * (deadline or 0.0))
     levels = () if deadline is None else (Level(1000 * deadline, f"deadline {deadline:g} s"),)
     say = (
-        "From the intended start to the end of operations that ended well, by the second. It has "
-        "gaps where nothing ended well; what failed stands below, by cause."
+        "From the intended start to the end of successful operations, by the second. A gap means "
+        "that nothing succeeded; failures are below, by cause."
     )
     row = Row(tuple(lines), logarithmic(low, high), levels)
     return time_chart(material, f"latency-{scope}", title, say, [row], scope)

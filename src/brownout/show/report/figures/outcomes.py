@@ -33,8 +33,8 @@ def ratio(material: Material) -> Chart | None:
         return None
     row = Row(tuple(lines), linear(100.0, unit=" %"), (Level(99.0, "dip below 99 %", "faint"),))
     say = (
-        "Of the operations meant to start at each moment, the share that ended well within the "
-        "deadline. Dips are found here: it has no noise of arrivals."
+        "Of the operations due to start at each moment, the share that succeeded within the "
+        "deadline. Dips are found here, because this ratio has no arrival noise."
     )
     return time_chart(material, "success", "Success by intended start", say, [row])
 
@@ -47,8 +47,8 @@ def ends(material: Material) -> Chart | None:
     rows = [_strip(columns, name, words) for name, words in CLASSES.items() if columns[name].any()]
     if not rows:
         return None
-    say = "How the others ended, by when they were meant to start; each on its own scale."
-    return time_chart(material, "ends", "What the others met", say, rows)
+    say = "By intended start; each class on its own scale."
+    return time_chart(material, "ends", "How unsuccessful operations ended", say, rows)
 
 
 def _strip(columns: Columns, name: str, words: str) -> Row:

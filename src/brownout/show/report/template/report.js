@@ -168,25 +168,36 @@
     if (figure.at !== null) show(figure, figure.at, false);
   }
 
-  // Pins that would overlap stand above each other.
+  // Pins that would overlap, with their names, stand above each other; brackets follow the zoom.
   function movePins(figure) {
     const bar = figure.element.querySelector(".pins");
     if (!bar) return;
-    const apart = 24 / Math.max(1, bar.clientWidth), rows = [];
+    const wide = Math.max(1, bar.clientWidth), rows = [];
     for (const pin of figure.element.querySelectorAll("[data-x]")) {
       const at = share(figure, Number(pin.dataset.x));
       pin.hidden = at < 0 || at > 1;
       pin.style.setProperty("--at", 100 * at + "%");
       if (pin.hidden || !pin.classList.contains("pin")) continue;
-      let row = rows.findIndex((end) => at - end >= apart);
+      const name = pin.querySelector(".name");
+      if (name) name.classList.toggle("left", at > 0.8);
+      const half = 12 / wide, long = name ? (name.offsetWidth ? name.offsetWidth + 12 : 0) / wide : 0;
+      const from = at - half - (at > 0.8 ? long : 0), to = at + half + (at > 0.8 ? 0 : long);
+      let row = rows.findIndex((end) => from >= end);
       if (row < 0) row = rows.length;
-      rows[row] = at;
+      rows[row] = to;
       pin.style.setProperty("--row-wide", row);
       pin.style.setProperty("--row-narrow", row);
       pin.style.setProperty("--shift", at < 0.15 ? "-10%" : at > 0.85 ? "-90%" : "-50%");
     }
     bar.style.setProperty("--wide", rows.length);
     bar.style.setProperty("--narrow", rows.length);
+    for (const bracket of figure.element.querySelectorAll(".bracket")) {
+      const from = share(figure, Number(bracket.dataset.from)), to = share(figure, Number(bracket.dataset.to));
+      const left = Math.max(0, from), right = Math.min(1, to);
+      bracket.hidden = to < 0 || from > 1;
+      bracket.style.setProperty("--left", 100 * left + "%");
+      bracket.style.setProperty("--width", 100 * Math.max(0, right - left) + "%");
+    }
   }
 
   // ---- pointer and keys ------------------------------------------------------------------
