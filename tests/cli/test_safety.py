@@ -213,7 +213,7 @@ def test_a_plan_on_nodes_that_do_not_answer_shows_every_guard(
 
 def test_with_no_run_there_is_nothing_to_stop_or_to_heal(brownout: Brownout) -> None:
     stopped = brownout("abort")
-    assert (stopped.code, "none" in stopped.err) == (64, True)
+    assert (stopped.code, "no run is in progress" in stopped.err) == (64, True)
     healed = brownout("heal")
     assert (healed.code, "nothing to heal" in healed.out) == (0, True)
 

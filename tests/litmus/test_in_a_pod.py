@@ -37,7 +37,7 @@ CHART = ROOT / "infra/litmus/faults/brownout" / FAULT
 KEPT = "/var/lib/brownout"
 GIVEN = {
     "BROWNOUT_WORKLOAD": "lab",
-    "BROWNOUT_LOAD": "streams.lookups.rate=80,streams.orders.rate=60",
+    "BROWNOUT_LOAD": chaos.LOAD,
     "BROWNOUT_BASELINE_S": str(chaos.LEAST_BASELINE_S),
 }
 
@@ -153,7 +153,7 @@ def test_its_verdict_is_that_of_the_run_and_its_job_is_complete(started: Started
         status = jobs.read_namespaced_job(started.job, space).status
         return status.succeeded or status.failed
 
-    awaited(over, "the job is over")
+    awaited(over, "the job is over", within_s=240.0)  # a whole run, from its baseline to its end
     print(started.log())
     assert jobs.read_namespaced_job(started.job, space).status.failed is None
     (run,) = started.runs.glob("*/impact.json")

@@ -37,7 +37,6 @@ from brownout.litmus.telling import broken_off, started, tell
 
 pytestmark = pytest.mark.kubernetes
 Document = Mapping[str, Any]
-GENTLY = "streams.lookups.rate=80,streams.orders.rate=60"
 ENGINE = "brownout-node-kill"
 
 
@@ -63,7 +62,7 @@ def process(place: Place, where: Path, *options: str, **env: str) -> subprocess.
     """The container's command, told by its environment as Litmus's runner tells it."""
     given = {
         "CHAOSENGINE": ENGINE, "EXPERIMENT_NAME": "node-kill", "CHAOS_NAMESPACE": place.namespace,
-        "TOTAL_CHAOS_DURATION": "1", "BROWNOUT_CLUSTER": "lab-mongodb", "BROWNOUT_LOAD": GENTLY,
+        "TOTAL_CHAOS_DURATION": "1", "BROWNOUT_CLUSTER": "lab-mongodb", "BROWNOUT_LOAD": chaos.LOAD,
         "BROWNOUT_BASELINE_S": str(chaos.LEAST_BASELINE_S),
         "BROWNOUT_RUNS": str(where / "runs"), **env,
     }  # fmt: skip

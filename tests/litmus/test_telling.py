@@ -4,12 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import impacts
 from tests.litmus.definitions import mistakes
 from tests.run_builder import RunScript, build_run
 
 from brownout.faults.litmus.surroundings import Surroundings
 from brownout.litmus.chaosresult import RUN, chaosresult, is_of_our_job, says_so
 from brownout.litmus.telling import Told, broken_off, started, tell, with_history
+from brownout.measure.document import read_impact
+from brownout.measure.impact import Impact
 from brownout.run.directory import RunDirectory
 
 Document = dict[str, Any]
@@ -23,15 +26,16 @@ def slo(name: str, met: bool | None, value: float | None = 3.1, scope: str = "to
     }  # fmt: skip
 
 
-def impact(word: str, *slos: Document, reasons: tuple[str, ...] = ("because",)) -> Document:
+def impact(word: str, *slos: Document, reasons: tuple[str, ...] = ("because",)) -> Impact:
     event = {"type": "break", "name": "kill_node", "node": "n1", "effective": 25.0}
-    return {
+    document = {
         "verdict": word,
         "reasons": [] if word == "pass" else list(reasons),
         "slos": list(slos),
         "cluster": {"name": "orders", "database": "mongodb"},
         "faults": [{"events": [event]}],
     }
+    return impacts.made(document)
 
 
 GOOD, BAD, OPEN = (
@@ -140,7 +144,7 @@ def test_the_score_of_real_runs_means_what_was_measured(tmp_path: Path) -> None:
 
     def told(name: str, **script: Any) -> Told:
         path = build_run(tmp_path, RunScript(name=name, limits=limits, **script))
-        return tell(RunDirectory.open(path).read_impact(), None)
+        return tell(read_impact(RunDirectory.open(path)), None)
 
     held, broke = told("held"), told("broke", outage_s=8.0)
     unknown = told("unknown", whole=False)

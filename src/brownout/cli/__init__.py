@@ -1,6 +1,6 @@
 """The `brownout` command: one module a group of commands; this one joins them and maps errors.
 
-Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 aborted, 4 our own undo failed, 64 bad input.
+Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 aborted, 4 an undo failed, 64 bad input.
 """
 
 import os
@@ -46,9 +46,9 @@ MACHINE = "This machine and its clusters"
 app = typer.Typer(
     name="brownout",
     help="Break one thing in a real database cluster under load, and measure what users feel. "
-    "Experiments are run by `chaos run experiments/NAME.json`.",
-    epilog="Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 aborted, 4 our own undo failed, "
-    "64 bad input. Documents: docs/whats-here.md.",
+    "Run experiments with `chaos run experiments/NAME.json`.",
+    epilog="Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 aborted, 4 an undo failed, "
+    "64 bad input. Documentation: docs/whats-here.md.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )

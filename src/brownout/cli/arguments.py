@@ -50,9 +50,11 @@ Experiment = Annotated[
     ),
 ]
 Variables = Annotated[
-    list[str] | None, typer.Option("--var", help="NAME=VALUE, as `chaos run --var` takes it.")
+    list[str] | None, typer.Option("--var", help="NAME=VALUE, as in `chaos run --var`.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Of all that is drawn; 0 draws one and says it.")]
+Seed = Annotated[
+    int, typer.Option(min=0, help="Seed of everything drawn; 0 draws one and prints it.")
+]
 Run = Annotated[
     Path,
     typer.Argument(
@@ -69,4 +71,4 @@ Cluster = Annotated[
         autocompletion=complete_cluster,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from brownout.base.columns import aligned
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Json
 
@@ -21,40 +22,41 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Measure a server whose dips are known, and say how far off we are.", no_args_is_help=True
+    help="Measure a server whose dips are known, and report the error.", no_args_is_help=True
 )
 
 Write = Annotated[
-    Path | None, typer.Option(help="Put the table into this file, between the marks it has for it.")
+    Path | None, typer.Option(help="Put the table into this file, between its marks.")
 ]
 
 
 @app.callback()
 def _group() -> None:
-    """Measure a server whose dips are known, and say how far off we are."""
+    """Measure a server whose dips are known, and report the error."""
 
 
 @app.command()
 def run(
-    quick: Annotated[bool, typer.Option("--quick", help="A handful of scenarios.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Only a few scenarios.")] = False,
     only: Annotated[
-        list[str] | None, typer.Option(help="Only scenarios whose names begin so; repeatable.")
+        list[str] | None,
+        typer.Option(help="Only scenarios whose names begin like this; repeatable."),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Name the scenarios; run none.")] = False,
-    seed: Annotated[int, typer.Option(min=1, help="Of keys, arrivals and when faults begin.")] = 1,
-    together: Annotated[int, typer.Option(min=1, max=16, help="Runs at a time.")] = 2,
+    list_: Annotated[bool, typer.Option("--list", help="Only list the scenarios.")] = False,
+    seed: Annotated[int, typer.Option(min=1, help="Seed of keys, arrivals and fault times.")] = 1,
+    together: Annotated[int, typer.Option(min=1, max=16, help="Parallel runs.")] = 2,
     again: Annotated[
-        int, typer.Option(min=0, help="Make a run again that could not be measured, so often.")
+        int, typer.Option(min=0, help="How often to repeat a run that could not be measured.")
     ] = 1,
     keep: Annotated[
-        Path | None, typer.Option(help="Keep the run directories there, with the server's truth.")
+        Path | None, typer.Option(help="Keep the run directories and the server's truth there.")
     ] = None,
     write: Write = None,
     as_json: Json = False,
 ) -> None:
-    """Drive the real generator at the scripted server, and print truth beside measure.
+    """Drive the real generator against the scripted server; print truth beside measurement.
 
-    Exit codes: 0 all within what is wanted, 1 some out, 2 some could not be measured.
+    Exit code 0 if all are within tolerance, 1 if some are out, 2 if some were not measured.
     """
     from brownout.calibration import catalogue, judging, pages, table
     from brownout.calibration.calibrate import calibrate
@@ -91,8 +93,6 @@ def run(
 def _say(rows: "list[Row]", as_json: bool, machine: str) -> None:
     from dataclasses import asdict
 
-    from rich.console import Console
-
     from brownout.calibration import judging, table
 
     if as_json:
@@ -104,8 +104,7 @@ def _say(rows: "list[Row]", as_json: bool, machine: str) -> None:
         }
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
-    console = Console()
-    console.print(table.rich_table(rows, "known truth, and what was measured"))
+    typer.echo(table.grid(rows, "Known truth, and what was measured").plain())
     for line in (*table.notes(rows), f"{table.summary(rows)} ({machine})"):
         typer.echo(line)
 
@@ -114,9 +113,7 @@ def _say_list(scenarios: "list[Scenario]", as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps([{"name": s.name, "title": s.title} for s in scenarios], indent=2))
         return
-    width = max(len(scenario.name) for scenario in scenarios)
-    for scenario in scenarios:
-        typer.echo(f"{scenario.name.ljust(width)}  {scenario.title}")
+    typer.echo("\n".join(aligned([(scenario.name, scenario.title) for scenario in scenarios])))
 
 
 @contextmanager
@@ -139,15 +136,15 @@ def _progress() -> "Iterator[Callable[[RunPlan, float], None]]":
 
 @app.command("false-alarms")
 def false_alarms(
-    windows: Annotated[int, typer.Option(min=1, help="Made-up windows at each noise.")] = 200,
+    windows: Annotated[int, typer.Option(min=1, help="Simulated windows at each noise.")] = 200,
     real: Annotated[
         float, typer.Option(min=0, help="Seconds of a real run at each noise; 0: none.")
     ] = 0.0,
-    seed: Annotated[int, typer.Option(min=1, help="Of all that is made up.")] = 1,
+    seed: Annotated[int, typer.Option(min=1, help="Seed of the simulation.")] = 1,
     write: Write = None,
     as_json: Json = False,
 ) -> None:
-    """Say how often each detector sees a fault where there is none, by noise."""
+    """Report how often each detector sees a fault where there is none, by noise."""
     from dataclasses import asdict
 
     from brownout.calibration import pages
@@ -195,14 +192,14 @@ def _bar(what: str) -> Iterator[Callable[[float], None]]:
 
 @app.command()
 def serve(
-    script: Annotated[Path, typer.Argument(help="What it does when; see docs/generator.md.")],
+    script: Annotated[Path, typer.Argument(help="The script; see docs/generator.md.")],
     listen: Annotated[str, typer.Option(help="Where it listens.")] = "127.0.0.1:0",
     truth: Annotated[
-        Path | None, typer.Option(help="Write what it really did there, when it is stopped.")
+        Path | None, typer.Option(help="At the end, write what it really did there.")
     ] = None,
 ) -> None:
-    """Serve the scripted server until stopped; its address is printed as a line of JSON."""
-    from brownout.load.binary import find_loadgen
+    """Run the scripted server until stopped; prints its address as a line of JSON."""
+    from brownout.base.binary import find_loadgen
 
     binary = str(find_loadgen())
     kept = [] if truth is None else ["--truth", str(truth)]

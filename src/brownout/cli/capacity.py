@@ -18,12 +18,12 @@ __all__ = ["capacity"]
 
 Promises = Annotated[
     list[str] | None,
-    typer.Option("--sla", help="STREAM.read.p99.9=20ms: what has to hold, over the workload's."),
+    typer.Option("--sla", help="STREAM.read.p99.9=20ms: a promise to hold, over the workload's."),
 ]
 Fault = Annotated[
     str,
     typer.Option(
-        help="An experiment: also find what holds while it breaks and mends.",
+        help="An experiment: also find the rate that holds through its fault.",
         autocompletion=complete_experiment,
     ),
 ]
@@ -40,16 +40,16 @@ def capacity(
     sla: Promises = None,
     change: Changes = "",
     start: Annotated[
-        float, typer.Option(help="Operations a second to begin at; 0: the workload's own.")
+        float, typer.Option(help="First rate in operations per second; 0: the workload's.")
     ] = 0.0,
     most: Annotated[float, typer.Option("--max", help="Never offer more; 0: no ceiling.")] = 0.0,
     factor: Annotated[float, typer.Option(help="From one step up to the next.")] = 2.0,
-    precision: Annotated[float, typer.Option(help="How close the answer has to be.")] = 0.02,
+    precision: Annotated[float, typer.Option(help="Precision of the answer.")] = 0.02,
     step: Annotated[str, typer.Option(help="How long each step is judged.")] = "30s",
-    confirm: Annotated[str, typer.Option(help="How long the confirming run is.")] = "10m",
-    settle: Annotated[str, typer.Option(help="Before each, not judged.")] = "5s",
+    confirm: Annotated[str, typer.Option(help="Length of the confirming run.")] = "10m",
+    settle: Annotated[str, typer.Option(help="Beginning of each step, not judged.")] = "5s",
     again: Annotated[
-        int, typer.Option(min=0, max=9, help="Tries more before a step counts as a breach.")
+        int, typer.Option(min=0, max=9, help="Extra tries before a step counts as a breach.")
     ] = 1,
     with_fault: Fault = "",
     allowance: Annotated[
@@ -57,17 +57,17 @@ def capacity(
     ] = "10s",
     down: Annotated[str, typer.Option(help="With a fault: how long the node is down.")] = "15s",
     var: Variables = None,
-    seed: Annotated[int, typer.Option(min=1, help="Of keys, arrivals and faults.")] = 1,
-    resume: Annotated[Path | None, typer.Option(help="Go on with a search that was cut short.")] = (
-        None
-    ),
+    seed: Annotated[int, typer.Option(min=1, help="Seed of keys, arrivals and faults.")] = 1,
+    resume: Annotated[
+        Path | None, typer.Option(help="Continue the interrupted search in this directory.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find the highest rate at which WORKLOAD holds its SLA on a cluster.
 
-    Geometric up, bisection, then a long run to confirm. Every step is kept: a search that was cut
-    short goes on by --resume. Exit code 0 where it is found, 1 where no rate holds, 2 where it is
-    only known to be at least so much.
+    Raises the rate geometrically, bisects, then confirms by a long run. Every step is kept, so
+    --resume continues an interrupted search. Exit code 0 if the rate is found, 1 if no rate
+    holds, 2 if only a lower bound is known.
     """
     from brownout.cli.store import delivered
     from brownout.runs.capacity.session import Wanted, carry_out, read_wanted

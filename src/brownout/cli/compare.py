@@ -22,24 +22,26 @@ def compare(
         ),
     ],
     report: Annotated[
-        Path | None, typer.Option(help="Write one page that needs nothing else into this file.")
+        Path | None, typer.Option(help="Write one self-contained page into this file.")
     ] = None,
     mixed: Annotated[
         bool,
-        typer.Option("--mixed", help="Compare although stand-ins, loops or resolutions are mixed."),
+        typer.Option(
+            "--mixed", help="Compare although stand-ins, loops, resolutions or deadlines differ."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare runs of one scenario: summary, throughput, response time, cost.
 
-    Refuses (exit code 64) to mix stand-ins with real systems, other loops, resolutions or
-    deadlines; with --mixed it is said beneath the tables and at the top of the page.
+    Refuses (exit code 64) to mix stand-ins with real systems, or different loops, resolutions or
+    deadlines. With --mixed it compares them and says so.
     """
     from brownout.runs.compare import page, systems
-    from brownout.runs.several import read_several
+    from brownout.runs.finished import Runs
 
     pairs = [_pair(text) for text in runs]
-    found = read_several([run for _, run in pairs])
+    found = Runs.read([run for _, run in pairs])
     names = [name for name, _ in pairs]
     sorted_ = systems.sort(list(zip(names, found, strict=True)))
     warnings = systems.mixtures(sorted_)

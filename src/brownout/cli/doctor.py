@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from brownout.base.columns import aligned
 from brownout.cli.arguments import Json, complete_cluster
 
 if TYPE_CHECKING:
@@ -18,14 +19,14 @@ def doctor(
     cluster: Annotated[
         str,
         typer.Option(
-            help="A cluster: look at what runs on it need, too.", autocompletion=complete_cluster
+            help="Also check what runs on this cluster need.", autocompletion=complete_cluster
         ),
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Say what this machine can do, and how to mend what it cannot.
+    """Check what this machine supports, and say how to fix the rest.
 
-    Exit code 1 where something that every run needs is missing, or every run on `--cluster`.
+    Exit code 1 if something is missing that every run, or every run on `--cluster`, needs.
     """
     from brownout.cli.machine import examine, examine_for
 
@@ -40,13 +41,12 @@ def doctor(
 
 
 def _lines(findings: "list[Finding]") -> list[str]:
-    width = max(len(found.name) for found in findings)
-    lines = []
+    rows = []
     for found in findings:
-        sign = "ok " if found.ok else ("NO " if found.needed else "-  ")
-        lines.append(f"{sign} {found.name.ljust(width)}  {found.found}")
+        rows.append(("ok" if found.ok else "NO" if found.needed else "-", found.name, found.found))
         if not found.ok:
-            lines.append(f"    {' ' * width}  {found.purpose}: {found.mend}")
+            rows.append(("", "", f"{found.purpose}: {found.mend}"))
+    lines = aligned(rows)
     missing = [found.name for found in findings if found.needed and not found.ok]
     lines.append("")
     lines.append(

@@ -15,12 +15,12 @@ __all__ = ["bundle", "verify"]
 def bundle(
     run: Run = Path("latest"),
     to: Annotated[
-        Path | None, typer.Option(help="The file to write; RUN.tar.gz here unless told.")
+        Path | None, typer.Option(help="The file to write; default: RUN.tar.gz in this folder.")
     ] = None,
 ) -> None:
-    """Make one archive of RUN: raw files, logs, journal, report, versions, checksums.
+    """Pack RUN into one archive: raw files, logs, journal, report, versions, checksums.
 
-    Prints its path and its SHA-256; keep that elsewhere, and `verify` tells a forged bundle too.
+    Prints its path and its SHA-256. Keep the latter elsewhere: `verify` detects forgery by it.
     """
     from brownout.run.directory import RunDirectory
     from brownout.runs.evidence.bundling import bundle as make
@@ -37,12 +37,12 @@ def bundle(
 def verify(
     bundle: Annotated[Path, typer.Argument(help="An archive made by `brownout bundle`.")],
     sha256: Annotated[
-        str, typer.Option(help="What `brownout bundle` said; another one is a fail.")
+        str, typer.Option(help="The archive's SHA-256, as `brownout bundle` printed it.")
     ] = "",
 ) -> None:
-    """Check BUNDLE without unpacking it. Exit code 0 if all is as it was bundled, 1 if not.
+    """Check BUNDLE without unpacking it. Exit code 0 if it is intact, 1 if not.
 
-    Damaged, missing and added files are named; 64 where it is no bundle at all.
+    Names damaged, missing and added files. Exit code 64 if it is not a bundle.
     """
     from brownout.runs.evidence.verifying import verify as check
 

@@ -22,25 +22,25 @@ __all__ = ["fill"]
 def fill(
     workload: WorkloadName,
     cluster: Cluster = usual.CLUSTER,
-    records: Annotated[
-        int, typer.Option(min=0, help="How many records; 0: as many as the workload has.")
-    ] = 0,
-    size: Annotated[str, typer.Option(help="How much of values, as 10GB, in place of it.")] = "",
+    records: Annotated[int, typer.Option(min=0, help="Number of records; 0: the workload's.")] = 0,
+    size: Annotated[str, typer.Option(help="Size of the values instead, as 10GB.")] = "",
     condition: Annotated[
-        str, typer.Option(help="Then run the workload until it is steady, at most so long.")
+        str, typer.Option(help="Then run the workload until it is steady, at most this long.")
     ] = "",
-    window: Annotated[str, typer.Option(help="What steadiness is judged by.")] = "60s",
+    window: Annotated[
+        str, typer.Option(help="Steadiness is judged over the last eight of these.")
+    ] = "60s",
     tolerance: Annotated[
-        float, typer.Option(min=0.001, max=0.5, help="How much a steady level may drift.")
+        float, typer.Option(min=0.001, max=0.5, help="Permitted drift of a steady level.")
     ] = 0.05,
     change: Changes = "",
-    seed: Annotated[int, typer.Option(min=1, help="Of the values.")] = 1,
+    seed: Annotated[int, typer.Option(min=1, help="Seed of the values.")] = 1,
     confirm: Confirm = "",
 ) -> None:
-    """Fill a database with WORKLOAD's data set, and condition it. Nobody else has it meanwhile.
+    """Fill a database with WORKLOAD's data set, and condition it. Holds the cluster exclusively.
 
-    One that was killed goes on where it stopped; a complete one is only counted. Exit code 2
-    where it did not get steady in the time that --condition gives it.
+    A killed fill continues where it stopped; a complete one is only counted. Exit code 2 if the
+    workload was not steady within --condition.
     """
     from brownout.infra import lab
     from brownout.inventory import inventory

@@ -46,19 +46,18 @@ File = Annotated[
 def run(
     gameday: File,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with what its last day did not finish.")
+        bool, typer.Option("--resume", help="Continue what its last day did not finish.")
     ] = False,
     scheduled: Annotated[
-        bool, typer.Option("--scheduled", help="A schedule started it: tell people a refusal too.")
+        bool, typer.Option("--scheduled", help="For schedules: also notify people of a refusal.")
     ] = False,
 ) -> None:
-    """Run GAMEDAY: its experiments one after the other, each in a process of its own.
+    """Run GAMEDAY: its experiments one after the other, each in its own process.
 
-    Exit code 0 if every one passed, else that of the worst; 4 where something is still broken,
-    64 where it may not begin.
+    Exit code 0 if all passed, else that of the worst; 4 if something is still broken, 64 if it
+    may not begin.
     """
     from brownout.cli.store import delivered
-    from brownout.runs.gameday.record import EXIT
     from brownout.runs.gameday.running import run as run_day
     from brownout.runs.gameday.summary import table
 
@@ -71,14 +70,14 @@ def run(
         raise
     typer.echo(table(day.record))
     typer.echo(f"summary {day.summary}")
-    raise typer.Exit(delivered(EXIT[day.record.verdict], day.path))
+    raise typer.Exit(delivered(ExitCode.of(day.record.verdict), day.path))
 
 
 @app.command()
 def plan(gameday: File) -> None:
-    """Say what GAMEDAY would do and when, and what stands against it. Nothing is touched.
+    """Print what GAMEDAY would do and when, and what stands in its way. Touches nothing.
 
-    Exit code 64 where anything does.
+    Exit code 64 if anything does.
     """
     from brownout.runs.gameday.outlook import plan_words
 
@@ -89,19 +88,16 @@ def plan(gameday: File) -> None:
 
 @app.command()
 def status(as_json: Json = False) -> None:
-    """Show the game days that go on, and those that died and wait to be put back."""
+    """Show running game days, and dead ones that are not put back yet."""
     from dataclasses import asdict
 
     from brownout.runs.gameday.days import Day
-    from brownout.runs.gameday.locks import Locks
+    from brownout.runs.gameday.leases import Leases
     from brownout.runs.gameday.views import going_on
 
-    locks = Locks()
-    try:
-        now = locks.now()
-        rows = [(lease, lease.state(now)) for lease in locks.held()]
-    finally:
-        locks.close()
+    with Leases() as leases:
+        now = leases.now()
+        rows = [(lease, lease.state(now)) for lease in leases.held()]
     found = []
     for lease, state in rows:
         try:
@@ -126,24 +122,23 @@ def status(as_json: Json = False) -> None:
 @app.command()
 def stop(
     name: Annotated[
-        str, typer.Argument(help="A cluster, a game day or its directory; the only one if none.")
+        str, typer.Argument(help="A cluster, a game day or its directory; default: the only one.")
     ] = "",
     reason: Annotated[str, typer.Option(help="For the record.")] = "stopped by a person",
-    limit_s: Annotated[float, typer.Option(min=1, help="Wait so long until all is back.")] = 300,
+    limit_s: Annotated[
+        float, typer.Option(min=1, help="How long to wait until all is back, in seconds.")
+    ] = 300,
 ) -> None:
-    """Stop a game day from any shell: everything is put back within seconds, and that is proven.
+    """Stop a game day from any shell: everything is put back within seconds, with proof.
 
-    Exit code 4 where it cannot be.
+    Exit code 4 if something cannot be put back.
     """
     from brownout.runs.gameday import killing
-    from brownout.runs.gameday.locks import Locks
+    from brownout.runs.gameday.leases import Leases
 
-    locks = Locks()
-    try:
-        lease = killing.chosen(locks, name)
-        typer.echo(killing.stop(locks, lease, reason, limit_s, _say))
-    finally:
-        locks.close()
+    with Leases() as leases:
+        lease = killing.chosen(leases, name)
+        typer.echo(killing.stop(leases, lease, reason, limit_s, _say))
 
 
 @app.command()
@@ -155,9 +150,9 @@ def history(
     ] = "",
     as_json: Json = False,
 ) -> None:  # fmt: skip
-    """Show the game days there were; of GAMEDAY also when each experiment passed.
+    """Show past game days; with GAMEDAY also when each of its experiments last passed.
 
-    Exit code 1 where one of its passes is stale, or there is none.
+    Exit code 1 if one of its passes is stale or missing.
     """
     from brownout.runs.gameday import views
     from brownout.runs.gameday.days import all_days

@@ -12,7 +12,7 @@ from brownout.cli.arguments import Json, complete_run
 __all__ = ["app", "gate", "pin"]
 
 app = typer.Typer(
-    help="What a good version measured, kept for `brownout gate`.", no_args_is_help=True
+    help="Measures of a good version, kept for `brownout gate`.", no_args_is_help=True
 )
 
 Runs = Annotated[
@@ -27,7 +27,7 @@ Runs = Annotated[
 
 @app.callback()
 def _group() -> None:
-    """What a good version measured, kept for `brownout gate`."""
+    """Measures of a good version, kept for `brownout gate`."""
 
 
 def gate(
@@ -36,7 +36,7 @@ def gate(
         Path | None, typer.Option(help="A pinned baseline; without one only limits are judged.")
     ] = None,
     spare: Annotated[
-        int, typer.Option(min=0, help="So many runs may be inconclusive and are left out.")
+        int, typer.Option(min=0, help="How many inconclusive or aborted runs may be left out.")
     ] = 0,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML into this file.")] = None,
     markdown: Annotated[
@@ -47,30 +47,30 @@ def gate(
     """Decide by several runs of one experiment: pass, fail or inconclusive.
 
     Each run must keep its own limits, and the repeats may not be worse than the baseline's by
-    more than is allowed. Exit codes: 0 pass, 1 fail, 2 inconclusive, 64 runs that do not belong
+    more than allowed. Exit code 0 pass, 1 fail, 2 inconclusive, 64 if the runs do not belong
     together or had no limit.
     """
+    from brownout.runs import finished
     from brownout.runs.gate import baseline as baselines
-    from brownout.runs.gate import cases, fit, judging, words
-    from brownout.runs.several import read_several
+    from brownout.runs.gate import fit, judging, words
     from brownout.show.report.junit import document, write
 
     pinned = baselines.read(baseline) if baseline is not None else None
-    found = read_several(runs)
+    found = finished.Runs.read(runs)
     fit.check(found, pinned)
     decision = judging.decide(found, pinned, spare)
     remarks = fit.remarks(found, pinned)
     if junit is not None:
         name = f"brownout gate {words.title(decision, found).partition('gate of ')[2]}"
-        known = cases.properties(decision, found)
-        write(junit, document(name, cases.cases(decision, found), known))
+        known = words.properties(decision, found)
+        write(junit, document(name, words.cases(decision, found), known))
     if markdown is not None:
         write(markdown, words.summary(decision, found, remarks))
     if as_json:
         typer.echo(json.dumps(words.as_document(decision, found, remarks), indent=2))
     else:
         typer.echo(words.say(decision, found, remarks))
-    raise typer.Exit(_code(decision.word))
+    raise typer.Exit(ExitCode.of(decision.word))
 
 
 @app.command("pin")
@@ -79,29 +79,24 @@ def pin(
     to: Annotated[Path, typer.Option("--write", help="The file to write.")],
     measure: Annotated[
         list[str] | None,
-        typer.Option(help="What to compare, as tps_drop or write.blackout; may be given again."),
+        typer.Option(help="What to compare, as tps_drop or write.blackout; repeatable."),
     ] = None,
     allowed: Annotated[
-        float, typer.Option(min=0, help="So much worse the estimate may be, of the median.")
+        float,
+        typer.Option(min=0, help="How much worse the estimate may be, as a share of the median."),
     ] = 0.2,
     critical: Annotated[
-        float, typer.Option(min=0, help="So much worse must be ruled out, of the median.")
+        float,
+        typer.Option(min=0, help="How much worse must be ruled out, as a share of the median."),
     ] = 0.5,
-    force: Annotated[
-        bool, typer.Option("--force", help="Write over a file that is there.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Pin what RUNs of a good version measured; five or more that passed, all of one kind."""
+    """Pin the measures of five or more RUNs of a good version; all passed and of one kind."""
+    from brownout.runs import finished
     from brownout.runs.gate import baseline as baselines
-    from brownout.runs.several import read_several
 
-    found = read_several(runs)
+    found = finished.Runs.read(runs)
     chosen = list(dict.fromkeys(measure or baselines.default_measures(found)))
     pinned = baselines.pin(found, chosen, allowed, critical)
     baselines.write(pinned, to, force)
     typer.echo(f"{to}: {len(found)} runs pinned, compared by {', '.join(chosen)}")
-
-
-def _code(word: str) -> int:
-    codes = {"pass": ExitCode.PASS, "fail": ExitCode.FAIL}
-    return int(codes.get(word, ExitCode.INCONCLUSIVE))

@@ -10,11 +10,11 @@ from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Json, complete_run
 
 if TYPE_CHECKING:
-    from brownout.runs.history.place import Place
+    from brownout.runs.database import Place
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Every run that was made: what it measured, and how it was judged.")
+app = typer.Typer(help="Every recorded run: what it measured, and its verdict.")
 
 
 @app.callback(invoke_without_command=True)
@@ -22,10 +22,8 @@ def history(
     context: typer.Context,
     scenario: Annotated[str, typer.Option(help="Only runs of this scenario.")] = "",
     cluster: Annotated[str, typer.Option(help="Only runs on this cluster.")] = "",
-    last: Annotated[int, typer.Option(min=1, help="Only so many of the latest.")] = 200,
-    html: Annotated[
-        Path | None, typer.Option(help="Write it as one page that needs nothing else.")
-    ] = None,
+    last: Annotated[int, typer.Option(min=1, help="Only this many of the latest.")] = 200,
+    html: Annotated[Path | None, typer.Option(help="Write it as one self-contained page.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show the runs of the history, a table for each kind; or write them as a page."""
@@ -33,13 +31,12 @@ def history(
         return
     from brownout.runs.history import telling
     from brownout.runs.history.store import Store
-    from brownout.show.report.grid_text import plain
 
     place = _place()
     with Store(place) as store:
         kept = store.runs(scenario or None, cluster or None, last)
     if html is not None:
-        from brownout.runs.history.page import render
+        from brownout.runs.history.telling import render
         from brownout.show.report.html import save
 
         save(html, render(kept, place.words))
@@ -47,8 +44,8 @@ def history(
     elif as_json:
         typer.echo(json.dumps(telling.as_document(kept), indent=2))
     else:
-        for name, runs in telling.groups(kept).items():
-            typer.echo(plain(telling.grid(name, runs)) + "\n")
+        for kind, runs in kept.groups().items():
+            typer.echo(telling.grid(kind, runs).plain() + "\n")
         typer.echo(f"{len(kept)} runs in {place.words}", err=True)
 
 
@@ -60,17 +57,19 @@ def add(
             help="Runs: directories or names.", metavar="RUN…", autocompletion=complete_run
         ),
     ],
-    occasion: Annotated[str, typer.Option(help="What the runs were a part of.")] = "",
+    occasion: Annotated[str, typer.Option(help="What the runs were part of.")] = "",
 ) -> None:
-    """Put runs into the history that were made elsewhere, or before there was one."""
-    from brownout.run.directory import RunDirectory
-    from brownout.runs.history.recording import record
-    from brownout.runs.several import read_several
+    """Add runs to the history that were made elsewhere, or before there was one."""
+    from dataclasses import replace
 
-    place = _place()
-    for run in read_several(runs):
-        record(RunDirectory.open(run.path), place, occasion or None)
-        typer.echo(f"{run.run_id}  {run.verdict}")
+    from brownout.runs.finished import Runs
+    from brownout.runs.history.store import Store
+
+    found = Runs.read(runs)
+    with Store(_place()) as store:
+        for run in found:
+            store.put(replace(run, occasion=occasion or None))
+            typer.echo(f"{run.run_id}  {run.verdict}")
 
 
 def _place() -> "Place":

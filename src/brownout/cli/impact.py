@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from brownout.base.columns import aligned
 from brownout.cli.arguments import Json
 
 if TYPE_CHECKING:
-    from brownout.measure import Impact
+    from brownout.measure import Fault, Findings
 
 __all__ = ["impact"]
 
@@ -35,73 +36,72 @@ ROWS = (
 def impact(
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="A CSV file with a header.")],
     fault_at: Annotated[
-        str, typer.Option(help="When the fault took effect: as the time column says times.")
+        str, typer.Option(help="When the fault took effect, in the time column's own terms.")
     ],
     time: Annotated[str, typer.Option(help="The column with each row's time.")] = "t",
     ok: Annotated[str, typer.Option(help="The column with operations served per row.")] = "ok",
     offered: Annotated[
         str,
-        typer.Option(help="The column with operations wanted per row, by intended start; or none."),
+        typer.Option(help="The column with operations offered per row, by intended start."),
     ] = "",
-    unit: Annotated[
-        Literal["s", "ms"], typer.Option(help="Of a time column that holds numbers.")
-    ] = "s",
+    unit: Annotated[Literal["s", "ms"], typer.Option(help="Unit of a numeric time column.")] = "s",
     resolution: Annotated[
-        float | None, typer.Option(help="Also the drop that a graph of so many seconds shows.")
+        float | None,
+        typer.Option(help="Also report the drop in a graph with a point per this many seconds."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure the dip in anybody's series: a time and a count of served operations a row.
+    """Measure the dip in any time series: a time and a count of served operations per row.
 
-    The time is a number or an ISO 8601 time; rows are evenly spaced. What every figure means is
-    in docs/measures.md.
+    The time is a number or an ISO 8601 time; rows are evenly spaced. docs/measures.md defines
+    every figure.
     """
     from dataclasses import replace
 
     from brownout.cli.foreign import read
-    from brownout.measure import MeasureSettings, as_document, series_impact
+    from brownout.measure import MeasureSettings, series_impact
+    from brownout.measure.document import findings_document
+    from brownout.measure.ranges import rounded
 
     found = read(file, time, ok, offered, unit, fault_at)
     settings = replace(MeasureSettings.default(), resolution_s=resolution)
-    measured = series_impact(
-        found.t, found.ok, found.offered, fault_at=found.fault_at, settings=settings
+    measured = rounded(
+        series_impact(found.t, found.ok, found.offered, fault_at=found.fault_at, settings=settings)
     )
     if as_json:
-        document = {"schema_version": 1, "source": str(file), **as_document(measured)}
+        document = {"schema_version": 1, "source": str(file), **findings_document(measured)}
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         typer.echo("\n".join(_lines(measured)))
 
 
-def _lines(measured: "Impact") -> list[str]:
+def _lines(measured: "Findings") -> list[str]:
     """The baseline and the measures of the fault, aligned."""
-    from brownout.measure import as_document
     from brownout.measure.measures import label
     from brownout.show.report.noise import stable_words
     from brownout.show.report.words import number, quantity
 
-    document = as_document(measured)
-    base, fault = document["baseline"], document["faults"][0]
-    interval = "" if base["low"] is None else f" [{number(base['low'])}, {number(base['high'])}]"
-    lines = [f"baseline {number(base['tps'])}/s{interval}, {stable_words(base)}"]
-    lines += [f"  {test['detail']}" for test in base["tests"] if not test["ok"]]
+    base, fault = measured.baseline.figures(), measured.faults[0]
+    ends = base.interval
+    interval = f" [{number(ends[0])}, {number(ends[1])}]" if ends else ""
+    lines = [f"baseline {number(base.tps)}/s{interval}, {stable_words(base)}"]
+    lines += [f"  {test.detail}" for test in base.tests if not test.ok]
     rows = [
         (label(name), _worded(fault, name, quantity))
         for name in ROWS
-        if fault[name] is not None or name not in BY_START
+        if fault.number(name) is not None or name not in BY_START
     ]
-    if fault.get("tps_drop_at_resolution") is not None:
-        shown = quantity("tps_drop", fault["tps_drop_at_resolution"])
+    if (coarse := fault.number("tps_drop_at_resolution")) is not None:
+        shown = quantity("tps_drop", coarse)
         rows.insert(1, ("  as a coarser graph shows it", shown))
-    width = max(len(words) for words, _ in rows)
-    return [*lines, "", *(f"{words.ljust(width)}  {value}" for words, value in rows)]
+    return [*lines, "", *aligned(rows)]
 
 
-def _worded(fault: dict[str, Any], name: str, quantity: Any) -> str:
-    value = fault[name]
+def _worded(fault: "Fault", name: str, quantity: Any) -> str:
+    value, sham = fault.number(name), fault.number("tps_drop_sham")
     if name == "time_to_impact" and value is None:
         return "no impact"
     words: str = quantity(name, value)
-    if name == "tps_drop" and fault["tps_drop_sham"] is not None:
-        words += f"  (noise {quantity(name, fault['tps_drop_sham'])})"
+    if name == "tps_drop" and sham is not None:
+        words += f"  (noise {quantity(name, sham)})"
     return words

@@ -14,13 +14,13 @@ __all__ = ["app"]
 
 app = typer.Typer(help="Write an inventory from another tool's output.", no_args_is_help=True)
 
-_File = Annotated[Path, typer.Argument(help="The other tool's file; `-` reads the input.")]
+_File = Annotated[Path, typer.Argument(help="The other tool's file; `-` reads stdin.")]
 _To = Annotated[
-    Path | None, typer.Option(help="The file to write, which must not be there; else the output.")
+    Path | None, typer.Option(help="The file to write, which must not exist; default: stdout.")
 ]
-_Name = Annotated[str, typer.Option(help="What the cluster is called; as there if not given.")]
+_Name = Annotated[str, typer.Option(help="The cluster's name; default: the other tool's.")]
 _Port = Annotated[
-    int, typer.Option(min=0, max=65535, help="Where the database listens; 0 is its usual port.")
+    int, typer.Option(min=0, max=65535, help="The database's port; 0: its usual one.")
 ]
 
 
@@ -60,7 +60,7 @@ def from_aerolab(
     port: _Port = 0,
     to: _To = None,
 ) -> None:
-    """Make one of aerolab's JSON: `aerolab inventory list -o json` (version 7: `-j`)."""
+    """Write an inventory from `aerolab inventory list -o json` (version 7: `-j`)."""
     from brownout.inventory.importers import aerolab
 
     text, source = _read(file)
@@ -70,13 +70,15 @@ def from_aerolab(
 @app.command("from-ansible", cls=_OfDatabases)
 def from_ansible(
     file: _File,
-    group: Annotated[str, typer.Option(help="The group of the nodes; DATABASE if none.")] = "",
+    group: Annotated[
+        str, typer.Option(help="The group of the nodes; default: the database's name.")
+    ] = "",
     database: Annotated[str, typer.Option(help="What runs on them.")] = usual.DATABASE,
     name: _Name = "",
     port: _Port = 0,
     to: _To = None,
 ) -> None:
-    """Make one of an Ansible inventory in INI or YAML, or of `ansible-inventory --list`."""
+    """Write an inventory from an Ansible inventory, or from `ansible-inventory --list`."""
     from brownout.inventory.importers import ansible
 
     text, source = _read(file) if str(file) == "-" else (ansible.listing(file), file.name)
@@ -87,21 +89,22 @@ def from_ansible(
 def from_kubernetes(
     what: Annotated[
         str,
-        typer.Argument(help=f"{_KINDS}; none with --selector."),
+        typer.Argument(help=f"{_KINDS}; omit it with --selector."),
     ] = "",
-    selector: Annotated[
-        str, typer.Option(help="The pods' labels instead, as `app=db`; they give the name, too.")
-    ] = "",
-    namespace: Annotated[str, typer.Option(help="Where it is.")] = "default",
+    selector: Annotated[str, typer.Option(help="The pods' labels instead, as `app=db`.")] = "",
+    namespace: Annotated[str, typer.Option(help="Its namespace.")] = "default",
     kubeconfig: Annotated[
-        Path | None, typer.Option(help="By default the pod's own cluster, or kubectl's file.")
+        Path | None, typer.Option(help="Default: the pod's own cluster, or kubectl's file.")
     ] = None,
-    context: Annotated[str, typer.Option(help="Of the kubeconfig; by default its own.")] = "",
+    context: Annotated[
+        str, typer.Option(help="Context of the kubeconfig; default: its current one.")
+    ] = "",
     container: Annotated[
-        str, typer.Option(help="The database's container, where that cannot be told.")
+        str, typer.Option(help="The database's container, if it is not obvious.")
     ] = "",
     pod_addresses: Annotated[
-        bool, typer.Option("--pod-addresses", help="Addresses of the pods, and not their names.")
+        bool,
+        typer.Option("--pod-addresses", help="Use the pods' addresses instead of their names."),
     ] = False,
     domain: Annotated[
         str, typer.Option(help="What follows the namespace in a pod's name.")
@@ -110,7 +113,7 @@ def from_kubernetes(
     port: _Port = 0,
     to: _To = None,
 ) -> None:
-    """Make one of the pods of a StatefulSet, or of what the operator of a database owns."""
+    """Write an inventory from the pods of a StatefulSet or of a database's operator."""
     if bool(what) is bool(selector):
         raise ConfigurationError("wanted one of KIND/NAME, --selector LABELS")
     try:

@@ -23,13 +23,14 @@ Name = Annotated[
 def up(
     name: Name = usual.CLUSTER,
     members: Annotated[
-        int | None, typer.Option(min=1, max=7, help="How many members; 3 unless it says otherwise.")
+        int | None,
+        typer.Option(min=1, max=7, help="Number of members; default: the lab's own, else 3."),
     ] = None,
     election_timeout_ms: Annotated[
-        int | None, typer.Option(min=500, help="When members call a silent primary dead (2000).")
+        int | None, typer.Option(min=500, help="Time without heartbeats until an election (2000).")
     ] = None,
 ) -> None:
-    """Start the lab and wait until it is whole; does nothing where it is up."""
+    """Start the lab and wait until it is whole."""
     from brownout.infra import lab
     from brownout.inventory import inventory
 
@@ -46,7 +47,7 @@ def up(
 
 @app.command()
 def down(name: Name = usual.CLUSTER) -> None:
-    """Stop the lab and remove all it made; does nothing where it is down."""
+    """Stop the lab and remove everything it made."""
     from brownout.infra import lab
 
     lab.down(name, progress=_progress)
@@ -55,7 +56,7 @@ def down(name: Name = usual.CLUSTER) -> None:
 
 @app.command()
 def status(name: Name = usual.CLUSTER) -> None:
-    """Say whether the lab is up and what each of its nodes does. Exit code 1 where it is down."""
+    """Show whether the lab is up, and the state of each node. Exit code 1 if it is down."""
     from brownout.infra import lab
 
     found = lab.status(name)
@@ -72,7 +73,7 @@ def status(name: Name = usual.CLUSTER) -> None:
 def logs(
     name: Name = usual.CLUSTER,
     node: Annotated[str, typer.Option(help="One node only.")] = "",
-    lines: Annotated[int, typer.Option(min=1, help="The last so many lines of each.")] = 20,
+    lines: Annotated[int, typer.Option(min=1, help="Number of lines of each.")] = 20,
 ) -> None:
     """Print the end of each node's own log."""
     from brownout.infra import lab

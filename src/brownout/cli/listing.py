@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from brownout.base.columns import aligned
 from brownout.cli.arguments import Json
 
 __all__ = ["list_"]
@@ -34,9 +35,8 @@ def list_(
 
 
 def _block(title: str, rows: list[Row], titled: bool) -> str:
-    width = max((len(name) for name, _ in rows), default=0)
-    lines = [f"  {name.ljust(width)}  {about}".rstrip() for name, about in rows]
-    return "\n".join([title, *lines] if titled else [line[2:] for line in lines])
+    lines = aligned(rows)
+    return "\n".join([title, *(f"  {line}" for line in lines)] if titled else lines)
 
 
 def _rows(kind: str) -> Iterator[Row]:

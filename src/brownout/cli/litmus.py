@@ -21,7 +21,7 @@ CODES = {
     "Error": ExitCode.INCONCLUSIVE,
 }
 Kubeconfig = Annotated[
-    str, typer.Option(help="How the API server is reached; by default as a pod, or as kubectl.")
+    str, typer.Option(help="Access to the API server; default: that of the pod, or kubectl's.")
 ]
 
 
@@ -29,19 +29,18 @@ Kubeconfig = Annotated[
 def run(
     experiment: Experiment,
     patience: Annotated[
-        float, typer.Option(min=1, help="Seconds to wait for an API server that is away.")
+        float, typer.Option(min=1, help="Seconds to wait for an unreachable API server.")
     ] = 1800.0,
     by_verdict: Annotated[
         bool,
-        typer.Option("--by-verdict", help="Exit by the verdict, not by whether it was written."),
+        typer.Option("--by-verdict", help="Exit with the verdict's code."),
     ] = False,
     kubeconfig: Kubeconfig = "",
 ) -> None:
     """Run EXPERIMENT as the container of a ChaosExperiment does, and write the ChaosResult.
 
-    Litmus says by variables which engine it is (CHAOSENGINE, EXPERIMENT_NAME, CHAOS_NAMESPACE).
-    Exit code 0 once the ChaosResult has the verdict, whatever it is: Litmus's job would start
-    again what failed.
+    Litmus sets CHAOSENGINE, EXPERIMENT_NAME and CHAOS_NAMESPACE. Exit code 0 once the ChaosResult
+    has the verdict, whatever it is, because Litmus's job would restart a failed container.
     """
     import os
     from contextlib import closing
@@ -62,16 +61,16 @@ def run(
 @app.command()
 def probe(
     run: Run,
-    measure: Annotated[str, typer.Argument(help="As docs/measures.md calls it.")],
+    measure: Annotated[str, typer.Argument(help="A name from docs/measures.md.")],
     scope: Annotated[str, typer.Option(help="total, read, write or a stream.")] = "total",
     wait: Annotated[
-        float, typer.Option(min=0, help="Wait so many seconds for the run's verdict.")
+        float, typer.Option(min=0, help="Wait this many seconds for the run's verdict.")
     ] = 0.0,
 ) -> None:
-    """Print the figure of MEASURE in RUN as a bare number, for a cmdProbe to compare.
+    """Print the value of MEASURE in RUN as a bare number, for a cmdProbe to compare.
 
-    Of a run that goes on it is the figure so far, where that can only grow. Exit code 2, and no
-    number, where nothing is known.
+    For a run in progress prints the value so far, if it can only grow. Exit code 2, and no number,
+    if nothing is known.
     """
     from brownout.litmus.answering import figure
     from brownout.litmus.definitions import number
@@ -83,12 +82,13 @@ def probe(
 def probes(
     experiment: Experiment,
     kind: Annotated[
-        Literal["cmd", "prom"], typer.Option(help="Ask by a command, or ask Prometheus.")
+        Literal["cmd", "prom"],
+        typer.Option(help="Query by a command (cmd) or by Prometheus (prom)."),
     ] = "cmd",
     prometheus: Annotated[
-        str, typer.Option(help="The Prometheus that promProbes ask.")
+        str, typer.Option(help="The Prometheus that promProbes query.")
     ] = "http://prometheus:9090",
-    image: Annotated[str, typer.Option(help="Have cmdProbes run in a pod of this image.")] = "",
+    image: Annotated[str, typer.Option(help="Run cmdProbes in a pod of this image.")] = "",
     claim: Annotated[
         str, typer.Option(help="The volume claim with the runs that such a pod reads.")
     ] = "",
@@ -110,7 +110,7 @@ def probes(
 
 @app.command()
 def chart(
-    directory: Annotated[Path, typer.Argument(help="Where to; made if it is missing.")],
+    directory: Annotated[Path, typer.Argument(help="The folder to write; created if missing.")],
     image: Annotated[str, typer.Option(help="The image that its faults run in.")] = "",
 ) -> None:
     """Write the chart of brownout's faults into DIRECTORY: the root of a ChaosHub."""

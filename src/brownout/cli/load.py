@@ -36,7 +36,7 @@ WorkloadName = Annotated[
 ]
 Confirm = Annotated[
     str,
-    typer.Option(envvar="BROWNOUT_CONFIRM", help="A production cluster's name, if you mean it."),
+    typer.Option(envvar="BROWNOUT_CONFIRM", help="A production cluster's name, to confirm."),
 ]
 Changes = Annotated[str, typer.Option("--set", help="Change settings: streams.0.rate=400,…")]
 
@@ -46,15 +46,16 @@ def load(
     cluster: Cluster = usual.CLUSTER,
     duration: Annotated[str, typer.Option("--for", help="How long: 30s, 5m, 1h.")] = "30s",
     change: Changes = "",
-    seed: Annotated[int, typer.Option(min=1, help="Of keys and arrivals.")] = 1,
+    seed: Annotated[int, typer.Option(min=1, help="Seed of keys and arrivals.")] = 1,
     clean: Annotated[
         bool, typer.Option("--clean", help="Remove the data set from the database afterwards.")
     ] = False,
     confirm: Confirm = "",
 ) -> None:
-    """Put WORKLOAD on a cluster for a time and say what came of it; the raw files are kept.
+    """Apply WORKLOAD to a cluster for a while and report how its operations ended.
 
-    A lab that is down is brought up, and taken down again. Nobody else has the cluster meanwhile.
+    Keeps the raw files. Brings up a lab that is down, and takes it down again. Holds the cluster
+    exclusively.
     """
     from brownout.cli.store import delivered
     from brownout.infra import lab
@@ -111,7 +112,7 @@ def clean(
     workload: Annotated[
         str,
         typer.Option(
-            help="Whose namespace: a workload's file or name; `brownout` unless it says otherwise.",
+            help="The workload whose namespace to clean; default: `brownout`.",
             autocompletion=complete_workload,
         ),
     ] = "key-value",
@@ -119,7 +120,7 @@ def clean(
 ) -> None:
     """Remove what the load has written to a cluster, and nothing else.
 
-    Only what carries our mark goes; a database that brownout did not make is refused.
+    Removes only what carries brownout's mark; refuses a database that brownout did not make.
     """
     from brownout.faults.heal import make_free
     from brownout.inventory import inventory
@@ -221,7 +222,6 @@ def _progress(words: str) -> None:
 def words_of(result: "LoadResult", path: Path) -> str:
     """Return what a load came to, in a few lines; its raw files are in `path`."""
     from brownout.run.parts.apart import apart_of
-    from brownout.run.parts.merge import facts_of
 
     told = result.stopped
     ends = ("ok", "late", "failed", "in_doubt", "shed", "missed")
@@ -235,7 +235,7 @@ def words_of(result: "LoadResult", path: Path) -> str:
             f"only {told['ok'] / told['offered']:.1%} were ok: this is more than the cluster or "
             "this machine carries; a test near the limit measures the limit, so lower the rate"
         )
-    if apart := apart_of(facts_of(path)):
+    if apart := apart_of(told):
         lines.append(apart.words() + ("" if apart.together else ": their buckets do not match"))
     if result.verified is not None:
         verified = result.verified

@@ -65,7 +65,7 @@ def chaos_toolkit() -> Finding:
 
 def load_generator() -> Finding:
     """The binary, and that it is of this version; one that a developer has built says `dev`."""
-    from brownout.load.binary import find_loadgen, loadgen_version
+    from brownout.base.binary import find_loadgen, loadgen_version
 
     mend = "build it by `make setup`, or install a wheel of brownout for this platform"
     try:

@@ -17,26 +17,26 @@ def new(
         str,
         typer.Argument(help="The experiment to start from.", autocompletion=complete_experiment),
     ],
-    to: Annotated[Path | None, typer.Option(help="The folder to make; SCENARIO if none.")] = None,
-    name: Annotated[str, typer.Option(help="What the copy is called; SCENARIO if none.")] = "",
+    to: Annotated[Path | None, typer.Option(help="The folder to make; default: the name.")] = None,
+    name: Annotated[str, typer.Option(help="Name of the copy; default: SCENARIO.")] = "",
     workload: Annotated[
         str,
         typer.Option(
-            help="The workload to copy; the one that the cluster would get if none.",
+            help="The workload to copy; default: the one that the cluster would get.",
             autocompletion=complete_workload,
         ),
     ] = "",
     cluster: Annotated[
         str,
         typer.Option(
-            help="The inventory to copy; the experiment's own default if none.",
+            help="The inventory to copy; default: the experiment's.",
             autocompletion=complete_cluster,
         ),
     ] = "",
 ) -> None:
-    """Copy an experiment out, with its workload, limits and inventory, and say what is what.
+    """Copy an experiment with its workload, limits and inventory, and a README.
 
-    Whatever is there already is never written over.
+    Never overwrites a file.
     """
     from brownout.cli.scaffold import make
 
@@ -55,9 +55,9 @@ def check(
         ),
     ],
 ) -> None:
-    """Check files of any kind and name all that is wrong in all of them at once.
+    """Check files of any kind and report all mistakes of all of them at once.
 
-    Nothing is touched. Exit code 64 where anything is wrong.
+    Touches nothing. Exit code 64 if anything is wrong.
     """
     from brownout.cli.checking import check_file
 
@@ -79,7 +79,7 @@ def schema(
 ) -> None:
     """Print the JSON schema of a kind of YAML file, for editors.
 
-    Put `# yaml-language-server: $schema=FILE` on the first line of a file that it is for.
+    Put `# yaml-language-server: $schema=FILE` on the first line of your YAML file.
     """
     from brownout.cli.schemas import schema as make
 

@@ -16,14 +16,14 @@ def up(
     cluster: Annotated[
         list[str] | None,
         typer.Option(
-            help="Scrape the exporters of this inventory too; may be given again.",
+            help="Also scrape the exporters of this inventory; repeatable.",
             autocompletion=complete_cluster,
         ),
     ] = None,
-    listen: Annotated[str, typer.Option(help="Where it answers.")] = "127.0.0.1:9090",
-    keep: Annotated[str, typer.Option(help="How long it keeps what it has stored.")] = "30d",
+    listen: Annotated[str, typer.Option(help="Its address.")] = "127.0.0.1:9090",
+    keep: Annotated[str, typer.Option(help="How long it keeps data.")] = "30d",
 ) -> None:
-    """Start it; where it runs, have it read exporters and rules anew."""
+    """Start it; if it runs, make it reload exporters and rules."""
     from brownout.inventory import inventory
     from brownout.observe import prometheus
 
@@ -37,11 +37,9 @@ def up(
 
 @app.command()
 def down(
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Remove what it has stored as well.")
-    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Also remove its data.")] = False,
 ) -> None:
-    """Stop it; what it has stored stays. Does nothing where it is down."""
+    """Stop it and keep its data."""
     from brownout.observe import prometheus
 
     was_up = prometheus.down()
@@ -52,7 +50,7 @@ def down(
 
 @app.command()
 def status() -> None:
-    """Say where it answers, what it scrapes, and which runs show metrics. Exit code 1 if down."""
+    """Show its address, what it scrapes, and which runs expose metrics. Exit code 1 if down."""
     from brownout.observe import prometheus, targets
 
     found = prometheus.running()
@@ -66,9 +64,9 @@ def status() -> None:
 
 @app.command()
 def dashboards(
-    directory: Annotated[str, typer.Argument(help="Where to; made if it is missing.")],
+    directory: Annotated[str, typer.Argument(help="The folder to write; created if missing.")],
 ) -> None:
-    """Copy dashboards, rules and provisioning files out, for a Grafana and Prometheus of yours."""
+    """Copy dashboards, rules and provisioning files for your own Grafana and Prometheus."""
     import shutil
     from importlib.resources import as_file, files
     from pathlib import Path

@@ -4,41 +4,38 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from brownout.base.errors import ConfigurationError, ExitCode, Unsupported
 from brownout.cli.arguments import Json, Run
 
+if TYPE_CHECKING:
+    from brownout.measure.impact import Impact
+
 __all__ = ["analyze", "app", "report", "show", "show_impact"]
 
-EXIT = {
-    "pass": ExitCode.PASS,
-    "fail": ExitCode.FAIL,
-    "inconclusive": ExitCode.INCONCLUSIVE,
-    "aborted": ExitCode.ABORTED,
-}
-
-app = typer.Typer(help="The runs that are kept: list them, let old ones go.", no_args_is_help=True)
+app = typer.Typer(help="Kept runs: list them, remove old ones.", no_args_is_help=True)
 
 
 def show(run: Run = Path("latest"), as_json: Json = False) -> None:
-    """Show what a run found: the table, or impact.json. The exit code is its verdict's.
+    """Show a run's table, or its impact.json. The exit code is its verdict's.
 
-    0 pass, 1 fail, 2 inconclusive, or that it goes on or died, 3 aborted.
+    0 pass, 1 fail, 2 inconclusive (also for a run in progress or a dead one), 3 aborted.
     """
+    from brownout.measure.document import read_impact
     from brownout.run.directory import RunDirectory
 
     directory = RunDirectory.find(run)
     if (without := _without_result(directory.path)) is not None:
         typer.echo(json.dumps(without, indent=2) if as_json else _told(without))
         raise typer.Exit(ExitCode.INCONCLUSIVE)
-    show_impact(directory.read_impact(), str(directory.path), as_json)
+    show_impact(read_impact(directory), str(directory.path), as_json)
 
 
 def analyze(run: Run = Path("latest"), as_json: Json = False) -> None:
-    """Make ledger.json and impact.json again from a run's raw files; exit code as `show`."""
+    """Make ledger.json and impact.json again from a run's raw files; exits like `show`."""
     from brownout.judge.analysis import analyze as made
     from brownout.run.directory import RunDirectory
 
@@ -55,9 +52,9 @@ def report(
         bool, typer.Option("--markdown", help="Print it as Markdown, for a pull request.")
     ] = False,
 ) -> None:
-    """Make a run's report.html, one file that needs nothing else, and print its path.
+    """Write a run's report.html, one self-contained file, and print its path.
 
-    With --png or --markdown, that instead.
+    With --png or --markdown, writes that instead.
     """
     from brownout.run.directory import RunDirectory
 
@@ -76,7 +73,8 @@ def report(
 @app.command("list")
 def list_(as_json: Json = False) -> None:
     """List the runs, the latest last: name, verdict, size."""
-    from brownout.run.kept import list_runs, verdict_of
+    from brownout.run.kept import list_runs
+    from brownout.runs.finished import verdict_of
 
     rows = [(run.name, verdict_of(run.path), run.bytes()) for run in list_runs()]
     if as_json:
@@ -90,13 +88,13 @@ def list_(as_json: Json = False) -> None:
 
 @app.command()
 def prune(
-    keep: Annotated[int | None, typer.Option(min=0, help="Keep so many of the latest.")] = None,
+    keep: Annotated[int | None, typer.Option(min=0, help="Keep this many of the latest.")] = None,
     older_than: Annotated[str, typer.Option(help="Only those older than 12h, 30d, 8w.")] = "",
     yes: Annotated[
-        bool, typer.Option("--yes", help="Do it; without this it is only said.")
+        bool, typer.Option("--yes", help="Remove them instead of only listing them.")
     ] = False,
 ) -> None:
-    """Say which old runs would go, and remove them with --yes. A run that goes on always stays."""
+    """List old runs, and remove them with --yes. Runs in progress always stay."""
     import shutil
 
     from brownout.faults import open_runs
@@ -162,9 +160,11 @@ def _drawn(path: Path, png: Path | None, markdown: bool) -> str:
     return str(write(path))
 
 
-def show_impact(impact: Mapping[str, Any], where: str, as_json: bool = False) -> None:
+def show_impact(impact: "Impact", where: str, as_json: bool = False) -> None:
     """Print a result and end with its verdict's exit code."""
+    from brownout.measure.document import document_of
     from brownout.show.report.table import render
 
-    typer.echo(json.dumps(impact, indent=2) if as_json else render(impact, where))
-    raise typer.Exit(EXIT[impact["verdict"]])
+    told = json.dumps(document_of(impact), indent=2) if as_json else render(impact, where)
+    typer.echo(told)
+    raise typer.Exit(ExitCode.of(impact.verdict))

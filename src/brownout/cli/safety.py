@@ -20,9 +20,9 @@ def plan(
     experiment: Experiment,
     var: Variables = None,
 ) -> None:
-    """Say what EXPERIMENT would do, command by command, and what stands against it.
+    """Print what EXPERIMENT would do, command by command, and what stands in its way.
 
-    Nothing is touched. Exit code 64 where a guard says no.
+    Touches nothing. Exit code 64 if a guard refuses.
     """
     from brownout.session.planning import plan_of
     from brownout.session.preview import preview
@@ -36,23 +36,28 @@ def abort(
     run: Annotated[
         str,
         typer.Argument(
-            help="A run directory or cluster; the only one if none.", autocompletion=complete_run
+            help="A run directory or cluster; default: the only run in progress.",
+            autocompletion=complete_run,
         ),
     ] = "",
-    reason: Annotated[str, typer.Option(help="For the run's record.")] = "asked for by a person",
+    reason: Annotated[
+        str, typer.Option(help="Reason, for the run's record.")
+    ] = "asked for by a person",
 ) -> None:
-    """Stop a run that goes on: its load ends and everything is put back within seconds.
+    """Stop a running run: its load ends and everything is put back within seconds.
 
-    A load by itself (`brownout load`, `fill`, `capacity`) is ended too.
+    Also ends a `brownout load`, `fill` or `capacity`.
     """
     from brownout.faults import open_runs
     from brownout.session.stopping import ask_to_stop
 
     held = [claim for claim in open_runs.claims() if claim.is_alive() and _names(claim, run)]
     if len(held) != 1:
-        found = ", ".join(claim.run for claim in held) or "none"
-        raise Refused(f"runs that go on and that {run or 'this'!r} may mean: {found}",
-                      "name exactly one")  # fmt: skip
+        if not held:
+            named = f" that is named {run!r}" if run else ""
+            raise Refused(f"no run is in progress{named}", "see `brownout runs list`")
+        found = ", ".join(claim.run for claim in held)
+        raise Refused(f"several runs are in progress: {found}", "name one of them")
     ask_to_stop(held[0], reason)
     after = f"; `brownout show {held[0].run}` when it has" if held[0].kind == "run" else ""
     typer.echo(f"told {held[0].run} to stop{after}")
@@ -61,13 +66,13 @@ def abort(
 def heal(
     cluster: Annotated[
         str,
-        typer.Argument(
-            help="One cluster only; all where none is named.", autocompletion=complete_cluster
-        ),
+        typer.Argument(help="Only this cluster; default: all.", autocompletion=complete_cluster),
     ] = "",
-    limit_s: Annotated[float, typer.Option(min=1, help="Wait so long until it is whole.")] = 300,
+    limit_s: Annotated[
+        float, typer.Option(min=1, help="How long to wait until it is whole, in seconds.")
+    ] = 300,
 ) -> None:
-    """Put back what runs that died had broken. Safe to repeat; does nothing where nothing is."""
+    """Put back what dead runs had broken. Safe to repeat."""
     from brownout.cli.store import complain
     from brownout.faults import open_runs
     from brownout.runs.store.delivery import deliver_left

@@ -12,7 +12,7 @@ from brownout.cli.arguments import Json, complete_run
 __all__ = ["app", "complain", "delivered"]
 
 app = typer.Typer(
-    help="Runs in an object store (BROWNOUT_STORE): copied there, listed, fetched back.",
+    help="Runs in an object store (BROWNOUT_STORE): copy, list, fetch.",
     no_args_is_help=True,
 )
 Store = Annotated[
@@ -42,14 +42,14 @@ def push(
     runs: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Runs by directory or name; without one all that are not there yet.",
+            help="Directories or names; default: all that are not in the store yet.",
             metavar="[RUN]...",
             autocompletion=complete_run,
         ),
     ] = None,
     store: Store = "",
 ) -> None:
-    """Copy runs to the store, each file checked there. Exit code 2 where one could not be."""
+    """Copy runs to the store and verify each file. Exit code 2 if one could not be copied."""
     from brownout.runs.store.delivery import left
     from brownout.runs.store.objects import Objects
     from brownout.runs.store.place import wanted
@@ -84,10 +84,10 @@ def _over(run: Path) -> Path:
 @app.command("list")
 def list_(
     store: Store = "",
-    last: Annotated[int, typer.Option(min=1, help="Only so many of the latest.")] = 200,
+    last: Annotated[int, typer.Option(min=1, help="Only this many of the latest.")] = 200,
     as_json: Json = False,
 ) -> None:
-    """List what the store has, the latest last: name, verdict, size."""
+    """List the store's runs, the latest last: name, verdict, size."""
     from brownout.runs.store.objects import Objects
     from brownout.runs.store.place import wanted
     from brownout.runs.store.pulling import list_stored
@@ -106,14 +106,14 @@ def list_(
 def pull(
     runs: Annotated[
         list[str],
-        typer.Argument(help="Names of runs, as `store list` says them.", metavar="RUN..."),
+        typer.Argument(help="Names of runs, as `store list` prints them.", metavar="RUN..."),
     ],
     to: Annotated[
-        Path | None, typer.Option(help="The folder to put them in; that of the runs unless told.")
+        Path | None, typer.Option(help="The folder to put them in; default: the runs' folder.")
     ] = None,
     store: Store = "",
 ) -> None:
-    """Fetch runs, each file against its checksum, and print where they are."""
+    """Fetch runs, verify each file's checksum, and print where they are."""
     from brownout.run.directory import runs_root
     from brownout.runs.evidence.manifest import unsafe
     from brownout.runs.store.objects import Objects

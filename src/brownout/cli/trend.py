@@ -15,14 +15,14 @@ __all__ = ["trend"]
 
 def trend(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A run, or what `brownout load` kept.")
+        Path, typer.Argument(metavar="DIR", help="Directory of a run or of a `brownout load`.")
     ],
     every: Annotated[str, typer.Option(help="The length of an interval.")] = "60s",
-    skip: Annotated[str, typer.Option(help="Leave so much of the beginning out.")] = "",
-    svg: Annotated[Path | None, typer.Option(help="Draw it into this file too.")] = None,
+    skip: Annotated[str, typer.Option(help="Leave out this much of the beginning.")] = "",
+    svg: Annotated[Path | None, typer.Option(help="Also draw it into this file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a long load over time: throughput, percentiles, size of the data, and their slopes."""
+    """Show a long load over time: throughput, percentiles, size of the data, and their trends."""
     from brownout.run.longrun import intervals
     from brownout.show.report import trend as words
 

@@ -26,10 +26,10 @@ Watched = Annotated[
 
 
 def watch(run: Watched = "latest") -> None:
-    """Watch RUN while it goes on, as the shell that started it shows it; Ctrl-C only ends this.
+    """Watch RUN live, with the panel of the shell that started it; Ctrl-C ends only the watching.
 
-    When the run is over, its result is shown, with its exit code. A `brownout load` can be
-    watched as well, and by its address a run on another host.
+    When the run is over, shows its result and exits with its code. Also watches a `brownout load`
+    and, by its address, a run on another host.
     """
     if run.startswith(("http://", "https://")):
         _watch_address(run)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from brownout.base.errors import ConfigurationError, Inconclusive, RunDirectoryError
 from brownout.base.waiting import wait_until
+from brownout.measure.document import read_impact
 from brownout.measure.measures import find, known
-from brownout.measure.reading import value_of
 from brownout.run.directory import RunDirectory
 from brownout.show.live.files import RunFiles
 from brownout.show.live.outlook import CLOCKS, limits_of
@@ -43,11 +43,11 @@ def figure(
 
 def _judged(directory: RunDirectory, measure: str, scope: str) -> float | None:
     """Of a run that cannot be judged no figure counts."""
-    impact = directory.read_impact()
-    if impact["verdict"] not in ("pass", "fail"):
-        reason = "; ".join(impact["reasons"])
-        raise Inconclusive(f"{directory.run_id}: the run is {impact['verdict']}: {reason}")
-    return value_of(impact, measure, scope)
+    impact = read_impact(directory)
+    if impact.verdict not in ("pass", "fail"):
+        reason = "; ".join(impact.reasons)
+        raise Inconclusive(f"{directory.run_id}: the run is {impact.verdict}: {reason}")
+    return impact.value(measure, scope)
 
 
 def _growing(directory: RunDirectory, measure: str, scope: str) -> float | None:

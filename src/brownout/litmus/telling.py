@@ -13,9 +13,11 @@ A limit that could not be judged is not met, and a run without limits has shown 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from brownout.litmus.naming import probe_name
+from brownout.measure.impact import Impact, Judged
 from brownout.show.report.words import between, quantity
 
 __all__ = ["DIED", "NOT_RUN", "Target", "Told", "broken_off", "started", "tell", "with_history"]
@@ -70,7 +72,7 @@ def broken_off(code: str, reason: str) -> Told:
     return Told("Error", "Error", 0, error=(code, reason))
 
 
-def tell(impact: Document | None, unmended: str | None, stopped: bool = False) -> Told:
+def tell(impact: Impact | None, unmended: str | None, stopped: bool = False) -> Told:
     """Return what is said of a run that is over; `impact` is None where none was opened.
 
     `unmended` says what is still broken, `stopped` that the engine was stopped meanwhile.
@@ -96,15 +98,15 @@ def with_history(told: Told, before: Document | None) -> dict[str, Any]:
     return {**told.status(), "history": {**counts, "targets": targets}}
 
 
-def _verdict(impact: Document) -> Told:
-    word, slos = impact["verdict"], impact["slos"]
-    reason = "; ".join(impact["reasons"]) or "no reason is recorded"
+def _verdict(impact: Impact) -> Told:
+    word, slos = impact.verdict, impact.slos
+    reason = "; ".join(impact.reasons) or "no reason is recorded"
     if word == "aborted":
         return Told("Stopped", "Stopped", 0, _unshown(slos), error=(ABORTED, reason))
     if word not in ("pass", "fail"):
         return Told("Error", "Error", 0, _unshown(slos), error=(INCONCLUSIVE, reason))
     probes = [_judged(slo) for slo in slos]
-    if word == "fail" and all(slo["met"] for slo in slos):
+    if word == "fail" and all(slo.met for slo in slos):
         probes.append(_probe("promises", "Failed", reason))  # lost writes, a milestone: no limit
     share = _share(probes)
     if word == "pass":
@@ -118,25 +120,22 @@ def _share(probes: Sequence[Document]) -> int:
     return 100 * passed // len(probes) if probes else 0
 
 
-def _judged(slo: Document) -> dict[str, Any]:
-    word = {True: "Passed", False: "Failed", None: "N/A"}[slo["met"]]
-    return _probe(probe_name(slo["name"], slo["scope"]), word, _figure(slo))
+def _judged(slo: Judged) -> dict[str, Any]:
+    word = {True: "Passed", False: "Failed", None: "N/A"}[slo.met]
+    return _probe(probe_name(slo.name, slo.scope), word, _figure(slo))
 
 
-def _unshown(slos: Sequence[Document]) -> tuple[dict[str, Any], ...]:
+def _unshown(slos: Sequence[Judged]) -> tuple[dict[str, Any], ...]:
     """What was measured in a run that shows nothing stands there, and counts for nothing."""
-    return tuple(_probe(probe_name(s["name"], s["scope"]), "N/A", _figure(s)) for s in slos)
+    return tuple(_probe(probe_name(s.name, s.scope), "N/A", _figure(s)) for s in slos)
 
 
-def _figure(slo: Document) -> str:
+def _figure(slo: Judged) -> str:
     """Return `3.1 s measured, at most 10 s wanted (steady-state/slo/…)`."""
-    bound = "at least" if slo["direction"] == "at_least" else "at most"
-    measured = slo["value"] is not None
-    ends = (slo.get("best"), slo.get("worst"))
-    value = between(ends, lambda end: quantity(slo["name"], end), slo["value"])
-    found = f"{value} measured" if measured else slo["detail"]
-    limit = quantity(slo["name"], slo["limit"])
-    return f"{found}, {bound} {limit} wanted ({slo['limit_from']})"
+    bound = "at least" if slo.direction == "at_least" else "at most"
+    value = between(slo.ends, partial(quantity, slo.name), slo.value)
+    found = f"{value} measured" if slo.value is not None else slo.detail
+    return f"{found}, {bound} {quantity(slo.name, slo.limit)} wanted ({slo.limit_from})"
 
 
 def _probe(name: str, verdict: str, description: str) -> dict[str, Any]:
@@ -145,17 +144,16 @@ def _probe(name: str, verdict: str, description: str) -> dict[str, Any]:
     return {"name": name, "type": "cmdProbe", "mode": "EOT", "status": status}
 
 
-def _targets(impact: Document | None, unmended: str | None) -> tuple[Target, ...]:
+def _targets(impact: Impact | None, unmended: str | None) -> tuple[Target, ...]:
     """Return every node that was broken, once; of a whole cluster that is asked, its name."""
     if impact is None:
         return ()
-    cluster = impact["cluster"]
     found: dict[str, str] = {}
-    for fault in impact["faults"]:
-        for event in fault["events"]:
-            if event["type"] == "break":
+    for fault in impact.faults:
+        for event in fault.events:
+            if event.type == "break":
                 status = "injected" if unmended else "reverted"
-                name = str(event["node"] or cluster.get("name"))
-                found[name] = "targeted" if event["effective"] is None else status
-    kind = str(cluster.get("database") or "database")
+                name = event.node or str(impact.cluster_name)
+                found[name] = "targeted" if event.effective is None else status
+    kind = impact.database or "database"
     return tuple(Target(name, kind, status) for name, status in found.items())
