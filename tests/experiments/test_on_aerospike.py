@@ -16,7 +16,7 @@ from brownout.machine.host import host_for
 from brownout.show.report import picture
 from brownout.show.report.reading import read
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 ON = ("--var", "cluster=lab-aerospike")
 EXPERIMENTS = (
@@ -64,7 +64,10 @@ def check_landed(ran: chaos.Ran) -> None:
 def test_a_wiped_node_comes_back_empty_and_no_acknowledged_write_is_lost(
     lab_aerospike: Cluster, tmp_path: Path
 ) -> None:
-    ran = quick("node-wipe", tmp_path, downtime_s=0.5, canary="rate=20")
+    experiment = chaos.quick(chaos.load("node-wipe"))
+    experiment["method"] += [asks(name) for name in ASKED]
+    told = ("--var", "target=n2", "--var", "downtime_s=0.5", "--var", "canary=rate=20")
+    ran = chaos.run(experiment, tmp_path, *ON, *chaos.GENTLY, *told)
     names = ["kill_node", "wipe_node", "start_node"]
     assert ran.deeds == [(name, "n2") for name in names], ran.output
     check_landed(ran)
@@ -72,6 +75,7 @@ def test_a_wiped_node_comes_back_empty_and_no_acknowledged_write_is_lost(
     assert (emptied["files_removed"], emptied["entries_left"]) == (1, 0)
     assert emptied["directory"].endswith("lab-aerospike/n2/data")
     assert ran.impact["ledger"]["state"] == "clean"
+    check_answered(ran)
     check_named_as_stand_in(ran)
     check_seen_by_an_application(ran)
 
@@ -107,6 +111,7 @@ def test_a_node_that_hangs_is_given_up_and_comes_back(
     check_landed(ran)
 
 
+@pytest.mark.matrix  # in CI a node is quiesced, stopped and healed without a run (tests/faults)
 def test_a_quiesced_node_is_stopped_when_it_serves_nobody_and_nothing_fails(
     lab_aerospike: Cluster, tmp_path: Path
 ) -> None:
@@ -123,19 +128,34 @@ def test_a_quiesced_node_is_stopped_when_it_serves_nobody_and_nothing_fails(
     assert evidence(ran, "reboot_node")["skipped"]
     assert errors(ran) == 0, ran.impact["faults"][0]["errors"]
     assert ran.impact["ledger"]["state"] == "clean"
-    said = {done["activity"]["name"]: done["output"] for done in ran.journal["run"]}
+    said = answers(ran)
     idle = said["wait-until-the-node-serves-nobody"]
     assert idle["value"] == 0
     assert idle["operations"], "it says so of histograms that were used"
     assert said["node_is_quiesced"] is True
     assert said["cluster_key"]["value"] == evidence(ran, "recluster")["cluster_key"]
-    assert said["records"]["value"] > 20_000
+    assert said["records"]["value"] >= 1000
     assert said["migrations_remaining"]["status"] == "measured"
     assert said["node_tps"]["node"] == "n2"
 
 
-#: What is asked of the cluster between the recluster and the stop.
+#: What is asked of the cluster: once redundancy is back, or between the recluster and the stop.
 ASKED = ("node_is_quiesced", "cluster_key", "records", "migrations_remaining", "node_tps")
+
+
+def answers(ran: chaos.Ran) -> dict[str, Any]:
+    """What each activity of the method answered."""
+    return {done["activity"]["name"]: done["output"] for done in ran.journal["run"]}
+
+
+def check_answered(ran: chaos.Ran) -> None:
+    """Each probe was asked of a cluster that is whole again."""
+    said = answers(ran)
+    assert said["node_is_quiesced"] is False
+    assert said["cluster_key"]["status"] == "measured"
+    assert said["records"]["value"] >= 1000
+    assert said["migrations_remaining"]["value"] == 0
+    assert said["node_tps"]["node"] == "n2"
 
 
 def asks(name: str) -> dict[str, Any]:
@@ -169,6 +189,7 @@ streams:
 """
 
 
+@pytest.mark.matrix  # in CI lost copies are counted (tests/load), and a run with lost writes fails
 def test_losing_both_copies_is_seen_by_the_ledger_though_every_health_check_is_green(
     lab_aerospike: Cluster, tmp_path: Path
 ) -> None:

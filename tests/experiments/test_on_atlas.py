@@ -10,7 +10,7 @@ from tests import kill_harness
 
 from brownout.infra import lab
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 
 def place(directory: Path) -> dict[str, str]:

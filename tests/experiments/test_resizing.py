@@ -14,7 +14,7 @@ from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 PLANNED = ("scale-out", "scale-in", "member-replace")
 #: Every experiment here and the labs that it runs on as shipped.
@@ -56,9 +56,9 @@ def test_a_member_is_replaced_and_both_changes_are_put_back(
     ], ran.output  # fmt: skip
     check_judged(ran, faults=2)
     removed, added = ran.impact["faults"]
-    assert removed["records_moved"] < 1000
-    assert added["records_moved"] > 20_000
-    assert added["bytes_moved"] > 1_000_000
+    assert removed["records_moved"] < 100
+    assert added["records_moved"] >= 1000  # the data and the verified keys
+    assert added["bytes_moved"] > 100_000
     check_whole(lab_mongodb)
 
 
@@ -79,6 +79,7 @@ def test_every_member_is_restarted_in_turn_and_the_primary_last(
     assert all(one["first_yes"] < next for one, next in zip(back, begun[1:], strict=False))
 
 
+@pytest.mark.matrix  # in CI the factor is changed and put back without a run (tests/faults)
 def test_one_copy_more_is_made_of_every_record_and_given_up_in_the_end(
     lab_aerospike: Cluster, tmp_path: Path
 ) -> None:
@@ -87,7 +88,7 @@ def test_one_copy_more_is_made_of_every_record_and_given_up_in_the_end(
     check_judged(ran, faults=1)
     (fault,) = ran.impact["faults"]
     assert [e["type"] for e in fault["events"]] == ["break", "mend", "mend"]
-    assert 20_000 < fault["records_moved"] < 40_000
+    assert 1000 <= fault["records_moved"] < 2000
     assert fault["records_counted"]
     with AerospikeAdapter(lab_aerospike) as adapter:
         assert adapter.setting("replication_factor", None) == 2
@@ -98,6 +99,7 @@ def test_one_copy_more_is_made_of_every_record_and_given_up_in_the_end(
 
 def test_a_whole_rack_dies_and_every_record_has_a_copy_on_the_other(tmp_path: Path) -> None:
     experiment = chaos.quick(chaos.load("rack-loss"))
+    experiment["configuration"]["downtime_s"] = 0
     ran = chaos.run(experiment, tmp_path, *chaos.GENTLY, env=own_lab(tmp_path))
     killed = [node for name, node in ran.deeds if name == "kill_node"]
     assert killed in (["n1", "n3"], ["n2", "n4"]), ran.output

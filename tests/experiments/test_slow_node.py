@@ -9,11 +9,12 @@ from brownout.inventory.model import Cluster
 from brownout.machine.host import delaying_host
 from brownout.run.latency import read_hlog
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.live
 
 LATENCY_MS = 120
 
 
+@pytest.mark.matrix  # in CI a slowed node is asked, and a run that slows one killed (tests/faults)
 def test_a_primary_with_more_latency_is_measured_so(lab_slow: Cluster, tmp_path: Path) -> None:
     ran = chaos.run_quickly("slow-node", tmp_path, lab_slow.name, latency_ms=LATENCY_MS, slow_s=4)
     ran.check_proven()
