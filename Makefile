@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 CLUSTER ?= lab-mongodb
 EXPERIMENT ?= node-wipe
 INSTALLED := $(VENV)/.brownout-installed
+# Each worker has labs of its own, whose processes cost time: more workers than cores are slower.
+WORKERS ?= 3
 FUZZ_S ?= 60
 FUZZ_EXAMPLES ?= 2000
 FUZZED := $(sort $(dir $(shell find loadgen infra/lab -name fuzz_test.go 2>/dev/null)))
@@ -18,10 +20,18 @@ KUBERNETES_FILES := $(shell find infra/lab/kubernetes -name '*.go' 2>/dev/null) 
 	infra/lab/kubernetes/go.mod infra/lab/kubernetes/go.sum
 GO = $(shell tools/find_go $(VENV))
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+IN_CI := not matrix and not soak and not kubernetes
+# To import every other file only to leave its tests out takes longer than some of these tests.
+WITH_MARK := grep -rl --include='test_*.py' tests -e mark.
 MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/null)
 
+# All Go is compiled in one way, so that nothing of what `setup` compiled is compiled again.
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath -buildvcs=false -modcacherw
+export GOTOOLCHAIN := local
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-go test-python matrix soak lint types bench wheel clean
+.PHONY: help setup demo test test-go test-python matrix defects soak lint types bench wheel clean
 .PHONY: dashboards dashboards-screenshots image
 
 help: ## List the targets
@@ -44,13 +54,16 @@ src/brownout/bin/router-stand-in: PACKAGE := ./router
 src/brownout/bin/toxiproxy: PACKAGE := github.com/Shopify/toxiproxy/v2/cmd/server
 $(STAND_INS): $(STAND_IN_FILES) | $(INSTALLED)
 	@echo "building $(@F) for labs"
-	@CGO_ENABLED=0 GOTOOLCHAIN=local $(GO) build -C infra/lab -trimpath -buildvcs=false -modcacherw \
+	@$(GO) build -C infra/lab \
 		-ldflags "-s -w -X main.version=$(VERSION)" -o $(CURDIR)/$@ $(PACKAGE)
 
 demo: setup ## Wipe a node of a real cluster under load and say what it cost (CLUSTER=…, EXPERIMENT=…)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" BROWNOUT_CLUSTER=$(CLUSTER) \
 		chaos --no-version-check --log-file /dev/null run \
 		--journal-path /dev/null experiments/$(EXPERIMENT).json
+
+# Hundreds of commands are started in tests: none is to compile what another has compiled.
+test-python matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
 
 test: setup test-go test-python ## Run every test: Go, then Python
 
@@ -59,9 +72,13 @@ test-go: setup
 	@$(GO) test -C infra/lab ./...
 
 test-python: setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not matrix and not soak and not kubernetes and not alone"; \
-	together=$$?; echo "now those that measure, one after the other"; \
-	$(BIN)/python -m pytest -m "alone and not matrix and not soak and not kubernetes" && exit $$together
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
+		-m "$(IN_CI) and not live and not alone"; together=$$?; \
+	echo "now those that mostly wait for real clusters"; \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(IN_CI) and live and not alone" \
+		$$($(WITH_MARK)live | sort) || together=$$?; \
+	echo "now those that measure, one after the other"; \
+	$(BIN)/python -m pytest -m "$(IN_CI) and alone" $$($(WITH_MARK)alone | sort) && exit $$together
 
 matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -m matrix -v
@@ -76,8 +93,11 @@ $(KUBERNETES): $(KUBERNETES_FILES) tools/build_kubernetes_lab
 
 $(S3): infra/lab/s3/go.mod infra/lab/s3/go.sum
 	@echo "building an S3 server for tests (a minute or two, once)"
-	@mkdir -p $(@D) && CGO_ENABLED=0 GOTOOLCHAIN=local $(GO) build -C infra/lab/s3 -trimpath \
-		-modcacherw -o $(CURDIR)/$@ github.com/versity/versitygw/cmd/versitygw
+	@mkdir -p $(@D) && $(GO) build -C infra/lab/s3 -o $(CURDIR)/$@ \
+		github.com/versity/versitygw/cmd/versitygw
+
+defects: setup ## Put deliberate defects into a copy, one at a time, and see the tests notice each
+	@$(BIN)/python tools/check_defects.py
 
 soak: setup ## Kill, starve, outlast and fuzz: our own failures, for some hours (FUZZ_S=… a Go fuzz)
 	@$(BIN)/python -m pytest -m soak -v

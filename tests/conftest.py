@@ -32,6 +32,22 @@ PARTITION = "lab-mongodb-partition"
 SLOW = "lab-mongodb-slow"
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where several workers share the files, begin with those that use a lab.
+
+    They take longest; the short ones, at the end, let no worker wait for another.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    live = {
+        item.path
+        for item in items
+        if any("lab" in name for name in getattr(item, "fixturenames", ()))
+    }
+    items.sort(key=lambda item: item.path not in live)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _hears_ctrl_c() -> None:
     """What is started in the background is deaf to SIGINT, and so would be all that tests start."""

@@ -1,9 +1,11 @@
 """Real block devices for tests: loop devices over files, with a stable name as udev gives them."""
 
 import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,9 @@ import pytest
 
 SIZE = 8 << 20
 _BY_ID = Path("/dev/disk/by-id")
+_LOCK = Path(tempfile.gettempdir()) / "brownout-tests-loop-devices.lock"
+#: One for each loop device that this process has.
+_held: list[None] = []
 
 
 @dataclass(frozen=True)
@@ -39,10 +44,33 @@ class Loop:
 
 
 @contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Let no other process of the tests look at loop devices meanwhile.
+
+    `losetup --find` and `blkid` open those of others for a moment, and a device that is open in
+    a process is rightly refused. One process may have several.
+    """
+    _held.append(None)
+    try:
+        with contextlib.ExitStack() as lock:
+            if len(_held) == 1:
+                file = lock.enter_context(_LOCK.open("w"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+    finally:
+        _held.pop()
+
+
+@contextlib.contextmanager
 def loop_device(directory: Path, contents: bytes = b"", *options: str) -> Iterator[Loop]:
     """Make a loop device that begins with `contents`; skip the test where there are none."""
     if os.geteuid() or not shutil.which("losetup"):
         pytest.skip("loop devices need root and losetup (apt-get install -y mount)")
+    with _alone():
+        yield from _loop_device(directory, contents, *options)
+
+
+def _loop_device(directory: Path, contents: bytes, *options: str) -> Iterator[Loop]:
     file = directory / "disk.img"
     file.write_bytes(contents + bytes(SIZE - len(contents)))
     made = subprocess.run(

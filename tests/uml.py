@@ -59,6 +59,9 @@ def why_not() -> str:
         return f"{', '.join(lacking)} not found on PATH"
     if not Path("/dev/net/tun").exists():
         return "there is no /dev/net/tun"
+    if " amx_tile" in Path("/proc/cpuinfo").read_text():
+        # "userspace - ptrace set fp regs failed": the kernel takes all registers or none.
+        return "user-mode Linux has no room for the registers of a processor with AMX"
     return ""
 
 

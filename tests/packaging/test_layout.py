@@ -26,7 +26,7 @@ def test_the_load_generator_is_in_the_package_and_says_our_version() -> None:
     import subprocess
     from importlib.metadata import version
 
-    from brownout.load.binary import find_loadgen
+    from brownout.base.binary import find_loadgen
 
     told = subprocess.run(
         [find_loadgen(), "-version"], capture_output=True, text=True, check=True

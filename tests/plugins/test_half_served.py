@@ -98,9 +98,9 @@ def test_a_function_that_fails_leaves_its_limit_open_and_all_else_judged(
 
     impact = analyze(run)
 
-    met = {slo["name"]: slo["met"] for slo in impact["slos"]}
+    met = {slo.name: slo.met for slo in impact.slos}
     assert met.pop(NAME) is None
     assert set(met.values()) == {True}
-    assert impact["verdict"] == "inconclusive"
+    assert impact.verdict == "inconclusive"
     said = "its function failed: ZeroDivisionError: no reads"
     assert f"{NAME} is not measured: {said}" in caplog.text

@@ -15,7 +15,7 @@ from brownout.observe import targets
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 from brownout.runs.evidence.bundling import bundle
-from brownout.runs.gameday.locks import Locks
+from brownout.runs.gameday.leases import Leases
 from brownout.runs.history.place import find
 from brownout.runs.history.store import Store
 from brownout.testing.hold import Holds
@@ -64,7 +64,7 @@ def test_the_history_the_leases_and_the_workers_locks_are_private(home: Path) ->
     assert place is not None
     with Store(place):
         pass
-    Locks().close()
+    Leases().close()
     holds = Holds("gw0")
     holds.take("shop")
     holds.release()

@@ -38,9 +38,12 @@ from brownout.observe.distant import DistantRun
 from brownout.observe.grafana import GrafanaBoard
 from brownout.observe.push import push
 from brownout.observe.source import source_for
-from brownout.runs.gameday.locks import Locks
+from brownout.runs.database import place_of
+from brownout.runs.gameday.leases import Leases
 from brownout.runs.store import objects
 from brownout.runs.store.place import wanted
+
+SHORT_S = 0.3
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def silent(tmp_path: Path) -> Iterator[Silent]:
 
 
 def _exec(at: Silent) -> object:
-    return PodRunner(at.kubernetes, "db-0", "db").run("true", 1.0)
+    return PodRunner(at.kubernetes, "db-0", "db").run("true", SHORT_S)
 
 
 def _attach(at: Silent) -> object:
@@ -103,34 +106,34 @@ def _litmus(at: Silent) -> object:
 
 
 def _docker(at: Silent) -> object:
-    with connected(EngineSettings(engine=f"unix://{at.unix}", timeout_s=1.0)) as client:
+    with connected(EngineSettings(engine=f"unix://{at.unix}", timeout_s=SHORT_S)) as client:
         return client.version()
 
 
 def _atlas(at: Silent) -> object:
     key = at.home / "key"
     key.write_text("key")
-    spec = {"project": "0" * 24, "cluster": "orders", "base_url": at.url, "timeout_s": 1,
-            "patience_s": 1, "api_key": {"public_key": {"file": str(key)},
+    spec = {"project": "0" * 24, "cluster": "orders", "base_url": at.url, "timeout_s": SHORT_S,
+            "patience_s": SHORT_S, "api_key": {"public_key": {"file": str(key)},
                                          "private_key": {"file": str(key)}}}  # fmt: skip
     with AtlasClient(AtlasSpec.model_validate(spec)) as client:
         return client.cluster()
 
 
 def _prometheus(at: Silent) -> object:
-    spec = ObserveSpec.model_validate({"prometheus": {"url": at.url, "timeout_s": 1}})
+    spec = ObserveSpec.model_validate({"prometheus": {"url": at.url, "timeout_s": SHORT_S}})
     return source_for(spec).query("up")
 
 
 def _grafana(at: Silent) -> object:
     token = at.home / "token"
     token.write_text("token")
-    spec = {"url": at.url, "timeout_s": 1, "token": {"file": str(token)}}
+    spec = {"url": at.url, "timeout_s": SHORT_S, "token": {"file": str(token)}}
     return GrafanaBoard(Grafana.model_validate(spec)).add(Annotation("1", 0, None, "x", ()))
 
 
 def _push(at: Silent) -> None:
-    push(Endpoint(url=at.url, timeout_s=1), "run", "up 1\n")
+    push(Endpoint(url=at.url, timeout_s=SHORT_S), "run", "up 1\n")
 
 
 def _s3(at: Silent) -> object:
@@ -140,19 +143,20 @@ def _s3(at: Silent) -> object:
 def _ssh(at: Silent) -> object:
     known = at.home / "known_hosts"
     known.touch()
-    login = Login.model_validate({"address": "127.0.0.1", "port": at.port, "connect_timeout_s": 1,
-                                  "reconnect_s": 1, "known_hosts": str(known)})  # fmt: skip
-    return SshRunner(pool.connection_for(login)).run("true", 1.0)
+    login = Login.model_validate({"address": "127.0.0.1", "port": at.port,
+                                  "connect_timeout_s": SHORT_S, "reconnect_s": SHORT_S,
+                                  "known_hosts": str(known)})  # fmt: skip
+    return SshRunner(pool.connection_for(login)).run("true", SHORT_S)
 
 
 def _mongodb(at: Silent) -> object:
     node = Node(name="n1", address=at.address)
-    with closing(Link(node, MongodbAccess(f"mongodb://{at.address}", {}), 1.0)) as link:
+    with closing(Link(node, MongodbAccess(f"mongodb://{at.address}", {}), SHORT_S)) as link:
         return link.ask("hello")
 
 
 def _aerospike(at: Silent) -> object:
-    return info.ask(at.address, ["status"], 1.0)
+    return info.ask(at.address, ["status"], SHORT_S)
 
 
 def _toxiproxy(at: Silent) -> object:
@@ -164,7 +168,8 @@ def _distant(at: Silent) -> object:
 
 
 def _leases(at: Silent) -> object:
-    return Locks(f"postgresql+psycopg://ann@{at.address}/brownout")
+    url = f"postgresql://ann@{at.address}/brownout?connect_timeout=2"
+    return Leases(place_of(url, "BROWNOUT_GAMEDAYS"))
 
 
 CLIENTS: dict[str, Callable[[Silent], object]] = {
@@ -179,11 +184,11 @@ CLIENTS: dict[str, Callable[[Silent], object]] = {
 def test_a_server_that_never_answers_is_given_up(
     client: str, silent: Silent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kubernetes, "TIMEOUT_S", 1.0)
+    monkeypatch.setattr(kubernetes, "TIMEOUT_S", SHORT_S)
     for module in (toxiproxy, distant):
-        monkeypatch.setattr(module, "_ASK_S", 1.0)
+        monkeypatch.setattr(module, "_ASK_S", SHORT_S)
     monkeypatch.setattr(objects, "_ANSWER_S", 1)
-    monkeypatch.setattr(objects, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(objects, "PATIENCE_S", SHORT_S)
     for name, value in {
         "AWS_ENDPOINT_URL": silent.url, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "x",
         "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x",

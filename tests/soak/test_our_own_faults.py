@@ -25,10 +25,10 @@ from tests import kill_harness
 from tests.loadgen.driving import check_identities, rows, running, stream
 from tests.security.driving import SMALL
 
+from brownout.base.binary import find_loadgen
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 from brownout.judge.analysis import analyze
-from brownout.load.binary import find_loadgen
 from brownout.machine import procfs
 from brownout.show.report import html
 
@@ -290,7 +290,7 @@ def test_a_finished_run_cut_at_any_byte_is_judged_without_a_pass(
             if name == "generator.json":
                 assert brownout("analyze", str(copy), where=tmp_path).returncode == 64
             else:
-                word = analyze(copy)["verdict"]
+                word = analyze(copy).verdict
                 words.append(word)
                 whole_lines = name == "journal.json" or (copy / name).read_bytes().endswith(b"\n")
                 assert word != "pass" or whole_lines, f"{name} cut at {at}"

@@ -10,8 +10,8 @@ import jinja2
 import pytest
 import yaml
 
+from brownout.base.binary import find_loadgen
 from brownout.databases.aerospike.storage import devices_in, files_in
-from brownout.load.binary import find_loadgen
 
 ANSIBLE = Path(__file__).resolve().parents[3] / "infra" / "ansible"
 PLAYBOOKS = sorted(path.name for path in ANSIBLE.glob("*.yml"))

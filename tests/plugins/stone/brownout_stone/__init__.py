@@ -43,7 +43,7 @@ def _check_target(select: str, cluster: Cluster) -> None:
 
 
 def _find_server() -> Path:
-    from brownout.load.binary import find_loadgen
+    from brownout.base.binary import find_loadgen
 
     return find_loadgen()
 

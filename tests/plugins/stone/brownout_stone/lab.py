@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
+from brownout.base.binary import find_loadgen
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.model import Cluster, Node, ProcessSpec
-from brownout.load.binary import find_loadgen
 from brownout_stone import StoneLab
 from brownout_stone.adapter import StoneAdapter
 

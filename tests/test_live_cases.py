@@ -1,0 +1,171 @@
+"""Every mechanism has a live case that `make test` runs, so that `matrix` repeats and adds none.
+
+The tables say which. A fault, a lab, or a kind of host or of load host that is new wants a line;
+what only a Kubernetes can show is run by `make kubernetes`.
+"""
+
+import ast
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from brownout.faults import registry
+
+ROOT = Path(__file__).parents[1]
+
+ON_AEROSPIKE = (
+    "experiments/test_on_aerospike.py::"
+    "test_a_wiped_node_comes_back_empty_and_no_acknowledged_write_is_lost"
+)
+ON_ATLAS = (
+    "experiments/test_on_atlas.py::"
+    "test_it_is_measured_from_its_effect_loses_nothing_and_every_probe_knows_of_it"
+)
+ON_LAB_ATLAS = "faults/atlas/test_on_lab_atlas.py::"
+OVER_SSH = "faults/test_over_ssh.py::test_a_wipe_under_load_is_measured_on_machines_reached_by_ssh"
+CUT_OFF = (
+    "experiments/test_partition.py::"
+    "test_all_that_a_cut_off_primary_acknowledged_alone_is_found_lost"
+)
+MAJORITY = (
+    "experiments/test_partition.py::"
+    "test_a_primary_without_a_majority_steps_down_and_no_acknowledged_write_is_lost"
+)
+RACK = (
+    "experiments/test_resizing.py::test_a_whole_rack_dies_and_every_record_has_a_copy_on_the_other"
+)
+REPLACED = "experiments/test_resizing.py::test_a_member_is_replaced_and_both_changes_are_put_back"
+SLOWED = "faults/test_delay.py::test_a_run_killed_while_a_node_is_slow_is_healed"
+STEPDOWN = (
+    "experiments/test_stepdown.py::"
+    "test_one_election_one_primary_how_long_a_secondary_caught_up_and_what_an_application_saw"
+)
+QUIESCED = (
+    "faults/test_quiesce.py::"
+    "test_a_quiesce_has_no_effect_before_the_recluster_and_is_not_proven_before_it"
+)
+
+FAULTS = {
+    "add_node": REPLACED,
+    "adjust": "faults/test_changes_of_aerospike.py::"
+    "test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_another_factor",
+    "admit_node": REPLACED,
+    "delay_node": SLOWED,
+    "kill_node": ON_AEROSPIKE,
+    "partition_node": CUT_OFF,
+    "pause_cluster": ON_LAB_ATLAS + "test_a_paused_cluster_is_resumed_by_the_rollback",
+    "pause_node": "docs/test_examples.py::test_the_fault_of_ones_own_has_its_effect",
+    "quiesce_node": QUIESCED,
+    "reboot_node": "faults/test_quiesce.py::"
+    "test_a_node_that_was_quiesced_and_stopped_is_started_first_and_then_given_its_work_back",
+    "recluster": QUIESCED,
+    "remove_node": REPLACED,
+    "resize_cluster": ON_LAB_ATLAS + "test_a_resize_restarts_every_member_and_is_put_back",
+    "run_chaos_engine": "litmus/test_engines_on_kubernetes.py::"
+    "test_the_experiment_runs_an_engine_under_load_and_keeps_what_litmus_said",
+    "start_outage": ON_LAB_ATLAS
+    + "test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed",
+    "step_down_primary": STEPDOWN,
+    "stop_node": "experiments/test_resizing.py::"
+    "test_every_member_is_restarted_in_turn_and_the_primary_last",
+    "test_failover": ON_ATLAS,
+    "wipe_node": OVER_SSH,
+}
+#: Atlas does the same for these as for a resize: they restart every member, which is `matrix`.
+AS_RESIZED = {"set_maintenance_window", "start_maintenance"}
+LABS = {
+    "lab-aerospike": ON_AEROSPIKE,
+    "lab-aerospike-racks": RACK,
+    "lab-atlas": ON_ATLAS,
+    "lab-mongodb": STEPDOWN,
+    "lab-mongodb-majority": MAJORITY,
+    "lab-mongodb-partition": CUT_OFF,
+    "lab-mongodb-racks": "infra/lab/test_spares.py::"
+    "test_racks_are_dealt_out_in_turn_and_are_tags_of_the_members",
+    "lab-mongodb-secure": "security/test_runs.py::"
+    "test_a_run_by_password_leaves_it_in_no_file_and_in_no_process",
+    "lab-mongodb-sharded": "experiments/test_on_shards.py::"
+    "test_a_killed_primary_is_felt_in_the_lanes_of_its_shard_only",
+    "lab-mongodb-slow": SLOWED,
+}
+HOSTS = {
+    "docker": "machine/docker/test_mongod.py::"
+    "test_a_primary_is_killed_wiped_and_started_and_the_set_is_whole_again",
+    "kubernetes": "machine/kubernetes/test_mongod.py::"
+    "test_a_wiped_member_gets_another_volume_and_all_data_again",
+    "process": STEPDOWN,
+    "ssh": OVER_SSH,
+}
+LOADS = {
+    "kubernetes": "load/kubernetes/test_experiment.py::"
+    "test_a_node_is_killed_under_a_load_from_three_pods",
+    "ssh": OVER_SSH,
+}
+OTHERS = {
+    "a canary beside the load": STEPDOWN,
+    "a dead man's switch on another machine": "experiments/test_partition_over_ssh.py::"
+    "test_a_run_killed_in_mid_partition_leaves_a_node_that_joins_the_others_by_itself",
+    "a fault felt on one shard only": LABS["lab-mongodb-sharded"],
+    "a generator that is starved": "calibration/test_starved.py::"
+    "test_a_starved_generator_makes_a_run_inconclusive",
+    "a pass, by exit code 0": OVER_SSH,
+    "a rack that dies": RACK,
+    "a run as a test": "testing/test_plugin.py::"
+    "test_a_real_stepdown_with_a_short_baseline_is_no_pass",
+    "a run that fails, for lost writes": CUT_OFF,
+    "a run that is not in its store": "runs/store/test_delivery.py::"
+    "test_a_run_that_is_not_in_the_store_says_so",
+    "a run that Prometheus sees": "dashboards/test_seen.py::"
+    "test_the_graphs_show_the_same_drop_as_impact_json",
+    "copies that are lost": "load/test_lost_copies.py::"
+    "test_two_nodes_wiped_at_once_lose_just_what_had_no_other_copy",
+    "known truth": "calibration/test_quick.py::test_what_is_measured_is_what_truly_happened",
+    "nodes restarted in turn": FAULTS["stop_node"],
+    "several generators as one": "load/group/test_known_truth.py::"
+    "test_in_every_bucket_as_much_is_offered_of_each_stream",
+}
+TABLES = {"fault": FAULTS, "lab": LABS, "host": HOSTS, "load": LOADS, "mechanism": OTHERS}
+
+
+def test_every_fault_and_lab_and_kind_of_host_has_a_live_case() -> None:
+    assert {*FAULTS, *AS_RESIZED} == {
+        fault.name for fault in registry.faults().values()
+        if type(fault).__module__.startswith("brownout.")
+    }  # fmt: skip
+    clusters = (ROOT / "infra" / "clusters").glob("lab-*.yaml")
+    assert set(LABS) == {path.stem for path in clusters}
+    assert set(HOSTS) == ours("brownout.hosts")
+    assert set(LOADS) == ours("brownout.loads")
+
+
+def ours(group: str) -> set[str]:
+    """The names of an entry point that brownout itself gives."""
+    return {
+        entry.name for entry in entry_points(group=group) if entry.value.startswith("brownout.")
+    }
+
+
+@pytest.mark.parametrize(
+    ("what", "case"),
+    [(f"{kind}: {name}", case) for kind, table in TABLES.items() for name, case in table.items()],
+)
+def test_its_live_case_is_there_and_make_test_runs_it(what: str, case: str) -> None:
+    path, _, name = case.partition("::")
+    marks = marks_of(ROOT / "tests" / path, name)
+    assert not marks & {"matrix", "soak", "skip"}
+    assert ("kubernetes" in marks) == ("kubernetes" in path)
+
+
+def marks_of(path: Path, name: str) -> set[str]:
+    """The marks that a test and its module have."""
+    module = ast.parse(path.read_text())
+    (test,) = [
+        node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
+    given: list[ast.expr] = [*test.decorator_list]
+    for node in module.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark":
+            given += node.value.elts if isinstance(node.value, ast.List) else [node.value]
+    words = [ast.unparse(each).partition("(")[0] for each in given]
+    return {word.removeprefix("pytest.mark.") for word in words if word.startswith("pytest.mark.")}
