@@ -166,7 +166,11 @@ class ControlPlane:
         self._await_node(name, lambda: self._check_runs(log))
 
     def kill_process_node(self, name: str) -> None:
-        """Kill a node's kubelet, and with it every process of its pods; the API keeps the node."""
+        """Kill a node's kubelet, and with it every process of its pods; the API keeps the node.
+
+        It gets no more pods: the API takes most of a minute to miss it.
+        """
+        self.kubectl("cordon", name)
         process = self._running.pop(f"node-{name}")
         process.kill()
         process.wait()

@@ -150,7 +150,6 @@ def test_a_node_that_is_lost_is_named_with_its_pod(
     wanted = settings(load, hosts=1, node_selector=alone)
     with begun(wanted.places(run), run, spec_of(server, run)) as generator:
         control_plane.kill_process_node("doomed")
-        control_plane.kubectl("cordon", "doomed")  # or others are sent there until it is missed
         await_true(lambda: not generator.alive)
         with pytest.raises(
             GeneratorError, match=r"connection to pod .* on node doomed runs as far"
