@@ -11,7 +11,7 @@ from brownout import cli
 from brownout.base.errors import ExitCode
 
 #: Importing one of these takes longer than printing a help text.
-HEAVY = ("numpy", "scipy", "pydantic", "pymongo", "jinja2", "matplotlib", "asyncssh", "rich.live")
+HEAVY = ("numpy", "pydantic", "pymongo", "jinja2", "matplotlib", "asyncssh", "rich.live")
 
 
 def _commands() -> list[tuple[str, ...]]:

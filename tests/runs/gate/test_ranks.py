@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu
+from scipy.stats import PermutationMethod, mannwhitneyu
 
 from brownout.runs.gate.ranks import edge_rank, null_below, shift
 
@@ -19,6 +19,20 @@ def test_the_interval_leaves_out_nothing_where_scipy_sees_a_difference(n: int, m
         assert found.high is not None
         differs = mannwhitneyu(before, after, method="exact").pvalue <= 0.05
         assert (found.low > 0 or found.high < 0) == differs
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "method"),
+    [(5, 5, PermutationMethod(n_resamples=20_000)), (9, 8, "exact"), (25, 40, "asymptotic")],
+)
+def test_the_chance_is_scipys(n: int, m: int, method: object) -> None:
+    random = np.random.default_rng(3)
+    decimals = 12 if method == "exact" else 1  # where values are equal, scipy's "exact" is not
+    for _ in range(25):
+        before = random.normal(size=n).round(decimals)
+        after = random.normal(0.4, size=m).round(decimals)
+        wanted = mannwhitneyu(after, before, alternative="greater", method=method).pvalue
+        assert shift(before.tolist(), after.tolist()).p == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 4), (5, 5), (7, 6)])
@@ -59,8 +73,9 @@ def test_three_against_three_have_no_interval() -> None:
 
 
 def test_values_that_are_all_the_same_have_not_shifted() -> None:
-    found = shift([1.0] * 5, [1.0] * 5)
-    assert (found.estimate, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
+    for count in (5, 30):
+        found = shift([1.0] * count, [1.0] * count)
+        assert (found.estimate, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
 
 
 def test_what_was_never_reached_is_worse_than_any_value() -> None:
