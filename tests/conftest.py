@@ -1,5 +1,6 @@
 """Fixtures for everyone: real labs of their own, gone after the test whatever happened in it."""
 
+import functools
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import settings
 from tests.sshd import WHY_NOT, Sshd
 from tests.waiting import await_whole
+from xdist.scheduler import LoadFileScheduling
 
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.faults import undos
@@ -46,6 +48,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if any("lab" in name for name in getattr(item, "fixturenames", ()))
     }
     items.sort(key=lambda item: item.path not in live)
+
+
+class _ByLab(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """Gives each file to one worker, and all that use Aerospike's lab to the same one.
+
+    A lab takes time also while it idles, and that of Aerospike has five nodes.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = str(super()._split_scope(nodeid))
+        return AEROSPIKE if _uses_aerospike(self.config.rootpath / file) else file
+
+
+@functools.cache
+def _uses_aerospike(file: Path) -> bool:
+    return "aerospike" in file.parts or "lab_aerospike" in file.read_text()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _ByLab | None:
+    """Share the files out by lab where whole files are shared out."""
+    return _ByLab(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session", autouse=True)

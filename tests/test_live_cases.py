@@ -35,8 +35,13 @@ MAJORITY = (
 RACK = (
     "experiments/test_resizing.py::test_a_whole_rack_dies_and_every_record_has_a_copy_on_the_other"
 )
-REPLACED = "experiments/test_resizing.py::test_a_member_is_replaced_and_both_changes_are_put_back"
-SLOWED = "faults/test_delay.py::test_a_run_killed_while_a_node_is_slow_is_healed"
+REPLACED = (
+    "faults/test_changes.py::test_a_replaced_member_is_back_in_the_end_with_the_say_that_it_had"
+)
+SLOWED = (
+    "faults/test_delay.py::"
+    "test_every_answer_of_a_slowed_primary_comes_so_much_later_and_nobody_is_elected"
+)
 STEPDOWN = (
     "experiments/test_stepdown.py::"
     "test_one_election_one_primary_how_long_a_secondary_caught_up_and_what_an_application_saw"
@@ -55,7 +60,8 @@ FAULTS = {
     "kill_node": ON_AEROSPIKE,
     "partition_node": CUT_OFF,
     "pause_cluster": ON_LAB_ATLAS + "test_a_paused_cluster_is_resumed_by_the_rollback",
-    "pause_node": "docs/test_examples.py::test_the_fault_of_ones_own_has_its_effect",
+    "pause_node": "session/test_abort.py::"
+    "test_availability_under_its_bound_ends_a_hang_that_nobody_else_would_end",
     "quiesce_node": QUIESCED,
     "reboot_node": "faults/test_quiesce.py::"
     "test_a_node_that_was_quiesced_and_stopped_is_started_first_and_then_given_its_work_back",

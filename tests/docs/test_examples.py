@@ -88,7 +88,7 @@ def test_the_fault_of_ones_own_is_right_as_it_is_written(stutter: Path, tmp_path
     _bash(SHELL[1].text, stutter, _environment(tmp_path))
 
 
-@pytest.mark.live
+@pytest.mark.matrix
 def test_the_fault_of_ones_own_has_its_effect(
     stutter: Path, tmp_path: Path, lab_mongodb: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ def check_whole(cluster: Cluster) -> None:
         adapter.close()
 
 
+@pytest.mark.matrix
 def test_a_member_is_replaced_and_both_changes_are_put_back(
     lab_mongodb: Cluster, tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ def test_every_answer_of_a_slowed_primary_comes_so_much_later_and_nobody_is_elec
     assert faults.do("undelay_node", primary)["evidence"]["already"]
 
 
+@pytest.mark.matrix
 def test_a_run_killed_while_a_node_is_slow_is_healed(lab_slow: Cluster, tmp_path: Path) -> None:
     healed = kill_harness.kill_and_heal(lab_slow, tmp_path / "run", "delay_node", 0.5, "slow-node")
     assert "undelay_node" in healed.mended

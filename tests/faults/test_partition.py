@@ -46,6 +46,7 @@ def test_a_cut_off_primary_is_replaced_and_put_back(
     await_true(lambda: adapter.stable("whole").reached, "a whole set")
 
 
+@pytest.mark.matrix
 def test_a_run_killed_in_mid_partition_is_healed(lab_partition: Cluster, tmp_path: Path) -> None:
     healed = kill_harness.kill_and_heal(
         lab_partition, tmp_path / "run", "partition_node", 0.5, "partition"

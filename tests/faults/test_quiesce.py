@@ -93,6 +93,7 @@ def test_a_node_that_was_quiesced_and_stopped_is_started_first_and_then_given_it
     assert broken(left(read_events(log))) == {}
 
 
+@pytest.mark.matrix
 def test_a_run_that_died_while_a_node_was_quiesced_is_healed(
     adapter: AerospikeAdapter, lab_aerospike: Cluster, tmp_path: Path
 ) -> None:

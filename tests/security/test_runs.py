@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests import chaos_runner as chaos
 from tests.chaos_runner import Ran
 from tests.security.driving import SMALL, brownout, leaks
@@ -105,6 +106,7 @@ def test_a_run_by_password_leaves_it_in_no_file_and_in_no_process(
     ]
 
 
+@pytest.mark.matrix
 def test_a_run_by_certificate_with_a_locked_key_is_measured_and_read_back(
     secured: SecuredLab, tmp_path: Path
 ) -> None:
