@@ -48,6 +48,9 @@ __all__ = [
 
 logger = logging.getLogger("chaostoolkit")
 
+#: What kept this experiment from its beginning, until the journal says so.
+_refusals: list[BrownoutError] = []
+
 
 def before_experiment_control(
     context: Experiment, configuration: Configuration = None, secrets: Secrets = None, **_: Any
@@ -69,6 +72,7 @@ def before_experiment_control(
         _note_cause()
         raise
     except BrownoutError as error:
+        _refusals.append(error)
         if is_open():
             current().interruption.fail(str(error))
         _interrupt(error)
@@ -133,6 +137,7 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
     if context.get("dry"):
         return
     journal = state if state is not None else {}
+    refused = _refusals.pop() if _refusals else None
     deviated = bool(journal.get("deviated"))
     passed_hypothesis = journal.get("status") == "completed" and not deviated
     interrupted = journal.get("status") in ("interrupted", "aborted")
@@ -140,6 +145,12 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
         journal["status"] = "failed"
     _redact(journal)
     if not is_open():
+        if refused is not None:
+            journal["brownout"] = {
+                "verdict": "not run",
+                "reasons": [str(refused)],
+                **_code(refused),
+            }
         return
     session = current()
     if interrupted and not session.interruption.reason:
@@ -148,7 +159,7 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
     word = "not judged"
     try:
         verdict = session.close(journal)
-        journal["brownout"] = verdict
+        journal["brownout"] = verdict | _code(refused)
         word = verdict["verdict"]
         if _succeeded(verdict, passed_hypothesis):
             journal["status"] = "completed"
@@ -165,6 +176,11 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
 def _succeeded(verdict: Mapping[str, Any], passed_hypothesis: bool) -> bool:
     """Return whether `chaos run` may exit with 0."""
     return verdict["verdict"] == "pass" and passed_hypothesis and not verdict.get("not_stored")
+
+
+def _code(refused: BrownoutError | None) -> dict[str, int]:
+    """Return the exit code of what kept the experiment from its beginning, for `brownout run`."""
+    return {} if refused is None else {"exit_code": int(refused.exit_code)}
 
 
 #: What the main thread is told to end with, as chaostoolkit-lib 1.44 words it for an activity.

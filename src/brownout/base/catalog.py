@@ -3,6 +3,7 @@
 A collection is a folder of files of one kind; a name in it is the file's without the ending.
 """
 
+import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
@@ -61,8 +62,12 @@ def _find(collection: str, name: str) -> Traversable:
     for found, file in _files(collection):
         if found == name:
             return file
-    known = ", ".join(names(collection)) or "none"
-    raise ConfigurationError(f"{collection}: found {name!r}, wanted one of {known}")
+    known = names(collection)
+    near = difflib.get_close_matches(name, known, n=1)
+    raise ConfigurationError(
+        f"{collection}: found {name!r}, wanted one of {', '.join(known) or 'none'}",
+        f"did you mean `{near[0]}`?" if near else "",
+    )
 
 
 def _files(collection: str) -> Iterator[tuple[str, Traversable]]:

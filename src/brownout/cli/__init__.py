@@ -30,6 +30,7 @@ from brownout.cli import (
     making,
     observe,
     repeat,
+    running,
     runs,
     safety,
     store,
@@ -46,7 +47,7 @@ MACHINE = "This machine and its clusters"
 app = typer.Typer(
     name="brownout",
     help="Break one thing in a real database cluster under load, and measure what users feel. "
-    "Run experiments with `chaos run experiments/NAME.json`.",
+    "Run experiments with `brownout run NAME`, or with `chaos run experiments/NAME.json`.",
     epilog="Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 aborted, 4 an undo failed, "
     "64 bad input. Documentation: docs/whats-here.md.",
     no_args_is_help=True,
@@ -54,6 +55,7 @@ app = typer.Typer(
 )
 app.command("list", rich_help_panel=RUN)(listing.list_)
 app.command("plan", rich_help_panel=RUN)(safety.plan)
+app.command("run", rich_help_panel=RUN)(running.run)
 app.command("repeat", rich_help_panel=RUN)(repeat.repeat)
 app.command("sweep", rich_help_panel=RUN)(sweep.sweep)
 app.command("capacity", rich_help_panel=RUN)(capacity.capacity)
