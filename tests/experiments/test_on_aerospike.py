@@ -195,6 +195,7 @@ def test_losing_both_copies_is_seen_by_the_ledger_though_every_health_check_is_g
 ) -> None:
     experiment = chaos.quick(chaos.load("node-wipe"))
     experiment["configuration"]["downtime_s"] = 0
+    del experiment["configuration"]["load"]  # its workload is its own
     experiment["steady-state-hypothesis"]["probes"].insert(1, UNAVAILABLE)
     workload = tmp_path / "writes.yaml"
     workload.write_text(WRITES)
