@@ -263,6 +263,15 @@ class TestIdentity:
 
         assert not ProcessHost(waiting_node).running().running
 
+    def test_a_process_is_found_as_soon_as_it_runs_its_program(self) -> None:
+        missed = 0
+        for _ in range(200):  # without a second look one in 25 was missed
+            with subprocess.Popen(["sleep", "61.5"]) as started:
+                found = procfs.find(["sleep", "61.5"])
+                missed += started.pid not in [identity.pid for identity in found]
+                started.kill()
+        assert missed == 0
+
     def test_a_command_that_others_may_run_too_is_not_taken_for_the_nodes(
         self, node_of: NodeOf
     ) -> None:

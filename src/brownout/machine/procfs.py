@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import HostError
+from brownout.base.waiting import wait_until
 
 __all__ = ["Handle", "Identity", "find", "identify", "is_alive", "thread_states", "users_of"]
 
 _PROC = Path("/proc")
 #: How often the end of a process is looked for; the uncertainty of its time.
 POLL_S = 0.002
+#: So long a process may be without a command line while the kernel reads its program.
+_READ_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +173,23 @@ def _fields(stat: Path) -> list[str]:
 
 
 def _command_line(pid: int) -> bytes:
-    """Return its words, each with a zero byte after it; nothing where it has ended."""
-    try:
-        return (_PROC / str(pid) / "cmdline").read_bytes()
-    except OSError:
-        return b""
+    """Return its words, each with a zero byte after it; nothing where it has ended.
+
+    A process that has just been given its program has none for a moment. Kernel threads and what
+    has ended have no program either.
+    """
+    process = _PROC / str(pid)
+
+    def look() -> bytes | None:
+        try:
+            words = (process / "cmdline").read_bytes()
+            if not words:
+                (process / "exe").readlink()
+        except OSError:
+            return b""
+        return words or None
+
+    return wait_until(look, _READ_S, POLL_S, so=lambda words: words is not None) or b""
 
 
 def _start_time(pid: int) -> int:
