@@ -2,26 +2,15 @@ package mongodb
 
 import (
 	"cmp"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/youmark/pkcs8"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 	"brownout/loadgen/driver/secure"
 )
 
@@ -44,11 +33,11 @@ func TestAnUnreachableClusterIsNamedWithItsReason(t *testing.T) {
 }
 
 func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
-	files := certificates(t)
-	server := ownMongod(t, "--tlsMode", "requireTLS", "--tlsCAFile", files.ca,
-		"--tlsCertificateKeyFile", files.server, "--setParameter", "authenticationMechanisms=SCRAM-SHA-256,MONGODB-X509",
-		"--keyFile", files.keyFile)
-	encrypted := driver.TLS{Enabled: true, CAFile: files.ca, CertFile: files.client}
+	files := drivertest.Certificates(t)
+	server := ownMongod(t, "--tlsMode", "requireTLS", "--tlsCAFile", files.CA,
+		"--tlsCertificateKeyFile", files.Server, "--setParameter", "authenticationMechanisms=SCRAM-SHA-256,MONGODB-X509",
+		"--keyFile", files.KeyFile)
+	encrypted := driver.TLS{Enabled: true, CAFile: files.CA, CertFile: files.Client}
 	config, err := secure.Config(encrypted)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +79,7 @@ func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
 		}
 	})
 	t.Run("certificate with an encrypted key", func(t *testing.T) {
-		locked := driver.TLS{Enabled: true, CAFile: files.ca, CertFile: files.locked, KeyPassphrase: "0pen"}
+		locked := driver.TLS{Enabled: true, CAFile: files.CA, CertFile: files.Locked, KeyPassphrase: "0pen"}
 		d := opened(t, server, func(c *driver.Config) {
 			c.TLS, c.URI = locked, c.URI+"&authMechanism=MONGODB-X509&authSource=$external"
 		})
@@ -104,7 +93,7 @@ func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
 		}
 	})
 	t.Run("unknown authority", func(t *testing.T) {
-		err := openedBadly(t, server, driver.Config{TLS: driver.TLS{Enabled: true, CertFile: files.client}})
+		err := openedBadly(t, server, driver.Config{TLS: driver.TLS{Enabled: true, CertFile: files.Client}})
 		if !strings.Contains(err, "certificate") || !strings.Contains(err, "see `connection.tls`") {
 			t.Error(err)
 		}
@@ -136,81 +125,4 @@ func openedBadly(t *testing.T, server *mongod, config driver.Config) string {
 		t.Fatal("it opened")
 	}
 	return err.Error()
-}
-
-// pki is a small public-key infrastructure on disk.
-type pki struct{ ca, server, client, locked, keyFile string }
-
-func certificates(t *testing.T) pki {
-	t.Helper()
-	directory := t.TempDir()
-	caKey, ca := certificate(t, nil, nil, pkix.Name{CommonName: "ca"})
-	files := pki{
-		ca: filepath.Join(directory, "ca.pem"), server: filepath.Join(directory, "server.pem"),
-		client: filepath.Join(directory, "client.pem"), keyFile: filepath.Join(directory, "key"),
-		locked: filepath.Join(directory, "locked.pem"),
-	}
-	put(t, files.ca, ca, nil)
-	serverKey, server := certificate(t, ca, caKey, pkix.Name{CommonName: "server", Organization: []string{"servers"}})
-	put(t, files.server, server, serverKey)
-	clientKey, client := certificate(t, ca, caKey, pkix.Name{CommonName: "client", Organization: []string{"clients"}})
-	put(t, files.client, client, clientKey)
-	der, err := pkcs8.MarshalPrivateKey(clientKey, []byte("0pen"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(t, files.locked, client, nil, &pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: der})
-	if err := os.WriteFile(files.keyFile, []byte("c2hhcmVkIGJ5IG1lbWJlcnM="), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-func certificate(
-	t *testing.T, ca *x509.Certificate, caKey *ecdsa.PrivateKey, name pkix.Name,
-) (*ecdsa.PrivateKey, *x509.Certificate) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: name,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		KeyUsage:    x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	if ca == nil {
-		template.IsCA, template.BasicConstraintsValid = true, true
-		template.KeyUsage |= x509.KeyUsageCertSign
-		ca, caKey = template, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, ca, &key.PublicKey, caKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key, made
-}
-
-func put(t *testing.T, path string, made *x509.Certificate, key *ecdsa.PrivateKey, more ...*pem.Block) {
-	t.Helper()
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made.Raw})
-	if key != nil {
-		der, err := x509.MarshalPKCS8PrivateKey(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})...)
-	}
-	for _, block := range more {
-		text = append(text, pem.EncodeToMemory(block)...)
-	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
