@@ -14,6 +14,7 @@ GO_FILES := $(shell find loadgen -name '*.go' 2>/dev/null)
 STAND_INS := $(addprefix src/brownout/bin/,asd-stand-in router-stand-in toxiproxy)
 STAND_IN_FILES := $(shell find infra/lab/asd infra/lab/router loadgen/driver/mongodb/shardkey \
 	-name '*.go' 2>/dev/null) infra/lab/go.mod infra/lab/go.sum
+ETCD := src/brownout/bin/etcd
 KUBERNETES := build/kubernetes/kubernetes-lab
 S3 := build/kubernetes/versitygw
 KUBERNETES_FILES := $(shell find infra/lab/kubernetes -name '*.go' 2>/dev/null) \
@@ -27,7 +28,7 @@ MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/n
 
 # All Go is compiled in one way, so that nothing of what `setup` compiled is compiled again.
 export CGO_ENABLED := 0
-export GOFLAGS := -trimpath -buildvcs=false -modcacherw
+export GOFLAGS := -trimpath -buildvcs=false -modcacherw -tags=grpcnotrace
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
@@ -37,7 +38,7 @@ export GOTOOLCHAIN := local
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-23s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(INSTALLED) $(STAND_INS) ## Make .venv, install brownout in it, build the load generator and what labs need
+setup: $(INSTALLED) $(STAND_INS) $(ETCD) ## Make .venv, install brownout in it, build the load generator and what labs need
 
 $(INSTALLED): pyproject.toml setup.py constraints.txt go.mod go.sum tools/build_backend.py $(GO_FILES)
 	@python=$$(tools/find_python) || exit 1; \
@@ -57,6 +58,10 @@ $(STAND_INS): $(STAND_IN_FILES) | $(INSTALLED)
 	@$(GO) build -C infra/lab \
 		-ldflags "-s -w -X main.version=$(VERSION)" -o $(CURDIR)/$@ $(PACKAGE)
 
+$(ETCD): infra/lab/etcd/go.mod infra/lab/etcd/go.sum | $(INSTALLED)
+	@echo "building etcd for labs (half a minute, once)"
+	@$(GO) build -C infra/lab/etcd -ldflags "-s -w" -o $(CURDIR)/$@ go.etcd.io/etcd/server/v3
+
 demo: setup ## Wipe a node of a real cluster under load and say what it cost (CLUSTER=…, EXPERIMENT=…)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" BROWNOUT_CLUSTER=$(CLUSTER) \
 		chaos --no-version-check --log-file /dev/null run \
@@ -68,7 +73,8 @@ test-python matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
 test: setup test-go test-python ## Run every test: Go, then Python
 
 test-go: setup
-	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" $(GO) test -vet=off ./...
+	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" \
+		BROWNOUT_ETCD="$${BROWNOUT_ETCD:-$(CURDIR)/$(ETCD)}" $(GO) test -vet=off ./...
 	@$(GO) test -C infra/lab -vet=off ./...
 
 test-python: setup

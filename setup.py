@@ -42,7 +42,7 @@ def compile_loadgen(target: Path, version: str) -> None:
     go, env = go_command()
     target.parent.mkdir(parents=True, exist_ok=True)
     link = f"-s -w -X main.version={version}"
-    flags = ["-trimpath", "-buildvcs=false", "-modcacherw", "-ldflags", link]
+    flags = ["-trimpath", "-buildvcs=false", "-modcacherw", "-tags=grpcnotrace", "-ldflags", link]
     print(f"compiling {target} with {go}", file=sys.stderr)
     subprocess.run(
         [go, "build", *flags, "-o", str(target), "./loadgen"], cwd=ROOT, env=env, check=True

@@ -12,7 +12,7 @@ import brownout
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(brownout.__file__).resolve().parent
-STAND_INS = {"asd-stand-in", "router-stand-in", "toxiproxy"}
+STAND_INS = {"asd-stand-in", "etcd", "router-stand-in", "toxiproxy"}
 FROM_A_CHECKOUT = "use a checkout of brownout, where `make setup` builds it"
 
 

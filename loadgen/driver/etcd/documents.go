@@ -1,0 +1,172 @@
+package etcd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"brownout/loadgen/driver"
+)
+
+var _ driver.KeepsDocuments = (*Driver)(nil)
+
+// A document is stored as JSON; a change reads it and writes it back if it is still the same.
+
+func (d *Driver) documentKey(set string, id any) string {
+	if set == "" {
+		set = folderData
+	}
+	return d.folder(set) + fmt.Sprint(id)
+}
+
+// document does an operation on a document.
+func (c *call) document(ctx context.Context, wanted *driver.Document) driver.Result {
+	switch c.op.Kind {
+	case driver.Read:
+		got, err := c.Get(ctx, c.key)
+		result := c.classify(err)
+		result.Found = err == nil && len(got.Kvs) > 0
+		return result
+	case driver.Insert:
+		fresh := fields{}
+		fresh.apply(wanted)
+		return c.insert(ctx, fresh.text())
+	}
+	remade, missing := false, false
+	result, written := c.change(ctx, func(stored *mvccpb.KeyValue) (string, bool) {
+		changed := fields{}
+		if missing = stored == nil && wanted.There; missing {
+			if c.op.Kind != driver.Increment {
+				return "", false
+			}
+		}
+		remade = missing
+		if stored != nil && json.Unmarshal(stored.Value, &changed) != nil {
+			return "", false
+		}
+		changed.apply(wanted)
+		return changed.text(), true
+	})
+	wanted.Remade = written && remade
+	if missing && !remade {
+		result.Cause = driver.CauseNotFound
+	}
+	return result
+}
+
+// fields is a document as JSON has it; numbers stay as they were written.
+type fields map[string]json.RawMessage
+
+func (f fields) apply(wanted *driver.Document) {
+	for _, property := range wanted.Put {
+		f[property.Name] = encoded(property.Value)
+	}
+	for _, property := range wanted.Add {
+		var n int64
+		_ = json.Unmarshal(f[property.Name], &n) // nothing is 0
+		f[property.Name] = encoded(n + wholeNumber(property.Value))
+	}
+	for _, push := range wanted.Push {
+		f[push.Name] = encoded(push.Whole)
+	}
+}
+
+func (f fields) text() string { return string(encoded(map[string]json.RawMessage(f))) }
+
+func wholeNumber(value any) int64 {
+	if n, is := value.(int32); is {
+		return int64(n)
+	}
+	n, _ := value.(int64)
+	return n
+}
+
+func encoded(value any) json.RawMessage {
+	text, _ := json.Marshal(plain(value)) // of what driver.Property lists, all can be
+	return text
+}
+
+// plain turns a value into one that JSON has: an amount is a number, a moment its text.
+func plain(value any) any {
+	switch v := value.(type) {
+	case driver.Properties:
+		nested := make(map[string]any, len(v))
+		for _, property := range v {
+			nested[property.Name] = plain(property.Value)
+		}
+		return nested
+	case driver.Decimal:
+		return float64(v) / 100
+	case driver.Stamp:
+		return time.Time(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, each := range v {
+			list[i] = plain(each)
+		}
+		return list
+	}
+	return value
+}
+
+// EmptyDocuments removes every document.
+func (d *Driver) EmptyDocuments(ctx context.Context) error {
+	c, err := d.control(ctx)
+	if err != nil {
+		return redacted(err, d.config)
+	}
+	defer c.Close()
+	for _, set := range driver.DocumentSets() {
+		if err := c.empty(ctx, c.folder(set)); err != nil {
+			return redacted(err, d.config)
+		}
+	}
+	return nil
+}
+
+// finder looks for documents with the control client.
+type finder struct{ *control }
+
+// Finder reads linearizable.
+func (d *Driver) Finder(ctx context.Context) (driver.Finder, error) {
+	c, err := d.control(ctx)
+	if err != nil {
+		return nil, redacted(err, d.config)
+	}
+	return finder{c}, nil
+}
+
+// Have asks for the keys alone.
+func (f finder) Have(ctx context.Context, wanted []driver.DocumentKey) ([]bool, error) {
+	keys := make([]string, len(wanted))
+	for i, key := range wanted {
+		keys[i] = f.documentKey(key.Set, key.ID)
+	}
+	have := make([]bool, len(wanted))
+	err := f.readAll(ctx, keys, func(i int, kv *mvccpb.KeyValue) { have[i] = kv != nil }, clientv3.WithKeysOnly())
+	if err != nil {
+		return nil, redacted(fmt.Errorf("looking for documents: %w", err), f.config)
+	}
+	return have, nil
+}
+
+// Count reads one field.
+func (f finder) Count(ctx context.Context, key driver.DocumentKey, field string) (int64, bool, error) {
+	got, err := f.do(ctx, clientv3.OpGet(f.documentKey(key.Set, key.ID)))
+	if err != nil {
+		return 0, false, redacted(fmt.Errorf("reading %s: %w", key.Set, err), f.config)
+	}
+	kv := first(got.Get().Kvs)
+	if kv == nil {
+		return 0, false, nil
+	}
+	document, n := fields{}, int64(0)
+	if json.Unmarshal(kv.Value, &document) == nil {
+		_ = json.Unmarshal(document[field], &n)
+	}
+	return n, true, nil
+}

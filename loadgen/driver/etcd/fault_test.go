@@ -1,0 +1,147 @@
+package etcd
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"brownout/loadgen/driver"
+)
+
+func until(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !reached(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 30 s: %s", what)
+		}
+	}
+}
+
+// lanes are those of the next operations.
+func lanes(d *Driver) map[string]bool {
+	found := map[string]bool{}
+	for range 2 * len(d.members) {
+		op := update("v")
+		found[d.Lane(&op)] = true
+	}
+	return found
+}
+
+// to is a write that one member is asked for.
+func to(d *Driver, s *server) driver.Op {
+	op := update("v")
+	for _, m := range d.members {
+		if m.address == s.address {
+			op.Prepared = m
+		}
+	}
+	return op
+}
+
+func allReady(t *testing.T, d *Driver) {
+	t.Helper()
+	until(t, "every member is connected", func() bool { return len(lanes(d)) == len(d.members) })
+}
+
+func TestMembersAreAskedInTurnAndADeadOneIsNot(t *testing.T) {
+	c := ownCluster(t, 3)
+	leader, _ := c.leader(t)
+	d := opened(t, c, nil)
+	allReady(t, d)
+	leader.kill()
+	until(t, "the dead member is left out", func() bool { return !lanes(d)[leader.address] })
+	got := lanes(d)
+	for _, s := range c.servers {
+		if s != leader && !got[s.address] {
+			t.Errorf("%s is not among the lanes %v", s.address, got)
+		}
+	}
+	until(t, "the others have elected one", func() bool { return do(t, d, update("v")).Class == driver.OK })
+	if got := do(t, d, to(d, leader)); got.Class != driver.OK || got.Attempts != 1 {
+		t.Errorf("a write whose member is gone is not done by another one: %+v", got)
+	}
+	leader.start(t)
+	allReady(t, d)
+}
+
+func TestAWriteToAMemberThatHangsIsInDoubt(t *testing.T) {
+	c := ownCluster(t, 3)
+	_, follower := c.leader(t)
+	d := opened(t, c, nil)
+	allReady(t, d)
+	follower.signal(t, syscall.SIGSTOP)
+	defer follower.signal(t, syscall.SIGCONT)
+	got := do(t, d, to(d, follower))
+	if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || got.Attempts != 1 {
+		t.Errorf("got %+v", got)
+	}
+	if !lanes(d)[follower.address] { // as with the client's own balancer
+		t.Error("a member that hangs, and keeps its connection, is not asked any more")
+	}
+}
+
+func TestAWriteInFlightToAMemberThatDiesIsInDoubt(t *testing.T) {
+	c := ownCluster(t, 3)
+	_, follower := c.leader(t)
+	d := opened(t, c, nil)
+	allReady(t, d)
+	follower.signal(t, syscall.SIGSTOP)
+	result := make(chan driver.Result)
+	go func() { result <- do(t, d, to(d, follower)) }()
+	time.Sleep(50 * time.Millisecond) // whether it was sent by then decides nothing but what is tested
+	follower.kill()
+	got := <-result
+	if got.Sent && (got.Class != driver.InDoubt || got.Cause != driver.CauseConnectionReset) {
+		t.Errorf("sent: %+v", got)
+	}
+	if !got.Sent && got.Class != driver.Failed {
+		t.Errorf("not sent: %+v", got)
+	}
+}
+
+func TestWithoutAQuorumAWriteIsInDoubtUnlessTheMemberRefusesIt(t *testing.T) {
+	c := ownCluster(t, 3)
+	leader, follower := c.leader(t)
+	waits := opened(t, c, nil)
+	refuses := opened(t, c, func(config *driver.Config) {
+		config.Options = map[string]any{"require_leader": true}
+		config.Streams = append(config.Streams, driver.StreamConfig{
+			Name: "retrying", DeadlineS: 1, Retries: driver.RetriesDriverDefault,
+		})
+	})
+	for _, s := range c.servers {
+		if s != follower {
+			s.kill()
+		}
+	}
+	direct := c.direct(t, follower)
+	until(t, "the last member knows no leader", func() bool {
+		said, err := direct.Status(t.Context(), follower.address)
+		return err == nil && said.Leader == 0
+	})
+	got := do(t, waits, to(waits, follower))
+	if got.Class != driver.InDoubt || !got.Sent {
+		t.Errorf("without a leader: %+v", got)
+	}
+	got = do(t, refuses, to(refuses, follower))
+	if got.Class != driver.Failed || got.Cause != driver.CauseQuorumUnavailable || got.Code != "no leader" {
+		t.Errorf("a leader is required: %+v", got)
+	}
+	read := driver.Op{Kind: driver.Read, ID: "x"}
+	if got := do(t, refuses, read); got.Attempts != 1 || got.Class != driver.Failed {
+		t.Errorf("a read without retries: %+v", got)
+	}
+	read.Stream = 2
+	if got := do(t, refuses, read); got.Attempts < 2 || got.Class != driver.Failed {
+		t.Errorf("a read that the client repeats: %+v", got)
+	}
+	if lane := refuses.Lane(&read); lane != laneMembers {
+		t.Errorf("its lane is %q", lane)
+	}
+	follower.kill()
+	until(t, "nobody is connected", func() bool { return lanes(waits)[laneUnrouted] && len(lanes(waits)) == 1 })
+	until(t, "it is known why", func() bool {
+		got := do(t, waits, to(waits, leader))
+		return got.Class == driver.Failed && got.Cause == driver.CauseConnectRefused && !got.Sent
+	})
+}
