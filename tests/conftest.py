@@ -30,6 +30,7 @@ settings.load_profile("brownout")
 
 LAB = "lab-mongodb"
 AEROSPIKE = "lab-aerospike"
+ETCD = "lab-etcd"
 PARTITION = "lab-mongodb-partition"
 SLOW = "lab-mongodb-slow"
 
@@ -161,6 +162,22 @@ def lab_aerospike(_aerospike_home: Path, monkeypatch: pytest.MonkeyPatch) -> Clu
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_aerospike_home))
     monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
     return lab.up(AEROSPIKE)  # mends what a failed test left broken
+
+
+@pytest.fixture(scope="session")
+def _etcd_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield from _home(tmp_path_factory, ETCD)
+
+
+@pytest.fixture
+def lab_etcd(_etcd_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """Three members of etcd that all tests share, whole at the start; leave them whole.
+
+    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
+    """
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_etcd_home))
+    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
+    return lab.up(ETCD)  # mends what a failed test left broken
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("aerospike", "mongo")
+NAMES = ("aerospike", "etcd", "mongo")
 NAMED = re.compile("|".join(NAMES), re.IGNORECASE)
 SOURCES = ("src/brownout/**/*.py", "actions/*.py", "probes/*.py", "infra/**/*.py",
            "dashboards/*.py", "loadgen/**/*.go")  # fmt: skip
@@ -16,11 +16,14 @@ SOURCES = ("src/brownout/**/*.py", "actions/*.py", "probes/*.py", "infra/**/*.py
 ALLOWED = {
     "src/brownout/databases/mongodb/": "its own folder",
     "src/brownout/databases/aerospike/": "its own folder",
+    "src/brownout/databases/etcd/": "its own folder",
     "loadgen/driver/mongodb/": "its own driver",
     "loadgen/driver/aerospike/": "its own driver",
+    "loadgen/driver/etcd/": "its own driver",
     "loadgen/main.go": "the list of drivers",
     "actions/mongodb.py": "what only it can do",
     "actions/aerospike.py": "what only it can do",
+    "actions/etcd.py": "what only it can do",
     "probes/mongodb.py": "what only it is asked",
     "probes/aerospike.py": "what only it is asked",
     "dashboards/mongodb.py": "its own dashboard",

@@ -18,6 +18,9 @@ ON_AEROSPIKE = (
     "experiments/test_on_aerospike.py::"
     "test_a_wiped_node_comes_back_empty_and_no_acknowledged_write_is_lost"
 )
+ON_ETCD = (
+    "experiments/test_on_etcd.py::test_a_killed_leader_costs_an_election_and_no_acknowledged_write"
+)
 ON_ATLAS = (
     "experiments/test_on_atlas.py::"
     "test_it_is_measured_from_its_effect_loses_nothing_and_every_probe_knows_of_it"
@@ -84,6 +87,11 @@ LABS = {
     "lab-aerospike": ON_AEROSPIKE,
     "lab-aerospike-racks": RACK,
     "lab-atlas": ON_ATLAS,
+    "lab-etcd": ON_ETCD,
+    "lab-etcd-majority": "databases/etcd/lab/test_lab.py::"
+    "test_without_a_quorum_no_member_leads_and_with_one_again_all_is_whole",
+    "lab-etcd-secure": "databases/etcd/lab/test_lab.py::"
+    "test_a_secured_lab_serves_who_has_a_certificate_and_nobody_else",
     "lab-mongodb": STEPDOWN,
     "lab-mongodb-majority": MAJORITY,
     "lab-mongodb-partition": CUT_OFF,

@@ -12,6 +12,7 @@ from brownout.databases.adapter import Adapter, adapter_for
 from brownout.databases.lab.engine import Progress, engine_of
 from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.resizing import Resizing
+from brownout.databases.starting import start
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Delaying, Partitioning, host_for
 
@@ -26,10 +27,10 @@ class _Resizable(Adapter, Resizing, Protocol):
 
 def mend(cluster: Cluster, progress: Progress) -> None:
     """Put back what an experiment left broken or changed; the lab is whole when this returns."""
-    for node in cluster.nodes:
-        _wake(node, progress)
     adapter = adapter_for(cluster)
     try:
+        for node in cluster.nodes:
+            _wake(node, adapter, progress)
         resizes = isinstance(adapter, Resizing)
         if resizes:
             _regroup(cluster, cast(_Resizable, adapter), progress)
@@ -40,12 +41,12 @@ def mend(cluster: Cluster, progress: Progress) -> None:
         adapter.close()
 
 
-def _wake(node: Node, progress: Progress) -> None:
+def _wake(node: Node, adapter: Adapter, progress: Progress) -> None:
     host = host_for(node)
     process = host.running()
     if not process.running or process.paused:
         progress(f"{node.name} is {process.describe()}: putting it back")
-        host.resume() if process.running else host.start()
+        host.resume() if process.running else start(node, host, adapter)
     if isinstance(host, Partitioning) and host.cut_off():
         progress(f"{node.name} is cut off from others: joining it again")
         host.heal_partition()

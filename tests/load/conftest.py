@@ -146,3 +146,9 @@ def running(lab_mongodb: Cluster, tmp_path: Path) -> Iterator[Callable[..., Runn
 def running_aerospike(lab_aerospike: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Put the lab workload, with changes, on the shared stand-in; ended after the test."""
     yield from _runs(lab_aerospike, tmp_path)
+
+
+@pytest.fixture
+def running_etcd(lab_etcd: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Put the lab workload, with changes, on the shared members of etcd; ended after the test."""
+    yield from _runs(lab_etcd, tmp_path)

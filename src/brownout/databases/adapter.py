@@ -24,6 +24,7 @@ __all__ = [
     "Milestone",
     "MilestoneState",
     "Quiescing",
+    "Readmitting",
     "SteppingDown",
     "Support",
     "adapter_for",
@@ -177,6 +178,18 @@ class SteppingDown(Protocol):
         """Have the primary hand over, once another member has caught up, in `catch_up_s` at most.
 
         The evidence says `caught_up_s`, for how long it let another one catch up.
+        """
+        ...
+
+
+@runtime_checkable
+class Readmitting(Protocol):
+    """What an adapter has besides, if a member that lost its data comes back as a new one only."""
+
+    def readmit(self, node: Node) -> Mapping[str, Any]:
+        """Have the others take `node`, which is about to start, for a new member if it has no data.
+
+        Returns what was done, ready for JSON; nothing if it has its data or runs. Safe to repeat.
         """
         ...
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Adapter
+from brownout.databases.starting import start
 from brownout.faults.acts import Evidence
 from brownout.faults.fault import Arguments, NodeFault, NodeUndo
 from brownout.faults.undos import FINISH_WIPE, PROCESS
@@ -78,7 +79,7 @@ class StartNode(NodeUndo):
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Start its process; proven when it exists and did not end at once."""
-        return faults.host(node).start()
+        return start(node, faults.host(node), faults.adapter)
 
     def is_due(self, host: Host) -> bool:
         """A node of a cluster that was whole does not run."""

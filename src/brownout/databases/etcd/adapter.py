@@ -1,0 +1,228 @@
+"""The adapter itself: asks every member at once and hands the answers to pure functions."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from brownout.base.errors import ClusterError, Refused
+from brownout.base.waiting import wait_until
+from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
+from brownout.databases.etcd import choice, milestones, storage
+from brownout.databases.etcd.access import access, load_spec
+from brownout.databases.etcd.candidate import EtcdCandidate
+from brownout.databases.etcd.link import CommandFailed, Link
+from brownout.databases.etcd.panel import Panel
+from brownout.databases.etcd.readmitting import take_in
+from brownout.databases.etcd.scenarios import support
+from brownout.databases.etcd.settings import own_settings
+from brownout.databases.etcd.view import LEADER, View, look, reasons
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.directories import same_or_nested
+from brownout.machine.host import Host, Proof, host_for
+
+__all__ = ["EtcdAdapter"]
+
+#: What is asked over and over need not wait for a member that hangs; the next time is soon.
+_POLL_PATIENCE_S = 0.5
+#: The leader gives the transfer one election time-out, at most 50 s of them.
+_TRANSFER_S = 60.0
+_POLL_S = 0.02
+
+
+class EtcdAdapter:
+    """Asks each member directly, in parallel, with `connection.timeout_s`."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster, self._access = cluster, access(cluster)
+        self._timeout_s = cluster.connection.timeout_s
+        self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
+        self._panel = Panel(cluster.nodes, self._links)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._panel.close()
+        for link in self._links.values():
+            link.close()
+
+    def ready(self) -> None:
+        """Return if at least one member answers and all that do are of one cluster.
+
+        Raises `ClusterError` with each member's own reason otherwise.
+        """
+        views = self._views()
+        found = sorted({view.cluster_id for view in views if view.cluster_id})
+        if not found:
+            raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons(views)}")
+        if len(found) > 1:
+            raise ClusterError(
+                f"cluster `{self._cluster.name}`: its members are of the clusters "
+                f"{', '.join(found)}, wanted one"
+            )
+
+    def members(self) -> list[Member]:
+        """Return every node with its role and state."""
+        return [
+            Member(v.node, v.address, v.role, v.state, v.serves, None, v.evidence())
+            for v in self._views()
+        ]
+
+    def targets(self, select: str, seed: int) -> list[Node]:
+        """Return the nodes that `select` means now; see `choice.choose`."""
+        racks = {node.name: node.rack for node in self._cluster.nodes}
+        chosen = choice.choose(select, self.members(), seed, racks)
+        return [self._cluster.node(name) for name in chosen]
+
+    def stable(self, milestone: Milestone) -> MilestoneState:
+        """Return whether `milestone` is reached now; see `milestones`."""
+        return milestones.judge(milestone, self._panel.views(_POLL_PATIENCE_S))
+
+    def signature(self) -> str:
+        """Return a line that changes when a member goes, comes back or changes its role."""
+        return milestones.signature_of(self._panel.views(_POLL_PATIENCE_S))
+
+    def drain(self, node: Node) -> Proof:
+        """Have the leader hand over; a follower has nothing to hand over."""
+        return self.step_down(node, 0)
+
+    def undrain(self, node: Node) -> Proof:
+        """Do nothing: a member that handed over may lead again at once."""
+        state = self._ask(node).state
+        return Proof(time.monotonic(), 0.0, {"state": state}, already=True)
+
+    def step_down(self, node: Node, catch_up_s: int) -> Proof:
+        """Have the leader hand over (`MoveLeader`) to the follower that has applied most.
+
+        etcd itself lets that one catch up, for one election time-out at most; `catch_up_s` does not
+        change that. The proof is the old leader's own word.
+        """
+        views = self._views()
+        before = next(view for view in views if view.node == node.name)
+        if before.error:
+            raise ClusterError(before.error)
+        asked = time.monotonic()
+        target = self._successor(before, views) if before.state == LEADER else None
+        if target is not None:
+            self._move(node, target)
+        after = wait_until(
+            lambda: self._ask(node), self._timeout_s, _POLL_S, so=lambda view: view.state != LEADER
+        )
+        done = time.monotonic()
+        if after.state == LEADER:
+            raise ClusterError(f"member `{node.name}` still leads after it was told to hand over")
+        evidence: dict[str, Any] = {"state_before": before.state, "state": after.state}
+        if target is not None:
+            evidence |= {"handed_to": target.node, "caught_up_s": round(done - asked, 3)}
+        return Proof(done, done - asked, evidence, already=target is None)
+
+    def readmit(self, node: Node) -> Mapping[str, Any]:
+        """Have the others take `node`, which is about to start, for a new member if it has no data.
+
+        Raises `ClusterError` where no quorum of them serves.
+        """
+        host = host_for(node)
+        settings = own_settings(node, host)
+        if "data-dir" not in settings or host.running().running:
+            return {}
+        if not storage.is_empty(host, storage.directories(node, settings)[0]):
+            return {}
+        return take_in(node, storage.peer_url(node, settings), lambda: self._serving(node))
+
+    def evidence(self, node: Node) -> dict[str, Any]:
+        """Return what `node` says of itself now; if it says nothing, why."""
+        return self._ask(node).evidence()
+
+    def supports(self, scenario: str) -> Support:
+        """Return whether `scenario` is possible on this topology and with these hosts."""
+        return support(scenario, self._cluster)
+
+    def engine(self) -> str:
+        """Return what the members run, as `etcd 3.7.3`; several versions are all named."""
+        versions = sorted({view.version for view in self._views() if view.version})
+        if not versions:
+            raise ClusterError(f"no member of `{self._cluster.name}` says its version")
+        return f"etcd {' and '.join(versions)}"
+
+    def candidates(self) -> list[EtcdCandidate]:
+        """Return every node, to ask each by itself whether it leads."""
+        return [EtcdCandidate(n, self._access, self._timeout_s) for n in self._cluster.nodes]
+
+    def load_spec(self) -> dict[str, Any]:
+        """Return how the load generator connects: driver, connection with secrets, options."""
+        return load_spec(self._cluster)
+
+    def would_lose(self, nodes: Sequence[Node]) -> list[str]:
+        """Return in words what would be lost if `nodes` lost their data; see `milestones`."""
+        return milestones.lost_with({node.name for node in nodes}, self._views())
+
+    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
+        """Return the node's `data-dir`, and its `wal-dir`, as its own configuration names them.
+
+        Raises `Refused` if that is not known for sure, if they do not look like etcd's (unless
+        their wipe has `begun`), if the node would not come back without its data, or if they are,
+        hold or lie in those of another node of the same machine.
+        """
+        host = host_for(node)
+        settings = own_settings(node, host)
+        found = storage.directories(node, settings)
+        storage.check_returns(node, settings)
+        for directory in [] if begun else found:
+            storage.check_contents(node, host, directory)
+        for other in self._cluster.nodes:
+            if other.name != node.name and other.host is not None:
+                _check_apart(node, host, found, other)
+        return found
+
+    def _successor(self, leader: View, views: Sequence[View]) -> View:
+        followers = [
+            view for view in views if view.role == "secondary" and view.node != leader.node
+        ]
+        if not followers:
+            raise ClusterError(
+                f"member `{leader.node}` cannot hand over: no follower serves",
+                "see that another member is healthy",
+            )
+        return max(followers, key=lambda view: view.applied)
+
+    def _move(self, node: Node, target: View) -> None:
+        try:
+            self._links[node.name].ask(
+                "maintenance/transfer-leadership", _TRANSFER_S, targetID=target.id
+            )
+        except CommandFailed as error:
+            raise ClusterError(
+                f"the leader did not hand over: {error.message}",
+                f"see that `{target.node}` is healthy and not far behind",
+            ) from error
+
+    def _serving(self, besides: Node) -> list[Link]:
+        """Return links to the members that serve now, the leader first."""
+        views = [view for view in self._views() if view.serves and view.node != besides.name]
+        views.sort(key=lambda view: view.state != LEADER)
+        return [self._links[view.node] for view in views]
+
+    def _ask(self, node: Node) -> View:
+        return look(node, self._links[node.name])
+
+    def _views(self) -> list[View]:
+        """Ask every member and wait for each one's answer or its own time limit."""
+        return self._panel.views(3 * self._timeout_s)
+
+
+def _check_apart(node: Node, host: Host, found: Sequence[Path], other: Node) -> None:
+    """Raise `Refused` if `other` keeps its data in one of these directories, or around one."""
+    neighbour = host_for(other)
+    if neighbour.machine != host.machine:
+        return
+    for theirs in storage.directories(other, own_settings(other, neighbour)):
+        if same_or_nested(found, theirs):
+            raise Refused(
+                f"node `{node.name}`: its data directories and `{theirs}` of node `{other.name}` "
+                "are the same or lie in each other"
+            )

@@ -1,0 +1,47 @@
+"""One member, asked by itself whether it leads."""
+
+import time
+
+from brownout.base.errors import ClusterError
+from brownout.databases.adapter import Claim
+from brownout.databases.etcd.access import Access
+from brownout.databases.etcd.link import Link
+from brownout.databases.etcd.view import LEADER, View
+from brownout.inventory.model import Node
+
+__all__ = ["EtcdCandidate"]
+
+#: So long an answer is waited for at least, and three times as long as the fastest took.
+_PATIENCE_S = 0.25
+
+
+class EtcdCandidate:
+    """Asks one member for its status, over a connection of its own."""
+
+    def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
+        self.node, self.shard = node.name, node.shard
+        self._at = node.address
+        self._link = Link(node, access, timeout_s)
+        self._timeout_s = self._patience_s = timeout_s
+
+    def claim(self) -> Claim:
+        """Return whether it leads, by its own account, and in which term.
+
+        Raises `ClusterError` where it does not answer in time.
+        """
+        began = time.monotonic()
+        try:
+            status = self._link.ask("maintenance/status", self._patience_s)
+        except ClusterError as error:
+            if isinstance(error.__cause__, ConnectionRefusedError):
+                return Claim(False)
+            raise
+        enough_s = min(self._timeout_s, max(_PATIENCE_S, 3 * (time.monotonic() - began)))
+        self._patience_s = min(self._patience_s, enough_s)
+        view = View(self.node, self._at, status)
+        leads = view.state == LEADER
+        return Claim(leads, str(view.term) if leads else "")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._link.close()

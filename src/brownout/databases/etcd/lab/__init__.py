@@ -1,0 +1,1 @@
+"""The labs of etcd: `settings` are what their inventories may say, `cluster` makes one."""

@@ -1,0 +1,106 @@
+"""An etcd cluster on loopback: where its members live, and waiting until they are one."""
+
+from pathlib import Path
+
+from brownout.base.errors import ConfigurationError
+from brownout.databases.etcd.adapter import EtcdAdapter
+from brownout.databases.etcd.lab.server import Ports, configuration, find_etcd
+from brownout.databases.etcd.lab.settings import EtcdLab
+from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.waiting import await_milestone
+from brownout.inventory.connection import Connection, Tls
+from brownout.inventory.model import Cluster, Node, ProcessSpec
+
+__all__ = ["await_whole", "form", "lay_out"]
+
+#: Generous: half a second is usual.
+_WHOLE_TIMEOUT_S = 90.0
+_FILE = "etcd.yaml"
+
+
+def lay_out(cluster: Cluster, spec: EtcdLab, directory: Path) -> Cluster:
+    """Write each member's directories and configuration; return the cluster with all of them."""
+    etcd = find_etcd()
+    free = free_ports(2 * spec.members)
+    ports = {
+        number: Ports(*free[2 * number - 2 : 2 * number]) for number in range(1, spec.members + 1)
+    }
+    connection = _secured(cluster, spec, directory) if spec.secure else _plain(cluster)
+    nodes = []
+    for number, at in ports.items():
+        home = directory / f"n{number}"
+        (home / "data").mkdir(parents=True, mode=0o700)
+        text = configuration(spec, cluster.name, number, ports, home)
+        (home / _FILE).write_text(text, encoding="utf-8")
+        nodes.append(_node(number, at, home, etcd, spec))
+    update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}
+    return cluster.model_copy(update=update)
+
+
+def form(cluster: Cluster, spec: EtcdLab, progress: Progress) -> None:
+    """Wait until the members have elected a leader, which they do by themselves.
+
+    From then on their configuration says that the cluster exists: one that lost its data would
+    otherwise not join it again.
+    """
+    await_whole(cluster, progress)
+    for node in cluster.nodes:
+        if isinstance(node.host, ProcessSpec) and node.host.config_file:
+            file = node.host.config_file
+            text = file.read_text(encoding="utf-8")
+            now = text.replace("initial-cluster-state: new", "initial-cluster-state: existing")
+            file.write_text(now, encoding="utf-8")
+
+
+def await_whole(cluster: Cluster, progress: Progress) -> None:
+    """Wait until every member is back with all its data."""
+    progress("waiting for every member")
+    with EtcdAdapter(cluster) as adapter:
+        await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
+
+
+def _plain(cluster: Cluster) -> Connection:
+    own = cluster.connection
+    return Connection(options=own.options, timeout_s=own.timeout_s)
+
+
+def _secured(cluster: Cluster, spec: EtcdLab, directory: Path) -> Connection:
+    """Write an authority's certificates for members and clients; its own key is kept nowhere."""
+    try:
+        from brownout.databases.lab.certificates import Authority
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"a secured lab needs the package `{error.name}`, which is not installed",
+            "pip install 'brownout[lab]'",
+        ) from error
+    place = directory / "tls"
+    place.mkdir(mode=0o700)
+    authority = Authority(f"authority of {cluster.name}")
+    _keep(place / "ca.pem", authority.pem)
+    _keep(place / "client.pem", authority.issue("brownout", "clients"))
+    for number in range(1, spec.members + 1):
+        _keep(
+            place / f"n{number}.pem",
+            authority.issue(f"n{number}", "members", ("127.0.0.1", "localhost")),
+        )
+    tls = Tls(ca_file=place / "ca.pem", certificate_file=place / "client.pem")
+    return _plain(cluster).model_copy(update={"tls": tls})
+
+
+def _keep(path: Path, text: bytes) -> None:
+    """Write what only its owner may read."""
+    path.touch(mode=0o600)
+    path.write_bytes(text)
+
+
+def _node(number: int, at: Ports, home: Path, etcd: Path, spec: EtcdLab) -> Node:
+    host = ProcessSpec(
+        config_file=home / _FILE,
+        pid_file=home / "etcd.pid",
+        log_file=home / "etcd.log",
+        working_directory=home,
+        command=(str(etcd), "--config-file", str(home / _FILE)),
+    )
+    rack = f"r{spec.rack_of(number)}" if spec.racks else ""
+    return Node(name=f"n{number}", address=f"127.0.0.1:{at.client}", host=host, rack=rack)

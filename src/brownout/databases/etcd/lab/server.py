@@ -1,0 +1,104 @@
+"""Finding an etcd that starts on this machine, and what goes into its configuration file."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from brownout.base.errors import ClusterError
+from brownout.databases.etcd.lab.settings import EtcdLab
+from brownout.databases.lab import beside, programs
+
+__all__ = ["VARIABLE", "Ports", "configuration", "find_etcd"]
+
+VARIABLE = "BROWNOUT_ETCD"
+_SAYS = r"etcd Version: 3\.\d"
+#: Old versions of keys are forgotten beyond so many, or a long load would fill the members' quota.
+_KEPT_REVISIONS = 10_000
+_QUOTA_BYTES = 8 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where a member listens on loopback."""
+
+    client: int
+    peer: int
+
+
+def find_etcd() -> Path:
+    """Return an etcd that runs here: BROWNOUT_ETCD, one on PATH, or that of a checkout.
+
+    Raises `ClusterError` with every place that was looked at and why it would not do.
+    """
+    problems = []
+    for source, program in _candidates():
+        problem = programs.problem(program, _SAYS, "an etcd 3")
+        if problem is None:
+            return program
+        problems.append(f"{source}: {problem}")
+        if source == VARIABLE:
+            raise ClusterError(
+                f"the lab cannot use the etcd that it was told to: {problems[-1]}",
+                f"correct {VARIABLE}, or set it to nothing",
+            )
+    try:
+        return beside.built("etcd", "a lab of etcd")
+    except ClusterError as error:
+        raise ClusterError(
+            "; ".join((*problems, error.message)),
+            f"install etcd (Debian: etcd-server), set {VARIABLE} to one, or {error.hint}",
+        ) from error
+
+
+def configuration(
+    spec: EtcdLab, name: str, number: int, ports: Mapping[int, Ports], home: Path
+) -> str:
+    """Return the text of the etcd.yaml of member `number` of those with these `ports`."""
+    scheme, own = "https" if spec.secure else "http", ports[number]
+    peers = [f"n{n}={scheme}://127.0.0.1:{at.peer}" for n, at in sorted(ports.items())]
+    settings: dict[str, Any] = {
+        "name": f"n{number}",
+        "data-dir": str(home / "data"),
+        "listen-client-urls": f"{scheme}://127.0.0.1:{own.client}",
+        "advertise-client-urls": f"{scheme}://127.0.0.1:{own.client}",
+        "listen-peer-urls": f"{scheme}://127.0.0.1:{own.peer}",
+        "initial-advertise-peer-urls": f"{scheme}://127.0.0.1:{own.peer}",
+        "initial-cluster": ",".join(peers),
+        "initial-cluster-token": name,
+        "initial-cluster-state": "new",
+        "heartbeat-interval": spec.heartbeat_ms,
+        "election-timeout": spec.election_timeout_ms,
+        "auto-compaction-mode": "revision",
+        "auto-compaction-retention": str(_KEPT_REVISIONS),
+        "quota-backend-bytes": _QUOTA_BYTES,
+        "log-level": "warn",
+    }
+    if spec.secure:
+        tls = home.parent / "tls"
+        own_pem, trusted = str(tls / f"n{number}.pem"), str(tls / "ca.pem")
+        secured = {
+            "cert-file": own_pem,
+            "key-file": own_pem,
+            "trusted-ca-file": trusted,
+            "client-cert-auth": True,
+        }
+        settings |= {"client-transport-security": secured, "peer-transport-security": secured}
+    return yaml.safe_dump(settings, sort_keys=False)
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    given = os.environ.get(VARIABLE)
+    if given:
+        yield VARIABLE, Path(given).expanduser()
+    on_path = shutil.which("etcd")
+    if on_path:
+        yield "etcd on PATH", Path(on_path)
+
+
+if __name__ == "__main__":
+    print(find_etcd())  # for the Makefile, whose Go tests want one

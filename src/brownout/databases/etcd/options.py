@@ -1,0 +1,40 @@
+"""What a workload may tell the driver, under `options: {etcd: {…}}`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from brownout.base.settings import StrictSettings
+
+__all__ = ["EtcdOptions"]
+
+_Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
+
+
+class EtcdOptions(StrictSettings):
+    """Policies of the etcd driver."""
+
+    read: Annotated[
+        Literal["linearizable", "serializable"] | None,
+        Field(description="whether a read asks the leader, or its member alone; `linearizable`"),
+    ] = None
+    require_leader: Annotated[
+        bool | None,
+        Field(description="a member that knows no leader refuses at once; no"),
+    ] = None
+    connect_timeout_ms: Annotated[
+        _Milliseconds | None,
+        Field(description="for opening a connection; 20000"),
+    ] = None
+    reconnect_max_ms: Annotated[
+        _Milliseconds | None,
+        Field(description="longest pause before it connects again; 120000"),
+    ] = None
+    keepalive_time_ms: Annotated[
+        Literal[0] | Annotated[int, Field(ge=10_000, le=3_600_000)] | None,
+        Field(description="without an answer until a member is asked for a sign of life; 10000"),
+    ] = None
+    keepalive_timeout_ms: Annotated[
+        _Milliseconds | None,
+        Field(description="for that sign, or the connection is given up; 6000"),
+    ] = None

@@ -1,0 +1,78 @@
+"""Where a member keeps its data, by its own configuration, and whether it can come back without."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from brownout.base.errors import HostError, Refused
+from brownout.inventory.model import Node
+from brownout.machine.host import Host
+
+__all__ = ["check_contents", "check_returns", "directories", "is_empty", "peer_url"]
+
+#: What etcd makes in its data directory, and in that of its log.
+_MARK, _LOG = "member", ".wal"
+
+
+def directories(node: Node, settings: Mapping[str, str]) -> list[Path]:
+    """Return the node's data directory and, where it has one of its own, that of its log.
+
+    Raises `Refused` where the configuration names none: etcd's default depends on where it runs.
+    """
+    named = settings.get("data-dir", "")
+    if not Path(named).is_absolute():
+        raise Refused(
+            f"node `{node.name}`: its data directory is not known: its configuration has "
+            f"`data-dir` {named!r}, wanted an absolute path",
+            "set it, or give the inventory the node's `host.config_file`",
+        )
+    log = settings.get("wal-dir", "")
+    return [Path(named), *([Path(log)] if log else [])]
+
+
+def peer_url(node: Node, settings: Mapping[str, str]) -> str:
+    """Return the URL by which others know the node; `Refused` where it is not named."""
+    named = settings.get("initial-advertise-peer-urls", "").split(",")[0]
+    if not named:
+        raise Refused(
+            f"node `{node.name}`: its configuration does not have `initial-advertise-peer-urls`, by "
+            "which it would be taken in again after it lost its data"
+        )
+    return named
+
+
+def check_returns(node: Node, settings: Mapping[str, str]) -> None:
+    """Refuse a wipe of a node that would not come back as a member of its cluster.
+
+    With the state `new` a member without data begins a cluster of its own, or refuses to start.
+    """
+    peer_url(node, settings)
+    state = settings.get("initial-cluster-state", "new")
+    if state != "existing":
+        raise Refused(
+            f"node `{node.name}`: its configuration has `initial-cluster-state` {state!r}, wanted "
+            "'existing': without its data it would not join its cluster again",
+            "set it to existing, which means nothing to a member that has its data",
+        )
+
+
+def check_contents(node: Node, host: Host, directory: Path) -> None:
+    """Raise `Refused` if `directory` holds something, but nothing that etcd would have left."""
+    try:
+        names = host.entries(directory)
+    except HostError as error:
+        raise Refused(
+            f"node `{node.name}`: its data directory is not known: {error.message}"
+        ) from error
+    if names and not any(name == _MARK or name.endswith(_LOG) for name in names):
+        raise Refused(
+            f"node `{node.name}`: `{directory}` does not look like etcd's storage: it holds "
+            f"{', '.join(sorted(names)[:5])}"
+        )
+
+
+def is_empty(host: Host, directory: Path) -> bool:
+    """Return whether a member that starts there has no data; also where it is not there."""
+    try:
+        return _MARK not in host.entries(directory)
+    except HostError:
+        return False

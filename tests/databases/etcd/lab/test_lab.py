@@ -1,0 +1,173 @@
+"""Labs of etcd: real members that lose their leader, their quorum, their data."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from tests.waiting import await_true, await_whole
+
+from brownout.base.errors import ClusterError, Refused
+from brownout.databases.adapter import adapter_for
+from brownout.databases.etcd.access import Access
+from brownout.databases.etcd.adapter import EtcdAdapter
+from brownout.databases.etcd.link import Link
+from brownout.databases.starting import start
+from brownout.infra import lab
+from brownout.inventory.model import Cluster
+from brownout.machine.host import host_for
+from brownout.session.leaderless import await_no_primary
+
+pytestmark = pytest.mark.live
+
+
+@contextmanager
+def own(name: str, where: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """A lab for one test, which may leave it in any condition."""
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(where))
+    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
+    try:
+        yield lab.up(name)
+    finally:
+        lab.down(name)
+
+
+def test_a_lab_is_whole_and_says_what_it_is(lab_etcd: Cluster) -> None:
+    with EtcdAdapter(lab_etcd) as adapter:
+        adapter.ready()
+        assert adapter.engine().startswith("etcd 3.")
+        assert sorted(m.state for m in adapter.members()) == ["FOLLOWER", "FOLLOWER", "LEADER"]
+        (leader,) = adapter.targets("leader", 1)
+        claims = {}
+        for candidate in adapter.candidates():
+            with closing(candidate):
+                claims[candidate.node] = candidate.claim()
+        assert [name for name, claim in claims.items() if claim.primary] == [leader.name]
+        assert claims[leader.name].election == str(adapter.evidence(leader)["term"])
+
+
+def test_the_leader_hands_over_and_a_follower_has_nothing_to_hand_over(lab_etcd: Cluster) -> None:
+    with EtcdAdapter(lab_etcd) as adapter:
+        (leader,) = adapter.targets("leader", 1)
+        proof = adapter.step_down(leader, 10)
+        assert not proof.already
+        assert (proof.evidence["state_before"], proof.evidence["state"]) == ("LEADER", "FOLLOWER")
+        assert adapter.targets("leader", 1)[0].name == proof.evidence["handed_to"]
+        assert adapter.drain(leader).already
+        assert adapter.undrain(leader).already
+        await_whole(adapter)
+
+
+def test_a_wiped_member_comes_back_as_a_new_one_with_all_data(lab_etcd: Cluster) -> None:
+    with EtcdAdapter(lab_etcd) as adapter:
+        (node,) = adapter.targets("leader", 1)
+        host, before = host_for(node), adapter.evidence(node)
+        host.stop("kill")
+        await_true(lambda: not adapter.would_lose([node]), "the others have a leader")
+        assert adapter.would_lose(lab_etcd.nodes[:2])
+        host.wipe(adapter.data_directories(node))
+        taken_in = adapter.readmit(node)
+        assert taken_in["removed_member"] == before["member_id"]
+        again = adapter.readmit(node)  # as after a kill between this and the start
+        assert again == {"added_member": taken_in["added_member"]}
+        proof = start(node, host, adapter)
+        assert proof.evidence["added_member"] == taken_in["added_member"]
+        await_whole(adapter)
+        assert adapter.evidence(node)["member_id"] == taken_in["added_member"]
+        assert adapter.readmit(node) == {}
+
+
+def test_a_lab_with_a_wiped_member_is_mended(lab_etcd: Cluster) -> None:
+    with EtcdAdapter(lab_etcd) as adapter:
+        (node,) = adapter.targets("follower", 1)
+        host_for(node).stop("kill")
+        host_for(node).wipe(adapter.data_directories(node))
+        assert lab.up(lab_etcd.name) == lab_etcd
+        assert adapter.stable("whole").reached
+
+
+def test_without_a_quorum_no_member_leads_and_with_one_again_all_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        own("lab-etcd-majority", tmp_path, monkeypatch) as cluster,
+        EtcdAdapter(cluster) as adapter,
+    ):
+        gone = adapter.targets("role=follower", 1)
+        for node in gone:
+            host_for(node).stop("kill")
+        said = await_no_primary(adapter, 60, lambda: False)
+        assert said is not None
+        assert sorted(said["members"].values()) == ["LEADERLESS", "unreachable", "unreachable"]
+        host_for(gone[0]).wipe(adapter.data_directories(gone[0]))
+        monkeypatch.setattr("brownout.databases.etcd.readmitting._WITHIN_S", 0.5)
+        with pytest.raises(ClusterError, match="serves, so nobody can take"):
+            adapter.readmit(gone[0])
+        host_for(gone[1]).start()
+        await_true(lambda: not adapter.would_lose([gone[0]]), "there is a quorum again")
+        monkeypatch.setattr("brownout.databases.etcd.readmitting._WITHIN_S", 60.0)
+        start(gone[0], host_for(gone[0]), adapter)
+        await_whole(adapter)
+
+
+def test_a_secured_lab_serves_who_has_a_certificate_and_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with own("lab-etcd-secure", tmp_path, monkeypatch) as cluster:
+        with EtcdAdapter(cluster) as adapter:
+            assert adapter.stable("whole").reached
+            assert adapter.load_spec()["connection"]["tls"]["enabled"]
+        with closing(Link(cluster.nodes[0], Access(), 2.0)) as link, pytest.raises(ClusterError):
+            link.ask("maintenance/status")
+        named = cluster.connection.tls
+        assert named is not None
+        bare = named.model_copy(update={"certificate_file": None})
+        without = cluster.connection.model_copy(update={"tls": bare})
+        stranger = adapter_for(cluster.model_copy(update={"connection": without}))
+        with pytest.raises(ClusterError, match="does not answer"):
+            stranger.ready()
+        stranger.close()
+
+
+def test_members_that_know_users_are_asked_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        own("lab-etcd", tmp_path, monkeypatch) as cluster,
+        closing(Link(cluster.nodes[0], Access(), 5.0)) as link,
+        closing(Link(cluster.nodes[1], Access(None, "root", "wr0ng"), 5.0)) as wrong,
+        closing(Link(cluster.nodes[1], Access(None, "root", "r00t"), 5.0)) as right,
+    ):
+        link.ask("auth/user/add", name="root", password="r00t")
+        link.ask("auth/user/grant", user="root", role="root")
+        link.ask("auth/enable")
+        with pytest.raises(ClusterError, match="authentication failed") as refused:
+            wrong.ask("kv/range", key="AA==")
+        assert "wr0ng" not in str(refused.value)
+        assert right.ask("kv/range", key="AA==")["header"]
+        host_for(cluster.nodes[1]).stop("kill")
+        host_for(cluster.nodes[1]).start()
+        await_true(lambda: _answers(right), "it knows us again after its restart")
+
+
+def _answers(link: Link) -> bool:
+    try:
+        return bool(link.ask("kv/range", key="AA==")["header"])
+    except ClusterError:
+        time.sleep(0.1)
+        return False
+
+
+def test_a_wipe_of_a_lab_that_was_not_formed_would_be_refused(lab_etcd: Cluster) -> None:
+    node = lab_etcd.nodes[0]
+    assert node.host is not None
+    assert node.host.config_file is not None
+    file = node.host.config_file
+    text = file.read_text()
+    try:
+        file.write_text(text.replace("existing", "new"))
+        with EtcdAdapter(lab_etcd) as adapter, pytest.raises(Refused, match="wanted 'existing'"):
+            adapter.data_directories(node)
+    finally:
+        file.write_text(text)
