@@ -52,19 +52,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class _ByLab(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
-    """Gives each file to one worker, and all that use Aerospike's lab to the same one.
+    """Gives each file to one worker, and all that use one of these labs to the same one.
 
-    A lab takes time also while it idles, and that of Aerospike has five nodes.
+    A lab takes time also while it idles.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = str(super()._split_scope(nodeid))
-        return AEROSPIKE if _uses_aerospike(self.config.rootpath / file) else file
+        return _lab_of(self.config.rootpath / file) or file
 
 
 @functools.cache
-def _uses_aerospike(file: Path) -> bool:
-    return "aerospike" in file.parts or "lab_aerospike" in file.read_text()
+def _lab_of(file: Path) -> str:
+    text = file.read_text()
+    labs = (AEROSPIKE, "aerospike"), (ETCD, "etcd")
+    return next((lab for lab, it in labs if it in file.parts or f"lab_{it}" in text), "")
 
 
 @pytest.hookimpl(optionalhook=True)
