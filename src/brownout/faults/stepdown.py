@@ -24,7 +24,7 @@ class StepDownPrimary(NodeFault):
     name, act, words, undo = "step_down_primary", "stepdown", "told to step down", "undrain_node"
     module = "mongodb"
     on_host, takes_node, stays = False, False, False
-    said = "replSetStepDown to {}: another member takes over"
+    said = "have {} hand over: another member takes over"
 
     def objections(self, faults: "Faults", node: Node, catch_up_s: int = 10) -> list[str]:
         """Raise `Unsupported` for a database without a primary that hands over."""
