@@ -80,7 +80,10 @@ class Link:
             answer = None
         if not isinstance(answer, dict):
             found = text.decode(errors="replace").strip()[:80]
-            raise ClusterError(f"{who}: it does not speak etcd's JSON: {found!r}")
+            raise ClusterError(
+                f"{who}: it does not speak etcd's JSON: {found!r}",
+                "see that its configuration has `enable-grpc-gateway: true`",
+            )
         if status != 200:
             raise _failed(who, answer)
         return answer

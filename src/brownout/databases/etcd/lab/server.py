@@ -76,6 +76,7 @@ def configuration(
         "auto-compaction-mode": "revision",
         "auto-compaction-retention": str(_KEPT_REVISIONS),
         "quota-backend-bytes": _QUOTA_BYTES,
+        "enable-grpc-gateway": True,  # etcd 3.4 leaves it off where a file configures it
         "log-level": "warn",
     }
     if spec.secure:
