@@ -35,7 +35,7 @@ def test_a_plan_says_when_what_is_done_and_how_old_each_pass_is(
     assert f"{first}  does not fit into the window" in said
     second = begins + timedelta(minutes=4)
     assert f"{second:%H:%M:%S} UTC  node-kill  how long is not known" in said
-    assert "replSetStepDown" in said
+    assert "hand over: another member takes over" in said
     assert said.rstrip().endswith("nothing was touched")
 
 
