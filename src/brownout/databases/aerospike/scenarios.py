@@ -6,18 +6,18 @@ from brownout.databases.adapter import Support
 from brownout.databases.aerospike import racks
 from brownout.databases.aerospike.objections import strongly_consistent
 from brownout.databases.aerospike.panel import Panel
+from brownout.databases.scenarios import TO_A_PROCESS, act_of, problem_of_hosts
 from brownout.inventory.model import Cluster
 
 __all__ = ["support"]
 
-_TO_A_PROCESS = frozenset(
-    {"add", "kill", "pause", "reboot", "remove", "resume", "rolling", "start", "stop", "wipe"}
-)
+#: Nodes of Aerospike are neither slowed nor cut off yet.
+_NEED_A_HOST = TO_A_PROCESS - {"delay", "partition"} | {"add", "racks", "remove", "rolling"}
 _ENTERPRISE = frozenset({"drain", "quiesce", "undrain", "unquiesce"})
 _SETTINGS = frozenset({"migrationspeed", "replicationfactor"})
 #: Who is a member there, and how many copies there are, is the roster's to say.
 _NOT_WITH_A_ROSTER = frozenset({"add", "remove", "replicationfactor"})
-_KNOWN = _TO_A_PROCESS | _ENTERPRISE | _SETTINGS | {"racks"}
+_KNOWN = _NEED_A_HOST | _ENTERPRISE | _SETTINGS
 _NAMES = {"migrationspeed": "migration_speed", "replicationfactor": "replication_factor"}
 
 
@@ -26,15 +26,12 @@ def support(panel: Panel, cluster: Cluster, namespace: Callable[[], str], scenar
 
     `namespace` is the one under load; it is asked for only where it matters.
     """
-    words = scenario.lower().replace("_", "-").split("-")
-    act = "".join(word for word in words if word != "node")
+    act = act_of(scenario)
     if act not in _KNOWN:
         known = ", ".join(sorted(_NAMES.get(each, each) for each in _KNOWN))
         return Support(False, f"Aerospike has no scenario `{scenario}`; it has {known}")
-    unreachable = [node.name for node in cluster.nodes if node.host is None]
-    if act in _TO_A_PROCESS | {"racks"} and unreachable:
-        named = ", ".join(unreachable)
-        return Support(False, f"the inventory does not say what {named} runs on (`host`)")
+    if act in _NEED_A_HOST and (reason := problem_of_hosts(act, cluster)):
+        return Support(False, reason)
     if act in _ENTERPRISE and panel.community():
         return Support(False, "the Community Edition cannot quiesce a node: Enterprise only")
     if act in _NOT_WITH_A_ROSTER and (strong := _strong(panel)):
