@@ -1,7 +1,6 @@
 package aerospike
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -281,13 +280,7 @@ func prefix(t testing.TB) string {
 	return name[max(0, len(name)-30):]
 }
 
-// do runs one operation with a deadline of a second.
-func do(t testing.TB, d *Driver, op driver.Op) driver.Result {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	return d.Do(ctx, &op)
-}
+var do = drivertest.Do
 
 // update is a write of sequence 2 to a ledger key.
 func update(key uint64, value string) driver.Op {

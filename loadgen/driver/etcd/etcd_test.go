@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 // server is a real member: a process of its own.
@@ -229,13 +230,7 @@ func opened(t testing.TB, c *cluster, change func(*driver.Config)) *Driver {
 
 func namespace(t testing.TB) string { return strings.ReplaceAll(t.Name(), "/", "-") }
 
-// do runs one operation with a deadline of a second.
-func do(t testing.TB, d *Driver, op driver.Op) driver.Result {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	return d.Do(ctx, &op)
-}
+var do = drivertest.Do
 
 // put stores a value behind the driver's back, and get reads it.
 func put(t testing.TB, d *Driver, key, value string) {

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 func dataset(writer string) driver.Dataset {
@@ -40,15 +41,7 @@ func load(t *testing.T, d *Driver) (done uint64) {
 	return done
 }
 
-func backs(t *testing.T, d *Driver, counter bool, ids ...string) map[string]driver.ReadBack {
-	t.Helper()
-	found := map[string]driver.ReadBack{}
-	err := d.ReadBack(t.Context(), 1, ids, counter, func(b driver.ReadBack) { found[b.ID] = b })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
+var backs = drivertest.ReadBack
 
 func TestALoadIsReadBackAndCleaned(t *testing.T) {
 	c := sharedCluster(t)

@@ -2,225 +2,76 @@ package mongodb
 
 import (
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"brownout/loadgen/driver"
-	"brownout/loadgen/ledger"
+	"brownout/loadgen/driver/drivertest"
 )
 
-// writer is the one writer of a key of a loaded ledger, as the engine has one.
-type writer struct {
-	t   *testing.T
-	d   *Driver
-	set *ledger.Set
-	now time.Duration
+// verified is what is stored of a verified key.
+type verified struct {
+	*testing.T
+	*Driver
 }
 
-func writers(t *testing.T, counter bool) *writer {
-	t.Helper()
-	d := opened(t, sharedMongod(t), nil)
-	load(t, d)
-	set := ledger.NewSet(driver.LedgerSet{Stream: 1, Name: "orders", Keys: 5, Counter: counter}, time.Second)
-	set.Run = time.Now().Format("150405.000000000.")
-	return &writer{t: t, d: d, set: set}
-}
-
-// begun is a write of the kind to key 0 that was not sent yet.
-func (w *writer) begun(kind driver.Kind) driver.Op {
-	w.t.Helper()
-	w.now += time.Minute
-	if _, free := w.set.Acquire(0, w.now); !free {
-		w.t.Fatal("the key is not free")
-	}
-	seq, known := w.set.Begin(0)
-	op := driver.Op{Kind: kind, Stream: 1, ID: w.set.WriteID(0), Verified: true, Known: &known}
-	op.Record.Writer = w.d.config.Writer
-	if kind != driver.Increment {
-		op.Value = []byte("value")
-		op.Record = driver.NewRecord(w.d.config.Writer, op.ID, seq, op.Value)
-	}
-	return op
-}
-
-// write does one write of the kind to key 0, and books it.
-func (w *writer) write(kind driver.Kind) driver.Result {
-	w.t.Helper()
-	result := do(w.t, w.d, w.begun(kind))
-	fate := map[driver.Class]ledger.Fate{
-		driver.OK: ledger.Acknowledged, driver.Failed: ledger.Failed, driver.InDoubt: ledger.InDoubt,
-	}[result.Class]
-	w.set.End(0, ledger.Ended{Fate: fate, At: w.now, Result: &result})
-	return result
-}
-
-// writes wants the next writes to be acknowledged.
-func (w *writer) writes(kind driver.Kind, n int) {
-	w.t.Helper()
-	for range n {
-		if got := w.write(kind); got.Class != driver.OK || got.Refused {
-			w.t.Fatalf("got %+v", got)
-		}
-	}
-}
-
-// doubt books a write of which nobody heard, and which took effect or did not.
-func (w *writer) doubt(kind driver.Kind, applied bool) {
-	w.t.Helper()
-	op := w.begun(kind)
-	if applied {
-		if got := do(w.t, w.d, op); got.Class != driver.OK {
-			w.t.Fatalf("got %+v", got)
-		}
-	}
-	w.set.End(0, ledger.Ended{Fate: ledger.InDoubt, At: w.now})
-}
-
-// found returns the line of the stored key that is not written any more, and what is stored there.
-func (w *writer) found(counter bool) (*ledger.Line, driver.ReadBack) {
-	w.t.Helper()
-	var gone *ledger.Line
-	_ = w.set.Lines(w.d.config.Writer, func(line *ledger.Line) error {
-		if line.Refused != nil {
-			gone = line
-		}
-		return nil
-	})
-	if gone == nil {
-		w.t.Fatal("no key is left alone: the next write covered up what was lost")
-	}
-	return gone, backs(w.t, w.d, counter, gone.Key)[gone.Key]
-}
-
-func (w *writer) ledger() *mongo.Collection { return w.d.streams[1].ledger }
-
-func (w *writer) stored() bson.D {
-	w.t.Helper()
+func (v verified) get(id string) bson.D {
+	v.Helper()
 	var stored bson.D
-	if err := w.ledger().FindOne(w.t.Context(), byID(w.set.WriteID(0))).Decode(&stored); err != nil {
-		w.t.Fatal(err)
+	if err := v.streams[1].ledger.FindOne(v.Context(), byID(id)).Decode(&stored); err != nil {
+		v.Fatal(err)
 	}
 	return stored
 }
 
-func (w *writer) delete() {
-	w.t.Helper()
-	if gone, err := w.ledger().DeleteOne(w.t.Context(), byID(w.set.WriteID(0))); err != nil || gone.DeletedCount != 1 {
-		w.t.Fatal(err)
+func (v verified) remove(id string) {
+	v.Helper()
+	if gone, err := v.streams[1].ledger.DeleteOne(v.Context(), byID(id)); err != nil || gone.DeletedCount != 1 {
+		v.Fatal(err)
 	}
 }
 
-func (w *writer) put(document bson.D) {
-	w.t.Helper()
-	w.delete()
-	if _, err := w.ledger().InsertOne(w.t.Context(), document); err != nil {
-		w.t.Fatal(err)
+func (v verified) put(id string, document bson.D) {
+	v.Helper()
+	v.remove(id)
+	if _, err := v.streams[1].ledger.InsertOne(v.Context(), document); err != nil {
+		v.Fatal(err)
 	}
 }
 
-var kinds = map[string]driver.Kind{"update": driver.Update, "operate": driver.Operate, "increment": driver.Increment}
-
-func TestNoLaterWriteHidesThatARecordIsGone(t *testing.T) {
-	for name, kind := range kinds {
-		counter := kind == driver.Increment
-		t.Run(name, func(t *testing.T) {
-			w := writers(t, counter)
-			w.writes(kind, 3)
-			w.delete()
-			if got := w.write(kind); !got.Refused || got.Class != driver.Failed || got.Cause != driver.CauseNotFound {
-				t.Fatalf("the write after the loss: %+v", got)
-			}
-			w.writes(kind, 4)
-			gone, stored := w.found(counter)
-			if gone.Refused.Found != "missing" || gone.Refused.T != w.now.Seconds()-4*60 || !stored.Missing {
-				t.Errorf("got %+v, stored %+v", gone.Refused, stored)
-			}
-			if n := gone.AckedN; n != 3 && !(n == 4 && !counter) { // a register was loaded as well
-				t.Errorf("%d writes are said to be lost", n)
-			}
-		})
+func loaded(t *testing.T) (verified, drivertest.Stored) {
+	t.Helper()
+	d := opened(t, sharedMongod(t), nil)
+	load(t, d)
+	v := verified{t, d}
+	return v, drivertest.Stored{
+		Driver: d, Writer: d.config.Writer, Remove: v.remove,
+		Keep: func(id string) func() {
+			old := v.get(id)
+			return func() { v.put(id, old) }
+		},
 	}
 }
 
-func TestNoLaterWriteHidesThatAnOlderStateCameBack(t *testing.T) {
-	for name, kind := range kinds {
-		counter := kind == driver.Increment
-		t.Run(name, func(t *testing.T) {
-			w := writers(t, counter)
-			w.writes(kind, 2)
-			old := w.stored()
-			w.writes(kind, 1)
-			w.put(old)
-			w.write(kind)
-			w.writes(kind, 2)
-			if gone, _ := w.found(counter); gone.Refused.Found != "older" {
-				t.Errorf("got %+v", gone.Refused)
-			}
-		})
-	}
-}
-
-func TestAWriteInDoubtIsFollowedUpAndIsNoLoss(t *testing.T) {
-	for name, kind := range kinds {
-		counter := kind == driver.Increment
-		for _, applied := range []bool{true, false} {
-			t.Run(name, func(t *testing.T) {
-				w := writers(t, counter)
-				w.writes(kind, 2)
-				w.doubt(kind, applied)
-				w.writes(kind, 3)
-				var line *ledger.Line
-				_ = w.set.Lines("", func(l *ledger.Line) error {
-					if line == nil {
-						line = l
-					}
-					return nil
-				})
-				want := [2]uint64{0, 1}
-				if applied {
-					want = [2]uint64{1, 0}
-				}
-				if got := [2]uint64{line.AppliedN, line.AbsentN}; got != want || line.Refused != nil {
-					t.Errorf("applied and absent are %v, wanted %v; %+v", got, want, line.Refused)
-				}
-				back := backs(t, w.d, counter, line.Key)[line.Key]
-				there := uint64(back.Value)
-				if !counter {
-					there = back.Record.Seq
-				}
-				if there != line.Known[0] || line.Known[0] != line.Known[1] {
-					t.Errorf("%d is stored, known is %v", there, line.Known)
-				}
-			})
-		}
-	}
-}
-
-func TestALossBehindAWriteInDoubtIsFound(t *testing.T) {
-	w := writers(t, false)
-	w.writes(driver.Update, 2)
-	w.doubt(driver.Update, false)
-	w.delete()
-	w.write(driver.Update)
-	w.writes(driver.Update, 1)
-	if gone, _ := w.found(false); gone.Refused.Found != "missing" {
-		t.Errorf("got %+v", gone.Refused)
-	}
+func TestLossesAreFound(t *testing.T) {
+	drivertest.LossesAreFound(t, func(t *testing.T) drivertest.Stored {
+		_, stored := loaded(t)
+		return stored
+	})
 }
 
 func TestARecordOfAnotherRunIsToldAndLeftAlone(t *testing.T) {
-	w := writers(t, false)
-	w.writes(driver.Update, 2)
-	stored := w.stored()
-	stored[1].Value = "run-2"
-	w.put(stored)
-	w.write(driver.Update)
-	w.writes(driver.Update, 1)
-	gone, back := w.found(false)
-	if gone.Refused.Found != "corrupt" || back.Record.Writer != "run-2" { // its checksum is over the writer too
-		t.Errorf("got %+v, %+v", gone.Refused, back)
+	v, itself := loaded(t)
+	w := drivertest.NewWriter(t, itself, false)
+	w.Writes(driver.Update, 2)
+	foreign := v.get(w.ID())
+	foreign[1].Value = "run-2"
+	v.put(w.ID(), foreign)
+	w.Write(driver.Update)
+	w.Writes(driver.Update, 1)
+	// Its checksum is over the writer too.
+	if _, back := w.WantFound("corrupt"); back.Record.Writer != "run-2" {
+		t.Errorf("got %+v", back)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 func opts() *options.ClientOptions { return options.Client() }
@@ -43,15 +44,7 @@ func load(t *testing.T, d *Driver) (done uint64) {
 	return done
 }
 
-func backs(t *testing.T, d *Driver, counter bool, ids ...string) map[string]driver.ReadBack {
-	t.Helper()
-	found := map[string]driver.ReadBack{}
-	err := d.ReadBack(t.Context(), 1, ids, counter, func(b driver.ReadBack) { found[b.ID] = b })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
+var backs = drivertest.ReadBack
 
 func TestALoadIsReadBackAndCleaned(t *testing.T) {
 	server := sharedMongod(t)

@@ -18,6 +18,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 // mongod is a real server process: a replica set of one member.
@@ -221,13 +222,7 @@ func namespace(t testing.TB) string {
 	return name[:min(len(name), 30)]
 }
 
-// do runs one operation with a deadline of a second.
-func do(t testing.TB, d *Driver, op driver.Op) driver.Result {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	return d.Do(ctx, &op)
-}
+var do = drivertest.Do
 
 // update is a write of sequence 2 to the first ledger key.
 func update(value string) driver.Op {
