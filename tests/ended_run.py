@@ -24,7 +24,7 @@ from brownout.session.interruption import Interruption
 from brownout.session.stopping import FileExists
 
 HOW, WHERE = (sys.argv[1], Path(sys.argv[2])) if __name__ == "__main__" else ("", Path())
-STOP, THERE = WHERE / "stop", WHERE / "there"
+STOP, THERE, CLEANED = WHERE / "stop", WHERE / "there", WHERE / "cleaned"
 ENDINGS = {
     "ctrl_c": lambda: os.kill(os.getpid(), signal.SIGINT),
     "sigterm": lambda: os.kill(os.getpid(), signal.SIGTERM),
@@ -34,15 +34,15 @@ ENDINGS = {
 napping = threading.Event()
 
 
-class Left:
-    """What is raised in its finalizer, Python prints and forgets."""
+class RaisesInItsFinalizer:
+    """Python prints what a finalizer raises, and forgets it."""
 
     def __del__(self) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-class Told(logging.Handler):
-    """What is raised while it writes, `logging` prints and forgets."""
+class RaisesInEmit(logging.Handler):
+    """`logging` prints what a handler raises, and forgets it."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -55,10 +55,16 @@ def nap() -> None:
     """Somebody else's action: it knows nothing of us, and sleeps."""
     napping.set()
     if HOW == "lost_in_a_finalizer":
-        Left()
+        RaisesInItsFinalizer()
     if HOW == "lost_in_a_log":
-        logging.getLogger("somebody").addHandler(Told())
+        logging.getLogger("somebody").addHandler(RaisesInEmit())
         logging.getLogger("somebody").warning("a word")
+    if HOW == "slow_to_clean_up":
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            time.sleep(2.5)
+            CLEANED.touch()
     time.sleep(30 if HOW in ENDINGS else 600 if HOW.startswith("lost") else 0)
     if HOW == "an_action_raises":
         raise TypeError("'5' is no number")

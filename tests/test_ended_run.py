@@ -53,6 +53,12 @@ def test_a_run_that_ended_early_names_who_or_what_ended_it(
     assert "weakness" not in log
 
 
+def test_an_action_may_take_its_time_to_clean_up(tmp_path: Path) -> None:
+    found, _ = ended("slow_to_clean_up", tmp_path)
+    assert found["brownout"] == {"verdict": "aborted", "reasons": ["stopped by SIGTERM"]}
+    assert (tmp_path / "cleaned").exists()
+
+
 @pytest.mark.parametrize(
     ("word", "said"), [("fail", True), ("pass", True), ("inconclusive", False), ("aborted", False)]
 )

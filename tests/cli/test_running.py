@@ -1,4 +1,4 @@
-"""`brownout run`: an experiment by its name, in few words, with the exit code of its verdict."""
+"""`brownout run`: an experiment by its name, with little output and its verdict's exit code."""
 
 import json
 import os

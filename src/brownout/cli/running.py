@@ -1,4 +1,4 @@
-"""`brownout run`: one experiment by its name, with few words and an exit code that says it all."""
+"""`brownout run`: run an experiment by its name, with little output and its verdict's exit code."""
 
 from pathlib import Path
 from typing import Annotated
@@ -35,8 +35,8 @@ def run(
 ) -> None:
     """Run EXPERIMENT, and put back what it broke.
 
-    The same as `chaos run` on its file, in few words: a panel in a terminal, elsewhere a line for
-    each phase. The exit code is that of the verdict.
+    Does what `chaos run` does, with less output: a panel in a terminal, one line per phase
+    elsewhere. The exit code tells the verdict.
     """
     from brownout.base import catalog
     from brownout.session.quiet_run import run_quietly

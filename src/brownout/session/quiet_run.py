@@ -1,4 +1,4 @@
-"""One experiment in this process, as `chaos run` would, and of its log only what people need."""
+"""Run one experiment in this process, as `chaos run` does, and log only what people need."""
 
 import json
 import logging
@@ -20,8 +20,8 @@ from brownout.base.errors import ConfigurationError, ExitCode
 __all__ = ["run_quietly"]
 
 _OURS = "brownout: "
-#: How Chaos Toolkit frames an experiment; nobody has to act on it.
-_FRAMES = {"Rollbacks were explicitly requested to be played"}
+#: Warnings of Chaos Toolkit that nobody has to act on.
+_NO_MATTER = {"Rollbacks were explicitly requested to be played"}
 
 
 def run_quietly(experiment: Path, variables: Sequence[str], journal: Path | None = None) -> int:
@@ -98,6 +98,6 @@ class _FewWords(logging.Filter):
             before, self._phase = self._phase, record.msg.partition(" · ")[0]
             return self._phase != before
         lines = set(record.msg.removeprefix("  => failed: ").splitlines())
-        new = bool(lines - self._said - _FRAMES)
+        new = bool(lines - self._said - _NO_MATTER)
         self._said |= lines
         return new

@@ -134,7 +134,7 @@ def _activities(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _is_ending(handled: BaseException | None) -> bool:
-    """Say whether what a signal raised is on its way: what cleans up now is not to be disturbed."""
+    """Say whether a signal's exception is being handled: nothing may disturb the cleaning up."""
     while handled is not None:
         if isinstance(handled, InterruptExecution | KeyboardInterrupt | SystemExit):
             return True
