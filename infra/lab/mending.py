@@ -46,7 +46,7 @@ def _wake(node: Node, adapter: Adapter, progress: Progress) -> None:
     process = host.running()
     if not process.running or process.paused:
         progress(f"{node.name} is {process.describe()}: putting it back")
-        host.resume() if process.running else start(node, host, adapter)
+        host.resume() if process.running else start(node, host, adapter, emptied=True)
     if isinstance(host, Partitioning) and host.cut_off():
         progress(f"{node.name} is cut off from others: joining it again")
         host.heal_partition()

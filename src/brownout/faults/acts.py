@@ -40,6 +40,10 @@ class Acts:
         self.broke_something = False
         self.before_break: Callable[[], None] = lambda: None
 
+    def began(self, name: str, node: str) -> bool:
+        """Return whether this run began this on this node, also if it died since."""
+        return self._events.tells_of(name, node)
+
     def intend(self, act: Act) -> int:
         """Write that `act` is about to be done; return its event's id."""
         if act.type == "break":

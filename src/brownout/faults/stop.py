@@ -79,7 +79,8 @@ class StartNode(NodeUndo):
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Start its process; proven when it exists and did not end at once."""
-        return start(node, faults.host(node), faults.adapter)
+        emptied = faults.acts.began("wipe_node", node.name)
+        return start(node, faults.host(node), faults.adapter, emptied)
 
     def is_due(self, host: Host) -> bool:
         """A node of a cluster that was whole does not run."""

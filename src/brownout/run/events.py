@@ -78,6 +78,11 @@ class EventLog:
         self._next = max((event.id for event in events), default=0) + 1
         self._mend_torn_end()
 
+    def tells_of(self, name: str, node: str) -> bool:
+        """Return whether this file has an event of this name and node, also from before a crash."""
+        events = read_events(self._path) if self._path.exists() else []
+        return any((event.name, event.node) == (name, node) for event in events)
+
     def intent(
         self,
         type: str,

@@ -1,5 +1,6 @@
 """Labs of etcd: real members that lose their leader, their quorum, their data."""
 
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,9 +15,11 @@ from brownout.databases.etcd.access import Access
 from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.link import Link
 from brownout.databases.starting import start
+from brownout.faults.faults import Faults
 from brownout.infra import lab
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
+from brownout.run.events import EventLog
 from brownout.session.leaderless import await_no_primary
 
 pytestmark = pytest.mark.live
@@ -59,6 +62,28 @@ def test_the_leader_hands_over_and_a_follower_has_nothing_to_hand_over(lab_etcd:
         await_whole(adapter)
 
 
+def test_a_member_whose_data_somebody_else_took_away_is_not_replaced(
+    lab_etcd: Cluster, tmp_path: Path
+) -> None:
+    with EtcdAdapter(lab_etcd) as adapter:
+        (node,) = adapter.targets("random", 1)
+        ids = {member.node: member.detail["member_id"] for member in adapter.members()}
+        faults = Faults(lab_etcd, adapter, EventLog(tmp_path / "events.ndjson"), lambda t: t)
+        faults.do("kill_node", node)
+        (data,) = adapter.data_directories(node)
+        aside = data.rename(data.with_name("aside"))
+        data.mkdir(mode=0o700)  # as where a disk is not mounted
+        try:
+            faults.put_back()
+        finally:
+            host_for(node).stop("kill")
+            shutil.rmtree(data, ignore_errors=True)
+            aside.rename(data)
+        host_for(node).start()
+        await_whole(adapter)
+        assert {m.node: m.detail["member_id"] for m in adapter.members()} == ids
+
+
 def test_a_wiped_member_comes_back_as_a_new_one_with_all_data(lab_etcd: Cluster) -> None:
     with EtcdAdapter(lab_etcd) as adapter:
         (node,) = adapter.targets("leader", 1)
@@ -71,7 +96,7 @@ def test_a_wiped_member_comes_back_as_a_new_one_with_all_data(lab_etcd: Cluster)
         assert taken_in["removed_member"] == before["member_id"]
         again = adapter.readmit(node)  # as after a kill between this and the start
         assert again == {"added_member": taken_in["added_member"]}
-        proof = start(node, host, adapter)
+        proof = start(node, host, adapter, emptied=True)
         assert proof.evidence["added_member"] == taken_in["added_member"]
         await_whole(adapter)
         assert adapter.evidence(node)["member_id"] == taken_in["added_member"]
@@ -107,7 +132,7 @@ def test_without_a_quorum_no_member_leads_and_with_one_again_all_is_whole(
         host_for(gone[1]).start()
         await_true(lambda: not adapter.would_lose([gone[0]]), "there is a quorum again")
         monkeypatch.setattr("brownout.databases.etcd.readmitting._WITHIN_S", 60.0)
-        start(gone[0], host_for(gone[0]), adapter)
+        start(gone[0], host_for(gone[0]), adapter, emptied=True)
         await_whole(adapter)
 
 
