@@ -8,6 +8,7 @@ import (
 	client "github.com/aerospike/aerospike-client-go/v8"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 func TestAWriteIsReadBackAsItWas(t *testing.T) {
@@ -119,7 +120,7 @@ func TestARecordThatDoesNotFitItsChecksumFailsTheRead(t *testing.T) {
 		if got := do(t, d, read(op)); got.Class != driver.Failed || got.Cause != driver.CauseIntegrity {
 			t.Errorf("%s: got %+v", name, got)
 		}
-		if back := backs(t, d, false, op.ID)[op.ID]; back.ChecksumOK {
+		if back := drivertest.ReadBack(t, d, false, op.ID)[op.ID]; back.ChecksumOK {
 			t.Errorf("%s: read back as %+v", name, back)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 // killed leaves a load of run-1 as a kill does that came after done items were
@@ -31,11 +32,11 @@ func killed(t *testing.T, d *Driver, done int, gone uint64) {
 }
 
 func TestAFillThatWasKilledGoesOnWhereItStopped(t *testing.T) {
-	done := int(dataset("run-1").Keys / 2)
-	killed(t, opened(t, sharedCluster(t), nil), done, uint64(done))
+	done := drivertest.Keys / 2
+	killed(t, opened(t, sharedCluster(t), nil), int(done), done)
 	d := opened(t, sharedCluster(t), func(c *driver.Config) { c.Writer = "run-2" })
 	load(t, d)
-	for key, writer := range map[uint64]string{0: "run-1", uint64(done - 1): "run-1", uint64(done): "run-2"} {
+	for key, writer := range map[uint64]string{0: "run-1", done - 1: "run-1", done: "run-2"} {
 		got := do(t, d, driver.Op{Kind: driver.Read, ID: driver.DataID(key)})
 		if !got.Found || got.Record.Writer != writer {
 			t.Errorf("key %d: %+v, wanted that of %s", key, got.Record, writer)
@@ -44,10 +45,10 @@ func TestAFillThatWasKilledGoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestEveryKeyOfAFilledDataSetIsLookedFor(t *testing.T) {
-	done := int(dataset("run-1").Keys / 2)
-	killed(t, opened(t, sharedCluster(t), nil), done, 3)
+	done := drivertest.Keys / 2
+	killed(t, opened(t, sharedCluster(t), nil), int(done), 3)
 	d := opened(t, sharedCluster(t), nil)
-	err := d.Load(t.Context(), dataset("run-2"), func(uint64, uint64) {})
+	err := d.Load(t.Context(), drivertest.DatasetOf("run-2"), func(uint64, uint64) {})
 	if err == nil || !strings.Contains(err.Error(), "lacks records after it was filled") {
 		t.Errorf("got %v", err)
 	}

