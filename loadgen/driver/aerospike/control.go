@@ -50,6 +50,15 @@ func (d *Driver) control(ctx context.Context) (*control, error) {
 	return c, nil
 }
 
+func (d *Driver) controlled(ctx context.Context, do func(*control) error) error {
+	c, err := d.control(ctx)
+	if err == nil {
+		defer c.Close()
+		err = do(c)
+	}
+	return redacted(err, d.config)
+}
+
 // key is the key of a record of ours.
 func (c *control) key(set, id string) *client.Key {
 	key, _ := client.NewKey(c.sets.namespace, set, id) // a text always is a key

@@ -121,23 +121,7 @@ func plainValue(value any) any {
 
 // EmptyDocuments empties every set of documents.
 func (d *Driver) EmptyDocuments(ctx context.Context) error {
-	c, err := d.control(ctx)
-	if err != nil {
-		return redacted(err, d.config)
-	}
-	defer c.Close()
-	counts, err := c.counts()
-	if err != nil {
-		return redacted(err, d.config)
-	}
-	for _, set := range c.sets.documents() {
-		if counts[set] > 0 {
-			if err := c.empty(ctx, set); err != nil {
-				return redacted(err, d.config)
-			}
-		}
-	}
-	return nil
+	return d.controlled(ctx, func(c *control) error { return c.emptyAll(ctx, c.sets.documents()...) })
 }
 
 // finder looks for documents with the control client.

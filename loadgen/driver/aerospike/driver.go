@@ -76,7 +76,7 @@ func (d *Driver) Open(ctx context.Context, config driver.Config) error {
 		d.streams = append(d.streams, d.newStream(s))
 	}
 	if config.Reuse {
-		return redacted(d.checkOurs(ctx), config)
+		return redacted(d.checkLoaded(ctx), config)
 	}
 	return nil
 }

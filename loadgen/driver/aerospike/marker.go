@@ -3,8 +3,6 @@ package aerospike
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	client "github.com/aerospike/aerospike-client-go/v8"
@@ -14,187 +12,79 @@ import (
 )
 
 const (
-	markerID     = "brownout"
-	markerMadeBy = "brownout"
-	markerSchema = 1
+	markerID = "brownout"
 	// markerCopies lie in different partitions: experiments lose some.
 	markerCopies = 16
 )
 
-// marker is the record in `…-meta` that says that the sets are ours.
-type marker struct {
-	MadeBy  string
-	Schema  int
-	Created int64 // Unix ns
-	Stamp   int64 // Unix ns, of the latest change
-	Writer  string
-	Data    *dataShape // nil until a data set is complete
-	Filling *filling   // a data set that is being written
-}
-
-// dataShape tells one plain data set from another.
-type dataShape struct {
-	Keys, ValueBytes int
-	Layout           string
-}
-
-// filling tells that the first Done items of a data set are there.
-type filling struct {
-	Shape dataShape
-	Done  int
-}
-
-func shapeOf(data driver.Dataset) dataShape {
-	return dataShape{Keys: int(data.Keys), ValueBytes: data.ValueBytes, Layout: data.Layout}
-}
-
-func (m *marker) bins() client.BinMap {
+// markerBins is what a copy of the marker holds; the latest copy has the highest stamp.
+func markerBins(m *driver.Marker, stamp time.Time) client.BinMap {
 	b := client.BinMap{
-		"made_by": m.MadeBy, "schema": m.Schema, "created": m.Created, "stamp": m.Stamp, "writer": m.Writer,
+		"made_by": m.MadeBy, "schema": m.Schema, "created": m.Created.UnixNano(), "stamp": stamp.UnixNano(), "writer": m.Writer,
 	}
 	if m.Data != nil {
-		b["keys"], b["value_bytes"], b["layout"] = m.Data.Keys, m.Data.ValueBytes, m.Data.Layout
+		b["keys"], b["value_bytes"], b["layout"] = int(m.Data.Keys), m.Data.ValueBytes, m.Data.Layout
 	}
 	if m.Filling != nil {
 		shape := m.Filling.Shape
-		b["fill_keys"], b["fill_bytes"], b["fill_layout"] = shape.Keys, shape.ValueBytes, shape.Layout
-		b["filled"] = m.Filling.Done
+		b["fill_keys"], b["fill_bytes"], b["fill_layout"] = int(shape.Keys), shape.ValueBytes, shape.Layout
+		b["filled"] = int(m.Filling.Done)
 	}
 	return b
 }
 
-func markerFrom(b client.BinMap) *marker {
-	m := &marker{}
-	m.MadeBy, _ = b["made_by"].(string)
-	m.Schema, _ = b["schema"].(int)
-	m.Writer, _ = b["writer"].(string)
-	created, _ := b["created"].(int)
-	stamp, _ := b["stamp"].(int)
-	m.Created, m.Stamp = int64(created), int64(stamp)
-	keys, hasKeys := b["keys"].(int)
-	size, hasSize := b["value_bytes"].(int)
-	if hasKeys && hasSize {
-		layout, _ := b["layout"].(string)
-		m.Data = &dataShape{Keys: keys, ValueBytes: size, Layout: layout}
+func markerFrom(b client.BinMap) (m *driver.Marker, stamp int) {
+	number := func(bin string) int {
+		n, _ := b[bin].(int)
+		return n
 	}
-	if done, isFilling := b["filled"].(int); isFilling {
-		m.Filling = &filling{Done: done}
-		m.Filling.Shape.Keys, _ = b["fill_keys"].(int)
-		m.Filling.Shape.ValueBytes, _ = b["fill_bytes"].(int)
-		m.Filling.Shape.Layout, _ = b["fill_layout"].(string)
+	text := func(bin string) string {
+		t, _ := b[bin].(string)
+		return t
 	}
-	return m
+	shape := func(keys, valueBytes, layout string) driver.Shape {
+		return driver.Shape{Keys: uint64(max(0, number(keys))), ValueBytes: number(valueBytes), Layout: text(layout)}
+	}
+	m = &driver.Marker{MadeBy: text("made_by"), Schema: number("schema"), Writer: text("writer")}
+	m.Created = time.Unix(0, int64(number("created"))).UTC()
+	if _, has := b["keys"]; has {
+		data := shape("keys", "value_bytes", "layout")
+		m.Data = &data
+	}
+	if _, has := b["filled"]; has {
+		m.Filling = &driver.Filling{
+			Shape: shape("fill_keys", "fill_bytes", "fill_layout"), Done: uint64(max(0, number("filled"))),
+		}
+	}
+	return m, number("stamp")
 }
 
 func (c *control) markerKey(copyOf int) *client.Key {
 	return c.key(c.sets.meta, fmt.Sprintf("%s-%d", markerID, copyOf))
 }
 
-// readMarker returns the latest copy of the marker, or nil if there is none.
-func (c *control) readMarker() (*marker, error) {
-	var latest *marker
+func (c *control) ReadMarker(context.Context) (latest *driver.Marker, err error) {
+	newest := 0
 	for i := range markerCopies {
 		record, err := c.Get(c.read, c.markerKey(i))
 		if isCode(err, types.KEY_NOT_FOUND_ERROR) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading the marker in %s.%s: %w", c.sets.namespace, c.sets.meta, plain(err))
+			return nil, plain(err)
 		}
-		if m := markerFrom(record.Bins); latest == nil || m.Stamp > latest.Stamp {
-			latest = m
+		if m, stamp := markerFrom(record.Bins); latest == nil || stamp > newest {
+			latest, newest = m, stamp
 		}
-	}
-	if latest != nil && (latest.MadeBy != markerMadeBy || latest.Schema != markerSchema) {
-		return nil, fmt.Errorf("the set %s.%s carries the marker of %q, schema %d (wanted %s, schema %d); "+
-			"choose another namespace in the workload", c.sets.namespace, c.sets.meta,
-			latest.MadeBy, latest.Schema, markerMadeBy, markerSchema)
 	}
 	return latest, nil
 }
 
-func (c *control) putMarker(m *marker, writer string) error {
-	m.Writer, m.Stamp = writer, time.Now().UnixNano()
+func (c *control) WriteMarker(_ context.Context, m *driver.Marker) error {
+	bins := markerBins(m, time.Now())
 	for i := range markerCopies {
-		if err := c.Put(c.write, c.markerKey(i), m.bins()); err != nil {
-			return fmt.Errorf("writing the marker in %s.%s: %w", c.sets.namespace, c.sets.meta, plain(err))
-		}
-	}
-	return nil
-}
-
-// claim makes sure that the sets are ours: they carry our marker, or are empty and
-// get it. Whatever else is there is somebody's data and stays.
-func (c *control) claim(writer string) (*marker, error) {
-	found, err := c.readMarker()
-	if err != nil || found != nil {
-		return found, err
-	}
-	if err := c.checkEmpty(); err != nil {
-		return nil, err
-	}
-	fresh := &marker{MadeBy: markerMadeBy, Schema: markerSchema, Created: time.Now().UnixNano()}
-	return fresh, c.putMarker(fresh, writer)
-}
-
-// checkEmpty refuses sets of our names without our marker in which there is something.
-func (c *control) checkEmpty() error {
-	counts, err := c.counts()
-	if err != nil || len(counts) == 0 {
-		return err
-	}
-	var holds []string
-	for set, n := range counts {
-		holds = append(holds, fmt.Sprintf("%s: %d", set, n))
-	}
-	slices.Sort(holds)
-	return fmt.Errorf("the sets of the namespace %q on %s were not made by brownout (records, all copies: %s); "+
-		"set `namespace` in the workload to a name of its own, or remove the sets yourself",
-		c.sets.namespace, c.where, strings.Join(holds, ", "))
-}
-
-// checkOurs refuses sets that a load is to use as they are, unless an earlier load
-// has made them.
-func (d *Driver) checkOurs(ctx context.Context) error {
-	c, err := d.control(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	found, err := c.readMarker()
-	if err != nil {
-		return err
-	}
-	if found != nil && found.Data != nil {
-		return nil
-	}
-	if found == nil {
-		if err := c.checkEmpty(); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("the set %s.%s on %s holds no complete data set; load one first, with `data.load: true` "+
-		"in the workload", c.sets.namespace, c.sets.data, c.where)
-}
-
-// Clean empties our sets, the marker's last; sets with something in them and
-// without our marker are refused.
-func (d *Driver) Clean(ctx context.Context) error {
-	c, err := d.control(ctx)
-	if err != nil {
-		return redacted(err, d.config)
-	}
-	defer c.Close()
-	found, err := c.readMarker()
-	if err == nil && found == nil {
-		err = c.checkEmpty()
-	}
-	if err != nil || found == nil {
-		return redacted(err, d.config)
-	}
-	for _, set := range c.sets.all() {
-		if err := c.empty(ctx, set); err != nil {
-			return redacted(err, d.config)
+		if err := c.Put(c.write, c.markerKey(i), bins); err != nil {
+			return plain(err)
 		}
 	}
 	return nil

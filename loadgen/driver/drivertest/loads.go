@@ -8,25 +8,20 @@ import (
 	"brownout/loadgen/driver"
 )
 
-// Store is where the drivers of one test keep their data, and the ways to it behind their backs.
-type Store interface {
+// Backdoor opens drivers of one store for one test, and has ways to it behind their backs.
+type Backdoor interface {
 	// Open opens a driver of the writer run-1 with the streams app and orders; orders is verified.
 	Open(change func(*driver.Config)) driver.Driver
 	// Refusal returns why a driver so configured does not open.
 	Refusal(change func(*driver.Config)) string
 	// Delete takes a plain item away.
 	Delete(id string)
-	// Interrupt leaves the marker as a load does that never came to its end.
-	Interrupt()
-	// Whole tells whether the marker says that a load came to its end.
-	Whole() bool
+	// Store is where its drivers keep their data.
+	Store() driver.Store
 	// PutCanary leaves what a canary that was killed leaves.
 	PutCanary()
-	// Left names what brownout left there.
-	Left() string
 	// PutForeign puts something of somebody else's there, and returns what a refusal is to name.
 	PutForeign() []string
-	HasForeign() bool
 	RemoveForeign()
 }
 
@@ -70,21 +65,24 @@ func Load(t testing.TB, d driver.Driver, writer string) {
 	}
 }
 
-// inStore is one test in a store of its own.
+// inStore is one test with a store of its own.
 type inStore struct {
 	*testing.T
-	Store
+	Backdoor
 }
 
 // LoadsAreWhole holds for every driver: what is loaded is all there, is used again if it is whole
 // and made anew if it is not, is removed again, and nothing of anybody else's is touched.
-func LoadsAreWhole(t *testing.T, open func(t *testing.T) Store) {
+func LoadsAreWhole(t *testing.T, open func(t *testing.T) Backdoor) {
 	for name, test := range map[string]func(inStore){
 		"a load is read back and cleaned":                      inStore.readBackAndCleaned,
 		"a whole data set is used again and the ledger is not": inStore.usedAgain,
 		"if an item is missing all are written again":          inStore.withoutOne,
 		"inserted items are taken away by the next load":       inStore.withOneMore,
 		"interrupted loads are not taken for whole":            inStore.interrupted,
+		"what was filled is counted at the database":           inStore.overstated,
+		"a fill that was killed goes on where it stopped":      inStore.resumed,
+		"other tools' markers are refused":                     inStore.anotherTool,
 		"what is somebody else's is left alone":                inStore.foreign,
 		"a data set that is said to be there is looked for":    inStore.saidToBeThere,
 		"two generators load one data set":                     inStore.shared,
@@ -99,6 +97,43 @@ func (s inStore) loadedBy(writer string) driver.Driver {
 	d := s.Open(func(config *driver.Config) { config.Writer = writer })
 	Load(s, d, writer)
 	return d
+}
+
+func (s inStore) marker() *driver.Marker {
+	s.Helper()
+	m, err := s.Store().ReadMarker(s.Context())
+	if err != nil || m == nil {
+		s.Fatalf("the marker is %+v, %v", m, err)
+	}
+	return m
+}
+
+// changeMarker changes it behind the drivers' backs.
+func (s inStore) changeMarker(change func(*driver.Marker)) {
+	s.Helper()
+	m := s.marker()
+	change(m)
+	if err := s.Store().WriteMarker(s.Context(), m); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s inStore) holds() string {
+	s.Helper()
+	held, err := s.Store().Holds(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	return held
+}
+
+// killed leaves a load of run-1 as a kill leaves it: done items are known to be there, and the item
+// 1700 is not.
+func (s inStore) killed(done uint64) {
+	s.Helper()
+	s.loadedBy("run-1")
+	s.Delete(driver.DataID(1700))
+	s.changeMarker(func(m *driver.Marker) { m.Filling, m.Data = &driver.Filling{Shape: *m.Data, Done: done}, nil })
 }
 
 // wantWriter wants the plain item to be of the writer.
@@ -132,8 +167,8 @@ func (s inStore) readBackAndCleaned() {
 			s.Fatal(err)
 		}
 	}
-	if left := s.Left(); left != "" {
-		s.Errorf("after cleaning there is still %s", left)
+	if held := s.holds(); held != "" {
+		s.Errorf("after cleaning there is still %s", held)
 	}
 }
 
@@ -144,6 +179,14 @@ func (s inStore) usedAgain() {
 	id := driver.LedgerID("orders", false, 7)
 	if back := ReadBack(s, d, false, id)[id]; back.Record.Writer != "run-2" {
 		s.Errorf("the ledger was not written again: %+v", back.Record)
+	}
+}
+
+// wantWhole wants the marker to say that the load has ended.
+func (s inStore) wantWhole() {
+	s.Helper()
+	if m := s.marker(); m.Data == nil || m.Filling != nil {
+		s.Errorf("the marker says %+v", m)
 	}
 }
 
@@ -161,7 +204,9 @@ func (s inStore) withoutOne() {
 }
 
 func (s inStore) interrupted() {
-	s.writtenAgain(func(driver.Driver) { s.Interrupt() })
+	s.writtenAgain(func(driver.Driver) {
+		s.changeMarker(func(m *driver.Marker) { m.Data = nil })
+	})
 }
 
 func (s inStore) withOneMore() {
@@ -176,9 +221,36 @@ func (s inStore) withOneMore() {
 	insert(s.Open(nil)) // it would be there already if it had not been taken away
 }
 
+func (s inStore) resumed() {
+	s.killed(1000)
+	d := s.loadedBy("run-2")
+	s.wantWriter(d, 0, "run-1")
+	s.wantWriter(d, 999, "run-1")
+	s.wantWriter(d, 1700, "run-2")
+	s.wantWhole()
+}
+
+func (s inStore) overstated() {
+	s.killed(2000)
+	err := s.Open(nil).Load(s.Context(), DatasetOf("run-2"), func(uint64, uint64) {})
+	if err == nil || !strings.Contains(err.Error(), "holds 2499 of 2500 records after it was filled") {
+		s.Errorf("got %v", err)
+	}
+}
+
+func (s inStore) anotherTool() {
+	if err := s.Store().WriteMarker(s.Context(), &driver.Marker{MadeBy: "somebody", Schema: 9}); err != nil {
+		s.Fatal(err)
+	}
+	err := s.Open(nil).Load(s.Context(), DatasetOf("run-1"), func(uint64, uint64) { s.Error("it wrote") })
+	if err == nil || !strings.Contains(err.Error(), `"somebody", schema 9 (wanted brownout, schema 1)`) {
+		s.Errorf("got %v", err)
+	}
+}
+
 func (s inStore) foreign() {
 	words := append(s.PutForeign(), "not made by brownout", "namespace")
-	d := s.Open(nil)
+	before, d := s.holds(), s.Open(nil)
 	err := d.Load(s.Context(), DatasetOf("run-1"), func(uint64, uint64) { s.Error("it wrote") })
 	for _, wanted := range words {
 		if err == nil || !strings.Contains(err.Error(), wanted) {
@@ -188,8 +260,8 @@ func (s inStore) foreign() {
 	if err := d.Clean(s.Context()); err == nil || !strings.Contains(err.Error(), "not made by brownout") {
 		s.Errorf("cleaning it gave %v", err)
 	}
-	if !s.HasForeign() {
-		s.Error("what is somebody else's is gone")
+	if after := s.holds(); after != before || after == "" {
+		s.Errorf("it held %s before and %s after", before, after)
 	}
 }
 
@@ -218,9 +290,7 @@ func (s inStore) shared() {
 	if got := InSteps(s.T, DatasetOf("run-1"), begin, other); got != half {
 		s.Errorf("they wrote %v, wanted %v", got, half)
 	}
-	if !s.Whole() {
-		s.Error("the marker does not say that the load has ended")
-	}
+	s.wantWhole()
 	if got := InSteps(s.T, DatasetOf("run-2"), begin, other); got != half {
 		s.Errorf("progress of what was there is %v, wanted %v", got, half)
 	}

@@ -115,17 +115,14 @@ func plain(value any) any {
 
 // EmptyDocuments removes every document.
 func (d *Driver) EmptyDocuments(ctx context.Context) error {
-	c, err := d.control(ctx)
-	if err != nil {
-		return redacted(err, d.config)
-	}
-	defer c.Close()
-	for _, set := range driver.DocumentSets() {
-		if err := c.empty(ctx, c.folder(set)); err != nil {
-			return redacted(err, d.config)
+	return d.controlled(ctx, func(c *control) error {
+		for _, set := range driver.DocumentSets() {
+			if err := c.empty(ctx, set); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // finder looks for documents with the control client.

@@ -83,7 +83,7 @@ func (d *Driver) open(ctx context.Context) (err error) {
 		d.retries = append(d.retries, retries)
 	}
 	if d.config.Reuse {
-		return d.checkOurs(ctx)
+		return d.checkLoaded(ctx)
 	}
 	return nil
 }

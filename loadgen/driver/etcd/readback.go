@@ -15,20 +15,17 @@ import (
 func (d *Driver) ReadBack(
 	ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack),
 ) error {
-	c, err := d.control(ctx)
-	if err != nil {
-		return redacted(err, d.config)
-	}
-	defer c.Close()
 	keys := make([]string, len(ids))
 	for i, id := range ids {
 		keys[i] = d.keyOf(true, id)
 	}
-	err = c.readAll(ctx, keys, func(i int, kv *mvccpb.KeyValue) { each(readBack(ids[i], kv, counter)) })
-	if err != nil {
-		err = fmt.Errorf("reading the ledger back: %w", err)
-	}
-	return redacted(err, d.config)
+	return d.controlled(ctx, func(c *control) error {
+		err := c.readAll(ctx, keys, func(i int, kv *mvccpb.KeyValue) { each(readBack(ids[i], kv, counter)) })
+		if err != nil {
+			return fmt.Errorf("reading the ledger back: %w", err)
+		}
+		return nil
+	})
 }
 
 // readAll reads keys, as many at once as a server takes, and reports each by its index.

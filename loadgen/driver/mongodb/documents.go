@@ -148,50 +148,31 @@ func decimal(hundredths driver.Decimal) bson.Decimal128 {
 
 // EmptyDocuments drops every collection of documents.
 func (d *Driver) EmptyDocuments(ctx context.Context) error {
-	database, done, err := d.control(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return redacted(dropDocuments(ctx, database), d.config)
-}
-
-func dropDocuments(ctx context.Context, database *mongo.Database) error {
-	for _, set := range driver.DocumentSets() {
-		if err := database.Collection(set).Drop(ctx); err != nil {
-			return fmt.Errorf("dropping %s.%s: %w", database.Name(), set, err)
-		}
-	}
-	return nil
+	return d.controlled(func(c *control) error { return c.drop(ctx, driver.DocumentSets()...) })
 }
 
 // finder looks for documents with the control client, in one session.
 type finder struct {
-	database *mongo.Database
-	session  *mongo.Session
-	done     func()
-	config   driver.Config
+	*control
+	session *mongo.Session
 }
 
 // Finder writes to the majority first: what it finds is at least as new.
 func (d *Driver) Finder(ctx context.Context) (driver.Finder, error) {
-	database, done, err := d.control(ctx)
+	c, err := d.control()
 	if err != nil {
-		return nil, err
-	}
-	session, err := database.Client().StartSession()
-	if err == nil {
-		err = d.touchMarker(mongo.NewSessionContext(ctx, session), database)
-	}
-	if err != nil {
-		done()
 		return nil, redacted(err, d.config)
 	}
-	return &finder{database, session, done, d.config}, nil
+	session, err := c.Client().StartSession()
+	if err == nil {
+		err = c.touchMarker(mongo.NewSessionContext(ctx, session))
+	}
+	if err != nil {
+		c.Close()
+		return nil, redacted(err, d.config)
+	}
+	return &finder{c, session}, nil
 }
-
-// Close disconnects.
-func (f *finder) Close() { f.done() }
 
 // Have asks for the ids alone, set by set.
 func (f *finder) Have(ctx context.Context, keys []driver.DocumentKey) ([]bool, error) {
@@ -203,7 +184,7 @@ func (f *finder) Have(ctx context.Context, keys []driver.DocumentKey) ([]bool, e
 	found := map[driver.DocumentKey]bool{}
 	for set, ids := range wanted {
 		if err := f.collect(ctx, set, ids, found); err != nil {
-			return nil, redacted(fmt.Errorf("looking for documents in %s: %w", set, err), f.config)
+			return nil, redacted(fmt.Errorf("looking for documents in %s: %w", set, err), f.driver.config)
 		}
 	}
 	have := make([]bool, len(keys))
@@ -216,7 +197,7 @@ func (f *finder) Have(ctx context.Context, keys []driver.DocumentKey) ([]bool, e
 func (f *finder) collect(ctx context.Context, set string, ids []any, found map[driver.DocumentKey]bool) error {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 	onlyIDs := options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}})
-	cursor, err := f.database.Collection(collectionOf(set)).Find(ctx, filter, onlyIDs)
+	cursor, err := f.Collection(collectionOf(set)).Find(ctx, filter, onlyIDs)
 	if err != nil {
 		return err
 	}
@@ -234,12 +215,12 @@ func (f *finder) collect(ctx context.Context, set string, ids []any, found map[d
 // Count reads one field.
 func (f *finder) Count(ctx context.Context, key driver.DocumentKey, field string) (int64, bool, error) {
 	ctx = mongo.NewSessionContext(ctx, f.session)
-	raw, err := f.database.Collection(key.Set).FindOne(ctx, byAnyID(key.ID)).Raw()
+	raw, err := f.Collection(key.Set).FindOne(ctx, byAnyID(key.ID)).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, redacted(fmt.Errorf("reading %s: %w", key.Set, err), f.config)
+		return 0, false, redacted(fmt.Errorf("reading %s: %w", key.Set, err), f.driver.config)
 	}
 	value, _ := raw.Lookup(field).AsInt64OK()
 	return value, true, nil

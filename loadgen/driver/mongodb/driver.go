@@ -91,7 +91,7 @@ func (d *Driver) Open(ctx context.Context, config driver.Config) error {
 		return redacted(err, config)
 	}
 	if config.Reuse {
-		return redacted(d.checkOurs(ctx), config)
+		return redacted(d.checkLoaded(ctx), config)
 	}
 	return nil
 }

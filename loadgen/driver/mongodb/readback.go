@@ -18,24 +18,20 @@ const readBackBatch = 500
 func (d *Driver) ReadBack(
 	ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack),
 ) error {
-	database, done, err := d.control(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	err = database.Client().UseSession(ctx, func(ctx context.Context) error {
-		if err := d.touchMarker(ctx, database); err != nil {
-			return err
-		}
-		for first := 0; first < len(ids); first += readBackBatch {
-			batch := ids[first:min(first+readBackBatch, len(ids))]
-			if err := readBatch(ctx, database.Collection(collectionLedger), batch, counter, each); err != nil {
-				return fmt.Errorf("reading the ledger back: %w", err)
+	return d.controlled(func(c *control) error {
+		return c.Client().UseSession(ctx, func(ctx context.Context) error {
+			if err := c.touchMarker(ctx); err != nil {
+				return err
 			}
-		}
-		return nil
+			for first := 0; first < len(ids); first += readBackBatch {
+				batch := ids[first:min(first+readBackBatch, len(ids))]
+				if err := readBatch(ctx, c.Collection(collectionLedger), batch, counter, each); err != nil {
+					return fmt.Errorf("reading the ledger back: %w", err)
+				}
+			}
+			return nil
+		})
 	})
-	return redacted(err, d.config)
 }
 
 func readBatch(
@@ -76,14 +72,4 @@ func readBack(f found, counter bool) driver.ReadBack {
 		back.Record = &driver.Record{}
 	}
 	return back
-}
-
-// touchMarker writes to the majority: what is read afterwards in the same session is at
-// least as new.
-func (d *Driver) touchMarker(ctx context.Context, database *mongo.Database) error {
-	touch := bson.D{{Key: "$set", Value: bson.D{{Key: "verified_by", Value: d.config.Writer}}}}
-	if _, err := database.Collection(collectionMeta).UpdateOne(ctx, byID(markerID), touch); err != nil {
-		return fmt.Errorf("writing to the majority before the read-back: %w", err)
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package mongodb
 
 import (
-	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -46,27 +45,11 @@ func (s store) Delete(id string) {
 	s.do(err)
 }
 
-func (s store) Interrupt() {
-	_, err := s.Collection(collectionMeta).
-		UpdateOne(s.Context(), byID(markerID), bson.D{{Key: "$unset", Value: bson.D{{Key: "data", Value: 1}}}})
-	s.do(err)
-}
-
-func (s store) Whole() bool {
-	mark, err := readMarker(s.Context(), s.Database)
-	s.do(err)
-	return mark.Data != nil && mark.Filling == nil
-}
+func (s store) Store() driver.Store { return &control{s.Database, &Driver{}} }
 
 func (s store) PutCanary() {
 	_, err := s.Collection(collectionCanary).InsertOne(s.Context(), bson.D{{Key: "value", Value: 1}})
 	s.do(err)
-}
-
-func (s store) Left() string {
-	names, err := s.ListCollectionNames(s.Context(), bson.D{})
-	s.do(err)
-	return strings.Join(names, ", ")
 }
 
 func (s store) PutForeign() []string {
@@ -75,16 +58,10 @@ func (s store) PutForeign() []string {
 	return []string{"customers", s.address}
 }
 
-func (s store) HasForeign() bool {
-	n, err := s.Collection("customers").CountDocuments(s.Context(), bson.D{})
-	s.do(err)
-	return n == 1
-}
-
 func (s store) RemoveForeign() { s.do(s.Collection("customers").Drop(s.Context())) }
 
 func TestLoadsAreWhole(t *testing.T) {
-	drivertest.LoadsAreWhole(t, func(t *testing.T) drivertest.Store {
+	drivertest.LoadsAreWhole(t, func(t *testing.T) drivertest.Backdoor {
 		server := sharedMongod(t)
 		return store{t, server, server.direct(t, opts()).Database(namespace(t))}
 	})
