@@ -87,7 +87,9 @@ test-python: setup
 	$(BIN)/python -m pytest -m "$(IN_CI) and alone" $$($(WITH_MARK)alone | sort) && exit $$together
 
 matrix: setup ## Run every experiment on every lab (long)
-	@$(BIN)/python -m pytest -m matrix -v
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "matrix and not alone" -v; together=$$?; \
+	echo "now those whose verdict depends on time, one after the other"; \
+	$(BIN)/python -m pytest -m "matrix and alone" -v && exit $$together
 
 kubernetes: setup $(KUBERNETES) $(S3) ## Test against a real Kubernetes, built first (ten minutes, once; needs root)
 	@$(GO) -C infra/lab/kubernetes vet ./...

@@ -113,6 +113,7 @@ def test_a_load_over_time_has_the_size_of_the_data_beside_it(
 
 
 @pytest.mark.matrix
+@pytest.mark.alone
 @pytest.mark.timeout(500)
 def test_a_search_with_a_fault_leaves_the_cluster_whole(
     database: Any, brownout: Brownout, home: Path

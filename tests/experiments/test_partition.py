@@ -114,6 +114,7 @@ def test_a_primary_without_a_majority_steps_down_and_no_acknowledged_write_is_lo
 
 
 @pytest.mark.matrix
+@pytest.mark.alone
 @pytest.mark.timeout(400)
 def test_a_partition_as_shipped_passes_and_loses_nothing_that_a_majority_acknowledged(
     lab_partition: Cluster, tmp_path: Path
@@ -129,6 +130,7 @@ def test_a_partition_as_shipped_passes_and_loses_nothing_that_a_majority_acknowl
 
 
 @pytest.mark.matrix
+@pytest.mark.alone
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     ("name", "verdict"),

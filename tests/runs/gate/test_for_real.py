@@ -15,7 +15,7 @@ MOST = 12
 WANTED = 5
 GENTLY = ("--var", "target=primary", "--var", "baseline_s:int=10", *chaos_runner.GENTLY)
 
-pytestmark = [pytest.mark.matrix, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.matrix, pytest.mark.alone, pytest.mark.timeout(3600)]
 
 
 def brownout(where: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
