@@ -18,7 +18,7 @@ type Backdoor interface {
 	Delete(id string)
 	// Store is where its drivers keep their data.
 	Store() driver.Store
-	// PutCanary leaves what a canary that was killed leaves.
+	// PutCanary leaves what a canary that was killed leaves, if the database has one.
 	PutCanary()
 	// PutForeign puts something of somebody else's there, and returns what a refusal is to name.
 	PutForeign() []string

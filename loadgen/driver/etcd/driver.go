@@ -23,8 +23,6 @@ const (
 	folderData   = "data"
 	folderLedger = "ledger"
 	folderMeta   = "meta"
-	// folderCanary is written by a canary beside the load (databases/etcd/canary.py).
-	folderCanary = "canary"
 )
 
 func init() { driver.Register("etcd", func() driver.Driver { return &Driver{} }) }

@@ -154,8 +154,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 }
 
 func (c *control) Remove(ctx context.Context) error {
-	ours := []string{folderData, folderLedger, folderCanary}
-	for _, folder := range append(ours, append(driver.DocumentSets(), folderMeta)...) {
+	for _, folder := range append([]string{folderData, folderLedger}, append(driver.DocumentSets(), folderMeta)...) {
 		if err := c.empty(ctx, folder); err != nil {
 			return err
 		}
