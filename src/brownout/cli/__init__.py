@@ -38,13 +38,14 @@ from brownout.cli import (
     trend,
     watch,
 )
+from brownout.cli.framework import App
 
 __all__ = ["app", "main", "run"]
 
 RUN, LOOK, DECIDE, MAKE = "Run", "Look", "Decide", "Make your own"
 MACHINE = "This machine and its clusters"
 
-app = typer.Typer(
+app = App(
     name="brownout",
     help="Break one thing in a real database cluster under load, and measure what users feel. "
     "Run experiments with `brownout run NAME`, or with `chaos run experiments/NAME.json`.",

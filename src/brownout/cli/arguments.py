@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Cluster", "Experiment", "Json", "Run", "Seed", "Variables", "complete_cluster"]
+__all__ = ["Cluster", "Experiment", "Json", "Run", "Seed", "complete_cluster"]
 __all__ += ["complete_experiment", "complete_run", "complete_workload"]
 
 
@@ -48,9 +48,6 @@ Experiment = Annotated[
         help="An experiment's file, or the name of a shipped one.",
         autocompletion=complete_experiment,
     ),
-]
-Variables = Annotated[
-    list[str] | None, typer.Option("--var", help="NAME=VALUE, as in `chaos run --var`.")
 ]
 Seed = Annotated[
     int, typer.Option(min=0, help="Seed of everything drawn; 0 draws one and prints it.")

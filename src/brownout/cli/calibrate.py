@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +14,9 @@ import typer
 from brownout.base.columns import aligned
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Json
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.framework import App
+from brownout.cli.output import DIRECTORY, by_format, output_option
 
 if TYPE_CHECKING:
     from brownout.calibration.judging import Row
@@ -21,13 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    help="Measure a server whose dips are known, and report the error.", no_args_is_help=True
-)
-
-Write = Annotated[
-    Path | None, typer.Option(help="Put the table into this file, between its marks.")
-]
+app = App(help="Measure a server whose dips are known, and report the error.", no_args_is_help=True)
 
 
 @app.callback()
@@ -48,10 +46,13 @@ def run(
     again: Annotated[
         int, typer.Option(min=0, help="How often to repeat a run that could not be measured.")
     ] = 1,
-    keep: Annotated[
-        Path | None, typer.Option(help="Keep the run directories and the server's truth there.")
+    output: Annotated[
+        list[Path] | None,
+        output_option(
+            "Put the table into FILE.md, between its marks, or keep the run directories and the "
+            "server's truth in a directory. Repeatable."
+        ),
     ] = None,
-    write: Write = None,
     as_json: Json = False,
 ) -> None:
     """Drive the real generator against the scripted server; print truth beside measurement.
@@ -69,8 +70,12 @@ def run(
     if list_:
         _say_list(scenarios, as_json)
         return
+    outputs = by_format(output or [], ".md", DIRECTORY)
+    kept = [path for form, path in outputs if form == DIRECTORY]
+    if len(kept) > 1:
+        raise ConfigurationError("--output: found several directories, wanted one")
     with ExitStack() as stack:
-        place = keep or Path(
+        place = (kept and kept[0]) or Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="brownout-calibrate-"))
         )
         progress = stack.enter_context(_progress())
@@ -83,9 +88,9 @@ def run(
             again=again,
             progress=progress,
         )
-    if write is not None:
-        text = f"{table.markdown(rows)}\n\n{table.summary(rows)} ({machine_words()})."
-        pages.put(write, "calibration", text)
+    text = f"{table.markdown(rows)}\n\n{table.summary(rows)} ({machine_words()})."
+    for path in (path for form, path in outputs if form == ".md"):
+        pages.put(path, "calibration", text)
     _say(rows, as_json, machine_words())
     raise typer.Exit(judging.outcome(rows))
 
@@ -119,11 +124,12 @@ def _say_list(scenarios: "list[Scenario]", as_json: bool) -> None:
 @contextmanager
 def _progress() -> "Iterator[Callable[[RunPlan, float], None]]":
     """Show a bar a run on stderr, where that is a terminal."""
-    from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from brownout.show.console import console_on
+
     tasks: dict[str, TaskID] = {}
-    with Progress(console=Console(stderr=True), transient=True) as bars:
+    with Progress(console=console_on(sys.stderr), transient=True) as bars:
 
         def told(plan: "RunPlan", t: float) -> None:
             name = plan.setup.name
@@ -137,11 +143,11 @@ def _progress() -> "Iterator[Callable[[RunPlan, float], None]]":
 @app.command("false-alarms")
 def false_alarms(
     windows: Annotated[int, typer.Option(min=1, help="Simulated windows at each noise.")] = 200,
-    real: Annotated[
-        float, typer.Option(min=0, help="Seconds of a real run at each noise; 0: none.")
-    ] = 0.0,
+    real: Annotated[str, duration_option("Length of a real run at each noise.")] = "0s",
     seed: Annotated[int, typer.Option(min=1, help="Seed of the simulation.")] = 1,
-    write: Write = None,
+    output: Annotated[
+        Path | None, output_option("Put the tables into FILE.md, between their marks.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Report how often each detector sees a fault where there is none, by noise."""
@@ -153,6 +159,8 @@ def false_alarms(
     from brownout.calibration.machine import machine_words
     from brownout.measure import MeasureSettings
 
+    outputs = by_format([output] if output else [], ".md")
+    length = seconds(real, "--real", 0)
     settings = MeasureSettings.default()
     with _bar("windows without a fault") as progress:
         alarms = rates.false_alarms(windows, settings, seed, progress)
@@ -160,12 +168,12 @@ def false_alarms(
         found = rates.finds(windows, settings, seed, progress)
     errors = rates.error_rates(windows, settings, seed)
     driven = []
-    if real:
+    if length:
         with tempfile.TemporaryDirectory(prefix="brownout-calibrate-") as place:
-            driven = real_rates(Path(place), real, MeasureSettings.lab(), seed)
-    if write is not None:
+            driven = real_rates(Path(place), length, MeasureSettings.lab(), seed)
+    for _, path in outputs:
         text = table.document(alarms, found, errors, driven)
-        pages.put(write, "false alarms", f"{text}\n\nMeasured with {machine_words()}.")
+        pages.put(path, "false alarms", f"{text}\n\nMeasured with {machine_words()}.")
     if as_json:
         document = {
             "schema_version": 1,
@@ -182,10 +190,11 @@ def false_alarms(
 @contextmanager
 def _bar(what: str) -> Iterator[Callable[[float], None]]:
     """Show one bar on stderr, where that is a terminal; it is told the share that is done."""
-    from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bars:
+    from brownout.show.console import console_on
+
+    with Progress(console=console_on(sys.stderr), transient=True) as bars:
         task = bars.add_task(what, total=1.0)
         yield lambda share: bars.update(task, completed=share)
 
@@ -194,13 +203,13 @@ def _bar(what: str) -> Iterator[Callable[[float], None]]:
 def serve(
     script: Annotated[Path, typer.Argument(help="The script; see docs/generator.md.")],
     listen: Annotated[str, typer.Option(help="Where it listens.")] = "127.0.0.1:0",
-    truth: Annotated[
-        Path | None, typer.Option(help="At the end, write what it really did there.")
+    output: Annotated[
+        Path | None, output_option("At the end, write what it really did into this file.")
     ] = None,
 ) -> None:
     """Run the scripted server until stopped; prints its address as a line of JSON."""
     from brownout.base.binary import find_loadgen
 
     binary = str(find_loadgen())
-    kept = [] if truth is None else ["--truth", str(truth)]
-    os.execv(binary, [binary, "serve", "--listen", listen, *kept, str(script)])
+    truth = [] if output is None else ["--truth", str(output)]
+    os.execv(binary, [binary, "serve", "--listen", listen, *truth, str(script)])

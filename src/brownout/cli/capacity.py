@@ -8,8 +8,9 @@ import typer
 
 from brownout.base import usual
 from brownout.base.errors import ConfigurationError
-from brownout.cli.arguments import Cluster, Json, Variables, complete_experiment, complete_workload
-from brownout.cli.load import Changes, seconds
+from brownout.cli.arguments import Cluster, Json, complete_experiment, complete_workload
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.settings import Settings, divided
 
 if TYPE_CHECKING:
     from brownout.runs.capacity.session import Wanted
@@ -38,25 +39,24 @@ def capacity(
     ] = "",
     cluster: Cluster = usual.CLUSTER,
     sla: Promises = None,
-    change: Changes = "",
+    settings: Settings = None,
     start: Annotated[
         float, typer.Option(help="First rate in operations per second; 0: the workload's.")
     ] = 0.0,
     most: Annotated[float, typer.Option("--max", help="Never offer more; 0: no ceiling.")] = 0.0,
     factor: Annotated[float, typer.Option(help="From one step up to the next.")] = 2.0,
     precision: Annotated[float, typer.Option(help="Precision of the answer.")] = 0.02,
-    step: Annotated[str, typer.Option(help="How long each step is judged.")] = "30s",
-    confirm: Annotated[str, typer.Option(help="Length of the confirming run.")] = "10m",
-    settle: Annotated[str, typer.Option(help="Beginning of each step, not judged.")] = "5s",
+    step: Annotated[str, duration_option("How long each step is judged.")] = "30s",
+    confirm: Annotated[str, duration_option("Length of the confirming run.")] = "10m",
+    settle: Annotated[str, duration_option("Beginning of each step, not judged.")] = "5s",
     again: Annotated[
         int, typer.Option(min=0, max=9, help="Extra tries before a step counts as a breach.")
     ] = 1,
     with_fault: Fault = "",
     allowance: Annotated[
-        str, typer.Option(help="With a fault: how long each stream may be in dips.")
+        str, duration_option("With a fault: how long each stream may be in dips.")
     ] = "10s",
-    down: Annotated[str, typer.Option(help="With a fault: how long the node is down.")] = "15s",
-    var: Variables = None,
+    down: Annotated[str, duration_option("With a fault: how long the node is down.")] = "15s",
     seed: Annotated[int, typer.Option(min=1, help="Seed of keys, arrivals and faults.")] = 1,
     resume: Annotated[
         Path | None, typer.Option(help="Continue the interrupted search in this directory.")
@@ -69,6 +69,7 @@ def capacity(
     --resume continues an interrupted search. Exit code 0 if the rate is found, 1 if no rate
     holds, 2 if only a lower bound is known.
     """
+    from brownout.base import catalog
     from brownout.cli.store import delivered
     from brownout.runs.capacity.session import Wanted, carry_out, read_wanted
     from brownout.runs.capacity.words import render
@@ -78,12 +79,15 @@ def capacity(
             raise ConfigurationError(f"--resume: found `{workload}` beside it; it is known there")
         wanted, directory = read_wanted(resume), resume
     else:
+        fault = catalog.find_experiment(with_fault) if with_fault else None
+        variables, load = divided(fault, settings)
         wanted = Wanted(
-            workload=workload, cluster=cluster, sla=tuple(sla or ()), change=change, start=start,
+            workload=workload, cluster=cluster, sla=tuple(sla or ()), change=",".join(load),
+            start=start,
             ceiling=most, factor=factor, precision=precision, step_s=seconds(step, "--step"),
             confirm_s=seconds(confirm, "--confirm"), settle_s=seconds(settle, "--settle"),
             again=again, fault=with_fault, allowance_s=seconds(allowance, "--allowance"),
-            down_s=seconds(down, "--down"), variables=tuple(var or ()), seed=seed,
+            down_s=seconds(down, "--down"), variables=tuple(variables), seed=seed,
         )  # fmt: skip
         directory = None
     _check(wanted)

@@ -8,6 +8,7 @@ import typer
 
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Json, complete_run
+from brownout.cli.output import by_format, output_option
 
 __all__ = ["compare"]
 
@@ -21,8 +22,8 @@ def compare(
             autocompletion=complete_run,
         ),
     ],
-    report: Annotated[
-        Path | None, typer.Option(help="Write one self-contained page into this file.")
+    output: Annotated[
+        Path | None, output_option("Write one self-contained page into FILE.html.")
     ] = None,
     mixed: Annotated[
         bool,
@@ -40,6 +41,7 @@ def compare(
     from brownout.runs.compare import page, systems
     from brownout.runs.finished import Runs
 
+    outputs = by_format([output] if output else [], ".html")
     pairs = [_pair(text) for text in runs]
     found = Runs.read([run for _, run in pairs])
     names = [name for name, _ in pairs]
@@ -49,11 +51,11 @@ def compare(
         raise ConfigurationError(warnings, "--mixed compares all the same, and says so")
     notes = systems.remarks(sorted_)
     told = [*(f"MIXED: {warning}" for warning in warnings), *notes]
-    if report is not None:
+    for _, path in outputs:
         from brownout.show.report.html import save
 
-        save(report, page.render(sorted_, warnings, notes))
-        typer.echo(str(report), err=True)
+        save(path, page.render(sorted_, warnings, notes))
+        typer.echo(str(path), err=True)
     if as_json:
         typer.echo(json.dumps(page.as_document(sorted_, told), indent=2, ensure_ascii=False))
     else:

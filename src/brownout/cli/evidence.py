@@ -8,14 +8,15 @@ import typer
 
 from brownout.base.errors import ConfigurationError, ExitCode
 from brownout.cli.arguments import Run
+from brownout.cli.output import output_option
 
 __all__ = ["bundle", "verify"]
 
 
 def bundle(
     run: Run = Path("latest"),
-    to: Annotated[
-        Path | None, typer.Option(help="The file to write; default: RUN.tar.gz in this folder.")
+    output: Annotated[
+        Path | None, output_option("The file to write; default: RUN.tar.gz in this folder.")
     ] = None,
 ) -> None:
     """Pack RUN into one archive: raw files, logs, journal, report, versions, checksums.
@@ -26,7 +27,7 @@ def bundle(
     from brownout.runs.evidence.bundling import bundle as make
 
     directory = RunDirectory.find(run)
-    made = make(directory, to or Path(f"{directory.run_id}.tar.gz"))
+    made = make(directory, output or Path(f"{directory.run_id}.tar.gz"))
     cut = [name for name, file in made.manifest.files.items() if file.redacted]
     typer.echo(str(made.path))
     typer.echo(f"sha256 {made.sha256}")

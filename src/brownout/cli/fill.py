@@ -8,7 +8,9 @@ import typer
 from brownout.base import usual
 from brownout.base.errors import ConfigurationError, ExitCode
 from brownout.cli.arguments import Cluster
-from brownout.cli.load import Changes, Confirm, WorkloadName, opened_adapter, seconds
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.load import Confirm, WorkloadName, opened_adapter
+from brownout.cli.settings import Settings, changes
 
 if TYPE_CHECKING:
     from brownout.databases.adapter import Adapter
@@ -25,15 +27,15 @@ def fill(
     records: Annotated[int, typer.Option(min=0, help="Number of records; 0: the workload's.")] = 0,
     size: Annotated[str, typer.Option(help="Size of the values instead, as 10GB.")] = "",
     condition: Annotated[
-        str, typer.Option(help="Then run the workload until it is steady, at most this long.")
+        str, duration_option("Then run the workload until it is steady, at most this long.")
     ] = "",
     window: Annotated[
-        str, typer.Option(help="Steadiness is judged over the last eight of these.")
+        str, duration_option("Steadiness is judged over the last eight of these.")
     ] = "60s",
     tolerance: Annotated[
         float, typer.Option(min=0.001, max=0.5, help="Permitted drift of a steady level.")
     ] = 0.05,
-    change: Changes = "",
+    settings: Settings = None,
     seed: Annotated[int, typer.Option(min=1, help="Seed of the values.")] = 1,
     confirm: Confirm = "",
 ) -> None:
@@ -52,7 +54,9 @@ def fill(
     def say(words: str) -> None:
         typer.echo(words, err=True)
 
-    wanted = sized(workloads.load(workload, change), records, bytes_of(size) if size else 0)
+    wanted = sized(
+        workloads.load(workload, changes(settings)), records, bytes_of(size) if size else 0
+    )
     if not wanted.data.load:
         raise ConfigurationError("data.load: found false, wanted true to fill it")
     longest = seconds(condition, "--condition") if condition else 0.0

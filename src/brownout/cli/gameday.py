@@ -9,13 +9,15 @@ import typer
 
 from brownout.base.errors import ExitCode, Refused, RunDirectoryError
 from brownout.cli.arguments import Json
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.framework import App
 
 if TYPE_CHECKING:
     from brownout.runs.gameday.spec import GameDay
 
 __all__ = ["app"]
 
-app = typer.Typer(
+app = App(
     help="Game days: several experiments on one cluster, on a schedule, within a window.",
     no_args_is_help=True,
 )
@@ -125,9 +127,7 @@ def stop(
         str, typer.Argument(help="A cluster, a game day or its directory; default: the only one.")
     ] = "",
     reason: Annotated[str, typer.Option(help="For the record.")] = "stopped by a person",
-    limit_s: Annotated[
-        float, typer.Option(min=1, help="How long to wait until all is back, in seconds.")
-    ] = 300,
+    timeout: Annotated[str, duration_option("How long to wait until all is back.")] = "5m",
 ) -> None:
     """Stop a game day from any shell: everything is put back within seconds, with proof.
 
@@ -136,6 +136,7 @@ def stop(
     from brownout.runs.gameday import killing
     from brownout.runs.gameday.leases import Leases
 
+    limit_s = seconds(timeout, "--timeout", 1)
     with Leases() as leases:
         lease = killing.chosen(leases, name)
         typer.echo(killing.stop(leases, lease, reason, limit_s, _say))

@@ -8,12 +8,12 @@ import typer
 
 from brownout.base.errors import ExitCode
 from brownout.cli.arguments import Json, complete_run
+from brownout.cli.framework import App
+from brownout.cli.output import by_format, output_option
 
 __all__ = ["app", "gate", "pin"]
 
-app = typer.Typer(
-    help="Measures of a good version, kept for `brownout gate`.", no_args_is_help=True
-)
+app = App(help="Measures of a good version, kept for `brownout gate`.", no_args_is_help=True)
 
 Runs = Annotated[
     list[Path],
@@ -38,9 +38,12 @@ def gate(
     spare: Annotated[
         int, typer.Option(min=0, help="How many inconclusive or aborted runs may be left out.")
     ] = 0,
-    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML into this file.")] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(help="Write a summary for a pull request into this file.")
+    output: Annotated[
+        list[Path] | None,
+        output_option(
+            "Write JUnit XML into FILE.xml, or a summary for a pull request into FILE.md. "
+            "Repeatable."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -55,17 +58,19 @@ def gate(
     from brownout.runs.gate import fit, judging, words
     from brownout.show.report.junit import document, write
 
+    outputs = by_format(output or [], ".xml", ".md")
     pinned = baselines.read(baseline) if baseline is not None else None
     found = finished.Runs.read(runs)
     fit.check(found, pinned)
     decision = judging.decide(found, pinned, spare)
     remarks = fit.remarks(found, pinned)
-    if junit is not None:
+    for form, path in outputs:
+        if form == ".md":
+            write(path, words.summary(decision, found, remarks))
+            continue
         name = f"brownout gate {words.title(decision, found).partition('gate of ')[2]}"
         known = words.properties(decision, found)
-        write(junit, document(name, words.cases(decision, found), known))
-    if markdown is not None:
-        write(markdown, words.summary(decision, found, remarks))
+        write(path, document(name, words.cases(decision, found), known))
     if as_json:
         typer.echo(json.dumps(words.as_document(decision, found, remarks), indent=2))
     else:
@@ -76,7 +81,7 @@ def gate(
 @app.command("pin")
 def pin(
     runs: Runs,
-    to: Annotated[Path, typer.Option("--write", help="The file to write.")],
+    output: Annotated[Path, output_option("The file to write, in YAML.")],
     measure: Annotated[
         list[str] | None,
         typer.Option(help="What to compare, as tps_drop or write.blackout; repeatable."),
@@ -98,5 +103,5 @@ def pin(
     found = finished.Runs.read(runs)
     chosen = list(dict.fromkeys(measure or baselines.default_measures(found)))
     pinned = baselines.pin(found, chosen, allowed, critical)
-    baselines.write(pinned, to, force)
-    typer.echo(f"{to}: {len(found)} runs pinned, compared by {', '.join(chosen)}")
+    baselines.write(pinned, output, force)
+    typer.echo(f"{output}: {len(found)} runs pinned, compared by {', '.join(chosen)}")

@@ -8,13 +8,15 @@ import typer
 
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Json, complete_run
+from brownout.cli.framework import App
+from brownout.cli.output import by_format, output_option
 
 if TYPE_CHECKING:
     from brownout.runs.database import Place
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Every recorded run: what it measured, and its verdict.")
+app = App(help="Every recorded run: what it measured, and its verdict.")
 
 
 @app.callback(invoke_without_command=True)
@@ -23,7 +25,9 @@ def history(
     scenario: Annotated[str, typer.Option(help="Only runs of this scenario.")] = "",
     cluster: Annotated[str, typer.Option(help="Only runs on this cluster.")] = "",
     last: Annotated[int, typer.Option(min=1, help="Only this many of the latest.")] = 200,
-    html: Annotated[Path | None, typer.Option(help="Write it as one self-contained page.")] = None,
+    output: Annotated[
+        Path | None, output_option("Write it as one self-contained page into FILE.html.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show the runs of the history, a table for each kind; or write them as a page."""
@@ -32,16 +36,18 @@ def history(
     from brownout.runs.history import telling
     from brownout.runs.history.store import Store
 
+    outputs = by_format([output] if output else [], ".html")
     place = _place()
     with Store(place) as store:
         kept = store.runs(scenario or None, cluster or None, last)
-    if html is not None:
-        from brownout.runs.history.telling import render
+    for _, path in outputs:
         from brownout.show.report.html import save
 
-        save(html, render(kept, place.words))
-        typer.echo(str(html))
-    elif as_json:
+        save(path, telling.render(kept, place.words))
+        typer.echo(str(path))
+    if outputs:
+        return
+    if as_json:
         typer.echo(json.dumps(telling.as_document(kept), indent=2))
     else:
         for kind, runs in kept.groups().items():

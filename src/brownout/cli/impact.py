@@ -8,6 +8,7 @@ import typer
 
 from brownout.base.columns import aligned
 from brownout.cli.arguments import Json
+from brownout.cli.durations import duration_option, seconds
 
 if TYPE_CHECKING:
     from brownout.measure import Fault, Findings
@@ -46,9 +47,9 @@ def impact(
     ] = "",
     unit: Annotated[Literal["s", "ms"], typer.Option(help="Unit of a numeric time column.")] = "s",
     resolution: Annotated[
-        float | None,
-        typer.Option(help="Also report the drop in a graph with a point per this many seconds."),
-    ] = None,
+        str,
+        duration_option("Also report the drop that a graph with points this far apart shows."),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Measure the dip in any time series: a time and a count of served operations per row.
@@ -64,7 +65,8 @@ def impact(
     from brownout.measure.ranges import rounded
 
     found = read(file, time, ok, offered, unit, fault_at)
-    settings = replace(MeasureSettings.default(), resolution_s=resolution)
+    apart = seconds(resolution, "--resolution") if resolution else None
+    settings = replace(MeasureSettings.default(), resolution_s=apart)
     measured = rounded(
         series_impact(found.t, found.ok, found.offered, fault_at=found.fault_at, settings=settings)
     )

@@ -5,18 +5,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from brownout.base import plugins, usual
 from brownout.base.errors import ConfigurationError
+from brownout.cli.framework import App, Command
+from brownout.cli.output import output_option
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Write an inventory from another tool's output.", no_args_is_help=True)
+app = App(help="Write an inventory from another tool's output.", no_args_is_help=True)
 
 _File = Annotated[Path, typer.Argument(help="The other tool's file; `-` reads stdin.")]
-_To = Annotated[
-    Path | None, typer.Option(help="The file to write, which must not exist; default: stdout.")
+_Output = Annotated[
+    Path | None, output_option("The file to write, which must not exist; default: stdout.")
 ]
 _Name = Annotated[str, typer.Option(help="The cluster's name; default: the other tool's.")]
 _Port = Annotated[
@@ -24,7 +25,7 @@ _Port = Annotated[
 ]
 
 
-class _OfDatabases(TyperCommand):
+class _OfDatabases(Command):
     """A command whose help names the databases that are installed; they are looked up then."""
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -58,13 +59,13 @@ def from_aerolab(
     ] = False,
     name: _Name = "",
     port: _Port = 0,
-    to: _To = None,
+    output: _Output = None,
 ) -> None:
     """Write an inventory from `aerolab inventory list -o json` (version 7: `-j`)."""
     from brownout.inventory.importers import aerolab
 
     text, source = _read(file)
-    _write(aerolab.read(text, source, cluster, private), aerolab.DATABASE, name, port, to)
+    _write(aerolab.read(text, source, cluster, private), aerolab.DATABASE, name, port, output)
 
 
 @app.command("from-ansible", cls=_OfDatabases)
@@ -76,13 +77,13 @@ def from_ansible(
     database: Annotated[str, typer.Option(help="What runs on them.")] = usual.DATABASE,
     name: _Name = "",
     port: _Port = 0,
-    to: _To = None,
+    output: _Output = None,
 ) -> None:
     """Write an inventory from an Ansible inventory, or from `ansible-inventory --list`."""
     from brownout.inventory.importers import ansible
 
     text, source = _read(file) if str(file) == "-" else (ansible.listing(file), file.name)
-    _write(ansible.read(text, source, group or database), database, name, port, to)
+    _write(ansible.read(text, source, group or database), database, name, port, output)
 
 
 @app.command("from-kubernetes", cls=_OfDatabases)
@@ -111,7 +112,7 @@ def from_kubernetes(
     ] = "svc.cluster.local",
     name: _Name = "",
     port: _Port = 0,
-    to: _To = None,
+    output: _Output = None,
 ) -> None:
     """Write an inventory from the pods of a StatefulSet or of a database's operator."""
     if bool(what) is bool(selector):
@@ -136,7 +137,7 @@ def from_kubernetes(
         ),
         selector,
     )
-    _write(found, database, "", port, to)
+    _write(found, database, "", port, output)
 
 
 def _read(file: Path) -> tuple[str, str]:
@@ -156,7 +157,7 @@ def _write(imported: object, database: str, name: str, port: int, to: Path | Non
     assert isinstance(imported, Imported)
     if to is not None and to.exists():
         raise ConfigurationError(
-            f"{to}: is there already and is not written over", "give another file with --to"
+            f"{to}: is there already and is not written over", "give another file with --output"
         )
     called = replace(imported, name=name) if name else imported
     text = written(called, database, port, to)

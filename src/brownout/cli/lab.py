@@ -6,10 +6,12 @@ import typer
 
 from brownout.base import usual
 from brownout.cli.arguments import complete_cluster
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.framework import App
 
 __all__ = ["app"]
 
-app = typer.Typer(help="A real cluster on this machine, without Docker.", no_args_is_help=True)
+app = App(help="A real cluster on this machine, without Docker.", no_args_is_help=True)
 
 Name = Annotated[
     str,
@@ -26,17 +28,18 @@ def up(
         int | None,
         typer.Option(min=1, max=7, help="Number of members; default: the lab's own, else 3."),
     ] = None,
-    election_timeout_ms: Annotated[
-        int | None, typer.Option(min=500, help="Time without heartbeats until an election (2000).")
-    ] = None,
+    election_timeout: Annotated[
+        str, duration_option("Time without heartbeats until an election; default: 2s.")
+    ] = "",
 ) -> None:
     """Start the lab and wait until it is whole."""
     from brownout.infra import lab
     from brownout.inventory import inventory
 
+    timeout_s = seconds(election_timeout, "--election-timeout", 0.5) if election_timeout else None
     declared = inventory.declared(name)
-    if declared.lab is not None and election_timeout_ms is not None:
-        spec = declared.lab.changed(election_timeout_ms=election_timeout_ms)
+    if declared.lab is not None and timeout_s is not None:
+        spec = declared.lab.changed(election_timeout_ms=round(timeout_s * 1000))
         declared = declared.model_copy(update={"lab": spec})
     cluster = lab.up(declared, members, progress=_progress)
     for node in cluster.nodes:

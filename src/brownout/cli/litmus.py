@@ -7,11 +7,14 @@ from typing import Annotated, Literal
 import typer
 
 from brownout.base.errors import ExitCode
-from brownout.cli.arguments import Experiment, Run, Variables
+from brownout.cli.arguments import Experiment, Run
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.framework import App
+from brownout.cli.settings import Settings, variables
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Experiments as faults of LitmusChaos.", no_args_is_help=True)
+app = App(help="Experiments as faults of LitmusChaos.", no_args_is_help=True)
 
 #: Litmus's verdicts as those of other commands.
 CODES = {
@@ -29,8 +32,8 @@ Kubeconfig = Annotated[
 def run(
     experiment: Experiment,
     patience: Annotated[
-        float, typer.Option(min=1, help="Seconds to wait for an unreachable API server.")
-    ] = 1800.0,
+        str, duration_option("How long to wait for an unreachable API server.")
+    ] = "30m",
     by_verdict: Annotated[
         bool,
         typer.Option("--by-verdict", help="Exit with the verdict's code."),
@@ -50,9 +53,10 @@ def run(
     from brownout.litmus.conduct import conduct
     from brownout.litmus.reporting import Reporter
 
+    patience_s = seconds(patience, "--patience", 1)
     here = surroundings(os.environ)
     with closing(litmus_at(Where(here.namespace, kubeconfig), patience_s=0.0)) as litmus:
-        reporter = Reporter(litmus, here, patience, _say)
+        reporter = Reporter(litmus, here, patience_s, _say)
         told = conduct(experiment, here, reporter, os.environ, _say)
     typer.echo(f"ChaosResult {here.namespace}/{here.result}: {told.phase}, {told.verdict}")
     raise typer.Exit(int(CODES[told.verdict]) if by_verdict else 0)
@@ -63,9 +67,7 @@ def probe(
     run: Run,
     measure: Annotated[str, typer.Argument(help="A name from docs/measures.md.")],
     scope: Annotated[str, typer.Option(help="total, read, write or a stream.")] = "total",
-    wait: Annotated[
-        float, typer.Option(min=0, help="Wait this many seconds for the run's verdict.")
-    ] = 0.0,
+    wait: Annotated[str, duration_option("How long to wait for the run's verdict.")] = "0s",
 ) -> None:
     """Print the value of MEASURE in RUN as a bare number, for a cmdProbe to compare.
 
@@ -75,7 +77,7 @@ def probe(
     from brownout.litmus.answering import figure
     from brownout.litmus.definitions import number
 
-    typer.echo(number(figure(run, measure, scope, wait)))
+    typer.echo(number(figure(run, measure, scope, seconds(wait, "--wait", 0))))
 
 
 @app.command()
@@ -92,17 +94,18 @@ def probes(
     claim: Annotated[
         str, typer.Option(help="The volume claim with the runs that such a pod reads.")
     ] = "",
-    var: Variables = None,
+    settings: Settings = None,
 ) -> None:
     """Print the limits of EXPERIMENT as probes of a ChaosEngine, in YAML.
 
     They go into `spec.experiments[].spec.probe`.
     """
+    from brownout.base import catalog
     from brownout.litmus.chart_text import text
     from brownout.litmus.definitions import Source, definitions
     from brownout.session.planning import plan_of
 
-    plan, _ = plan_of(experiment, list(var or ()))
+    plan, _ = plan_of(experiment, variables(catalog.find_experiment(experiment), settings))
     source = Source(image, claim) if image else None
     made = definitions(plan.limits, f"{kind}Probe", source, prometheus, plan.scenario)
     typer.echo(text({"probe": made}), nl=False)

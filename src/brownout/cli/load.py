@@ -1,6 +1,5 @@
 """`brownout load` and `brownout clean`: a workload by itself, and removing what it wrote."""
 
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from brownout.base import usual
-from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Cluster, complete_workload
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.settings import Settings, changes
 
 if TYPE_CHECKING:
     from brownout.databases.adapter import Adapter
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from brownout.load.session import LoadResult
     from brownout.session.status import Status
 
-__all__ = ["Confirm", "clean", "load", "opened_adapter", "seconds", "watched", "words_of"]
+__all__ = ["Confirm", "clean", "load", "opened_adapter", "watched", "words_of"]
 
 #: Fewer ok than this, and the load is more than can be carried.
 CARRIED = 0.99
 #: A load of so many seconds has minutes enough for a trend.
 LONG_S = 300.0
-_UNITS = {"s": 1, "m": 60, "h": 3600}
 
 WorkloadName = Annotated[
     str,
@@ -38,14 +37,13 @@ Confirm = Annotated[
     str,
     typer.Option(envvar="BROWNOUT_CONFIRM", help="A production cluster's name, to confirm."),
 ]
-Changes = Annotated[str, typer.Option("--set", help="Change settings: streams.0.rate=400,…")]
 
 
 def load(
     workload: WorkloadName,
     cluster: Cluster = usual.CLUSTER,
-    duration: Annotated[str, typer.Option("--for", help="How long: 30s, 5m, 1h.")] = "30s",
-    change: Changes = "",
+    duration: Annotated[str, duration_option("How long.", "--for")] = "30s",
+    settings: Settings = None,
     seed: Annotated[int, typer.Option(min=1, help="Seed of keys and arrivals.")] = 1,
     clean: Annotated[
         bool, typer.Option("--clean", help="Remove the data set from the database afterwards.")
@@ -69,7 +67,8 @@ def load(
     from brownout.session.loads import check_allowed, taken
     from brownout.session.status import Status
 
-    wanted, length = workloads.load(workload, change), seconds(duration)
+    wanted = workloads.load(workload, changes(settings))
+    length = seconds(duration, "--for")
     declared = inventory.declared(cluster)
     check_allowed(declared, confirm, _progress)
     target, brought_up = lab.ensure(declared, progress=_progress)
@@ -116,7 +115,7 @@ def clean(
             autocompletion=complete_workload,
         ),
     ] = "key-value",
-    change: Changes = "",
+    settings: Settings = None,
 ) -> None:
     """Remove what the load has written to a cluster, and nothing else.
 
@@ -129,7 +128,8 @@ def clean(
     from brownout.load.where import places_for
     from brownout.session.loads import taken
 
-    wanted, target = workloads.load(workload, change), inventory.load(cluster)
+    wanted = workloads.load(workload, changes(settings))
+    target = inventory.load(cluster)
     make_free(target.name, _progress)
     with (
         tempfile.TemporaryDirectory(prefix="brownout-clean-") as place,
@@ -145,15 +145,6 @@ def clean(
             generator.open(spec)
             generator.clean()
     typer.echo(f"{target.name}: nothing of ours is left in `{wanted.namespace}`")
-
-
-def seconds(text: str, option: str = "--for") -> float:
-    """Read `30s`, `5m`, `1h` or `90`; raises `ConfigurationError` for anything else."""
-    form = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
-    length = float(form[1]) * _UNITS[form[2] or "s"] if form else 0.0
-    if length <= 0:
-        raise ConfigurationError(f"{option}: found {text!r}, wanted a time as 30s, 5m or 1h")
-    return length
 
 
 @contextmanager

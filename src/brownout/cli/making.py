@@ -8,6 +8,7 @@ import typer
 
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import complete_cluster, complete_experiment, complete_workload
+from brownout.cli.output import output_option
 
 __all__ = ["check", "new", "schema"]
 
@@ -17,7 +18,7 @@ def new(
         str,
         typer.Argument(help="The experiment to start from.", autocompletion=complete_experiment),
     ],
-    to: Annotated[Path | None, typer.Option(help="The folder to make; default: the name.")] = None,
+    output: Annotated[Path | None, output_option("The folder to make; default: the name.")] = None,
     name: Annotated[str, typer.Option(help="Name of the copy; default: SCENARIO.")] = "",
     workload: Annotated[
         str,
@@ -40,7 +41,7 @@ def new(
     """
     from brownout.cli.scaffold import make
 
-    made = make(scenario, to or Path(name or scenario), name or scenario, workload, cluster)
+    made = make(scenario, output or Path(name or scenario), name or scenario, workload, cluster)
     for path in made:
         typer.echo(str(path))
     _name_lacking_hosts()

@@ -5,10 +5,12 @@ from typing import Annotated
 import typer
 
 from brownout.cli.arguments import complete_cluster
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.framework import App
 
 __all__ = ["app"]
 
-app = typer.Typer(help="A Prometheus on this machine that scrapes every run.", no_args_is_help=True)
+app = App(help="A Prometheus on this machine that scrapes every run.", no_args_is_help=True)
 
 
 @app.command()
@@ -21,15 +23,16 @@ def up(
         ),
     ] = None,
     listen: Annotated[str, typer.Option(help="Its address.")] = "127.0.0.1:9090",
-    keep: Annotated[str, typer.Option(help="How long it keeps data.")] = "30d",
+    retention: Annotated[str, duration_option("How long it keeps data.")] = "30d",
 ) -> None:
     """Start it; if it runs, make it reload exporters and rules."""
     from brownout.inventory import inventory
     from brownout.observe import prometheus
 
+    retention_s = seconds(retention, "--retention", 1)
     declared = [inventory.declared(name) for name in cluster or []]
     exporters = [exporter for each in declared for exporter in each.observe.exporters]
-    found = prometheus.up(listen, exporters, keep)
+    found = prometheus.up(listen, exporters, retention_s)
     typer.echo(f"Prometheus {found.url}")
     typer.echo(f"stored in {prometheus.home() / 'data'}")
     typer.echo("dashboards to import into a Grafana: `brownout observe dashboards DIRECTORY`")

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from brownout.base.errors import ConfigurationError, ExitCode
-from brownout.cli.arguments import Experiment, Json, Seed, Variables
+from brownout.cli.arguments import Experiment, Json, Seed
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.settings import Settings, variables
 
 if TYPE_CHECKING:
     from brownout.runs.repeats.running import Repeat
@@ -21,9 +23,9 @@ def repeat(
     n: Annotated[int, typer.Option("-n", "--times", min=1, help="How many times.")] = 5,
     seed: Seed = 0,
     phase_max: Annotated[
-        float, typer.Option(min=0, help="Wait up to this many seconds before each fault.")
-    ] = 10.0,
-    var: Variables = None,
+        str, duration_option("Wait at most this long, drawn anew, before each fault.")
+    ] = "10s",
+    settings: Settings = None,
     as_json: Json = False,
 ) -> None:
     """Run EXPERIMENT many times on random nodes at random times; report the distribution.
@@ -38,7 +40,9 @@ def repeat(
 
     path = catalog.find_experiment(experiment)
     own = seed or secrets.randbelow(999_999) + 1
-    planned = draws(document_of(path), n, own, phase_max, tuple(var or ()))
+    longest = seconds(phase_max, "--phase-max", 0)
+    given = tuple(variables(path, settings))
+    planned = draws(document_of(path), n, own, longest, given)
     typer.echo(f"repeat {path.stem} {n} times, seed {own}", err=True)
     done, stopped = run_all(path, planned, say)
     if stopped:

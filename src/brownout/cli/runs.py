@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +10,16 @@ import typer
 
 from brownout.base.errors import ConfigurationError, ExitCode, Unsupported
 from brownout.cli.arguments import Json, Run
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.framework import App
+from brownout.cli.output import STDOUT, by_format, output_option
 
 if TYPE_CHECKING:
     from brownout.measure.impact import Impact
 
 __all__ = ["analyze", "app", "report", "show", "show_impact"]
 
-app = typer.Typer(help="Kept runs: list them, remove old ones.", no_args_is_help=True)
+app = App(help="Kept runs: list them, remove old ones.", no_args_is_help=True)
 
 
 def show(run: Run = Path("latest"), as_json: Json = False) -> None:
@@ -45,24 +48,25 @@ def analyze(run: Run = Path("latest"), as_json: Json = False) -> None:
 
 def report(
     run: Run = Path("latest"),
-    png: Annotated[
-        Path | None, typer.Option(help="Draw the report's top as a picture, for a chat.")
+    output: Annotated[
+        list[Path] | None,
+        output_option(
+            "FILE.html instead, FILE.png for a chat (the report's top), FILE.md for a pull "
+            "request, `-` to print the latter. Repeatable."
+        ),
     ] = None,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print it as Markdown, for a pull request.")
-    ] = False,
 ) -> None:
     """Write a run's report.html, one self-contained file, and print its path.
 
-    With --png or --markdown, writes that instead.
+    With --output, writes those files instead.
     """
     from brownout.run.directory import RunDirectory
 
-    if png is not None and markdown:
-        raise ConfigurationError("found --png and --markdown, wanted one of them")
+    outputs = by_format(output or [], ".html", ".png", ".md", STDOUT)
     path = RunDirectory.find(run).path
     try:
-        typer.echo(_drawn(path, png, markdown))
+        for form, file in outputs or [(".html", path / "report.html")]:
+            typer.echo(_written(path, form, file))
     except ModuleNotFoundError as error:
         raise Unsupported(
             f"a report needs the package `{error.name}`, which is not installed",
@@ -89,7 +93,7 @@ def list_(as_json: Json = False) -> None:
 @app.command()
 def prune(
     keep: Annotated[int | None, typer.Option(min=0, help="Keep this many of the latest.")] = None,
-    older_than: Annotated[str, typer.Option(help="Only those older than 12h, 30d, 8w.")] = "",
+    older_than: Annotated[str, duration_option("Only those older than this.")] = "",
     yes: Annotated[
         bool, typer.Option("--yes", help="Remove them instead of only listing them.")
     ] = False,
@@ -98,12 +102,12 @@ def prune(
     import shutil
 
     from brownout.faults import open_runs
-    from brownout.run.kept import age, list_runs, to_remove
+    from brownout.run.kept import list_runs, to_remove
 
     if keep is None and not older_than:
         raise ConfigurationError("found neither --keep nor --older-than, wanted one of them")
     held = {Path(claim.run).resolve() for claim in open_runs.claims()}
-    limit = age(older_than) if older_than else None
+    limit = timedelta(seconds=seconds(older_than, "--older-than")) if older_than else None
     chosen = to_remove(list_runs(), datetime.now(UTC), keep, limit)
     freed = 0
     for run in chosen:
@@ -145,19 +149,25 @@ def _told(without: Mapping[str, str]) -> str:
     return "{run}\n  {state}; the last it did: {phase}\n  {hint}".format(**without)
 
 
-def _drawn(path: Path, png: Path | None, markdown: bool) -> str:
-    """Make what is wanted of the run in `path`; return it, or where it is."""
-    if markdown:
+def _written(run: Path, form: str, file: Path) -> str:
+    """Write the report of the run in `run` in one format; return where it is, or what to print."""
+    if form in (".md", STDOUT):
+        from brownout.show.report.junit import write as write_text
         from brownout.show.report.markdown import write_markdown
 
-        return write_markdown(path)
-    if png is not None:
+        text = write_markdown(run)
+        if form == STDOUT:
+            return text
+        write_text(file, f"{text}\n")
+    elif form == ".png":
         from brownout.show.report.picture import write_png
 
-        return str(write_png(path, png))
-    from brownout.show.report.html import write
+        write_png(run, file)
+    else:
+        from brownout.show.report.html import write
 
-    return str(write(path))
+        write(run, file)
+    return str(file)
 
 
 def show_impact(impact: "Impact", where: str, as_json: bool = False) -> None:

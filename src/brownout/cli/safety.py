@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from brownout.base.errors import ExitCode, Refused
-from brownout.cli.arguments import Experiment, Variables, complete_cluster, complete_run
+from brownout.cli.arguments import Experiment, complete_cluster, complete_run
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.settings import Settings, variables
 
 if TYPE_CHECKING:
     from brownout.faults.heal import Healed
@@ -18,16 +20,18 @@ __all__ = ["abort", "heal", "plan"]
 
 def plan(
     experiment: Experiment,
-    var: Variables = None,
+    settings: Settings = None,
 ) -> None:
     """Print what EXPERIMENT would do, command by command, and what stands in its way.
 
     Touches nothing. Exit code 64 if a guard refuses.
     """
+    from brownout.base import catalog
     from brownout.session.planning import plan_of
     from brownout.session.preview import preview
 
-    words, ok = preview(*plan_of(experiment, var or []))
+    given = variables(catalog.find_experiment(experiment), settings)
+    words, ok = preview(*plan_of(experiment, given))
     typer.echo(words)
     raise typer.Exit(0 if ok else ExitCode.BAD_INPUT)
 
@@ -68,15 +72,14 @@ def heal(
         str,
         typer.Argument(help="Only this cluster; default: all.", autocompletion=complete_cluster),
     ] = "",
-    limit_s: Annotated[
-        float, typer.Option(min=1, help="How long to wait until it is whole, in seconds.")
-    ] = 300,
+    timeout: Annotated[str, duration_option("How long to wait until it is whole.")] = "5m",
 ) -> None:
     """Put back what dead runs had broken. Safe to repeat."""
     from brownout.cli.store import complain
     from brownout.faults import open_runs
     from brownout.runs.store.delivery import deliver_left
 
+    limit_s = seconds(timeout, "--timeout", 1)
     claims = [claim for claim in open_runs.claims() if cluster in ("", claim.cluster)]
     if not claims:
         typer.echo("nothing to heal: no run has a cluster in its hands")

@@ -139,7 +139,7 @@ def _write(folder: Path, files: Mapping[Path, str]) -> list[Path]:
     if there:
         raise ConfigurationError(
             [f"{path}: is there already and is not written over" for path in there],
-            "give another folder with --to",
+            "give another folder with --output",
         )
     for path, text in files.items():
         target = folder / path

@@ -8,10 +8,12 @@ import typer
 
 from brownout.base.errors import BrownoutError, ConfigurationError, ExitCode, RunDirectoryError
 from brownout.cli.arguments import Json, complete_run
+from brownout.cli.framework import App
+from brownout.cli.output import output_option
 
 __all__ = ["app", "complain", "delivered"]
 
-app = typer.Typer(
+app = App(
     help="Runs in an object store (BROWNOUT_STORE): copy, list, fetch.",
     no_args_is_help=True,
 )
@@ -108,8 +110,8 @@ def pull(
         list[str],
         typer.Argument(help="Names of runs, as `store list` prints them.", metavar="RUN..."),
     ],
-    to: Annotated[
-        Path | None, typer.Option(help="The folder to put them in; default: the runs' folder.")
+    output: Annotated[
+        Path | None, output_option("The folder to put them in; default: the runs' folder.")
     ] = None,
     store: Store = "",
 ) -> None:
@@ -124,4 +126,4 @@ def pull(
     if bad := [name for name in runs if unsafe(name)]:
         raise ConfigurationError([f"{name!r}: is no name of a run" for name in bad])
     for name in runs:
-        typer.echo(str(fetch(name, objects, to or runs_root())))
+        typer.echo(str(fetch(name, objects, output or runs_root())))

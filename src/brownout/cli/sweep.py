@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from brownout.base.errors import ConfigurationError
-from brownout.cli.arguments import Experiment, Json, Seed, Variables
+from brownout.cli.arguments import Experiment, Json, Seed
+from brownout.cli.output import by_format, output_option
 from brownout.cli.repeat import code_of, document_of, say
+from brownout.cli.settings import Settings, variables
 
 if TYPE_CHECKING:
     from brownout.runs.repeats.running import Repeat
@@ -23,8 +25,8 @@ def sweep(
     vary: Annotated[str, typer.Option(help="NAME=VALUE,VALUE,…: the variable and its values.")],
     n: Annotated[int, typer.Option("-n", "--times", min=1, help="Runs per value.")] = 1,
     seed: Seed = 0,
-    var: Variables = None,
-    svg: Annotated[Path | None, typer.Option(help="Also draw the curve into this file.")] = None,
+    settings: Settings = None,
+    output: Annotated[Path | None, output_option("Also draw the curve into FILE.svg.")] = None,
     as_json: Json = False,
 ) -> None:
     """Run EXPERIMENT with several values of one variable; show time against cost.
@@ -36,17 +38,18 @@ def sweep(
     from brownout.runs.finished import never
     from brownout.runs.repeats.draw import draws
     from brownout.runs.repeats.running import finished, run_all
-    from brownout.runs.repeats.sweep import point, render
-    from brownout.runs.repeats.sweep import svg as picture
+    from brownout.runs.repeats.sweep import point, render, svg
 
+    outputs = by_format([output] if output else [], ".svg")
     path = catalog.find_experiment(experiment)
+    fixed = variables(path, settings)
     variable, values = _varied(path, vary)
     own = seed or secrets.randbelow(999_999) + 1
     say(f"sweep {path.stem} over {variable} {', '.join(values)}, seed {own}")
     done: list[Repeat] = []
     points = []
     for value in values:
-        given = (*(var or ()), f"{variable}={value}")
+        given = (*fixed, f"{variable}={value}")
         made, stopped = run_all(path, draws(document_of(path), n, own, 0.0, given), say)
         done += made
         points.append(point(value, [each.outcome.verdict for each in made], finished(made)))
@@ -59,8 +62,8 @@ def sweep(
              "points": [never(asdict(each)) for each in points]}, indent=2))  # fmt: skip
     else:
         typer.echo(render(variable, points))
-    if svg is not None:
-        _draw(svg, picture(f"{path.stem}: {variable}", variable, points))
+    for _, file in outputs:
+        _draw(file, svg(f"{path.stem}: {variable}", variable, points))
     raise typer.Exit(code_of(done))
 
 

@@ -8,7 +8,8 @@ import typer
 
 from brownout.base.errors import ConfigurationError, RunDirectoryError
 from brownout.cli.arguments import Json
-from brownout.cli.load import seconds
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.output import by_format, output_option
 
 __all__ = ["trend"]
 
@@ -17,18 +18,17 @@ def trend(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Directory of a run or of a `brownout load`.")
     ],
-    every: Annotated[str, typer.Option(help="The length of an interval.")] = "60s",
-    skip: Annotated[str, typer.Option(help="Leave out this much of the beginning.")] = "",
-    svg: Annotated[Path | None, typer.Option(help="Also draw it into this file.")] = None,
+    every: Annotated[str, duration_option("The length of an interval.")] = "60s",
+    skip: Annotated[str, duration_option("Leave out this much of the beginning.")] = "",
+    output: Annotated[Path | None, output_option("Also draw it into FILE.svg.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show a long load over time: throughput, percentiles, size of the data, and their trends."""
     from brownout.run.longrun import intervals
     from brownout.show.report import trend as words
 
-    length = seconds(every, "--every")
-    if length < 1:
-        raise ConfigurationError(f"--every: found {every!r}, wanted 1 s at least")
+    outputs = by_format([output] if output else [], ".svg")
+    length = seconds(every, "--every", 1)
     if not (directory / "series.csv").is_file():
         raise RunDirectoryError(f"{directory}: has no series.csv, wanted a run or a load")
     rows = intervals(directory, length, seconds(skip, "--skip") if skip else 0.0)
@@ -39,8 +39,9 @@ def trend(
         typer.echo(json.dumps(words.document(rows, length), indent=2))
     else:
         typer.echo(words.render(rows))
-    picture = words.svg(directory.name, rows) if svg is not None else None
-    if svg is not None and picture is None:
-        typer.echo("brownout: no picture: there are fewer than two intervals", err=True)
-    elif svg is not None and picture is not None:
-        svg.write_text(picture, encoding="utf-8")
+    for _, file in outputs:
+        picture = words.svg(directory.name, rows)
+        if picture is None:
+            typer.echo("brownout: no picture: there are fewer than two intervals", err=True)
+        else:
+            file.write_text(picture, encoding="utf-8")

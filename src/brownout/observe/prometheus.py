@@ -47,7 +47,7 @@ def home() -> Path:
     return state_home() / "observe"
 
 
-def up(listen: str, exporters: Iterable[Exporter], keep: str) -> Endpoint:
+def up(listen: str, exporters: Iterable[Exporter], retention_s: float) -> Endpoint:
     """Start it, or give the one that runs its configuration anew; return where it answers.
 
     Raises `ConfigurationError` where there is no `prometheus`, `HostError` where it does not come.
@@ -60,7 +60,9 @@ def up(listen: str, exporters: Iterable[Exporter], keep: str) -> Endpoint:
     if found is not None:
         _ask(f"{found.url}/-/reload", method="POST")
         return found
-    _note().write_text(json.dumps({"listen": listen, "command": _command(listen, keep)}) + "\n")
+    _note().write_text(
+        json.dumps({"listen": listen, "command": _command(listen, retention_s)}) + "\n"
+    )
     host_for(_node()).start()
     return _await_answer(listen)
 
@@ -98,7 +100,7 @@ def scraped(endpoint: Endpoint) -> list[Scraped]:
     ]
 
 
-def _command(listen: str, keep: str) -> list[str]:
+def _command(listen: str, retention_s: float) -> list[str]:
     program = shutil.which("prometheus")
     if program is None:
         raise ConfigurationError(
@@ -111,7 +113,7 @@ def _command(listen: str, keep: str) -> list[str]:
         "--config.file",  # by itself its path says whose process this is
         str(place / "prometheus.yml"),
         f"--storage.tsdb.path={place / 'data'}",
-        f"--storage.tsdb.retention.time={keep}",
+        f"--storage.tsdb.retention.time={retention_s:.0f}s",
         f"--web.listen-address={listen}",
         "--web.enable-lifecycle",
     ]

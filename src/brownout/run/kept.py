@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from brownout.base.errors import ConfigurationError
 from brownout.run.directory import GAMEDAYS, runs_root
 
-__all__ = ["KeptRun", "age", "began_in", "list_all", "list_runs", "to_remove"]
+__all__ = ["KeptRun", "began_in", "list_all", "list_runs", "to_remove"]
 
-_AGES = {"h": "hours", "d": "days", "w": "weeks"}
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-.+")
 
 
@@ -70,11 +68,3 @@ def to_remove(
     if older_than is not None:
         old = [run for run in old if now - run.began > older_than]
     return old
-
-
-def age(text: str) -> timedelta:
-    """Read `12h`, `30d` or `8w`; raises `ConfigurationError` for anything else."""
-    form = re.fullmatch(r"(\d+)([hdw])", text.strip())
-    if form is None:
-        raise ConfigurationError(f"--older-than: found {text!r}, wanted an age as 12h, 30d or 8w")
-    return timedelta(**{_AGES[form[2]]: int(form[1])})

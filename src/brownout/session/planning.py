@@ -50,12 +50,12 @@ def _pair(text: str) -> tuple[str, Any]:
     key, sign, value = text.partition("=")
     name, _, kind = key.partition(":")
     if not sign or not name:
-        raise ConfigurationError(f"--var: found {text!r}, wanted NAME=VALUE")
+        raise ConfigurationError(f"found {text!r}, wanted NAME=VALUE")
     readers: Mapping[str, Any] = {"int": int, "float": float, "json": json.loads, "bool": _truth}
     try:
         return name, readers.get(kind, str)(value)
     except ValueError as error:
-        raise ConfigurationError(f"--var {name}: {value!r} is not of type {kind}") from error
+        raise ConfigurationError(f"variable {name}: {value!r} is not of type {kind}") from error
 
 
 def _truth(text: str) -> bool:

@@ -86,7 +86,7 @@ def fault_variables(
     """
     declared = experiment.get("configuration", {})
     taken = {text.partition("=")[0].partition(":")[0] for text in given}
-    problems = [f"--var {name}: the search itself sets it" for name in sorted(taken & set(_OWN))]
+    problems = [f"--set {name}: the search itself sets it" for name in sorted(taken & set(_OWN))]
     if problems:
         raise ConfigurationError(problems)
     own = [f"cluster={cluster}"]

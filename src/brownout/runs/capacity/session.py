@@ -218,8 +218,6 @@ class _Searching:
 def _planned(wanted: Wanted) -> tuple[tuple[str, ...], Plan | None]:
     """Return what the experiment is run with and its plan; guards and all that is wrong raise."""
     if not wanted.fault:
-        if wanted.variables:
-            raise ConfigurationError("--var: found without --with-fault, which it is for")
         return (), None
     path = catalog.find_experiment(wanted.fault)
     declared = json.loads(path.read_text(encoding="utf-8"))

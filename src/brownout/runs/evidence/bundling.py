@@ -39,7 +39,7 @@ def bundle(directory: RunDirectory, target: Path) -> Bundle:
     read_impact(directory)  # one without a result is no evidence
     if target.exists():
         raise ConfigurationError(
-            f"{target}: is there already and is not written over", "give another file with --to"
+            f"{target}: is there already and is not written over", "give another file with --output"
         )
     _make_report(directory)
     found = entries(directory.path)

@@ -103,7 +103,7 @@ def render(runs: Runs, where: str) -> str:
         sections,
         say=[_SAY if runs else "There is no run yet."],
         warnings=[STAND_IN] if runs.stand_in else [],
-        made_from=f"the history {where}; `brownout history --html FILE` makes it again",
+        made_from=f"the history {where}; `brownout history -o FILE.html` makes it again",
     )
 
 

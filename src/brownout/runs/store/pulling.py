@@ -55,7 +55,8 @@ def pull(name: str, objects: Objects, root: Path) -> Path:
     target = root / name
     if target.exists():
         raise ConfigurationError(
-            f"{target}: is there already and is not written over", "give another folder with --to"
+            f"{target}: is there already and is not written over",
+            "give another with --output",
         )
     manifest = _stored(name, objects).manifest
     if manifest is None or manifest.run_id != name:

@@ -98,13 +98,13 @@ class Terminal:
 
     def start(self) -> None:
         """Begin to draw, and lead everything else that writes to the terminal above the panel."""
-        from rich.console import Console
         from rich.live import Live
 
-        console = Console(file=self._stream, force_terminal=True)
+        from brownout.show.console import console_on
+
         self._live = Live(
             get_renderable=self._view,
-            console=console,
+            console=console_on(self._stream),
             refresh_per_second=FRAMES_PER_S,
             transient=True,
             redirect_stdout=sys.stdout.isatty(),

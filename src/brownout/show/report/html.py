@@ -21,13 +21,14 @@ __all__ = ["fill", "render", "save", "write"]
 TEMPLATES = Path(__file__).parent / "template"
 
 
-def write(run: Path) -> Path:
-    """Make `report.html` in the run directory `run` from its files and return its path.
+def write(run: Path, target: Path | None = None) -> Path:
+    """Make the page of the run directory `run` from its files and return its path.
 
+    It is `target`, by default `report.html` in `run`.
     Whatever of the run is missing is named in the report. Raises `RunDirectoryError` where
     `run` is no run directory or the report cannot be written, `Unsupported` without jinja2.
     """
-    target = run / "report.html"
+    target = target or run / "report.html"
     text = render(read(run))
     save(target, text)
     return target

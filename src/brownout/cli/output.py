@@ -1,0 +1,51 @@
+"""Where a command writes: `-o`, `--output`, with the format of a file by its suffix."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from brownout.base.errors import ConfigurationError
+from brownout.cli import aliases
+
+__all__ = ["DIRECTORY", "STDOUT", "by_format", "output_option"]
+
+#: What `by_format` calls a directory to write into, and stdout, which `-` stands for.
+DIRECTORY, STDOUT = "a directory", "-"
+
+
+def output_option(help: str) -> Any:
+    """Return a typer option for one path, or for several if its type is a list."""
+    return typer.Option("--output", "-o", help=help, metavar="<path>")
+
+
+def by_format(paths: Sequence[Path], *formats: str) -> list[tuple[str, Path]]:
+    """Return each path after its format, one of `formats`: a suffix, `DIRECTORY` or `STDOUT`.
+
+    Raises `ConfigurationError` with every path that has none of them, or no folder to be in.
+    """
+    found, problems = [], []
+    for path in paths:
+        form = aliases.format_of(path) or _format(path)
+        if form not in formats:
+            problems.append(f"--output: found `{path}`, wanted {_words(formats)}")
+        elif form not in (DIRECTORY, STDOUT) and not path.parent.is_dir():
+            problems.append(f"--output: found `{path}`, but there is no folder `{path.parent}`")
+        found.append((form, path))
+    if problems:
+        raise ConfigurationError(problems)
+    return found
+
+
+def _format(path: Path) -> str:
+    if str(path) == STDOUT:
+        return STDOUT
+    return DIRECTORY if path.is_dir() else path.suffix or DIRECTORY
+
+
+def _words(formats: Sequence[str]) -> str:
+    others = {DIRECTORY: DIRECTORY, STDOUT: "`-` for stdout"}
+    suffixes = " or ".join(f"`{each}`" for each in formats if each not in others)
+    rest = [others[each] for each in formats if each in others]
+    return " or ".join([f"a file that ends in {suffixes}", *rest])
