@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: What a newcomer asks first; each of these works without any extra.
 FIRST_HOUR = (
     "brownout list all",
-    "brownout new node-kill --to mine",
+    "brownout new node-kill -o mine",
     "brownout check mine/steady-state/workloads/lab.yaml mine/infra/clusters/lab-mongodb.yaml",
     "brownout schema inventory",
     "brownout doctor",
@@ -27,7 +27,7 @@ FIRST_HOUR = (
 ON_THE_LAB = (
     "brownout check mine/experiments/node-kill.json",
     "brownout doctor --cluster lab-mongodb",
-    "brownout plan node-kill --var downtime_s=5",
+    "brownout plan node-kill --set downtime_s=5",
     "brownout load lab --for 3s",
 )
 

@@ -43,7 +43,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
     """The quick calibration and where its runs are; on a machine too busy, twice more."""
     place = tmp_path_factory.mktemp("calibration")
     only = [word for name in request.param for word in ("--only", name)]
-    done = calibrate("--quick", *only, "--again", "2", "--together", "3", "--keep", str(place))
+    done = calibrate("--quick", *only, "--again", "2", "--together", "3", "-o", str(place))
     if done.code == 2:
         pytest.skip(f"this machine is too busy to measure on:\n{done.words}")
     return Kept(done, place, catalogue.chosen(request.param, quick=True))

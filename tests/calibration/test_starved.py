@@ -33,7 +33,7 @@ def test_a_starved_generator_makes_a_run_inconclusive(tmp_path: Path) -> None:
     wrapper.chmod(0o755)
     place = tmp_path / "runs"
     done = calibrate(
-        "--quick", "--only", "stop", "--again", "0", "--keep", str(place),
+        "--quick", "--only", "stop", "--again", "0", "-o", str(place),
         env={"BROWNOUT_LOADGEN": str(wrapper)},
     )  # fmt: skip
     assert done.code == 2

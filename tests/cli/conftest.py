@@ -24,6 +24,11 @@ class Said:
 Brownout = Callable[..., Said]
 
 
+def set_each(settings: str) -> list[str]:
+    """Return `--set` for each of some settings, as `data.keys=5,streams.orders.rate=3`."""
+    return [word for each in settings.split(",") for word in ("--set", each)]
+
+
 @pytest.fixture
 def brownout(capsys: pytest.CaptureFixture[str]) -> Brownout:
     """Run `brownout` with arguments, with its own handling of errors."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Brownout
+from tests.cli.conftest import Brownout, set_each
 
 NAMESPACE = "brownout_capacity"
 SMALL = f"data.keys=500,streams.orders.ledger_keys=400,namespace={NAMESPACE}"
 #: Far from what any machine breaks.
-EASY = ("--sla", "lookups.read.p50=900ms", "--sla", "orders.write.p50=900ms", "--set", SMALL)
+EASY = ("--sla", "lookups.read.p50=900ms", "--sla", "orders.write.p50=900ms", *set_each(SMALL))
 SHORT = ("--step", "2s", "--confirm", "2s", "--settle", "1s")
 
 
@@ -99,7 +99,7 @@ def _await_filled(database: Any) -> int:
 def test_a_load_over_time_has_the_size_of_the_data_beside_it(
     database: Any, brownout: Brownout, home: Path
 ) -> None:
-    assert brownout("load", "lab", "--for", "4s", "--set", SMALL).code == 0
+    assert brownout("load", "lab", "--for", "4s", *set_each(SMALL)).code == 0
     (place,) = (home / "runs").iterdir()
     said = brownout("trend", place, "--every", "1s", "--json")
     assert said.code == 0, said.err
@@ -121,7 +121,7 @@ def test_a_search_with_a_fault_leaves_the_cluster_whole(
     # As a process: `chaos run` below it writes to its stderr.
     command = [sys.executable, "-m", "brownout", "capacity", "lab", *EASY, *SHORT, "--json",
                "--start", "100", "--max", "100", "--with-fault", "node-kill", "--down", "9s",
-               "--allowance", "12s", "--var", "baseline_s=10"]  # fmt: skip
+               "--allowance", "12s", "--set", "baseline_s=10"]  # fmt: skip
     ran = subprocess.run(command, capture_output=True, text=True, cwd=home, check=False)
     assert ran.stdout, ran.stderr
     result = json.loads(ran.stdout)

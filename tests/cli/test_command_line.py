@@ -1,7 +1,10 @@
 """The command line as a whole: help, exit codes, and how quickly it is there."""
 
+import os
+import pty
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 import typer
@@ -83,6 +86,71 @@ def test_bad_usage_is_bad_input_and_says_what_is_wrong(
     assert said.code == ExitCode.BAD_INPUT
     assert said.err.strip()
     assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (("heel",), "`brownout heal`"),
+        (("prune",), "`brownout runs prune`"),
+        (("pin",), "`brownout baseline pin`"),
+        (("runs", "show"), "`brownout show`"),
+        (("store", "lst"), "`brownout store list` or `brownout list`"),
+        (("history", "ad"), "`brownout history add`"),
+        (("pulll",), "`brownout store pull`"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
+)
+def test_a_mistyped_command_is_looked_for_in_every_group(
+    typed: tuple[str, ...], meant: str, brownout: Brownout
+) -> None:
+    said = brownout(*typed)
+    assert said.code == ExitCode.BAD_INPUT
+    assert f"Did you mean {meant}" in said.err
+
+
+def test_flags_have_no_type_in_help(brownout: Brownout) -> None:
+    for path in ((), *COMMANDS):
+        assert "<bool>" not in brownout(*path, "--help").out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["runs", "--help"], ["report", "--help"],
+                                       ["no-such-command"]], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    ("terminal", "variables", "coloured"),
+    [
+        (False, {"GITHUB_ACTIONS": "true", "FORCE_COLOR": "1", "PY_COLORS": "1"}, False),
+        (True, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+        (True, {}, True),
+    ],
+    ids=["no terminal", "NO_COLOR", "a terminal"],
+)
+def test_only_a_terminal_gets_colours_and_only_if_they_are_wanted(
+    terminal: bool, variables: dict[str, str], coloured: bool, arguments: list[str]
+) -> None:
+    ours = ("NO_COLOR", "FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "CI")
+    env = {name: value for name, value in os.environ.items() if name not in ours}
+    env |= {"TERM": "xterm-256color", **variables}
+    command = [sys.executable, "-m", "brownout", *arguments]
+    if terminal:
+        shown = _on_a_terminal(command, env)
+    else:
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        shown = done.stdout + done.stderr
+    assert "rownout" in shown
+    assert ("\x1b[" in shown) is (coloured and arguments[-1] == "--help")
+
+
+def _on_a_terminal(command: list[str], env: dict[str, str]) -> str:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, env=env, stdin=theirs, stdout=theirs, stderr=theirs):
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # the other end is closed
+            while part := os.read(ours, 65536):
+                shown += part
+    os.close(ours)
+    return shown.decode()
 
 
 def test_a_crash_of_ours_is_inconclusive_and_never_a_fail(

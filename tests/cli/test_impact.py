@@ -49,7 +49,7 @@ def test_times_of_day_are_read_and_a_coarser_graph_sees_less(
     text = "time,offered,tps\n" + _rows(lambda t: (begin + timedelta(seconds=t)).isoformat())
     (home / "a.csv").write_text(text)
     said = brownout("impact", "a.csv", "--fault-at", "2026-11-22T10:01:00Z", "--time", "time",
-                    "--ok", "tps", "--resolution", "30", "--json")  # fmt: skip
+                    "--ok", "tps", "--resolution", "30s", "--json")  # fmt: skip
     (fault,) = json.loads(said.out)["faults"]
     assert fault["tps_drop"] == pytest.approx(0.4, abs=0.001)
     assert 0 < fault["tps_drop_at_resolution"] < fault["tps_drop"]

@@ -111,7 +111,7 @@ def _hosts(text: str, tmp_path: Path) -> list[dict[str, Any]]:
 def test_aerolabs_nodes_become_an_inventory_that_is_right(
     brownout: Brownout, given: Any, home: Path
 ) -> None:
-    said = brownout("inventory", "from-aerolab", given(AEROLAB_8), "--to", "clusters/orders.yaml")
+    said = brownout("inventory", "from-aerolab", given(AEROLAB_8), "-o", "clusters/orders.yaml")
 
     assert (said.code, said.out) == (0, "clusters/orders.yaml\n"), said.err
     checked = brownout("check", "clusters/orders.yaml")
@@ -300,7 +300,7 @@ def test_a_file_that_is_there_is_not_written_over(
     brownout: Brownout, given: Any, home: Path
 ) -> None:
     (home / "mine.yaml").write_text("precious")
-    said = brownout("inventory", "from-ansible", given(INI), "--to", "mine.yaml")
+    said = brownout("inventory", "from-ansible", given(INI), "-o", "mine.yaml")
     assert said.code == 64
     assert "mine.yaml: is there already and is not written over" in said.err
     assert (home / "mine.yaml").read_text() == "precious"

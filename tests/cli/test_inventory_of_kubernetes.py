@@ -63,7 +63,7 @@ def test_the_pods_of_a_stateful_set_become_an_inventory_that_loads(
     namespace, kubeconfig = asked
     _make(objects, namespace, stateful_set("orders", 3, _MONGOD, container="mongod"))
     _make(objects, namespace, stateful_set("others", 1, _MONGOD, container="mongod"))
-    options = ("--namespace", namespace, "--kubeconfig", kubeconfig, "--to", "orders.yaml")
+    options = ("--namespace", namespace, "--kubeconfig", kubeconfig, "-o", "orders.yaml")
     said = brownout("inventory", "from-kubernetes", "statefulset/orders", *options)
     assert said.code == 0, said.err
     cluster = inventory.load("./orders.yaml")

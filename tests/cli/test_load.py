@@ -10,10 +10,9 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from tests.cli.conftest import Brownout
+from tests.cli.conftest import Brownout, set_each
 
-from brownout.base.errors import ConfigurationError
-from brownout.cli.load import seconds, words_of
+from brownout.cli.load import words_of
 from brownout.inventory.model import Cluster
 from brownout.load.session import LoadResult
 from brownout.observe import targets
@@ -28,7 +27,7 @@ OURS = f"{SMALL},namespace={NAMESPACE}"
 def test_a_load_says_what_came_of_it_and_keeps_the_raw_files(
     database: Any, brownout: Brownout, home: Path
 ) -> None:
-    said = brownout("load", "lab", "--for", "2s", "--set", OURS, "--seed", "7")
+    said = brownout("load", "lab", "--for", "2s", *set_each(OURS), "--seed", "7")
     assert said.code == 0, said.err
     offered = re.search(r"offered (\d+) in (\d\.\d) s: (\d+) ok", said.out)
     assert offered
@@ -56,7 +55,7 @@ def test_a_load_shows_its_metrics_while_it_lasts(
 
     scraping = threading.Thread(target=scrape, daemon=True)
     scraping.start()
-    said = brownout("load", "lab", "--for", "2s", "--set", OURS)
+    said = brownout("load", "lab", "--for", "2s", *set_each(OURS))
     assert said.code == 0, said.err
     scraping.join(5)
     (run,) = (home / "runs").iterdir()
@@ -70,37 +69,24 @@ def test_a_load_shows_its_metrics_while_it_lasts(
 
 
 def test_what_a_load_wrote_is_removed_and_nothing_else(database: Any, brownout: Brownout) -> None:
-    assert brownout("load", "lab", "--for", "1s", "--set", OURS).code == 0
+    assert brownout("load", "lab", "--for", "1s", *set_each(OURS)).code == 0
     database.mine.insert_one({"_id": 1})
-    said = brownout("clean", "--workload", "lab", "--set", OURS)
+    said = brownout("clean", "--workload", "lab", *set_each(OURS))
     assert said.code == 0, said.err
     assert database.list_collection_names() == ["mine"]
 
 
 def test_a_load_may_leave_nothing(database: Any, brownout: Brownout) -> None:
-    assert brownout("load", "lab", "--for", "1s", "--set", OURS, "--clean").code == 0
+    assert brownout("load", "lab", "--for", "1s", *set_each(OURS), "--clean").code == 0
     assert database.list_collection_names() == []
 
 
 def test_a_database_of_somebody_elses_is_refused(database: Any, brownout: Brownout) -> None:
     database.orders.insert_one({"_id": 1})
-    said = brownout("load", "lab", "--for", "1s", "--set", OURS)
+    said = brownout("load", "lab", "--for", "1s", *set_each(OURS))
     assert said.code != 0
     assert "not made by brownout" in said.err
     assert database.list_collection_names() == ["orders"]
-
-
-@pytest.mark.parametrize(
-    ("text", "length"), [("90", 90.0), ("30s", 30.0), ("1.5m", 90.0), (" 2h ", 7200.0)]
-)
-def test_a_time_is_read(text: str, length: float) -> None:
-    assert seconds(text) == length
-
-
-@pytest.mark.parametrize("text", ["", "0s", "-3s", "soon", "3 days"])
-def test_a_time_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match="--for"):
-        seconds(text)
 
 
 def test_a_load_of_nothing_known_is_bad_input(brownout: Brownout, home: Path) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Brownout
+from tests.cli.conftest import Brownout, set_each
 
 from brownout.base.errors import Refused
 from brownout.faults import heal, open_runs
@@ -127,15 +127,15 @@ def test_a_load_has_the_cluster_until_it_is_told_to_stop(
     lab_mongodb: Cluster, brownout: Brownout, home: Path
 ) -> None:
     with _started_load() as first:
-        second = brownout("load", "lab", "--for", "1s", "--set", SMALL)
+        second = brownout("load", "lab", "--for", "1s", *set_each(SMALL))
         assert (second.code, "is in the hands of the run" in second.err) == (64, True), second.err
-        assert brownout("clean", "--workload", "lab", "--set", SMALL).code == 64
+        assert brownout("clean", "--workload", "lab", *set_each(SMALL)).code == 64
         told = brownout("abort", "lab-mongodb")
         assert told.code == 0, told.err
         out, err = first.communicate(timeout=60)
     assert (first.returncode, "ledger: 20 of 20 keys read back" in out) == (0, True), err
     assert open_runs.claims() == []
-    assert brownout("clean", "--workload", "lab", "--set", SMALL).code == 0
+    assert brownout("clean", "--workload", "lab", *set_each(SMALL)).code == 0
 
 
 def test_a_load_that_was_killed_blocks_nobody_and_its_generator_is_ended(
@@ -144,7 +144,7 @@ def test_a_load_that_was_killed_blocks_nobody_and_its_generator_is_ended(
     with _started_load() as first:
         first.kill()
         first.communicate()
-    next_one = brownout("load", "lab", "--for", "1s", "--set", SMALL, "--clean")
+    next_one = brownout("load", "lab", "--for", "1s", *set_each(SMALL), "--clean")
     assert next_one.code == 0, next_one.err
     assert "died; what it left is ended" in next_one.err
     assert "stopping the load generator" in next_one.err
@@ -155,7 +155,7 @@ def test_a_load_that_was_killed_blocks_nobody_and_its_generator_is_ended(
 @contextmanager
 def _started_load() -> Iterator[subprocess.Popen[str]]:
     """Have a load in a process of its own, which drives the cluster already."""
-    command = [sys.executable, "-m", "brownout", "load", "lab", "--for", "5m", "--set", SMALL]
+    command = [sys.executable, "-m", "brownout", "load", "lab", "--for", "5m", *set_each(SMALL)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0
     )

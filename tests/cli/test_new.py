@@ -15,7 +15,7 @@ def test_a_copy_is_right_and_can_be_planned(
     scenario: str, brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "lab"))
-    said = brownout("new", scenario, "--to", "mine", "--workload", "key-value")
+    said = brownout("new", scenario, "-o", "mine", "--workload", "key-value")
     assert said.code == 0, said.err
     monkeypatch.chdir(home / "mine")
     files = [p for p in Path().rglob("*") if p.suffix in (".json", ".yaml")]
@@ -30,7 +30,7 @@ def test_a_copy_has_the_shipped_limits_and_they_win(
     brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "lab"))
-    brownout("new", "node-kill", "--to", "mine", "--name", "my-kill")
+    brownout("new", "node-kill", "-o", "mine", "--name", "my-kill")
     path = home / "mine" / "experiments" / "my-kill.json"
     copy = json.loads(path.read_text())
     shipped = yaml.safe_load(catalog.read("limits", "node-kill.mongodb"))
@@ -58,7 +58,7 @@ def test_nothing_is_written_over(brownout: Brownout, home: Path) -> None:
     (home / "mine" / "experiments").mkdir(parents=True)
     kept = home / "mine" / "experiments" / "node-kill.json"
     kept.write_text("precious")
-    said = brownout("new", "node-kill", "--to", "mine")
+    said = brownout("new", "node-kill", "-o", "mine")
     assert said.code == 64
     assert str(kept.relative_to(home)) in said.err
     assert [p for p in (home / "mine").rglob("*") if p.is_file()] == [kept]
@@ -66,6 +66,6 @@ def test_nothing_is_written_over(brownout: Brownout, home: Path) -> None:
 
 
 def test_a_name_that_is_no_name_is_refused(brownout: Brownout, home: Path) -> None:
-    said = brownout("new", "node-kill", "--name", "../up", "--to", "mine")
+    said = brownout("new", "node-kill", "--name", "../up", "-o", "mine")
     assert (said.code, "../up" in said.err) == (64, True)
     assert not (home / "mine").exists()

@@ -18,7 +18,7 @@ def _no_lab(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_plan_names_every_step_and_touches_nothing(brownout: Brownout, home: Path) -> None:
-    said = brownout("plan", "node-wipe", "--var", "seed:int=7", "--var", "mode=clean")
+    said = brownout("plan", "node-wipe", "--set", "seed:int=7", "--set", "mode=clean")
     assert said.code == 0, said.err
     for words in ("seed         7", "wipe-the-node", "wait-until-redundant", "put-back"):
         assert words in said.out
@@ -44,7 +44,7 @@ def test_a_plan_that_a_guard_forbids_says_so(
         "lab: {engine: mongodb}\nguards: {deny_acts: [wipe]}\n"
     )
     (home / "prod.yaml").write_text(inventory)
-    said = brownout("plan", "node-wipe", "--var", f"cluster={home / 'prod.yaml'}")
+    said = brownout("plan", "node-wipe", "--set", f"cluster={home / 'prod.yaml'}")
     assert said.code == 64
     for guard in ("NO   environment", "NO   deny list", "NO   data loss"):
         assert guard in said.out
@@ -60,7 +60,7 @@ def test_a_plan_that_a_guard_forbids_says_so(
 def test_a_plan_on_a_lab_that_is_down_says_what_it_could_not_do_once_it_is_up(
     scenario: str, words: str, brownout: Brownout, home: Path
 ) -> None:
-    said = brownout("plan", scenario, "--var", "cluster=lab-mongodb")
+    said = brownout("plan", scenario, "--set", "cluster=lab-mongodb")
     assert said.code == 64
     assert words in said.out
     assert list(home.iterdir()) == []
@@ -90,7 +90,7 @@ def test_a_plan_without_limits_to_judge_by_is_refused(
     experiment = json.loads(catalog.read("experiments", "node-kill"))
     change(experiment)
     (home / "mine.json").write_text(json.dumps(experiment))
-    said = brownout("plan", home / "mine.json", "--var", "limits=recovery_time=10")
+    said = brownout("plan", home / "mine.json", "--set", "limits=recovery_time=10")
     assert said.code == 64
     assert words in said.err
 
@@ -100,9 +100,9 @@ def test_a_plan_without_limits_to_judge_by_is_refused(
     [
         (("no-such",), "node-kill"),
         (("experiments/none.json",), "no such experiment"),
-        (("node-kill", "--var", "seed"), "NAME=VALUE"),
-        (("node-kill", "--var", "seed:int=x"), "not of type int"),
-        (("node-kill", "--var", "sead=1"), "sead"),
+        (("node-kill", "--set", "seed"), "NAME=VALUE"),
+        (("node-kill", "--set", "seed:int=x"), "not of type int"),
+        (("node-kill", "--set", "sead=1"), "sead"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
 )
@@ -130,7 +130,7 @@ def test_a_plan_of_bad_input_says_what_is_wrong(
 def test_a_plan_refuses_a_target_that_the_cluster_has_not(
     cluster: str, given: str, words: str, brownout: Brownout, home: Path
 ) -> None:
-    said = brownout("plan", "node-kill", "--var", f"cluster={cluster}", "--var", given)
+    said = brownout("plan", "node-kill", "--set", f"cluster={cluster}", "--set", given)
     assert said.code == 64
     assert words in said.err
     assert list(home.iterdir()) == []
@@ -150,18 +150,18 @@ def test_a_plan_refuses_a_target_that_the_cluster_has_not(
 def test_a_plan_takes_every_target_that_the_cluster_has(
     cluster: str, target: str, brownout: Brownout, home: Path
 ) -> None:
-    said = brownout("plan", "node-kill", "--var", f"cluster={cluster}", "--var", f"target={target}")
+    said = brownout("plan", "node-kill", "--set", f"cluster={cluster}", "--set", f"target={target}")
     assert said.code == 0, said.out + said.err
 
 
 def test_a_plan_refuses_a_node_of_an_activity_that_the_cluster_has_not(
     brownout: Brownout, home: Path
 ) -> None:
-    said = brownout("plan", "member-replace", "--var", "new_node=n7", "--var", "target=n8")
+    said = brownout("plan", "member-replace", "--set", "new_node=n7", "--set", "target=n8")
     assert said.code == 64
     assert "add-the-new-node: node: found 'n7', wanted one of target, spare, added, n1" in said.err
     assert "target: found 'n8'" in said.err
-    assert brownout("plan", "member-replace", "--var", "new_node=n4").code == 0
+    assert brownout("plan", "member-replace", "--set", "new_node=n4").code == 0
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_plan_names_every_program_that_is_missing(
 ) -> None:
     monkeypatch.setenv(variable, "/nowhere/server")
     monkeypatch.setenv("BROWNOUT_LOADGEN", "/nowhere/loadgen")
-    said = brownout("plan", "node-kill", "--var", f"cluster={cluster}")
+    said = brownout("plan", "node-kill", "--set", f"cluster={cluster}")
     assert said.code == 64
     for guard, found in (("server", "/nowhere/server"), ("load generator", "/nowhere/loadgen")):
         (line,) = [line for line in said.out.splitlines() if line.startswith(f"  NO   {guard}:")]
@@ -204,7 +204,7 @@ def test_a_plan_on_nodes_that_do_not_answer_shows_every_guard(
     node = "{name: n1, address: '127.0.0.1:1'}"
     inventory = f"database: aerospike\nenvironment: test\nnodes: [{node}]\n"
     (home / "silent.yaml").write_text(inventory)
-    said = brownout("plan", "node-kill", "--var", f"cluster={home / 'silent.yaml'}")
+    said = brownout("plan", "node-kill", "--set", f"cluster={home / 'silent.yaml'}")
     assert said.code == 64
     assert "NO   cluster is whole" in said.out
     assert "NO   target: no member is primary now: n1 is silent" in said.out
@@ -234,7 +234,7 @@ def test_a_run_that_goes_on_is_told_to_stop_and_not_healed(brownout: Brownout, h
 def test_a_plan_shows_what_atlas_would_be_asked_and_asks_it_nothing(
     brownout: Brownout, home: Path
 ) -> None:
-    said = brownout("plan", "atlas-regional-outage", "--var", "regions=LAB_R2")
+    said = brownout("plan", "atlas-regional-outage", "--set", "regions=LAB_R2")
     assert said.code == 0, said.err
     own = "http://127.0.0.1:{port}/api/atlas/v2/groups/{groupId}/clusters/lab-atlas"
     assert f"asks GET {own}/status\n" in said.out

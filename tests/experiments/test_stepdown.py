@@ -94,7 +94,7 @@ def check_seen_by_an_application(ran: chaos.Ran) -> None:
     assert ran.directory is not None
     assert "What an application saw" in (ran.directory / "report.html").read_text()
     markdown = subprocess.run(
-        [sys.executable, "-m", "brownout", "report", str(ran.directory), "--markdown"],
+        [sys.executable, "-m", "brownout", "report", str(ran.directory), "-o", "-"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "- canary (pymongo" in markdown.stdout

@@ -81,7 +81,7 @@ def test_the_only_copy_is_not_wiped_though_the_cluster_is_whole(
         with pytest.raises(Refused, match="copies: one more failure loses data: namespace `test`"):
             faults.do("kill_node", node)
         plan = [sys.executable, "-m", "brownout", "plan", "node-wipe"]
-        plan += ["--var", "cluster=lab-aerospike", "--var", "target=n2"]
+        plan += ["--set", "cluster=lab-aerospike", "--set", "target=n2"]
         said = subprocess.run(plan, capture_output=True, text=True)
     finally:
         adapter.adjust("replication_factor", 2, None)

@@ -224,7 +224,7 @@ def test_a_plan_on_the_community_edition_says_no_and_a_run_does_nothing_milder(
 ) -> None:
     var = f"cluster={tmp_path / 'lab-community.yaml'}"
     plan = subprocess.run(
-        [sys.executable, "-m", "brownout", "plan", "maintenance-quiesced", "--var", var],
+        [sys.executable, "-m", "brownout", "plan", "maintenance-quiesced", "--set", var],
         capture_output=True,
         text=True,
         timeout=60,

@@ -61,7 +61,7 @@ def test_the_plan_of_an_experiment_on_each_lab_is_as_it_was(
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "labs"))
     monkeypatch.setenv("BROWNOUT_ASD", "stand-in")
     for lab in LABS:
-        said = brownout("plan", experiment, "--var", f"cluster={lab}", "--var", "seed=4711")
+        said = brownout("plan", experiment, "--set", f"cluster={lab}", "--set", "seed=4711")
         shown = f"exit code {said.code}\n{said.out}{said.err}"
         for path in (home, sysconfig.get_path("purelib"), sys.prefix, ROOT):
             shown = shown.replace(str(path), "…")

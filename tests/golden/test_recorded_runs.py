@@ -39,7 +39,7 @@ def test_a_recorded_run_is_measured_and_judged_as_it_was(
     for made_anew in ("digest", "brownout"):  # a sum of every field, and the version that made it
         impact.pop(made_anew, None)
     junit = home / "junit.xml"
-    brownout("gate", recorded, "--junit", junit)
+    brownout("gate", recorded, "-o", junit)
     made = {
         "table": f"exit code {said.code}\n{said.out}",
         "ledger.json": json.dumps(ledger, indent=1),

@@ -65,7 +65,7 @@ def test_a_lab_from_a_wheel_says_what_is_missing_and_how_to_get_it(
     message = f"{needs}, which no wheel of brownout has: `{missing}` is not an executable file"
     up = command(wheel, "lab", "up", lab)
     assert up.returncode == 2, up.stdout + up.stderr
-    plan = command(wheel, "plan", "node-kill", "--var", f"cluster={lab}")
+    plan = command(wheel, "plan", "node-kill", "--set", f"cluster={lab}")
     assert plan.returncode == 64, plan.stdout + plan.stderr
     for told in (up.stderr, plan.stdout):
         assert message in " ".join(told.split())

@@ -73,7 +73,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
 def test_a_copy_is_made_and_the_host_kinds_that_are_lacking_are_named(
     run: Run, tmp_path: Path
 ) -> None:
-    made = run("brownout", "new", "node-kill", "--to", "mine")
+    made = run("brownout", "new", "node-kill", "-o", "mine")
     assert made.returncode == 0, made.stderr
     assert "mine/experiments/node-kill.json" in made.stdout
     schema = json.loads((tmp_path / "home/mine/schemas/inventory.json").read_text())

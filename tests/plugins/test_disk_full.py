@@ -108,9 +108,9 @@ def test_a_run_fills_the_disk_puts_it_back_and_tells_of_it_in_the_faults_own_wor
     refused = data.parents[1] / "denying.yaml"
     settings = yaml.safe_load((data.parents[1] / "inventory.yaml").read_text())
     refused.write_text(yaml.safe_dump({**settings, "guards": {"deny_acts": ["disk_full"]}}))
-    said = brownout("plan", str(file), "--var", f"cluster={refused}", env=env)
+    said = brownout("plan", str(file), "--set", f"cluster={refused}", env=env)
     assert "NO   deny list: the inventory denies disk_full" in said.stdout
-    unknown = brownout("plan", "node-pause", "--var", f"cluster={refused}", env={})
+    unknown = brownout("plan", "node-pause", "--set", f"cluster={refused}", env={})
     assert "deny_acts[0]: found 'disk_full', wanted one of add, adjust" in unknown.stderr
 
 

@@ -64,10 +64,10 @@ def test_a_measure_of_another_package_is_in_every_table_and_can_be_limited(
     page = (run / "report.html").read_text()
     assert f">{LABEL}<" in page
     assert NAME in page
-    assert f"| {LABEL} | 1.5 s | ≤ 0.5 s |" in brownout("report", run, "--markdown", path=installed)
+    assert f"| {LABEL} | 1.5 s | ≤ 0.5 s |" in brownout("report", run, "-o", "-", path=installed)
 
     junit = run / "junit.xml"
-    gate = brownout("gate", run, "--junit", junit, path=installed)
+    gate = brownout("gate", run, "-o", junit, path=installed)
     assert f"{LABEL}" in gate
     assert f'classname="limit" name="write.{NAME}"' in junit.read_text()
 
@@ -81,7 +81,7 @@ def test_where_the_package_is_not_installed_its_figures_are_kept_and_shown(
 ) -> None:
     brownout("analyze", run, path=installed)
 
-    shown = brownout("report", run, "--markdown")
+    shown = brownout("report", run, "-o", "-")
 
     assert "| half served time | 1.5 | ≤ 0.5 | ✗ not met |" in shown
     assert NAME not in brownout("list", "measures")

@@ -52,7 +52,7 @@ def test_a_strangers_database_is_planned_checked_and_listed_by_its_entry_point(
     assert "lab-stone" in brownout(env, "list", "clusters")
     assert "stone, 1 members, a lab on this machine" in brownout(env, "list", "clusters")
     brownout(env, "check", str(PACKAGE / "clusters" / "lab-stone.yaml"))
-    plan = brownout(env, "plan", "node-pause", "--var", "cluster=lab-stone")
+    plan = brownout(env, "plan", "node-pause", "--set", "cluster=lab-stone")
     assert "packages of stone: installed" in plan
     schema = json.loads(brownout(env, "schema", "inventory"))
     assert "latency_ms" in schema["$defs"]["lab_stone_stone"]["properties"]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests import chaos_runner as chaos
+from tests.cli.conftest import set_each
 from tests.security.driving import SMALL, brownout
 from tests.security.secured_lab import SecuredLab
 
@@ -63,7 +64,7 @@ def test_a_run_refuses_a_foreign_database_and_breaks_nothing(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["load", "lab", "--for", "1s", "--set", SMALL],
+        ["load", "lab", "--for", "1s", *set_each(SMALL)],
         ["load", "./reuse.yaml", "--for", "1s"],
         ["clean"],
     ],
@@ -105,7 +106,7 @@ def test_cleaning_removes_what_the_load_made_and_nothing_else(
         admin["shop"]["customers"].insert_one({"_id": 1})
     shop = _fingerprint(secured, "shop")
     loaded = brownout(
-        tmp_path, "load", "lab", "--for", "1s", "--set", SMALL, "--cluster", inventory
+        tmp_path, "load", "lab", "--for", "1s", *set_each(SMALL), "--cluster", inventory
     )
     assert loaded.returncode == 0, loaded.stderr
     assert (
@@ -123,7 +124,7 @@ def test_cleaning_removes_what_the_load_made_and_nothing_else(
         admin.drop_database(THEIRS)
         admin.drop_database("shop")
     loaded = brownout(
-        tmp_path, "load", "lab", "--for", "1s", "--clean", "--set", SMALL, "--cluster", inventory
+        tmp_path, "load", "lab", "--for", "1s", "--clean", *set_each(SMALL), "--cluster", inventory
     )
     assert loaded.returncode == 0, loaded.stderr
     assert "left in" not in loaded.stdout

@@ -174,7 +174,7 @@ def test_a_plan_logs_in_and_shows_no_secret(secured: SecuredLab, tmp_path: Path)
     path = _inventory(secured, tmp_path, secured.scram({"env": VARIABLE}))
     environment = {VARIABLE: secured.password}
     told = brownout(
-        tmp_path, "plan", "node-kill", "--var", f"cluster={path}", environment=environment
+        tmp_path, "plan", "node-kill", "--set", f"cluster={path}", environment=environment
     )
     assert told.returncode == 0, told.stdout + told.stderr
     assert "every member is there and in step" in told.stdout

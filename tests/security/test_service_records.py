@@ -7,6 +7,7 @@ from subprocess import CompletedProcess
 from urllib.parse import quote
 
 import pytest
+from tests.cli.conftest import set_each
 from tests.security.driving import SMALL, brownout, leaks
 from tests.security.name_server import Records, asking_it, serving, why_not
 from tests.security.secured_lab import LAB, USERNAME, VARIABLE, SecuredLab
@@ -43,7 +44,7 @@ def load(secured: SecuredLab, tmp_path: Path) -> Load:
         uri = f"mongodb+srv://{USERNAME}:{quote(secured.password, safe='')}@{host}/"
         with serving(_records(secured)):
             return brownout(
-                tmp_path, "load", "lab", "--for", "1s", "--set", SMALL, "--cluster", str(path),
+                tmp_path, "load", "lab", "--for", "1s", *set_each(SMALL), "--cluster", str(path),
                 through=lambda command: asking_it(tmp_path, command), environment={VARIABLE: uri},
             )  # fmt: skip
 

@@ -86,7 +86,7 @@ def canary_kind(name: str) -> CanaryKind:
         raise ConfigurationError(
             f"canary: found the database {name!r}, wanted one that has a canary: "
             f"{', '.join(known) or 'none'}",
-            "run without it: `--var canary=false`",
+            "run without it: `--set canary=false`, with `chaos run` `--var`",
         )
     found: CanaryKind = known[name].referred(known[name].canary)
     return found

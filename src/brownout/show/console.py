@@ -18,5 +18,8 @@ def console_on(stream: TextIO) -> "Console":
     """Return a console that draws only on a terminal, without any style where no colours are."""
     from rich.console import Console
 
-    colours = "auto" if has_colours(stream) else None
-    return Console(file=stream, force_terminal=stream.isatty(), color_system=colours)
+    return Console(
+        file=stream,
+        force_terminal=stream.isatty(),
+        color_system="auto" if has_colours(stream) else None,
+    )

@@ -115,7 +115,7 @@ def test_what_misleads_is_refused_unless_it_is_said(
     runs = [built(home / "runs", 1), built(home / "runs", 2, cluster, **script)]
     refused = brownout("compare", *runs)
     assert (refused.code, said in refused.err, refused.out) == (64, True, "")
-    told = brownout("compare", *runs, "--mixed", "--report", home / "page.html")
+    told = brownout("compare", *runs, "--mixed", "-o", home / "page.html")
     assert (told.code, f"MIXED: {said}" in told.out) == (0, True)
     assert f"Mixed: {said}" in (home / "page.html").read_text()
     assert ("(STAND-IN)" in told.out) == ("stand_in" in cluster)
@@ -138,7 +138,7 @@ def test_the_page_draws_every_system_from_its_fault_on(
     browser: Chrome, pair: list[Path], brownout: Brownout, home: Path
 ) -> None:
     page = home / "compared.html"
-    assert brownout("compare", *pair, "--report", page).code == 0
+    assert brownout("compare", *pair, "-o", page).code == 0
     browser.get(page.as_uri())
     assert browser.get_log("browser") == []  # type: ignore[no-untyped-call]
     lines = browser.find_elements(By.CSS_SELECTOR, "#aligned .row path[class^='s-']")

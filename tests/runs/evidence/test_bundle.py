@@ -28,7 +28,7 @@ def made(brownout: Brownout, home: Path) -> Path:
     (run / "generator.log").write_text("dial mongodb://app:hunter2@db1:27017 failed\nfine\n")
     journal = json.loads((run / "journal.json").read_text())
     (run / "journal.json").write_text(json.dumps({**journal, "api_key": "hunter2"}))
-    said = brownout("bundle", run.name, "--to", home / "it.tar.gz")
+    said = brownout("bundle", run.name, "-o", home / "it.tar.gz")
     assert said.code == 0, said.err
     assert "secrets were taken out of generator.log, journal.json" in said.err
     return home / "it.tar.gz"
@@ -164,13 +164,13 @@ def test_a_run_that_goes_on_or_has_links_is_not_bundled(
     made: Path, brownout: Brownout, home: Path
 ) -> None:
     run = home / "runs" / RUN
-    again = brownout("bundle", run, "--to", made)
+    again = brownout("bundle", run, "-o", made)
     assert (again.code, "is there already" in again.err) == (64, True)
     (run / "link").symlink_to("/etc/passwd")
-    linked = brownout("bundle", run, "--to", home / "other.tar.gz")
+    linked = brownout("bundle", run, "-o", home / "other.tar.gz")
     assert (linked.code, "is a link" in linked.err) == (64, True)
     open_runs.claim("lab-mongodb", run, "lab-mongodb", brought_up=False)
-    going = brownout("bundle", run, "--to", home / "other.tar.gz")
+    going = brownout("bundle", run, "-o", home / "other.tar.gz")
     assert (going.code, "goes on, so its files are not final" in going.err) == (64, True)
 
 
@@ -184,7 +184,7 @@ def test_a_stand_in_is_named_though_the_record_of_its_run_is_torn(
     analyze(run)
     impact = json.loads((run / "impact.json").read_text())
     (run / "run.json").write_text("{")
-    said = brownout("bundle", run.name, "--to", home / "torn.tar.gz")
+    said = brownout("bundle", run.name, "-o", home / "torn.tar.gz")
     assert said.code == 0, said.err
     with tarfile.open(home / "torn.tar.gz") as archive:
         manifest = archive.extractfile(f"{run.name}/manifest.json")

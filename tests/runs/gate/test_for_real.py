@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests import chaos_runner
+from tests.chaos_runner import LOAD
 
 from brownout.runs.finished import FinishedRun, Runs
 
 #: More than five: on a busy machine some repeats cannot be judged, and the gate takes none of them.
 MOST = 12
 WANTED = 5
-GENTLY = ("--var", "target=primary", "--var", "baseline_s:int=10", *chaos_runner.GENTLY)
+GENTLY = ("--set", "target=primary", "--set", "baseline_s:int=10", "--set", f"load={LOAD}")
 
 pytestmark = [pytest.mark.matrix, pytest.mark.alone, pytest.mark.timeout(3600)]
 
@@ -29,7 +29,7 @@ def brownout(where: Path, *arguments: str | Path) -> subprocess.CompletedProcess
 def faults(where: Path, election_timeout_ms: int, seed: int) -> list[FinishedRun]:
     """Kill the primary until five runs could be judged, on a lab of its own."""
     where.mkdir()
-    up = brownout(where, "lab", "up", "--election-timeout-ms", str(election_timeout_ms))
+    up = brownout(where, "lab", "up", "--election-timeout", f"{election_timeout_ms}ms")
     assert up.returncode == 0, up.stderr
     judged: list[FinishedRun] = []
     try:
@@ -52,7 +52,7 @@ def test_a_release_that_elects_later_is_stopped_and_an_unchanged_one_is_not(tmp_
     measures = [part for name in ("blackout", "recovery_time", "lost_seconds")
                 for part in ("--measure", name)]  # fmt: skip
     made = brownout(tmp_path, "baseline", "pin", *(run.path for run in pinned), *measures,
-                    "--write", file)  # fmt: skip
+                    "-o", file)  # fmt: skip
     assert made.returncode == 0, made.stderr
     passed = brownout(tmp_path, "gate", "--baseline", file, *(run.path for run in same))
     print(passed.stdout)

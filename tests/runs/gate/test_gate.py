@@ -45,7 +45,7 @@ def repeats(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sequence[Path
 
 @pytest.fixture
 def pinned(brownout: Brownout, home: Path, repeats: dict[str, Sequence[Path]]) -> Path:
-    said = brownout("baseline", "pin", *repeats["pinned"], "--write", home / "baseline.yaml")
+    said = brownout("baseline", "pin", *repeats["pinned"], "-o", home / "baseline.yaml")
     assert said.code == 0, said.err
     return home / "baseline.yaml"
 
@@ -62,8 +62,8 @@ def test_a_gate_fails_on_a_version_that_recovers_later_and_says_by_how_much(
     brownout: Brownout, pinned: Path, repeats: dict[str, Sequence[Path]], home: Path
 ) -> None:
     files = (home / "gate.xml", home / "gate.md")
-    said = brownout("gate", "--baseline", pinned, *repeats["slower"], "--junit", files[0],
-                    "--markdown", files[1])  # fmt: skip
+    said = brownout("gate", "--baseline", pinned, *repeats["slower"], "-o", files[0],
+                    "-o", files[1])  # fmt: skip
     assert said.code == 1
     assert "recovery_time: worse than allowed, and than what is critical" in said.out
     suite = ElementTree.parse(files[0]).getroot()[0]
@@ -107,9 +107,9 @@ def test_a_pinned_file_is_not_written_over_by_mistake(
     brownout: Brownout, pinned: Path, repeats: dict[str, Sequence[Path]]
 ) -> None:
     before = pinned.read_bytes()
-    again = brownout("baseline", "pin", *repeats["same"], "--write", pinned)
+    again = brownout("baseline", "pin", *repeats["same"], "-o", pinned)
     assert (again.code, pinned.read_bytes()) == (64, before)
-    forced = brownout("baseline", "pin", *repeats["same"], "--write", pinned, "--force",
+    forced = brownout("baseline", "pin", *repeats["same"], "-o", pinned, "--force",
                       "--measure", "write.blackout")  # fmt: skip
     assert forced.code == 0
     assert [m["measure"] for m in yaml.safe_load(pinned.read_text())["measures"]] == [
@@ -133,7 +133,7 @@ def test_too_few_repeats_are_refused_by_pin_and_by_gate(
 ) -> None:
     few = brownout("gate", "--baseline", pinned, *repeats["same"][:4])
     assert (few.code, "found 4 runs, wanted at least 5" in few.err) == (64, True)
-    few = brownout("baseline", "pin", *repeats["same"][:4], "--write", home / "few.yaml")
+    few = brownout("baseline", "pin", *repeats["same"][:4], "-o", home / "few.yaml")
     assert (few.code, "found 4 runs, wanted at least 5" in few.err) == (64, True)
     assert not (home / "few.yaml").exists()
 
@@ -149,7 +149,7 @@ def test_the_baselines_own_runs_and_runs_given_twice_are_refused(
 
 def test_runs_that_did_not_pass_are_no_baseline(brownout: Brownout, home: Path) -> None:
     runs = build_repeats(home / "runs", 5, 2.9, 6, lag_p99_ms=1400)
-    said = brownout("baseline", "pin", *runs, "--write", home / "bad.yaml")
+    said = brownout("baseline", "pin", *runs, "-o", home / "bad.yaml")
     assert said.code == 64
     assert said.err.count("its verdict is inconclusive, wanted pass") == 5
 
@@ -196,7 +196,7 @@ def test_an_allowance_that_nothing_could_exceed_is_not_pinned(
         if option == "--critical"
         else ("--allowed", share, "--critical", share)
     )
-    said = brownout("baseline", "pin", *repeats["pinned"], "--write", home / "b.yaml", *both)
+    said = brownout("baseline", "pin", *repeats["pinned"], "-o", home / "b.yaml", *both)
     assert said.code == 64
     assert "--" in said.err
     assert not (home / "b.yaml").exists()
@@ -208,7 +208,7 @@ def test_runs_without_limits_are_refused(brownout: Brownout, pinned: Path, home:
         said = brownout("gate", *given, *runs)
         assert said.code == 64, said.out
         assert said.err.count("no limit was set") == 5
-    said = brownout("baseline", "pin", *runs, "--write", home / "none.yaml")
+    said = brownout("baseline", "pin", *runs, "-o", home / "none.yaml")
     assert (said.code, said.err.count("no limit was set")) == (64, 5)
 
 

@@ -46,7 +46,7 @@ def kept(brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.delenv("BROWNOUT_HISTORY", raising=False)
     said = brownout("history", "add", *releases(home / "runs"), "--occasion", "a release")
     assert said.code == 0, said.err
-    assert brownout("history", "--html", home / "history.html").code == 0
+    assert brownout("history", "-o", home / "history.html").code == 0
     return home / "history.html"
 
 
