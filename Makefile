@@ -127,7 +127,7 @@ types: setup ## Check types: mypy --strict
 	@$(BIN)/mypy
 
 bench: setup ## Measure speed beside something else in one run (WRITE=docs/benchmarks.md)
-	@$(BIN)/python -m tests.bench $(if $(WRITE),--write $(WRITE))
+	@$(BIN)/python -m tests.bench $(if $(WRITE),--output $(WRITE))
 
 dashboards: setup ## Build dashboards/grafana/*.json anew from dashboards/*.py
 	@$(BIN)/python -m brownout.dashboards

@@ -22,7 +22,7 @@ def main() -> None:
     """Print or write a section of each part."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"some of: {', '.join(PARTS)}; by default all")
-    parser.add_argument("--write", type=Path, help="the file with the two marks")
+    parser.add_argument("-o", "--output", type=Path, help="the file with the two marks")
     given = parser.parse_args()
     unknown = sorted(set(given.parts) - set(PARTS))
     if unknown:
@@ -32,10 +32,10 @@ def main() -> None:
         print(f"measuring: {name}", file=sys.stderr, flush=True)
         sections.append(PARTS[name]())
     text = "\n\n".join(sections)
-    if given.write is None:
+    if given.output is None:
         print(text)
     else:
-        given.write.write_text(inserted(given.write.read_text(encoding="utf-8"), text))
+        given.output.write_text(inserted(given.output.read_text(encoding="utf-8"), text))
 
 
 if __name__ == "__main__":

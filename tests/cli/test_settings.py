@@ -75,7 +75,5 @@ def test_a_plan_shows_the_workload_as_it_was_set(brownout: Brownout, home: Path)
     experiment.write_text(json.dumps(json.loads(KILL.read_text())))
     on = ("--set", "cluster=lab-mongodb", "--set", "workload=lab")
     rates = ("--set", "streams.lookups.rate=31", "--set", "streams.orders.rate=17")
-    said = brownout(
-        "plan", experiment, "--set", "cluster=lab-mongodb", "--set", "workload=lab", *rates
-    )
+    said = brownout("plan", experiment, *on, *rates)
     assert "48" in said.out, said.out + said.err

@@ -30,17 +30,17 @@ def main() -> None:
     parser.add_argument("--captures", type=Path, required=True, help="directory of the captures")
     parser.add_argument("--asd", default="", help="a real asd, to be measured on this machine too")
     parser.add_argument("--repeat", type=int, default=3, help="trials of each kind; their median")
-    parser.add_argument("--write", type=Path, help="the file with the two marks")
+    parser.add_argument("-o", "--output", type=Path, help="the file with the two marks")
     given = parser.parse_args()
     trials: Trials = {"captures": {w: [captured.trial(given.captures, w)] for w in captured.TRIALS}}
     for asd in filter(None, (given.asd, STAND_IN)):
         _measure(trials, asd, given.repeat)
     text = "\n\n".join((tables.faults(trials), tables.errors(trials), _answers(given.captures)))
-    if given.write is None:
+    if given.output is None:
         print(text)
     else:
-        whole = tables.inserted(given.write.read_text(encoding="utf-8"), text)
-        given.write.write_text(whole, encoding="utf-8")
+        whole = tables.inserted(given.output.read_text(encoding="utf-8"), text)
+        given.output.write_text(whole, encoding="utf-8")
 
 
 def _measure(trials: Trials, asd: str, repeat: int) -> None:
