@@ -10,6 +10,7 @@ from tests.run_builder import RunScript, build_run
 
 from brownout import cli
 from brownout.cli.aliases import ALIASES, format_of
+from brownout.cli.output import DIRECTORY
 
 #: What each command must be given beside the option.
 NEEDED: dict[str, list[str]] = {
@@ -104,6 +105,10 @@ def test_an_option_is_hinted_at_once_and_a_value_like_it_not_at_all(
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert parsed("store pull", "--store", "--to", "--", "--to")["store"] == "--to"
     assert capsys.readouterr().err == ""
+
+
+def test_a_directory_is_called_as_outputs_call_it() -> None:
+    assert ALIASES["calibrate run"]["--keep"].form == DIRECTORY
 
 
 def test_help_is_silent_on_old_forms(brownout: Brownout) -> None:

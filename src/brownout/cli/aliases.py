@@ -1,7 +1,6 @@
 """Old forms of options, which work for one release, each with a hint that names the new one.
 
-To end them: delete this module and its test, and the two lines that call it (`cli.framework`,
-`cli.output`).
+To end them: delete this module, its test, and what `cli.framework` and `cli.output` call of it.
 """
 
 import re

@@ -1,6 +1,7 @@
 """What is on a real terminal during a run and after it, and what a log without one gets."""
 
 import logging
+import re
 import subprocess
 import sys
 import threading
@@ -51,6 +52,15 @@ def test_lines_of_the_log_and_prints_stay_whole_above_the_panel() -> None:
     assert lines[2].endswith("WARNING] another line of the log")
     assert lines[3] == "after it"
     assert len(lines) == 4
+
+
+@pytest.mark.parametrize(("wish", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)], ids=str)
+def test_the_panel_has_colours_only_if_they_are_wanted(
+    wish: dict[str, str], coloured: bool
+) -> None:
+    ended = run_in_terminal(PROGRAM, "end", "held", go_on_at=PHASES, env=wish)
+    frames = ended.written[ended.written.index(FRAME) : ended.written.rindex("75 %")]
+    assert bool(re.search(r"\x1b\[[0-9;]*m", frames)) is coloured
 
 
 def test_an_error_of_the_program_can_be_read() -> None:
