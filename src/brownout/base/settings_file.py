@@ -1,5 +1,6 @@
 """Reading a settings file: YAML with the place of every syntax error, and dotted overrides."""
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +10,14 @@ import yaml
 
 from brownout.base.errors import ConfigurationError
 
-__all__ = ["apply_overrides", "load_yaml", "parse_overrides", "parse_yaml", "read_text"]
+__all__ = [
+    "apply_overrides",
+    "load_yaml",
+    "parse_overrides",
+    "parse_yaml",
+    "read_document",
+    "read_text",
+]
 
 #: More values than this are no settings: aliases of aliases make billions of a few lines.
 _MOST_VALUES = 100_000
@@ -60,20 +68,38 @@ def load_yaml(text: str) -> Any:
     return data
 
 
+def read_document(path: Path, what: str) -> Any:
+    """Return what a file holds: JSON where its name ends in `.json`, YAML otherwise.
+
+    `what` is the kind of file in messages. Raises `ConfigurationError` with the place.
+    """
+    text = read_text(path, what)
+    if path.suffix != ".json":
+        return _yaml(text, str(path))
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{path}: not valid JSON: {error}") from error
+
+
 def parse_yaml(text: str, source: str) -> dict[str, Any]:
     """Parse `text` to a mapping; a syntax error names `source`, line and column."""
+    data = _yaml(text, source)
+    if not isinstance(data, dict):
+        found = "an empty file" if data is None else f"a {type(data).__name__}"
+        raise ConfigurationError(f"{source}: found {found}; wanted a mapping of settings")
+    return {str(key): value for key, value in data.items()}
+
+
+def _yaml(text: str, source: str) -> Any:
     try:
-        data = load_yaml(text)
+        return load_yaml(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         raise ConfigurationError(f"{source}{at}: not valid YAML: {error.problem}") from error
     except yaml.YAMLError as error:
         raise ConfigurationError(f"{source}: not valid YAML: {error}") from error
-    if not isinstance(data, dict):
-        found = "an empty file" if data is None else f"a {type(data).__name__}"
-        raise ConfigurationError(f"{source}: found {found}; wanted a mapping of settings")
-    return {str(key): value for key, value in data.items()}
 
 
 def parse_overrides(text: str) -> dict[str, Any]:

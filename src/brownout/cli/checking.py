@@ -3,15 +3,12 @@
 Nothing is touched: no cluster is asked, no load started.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from brownout.base.errors import ConfigurationError
-from brownout.base.settings_file import read_text
+from brownout.base.settings_file import read_document
 from brownout.session import experiment_checks
 from brownout.session.experiment_checks import problems_of
 
@@ -30,7 +27,7 @@ KINDS = (*MARKS, "limits")
 def check_file(path: Path) -> tuple[str, list[str]]:
     """Return what kind of file this is and its problems, each beginning with the file's name."""
     try:
-        data = _parse(path)
+        data = read_document(path, "file")
         kind = kind_of(data)
         if kind is None:
             found = ", ".join(map(str, data)) if isinstance(data, Mapping) else type(data).__name__
@@ -53,19 +50,6 @@ def kind_of(data: Any) -> str | None:
             if any(mark in data for mark in marks):
                 return kind
     return None
-
-
-def _parse(path: Path) -> Any:
-    text = read_text(path, "file")
-    try:
-        return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
-    except ValueError as error:
-        raise ConfigurationError(f"{path}: not valid JSON: {error}") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", error)
-        raise ConfigurationError(f"{path}{at}: not valid YAML: {problem}") from error
 
 
 def _workload(path: Path, _: Any) -> list[str]:

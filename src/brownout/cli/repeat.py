@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from brownout.base.errors import ConfigurationError, ExitCode
+from brownout.base.errors import ExitCode
 from brownout.cli.arguments import Experiment, Json, Seed
 from brownout.cli.durations import duration_option, seconds
 from brownout.cli.settings import Settings, variables
@@ -15,7 +15,7 @@ from brownout.cli.settings import Settings, variables
 if TYPE_CHECKING:
     from brownout.runs.repeats.running import Repeat
 
-__all__ = ["code_of", "document_of", "repeat", "say"]
+__all__ = ["code_of", "repeat", "say"]
 
 
 def repeat(
@@ -37,12 +37,12 @@ def repeat(
     from brownout.runs.repeats import table
     from brownout.runs.repeats.draw import draws
     from brownout.runs.repeats.running import finished, run_all
+    from brownout.session.experiment_checks import read_experiment
 
     path = catalog.find_experiment(experiment)
     own = seed or secrets.randbelow(999_999) + 1
     longest = seconds(phase_max, "--phase-max", 0)
-    given = tuple(variables(path, settings))
-    planned = draws(document_of(path), n, own, longest, given)
+    planned = draws(read_experiment(path), n, own, longest, tuple(variables(path, settings)))
     typer.echo(f"repeat {path.stem} {n} times, seed {own}", err=True)
     done, stopped = run_all(path, planned, say)
     if stopped:
@@ -53,14 +53,6 @@ def repeat(
     else:
         typer.echo(table.render(runs, [each.outcome.verdict for each in done]))
     raise typer.Exit(code_of(done))
-
-
-def document_of(path: Path) -> Any:
-    """Return the experiment in a file; `ConfigurationError` where it holds none."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{path}: is no experiment in JSON: {error}") from error
 
 
 def say(words: str) -> None:

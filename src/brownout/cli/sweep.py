@@ -4,14 +4,14 @@ import json
 import secrets
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Experiment, Json, Seed
 from brownout.cli.output import by_format, output_option
-from brownout.cli.repeat import code_of, document_of, say
+from brownout.cli.repeat import code_of, say
 from brownout.cli.settings import Settings, variables
 
 if TYPE_CHECKING:
@@ -39,18 +39,20 @@ def sweep(
     from brownout.runs.repeats.draw import draws
     from brownout.runs.repeats.running import finished, run_all
     from brownout.runs.repeats.sweep import point, render, svg
+    from brownout.session.experiment_checks import read_experiment
 
     outputs = by_format([output] if output else [], ".svg")
     path = catalog.find_experiment(experiment)
+    document = read_experiment(path)
     fixed = variables(path, settings)
-    variable, values = _varied(path, vary)
+    variable, values = _varied(path, document, vary)
     own = seed or secrets.randbelow(999_999) + 1
     say(f"sweep {path.stem} over {variable} {', '.join(values)}, seed {own}")
     done: list[Repeat] = []
     points = []
     for value in values:
         given = (*fixed, f"{variable}={value}")
-        made, stopped = run_all(path, draws(document_of(path), n, own, 0.0, given), say)
+        made, stopped = run_all(path, draws(document, n, own, 0.0, given), say)
         done += made
         points.append(point(value, [each.outcome.verdict for each in made], finished(made)))
         if stopped:
@@ -67,7 +69,7 @@ def sweep(
     raise typer.Exit(code_of(done))
 
 
-def _varied(path: Path, vary: str) -> tuple[str, list[str]]:
+def _varied(path: Path, document: dict[str, Any], vary: str) -> tuple[str, list[str]]:
     from brownout.runs.repeats.sweep import settings_of
     from brownout.session.options import SETTINGS
 
@@ -76,7 +78,7 @@ def _varied(path: Path, vary: str) -> tuple[str, list[str]]:
         raise ConfigurationError(
             f"--vary: found `{vary}`, wanted NAME=VALUE,VALUE,… with two or more"
         )
-    known = dict.fromkeys([*document_of(path).get("configuration", {}), *SETTINGS])
+    known = dict.fromkeys([*document.get("configuration", {}), *SETTINGS])
     if found[0] not in known:
         raise ConfigurationError(
             f"--vary: {path.stem} has no variable `{found[0]}`; wanted one of {', '.join(known)}"

@@ -6,14 +6,29 @@ Nothing is touched: no cluster is asked, no load started.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.base.settings_file import read_document
 from brownout.session.options import SETTINGS
 
-__all__ = ["problems", "problems_of"]
+__all__ = ["problems", "problems_of", "read_experiment"]
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+def read_experiment(path: Path) -> dict[str, Any]:
+    """Return the experiment in a JSON or YAML file, unchecked.
+
+    Raises `ConfigurationError` where the file cannot be read or holds no mapping.
+    """
+    found = read_document(path, "experiment")
+    if not isinstance(found, dict):
+        raise ConfigurationError(
+            f"{path}: found {type(found).__name__}, wanted a mapping, as every experiment is"
+        )
+    return found
 
 
 def problems(data: Mapping[str, Any], variables: Mapping[str, Any] | None = None) -> list[str]:

@@ -32,13 +32,13 @@ def _document(text: str) -> dict[str, Any]:
     """The experiment, as Chaos Toolkit reads and checks it."""
     from chaoslib.exceptions import ChaosException
     from chaoslib.experiment import ensure_experiment_is_valid
-    from chaoslib.loader import parse_experiment_from_file
 
     from brownout.base import catalog
+    from brownout.session.experiment_checks import read_experiment
 
     path = catalog.find_experiment(text)
+    document = read_experiment(path)
     try:
-        document: dict[str, Any] = parse_experiment_from_file(str(path))
         ensure_experiment_is_valid(document)
     except ChaosException as error:
         raise ConfigurationError(f"{path}: {error}") from error

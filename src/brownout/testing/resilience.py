@@ -8,11 +8,11 @@ from typing import Any
 
 from brownout.base import catalog, usual
 from brownout.base.errors import Aborted, ConfigurationError, Refused, UndoFailed
-from brownout.base.settings_file import read_text
 from brownout.runs.finished import FinishedRun, Runs
 from brownout.runs.gate import baseline as baselines
 from brownout.runs.gate import fit, judging, words
 from brownout.runs.repeats.draw import draws
+from brownout.session.experiment_checks import read_experiment
 from brownout.session.experiment_process import ExperimentProcess, Outcome
 from brownout.testing.errors import ResilienceFailed, RunInconclusive
 from brownout.testing.hold import Holds
@@ -76,10 +76,8 @@ class Resilience:
         **variables: Any,
     ) -> list[Impact]:
         """Run an experiment several times, as `brownout repeat` does, each another moment."""
-        import json
-
         path = catalog.find_experiment(experiment)
-        document = json.loads(read_text(path, "experiment"))
+        document = read_experiment(path)
         given = tuple(_variable(name, value) for name, value in variables.items())
         planned = draws(document, times, seed or secrets.randbelow(999_999) + 1, phase_max_s, given)
         return [self._once(path, cluster, list(d.variables), own_limits) for d in planned]

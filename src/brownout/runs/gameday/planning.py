@@ -1,6 +1,5 @@
 """A game day resolved: its steps in their order, each with its plan, and what stands against it."""
 
-import json
 import random
 import secrets
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from brownout.inventory import inventory
 from brownout.runs.gameday.calendar import Calendar, calendar_of
 from brownout.runs.gameday.reading import experiment_of, variables_of
 from brownout.runs.gameday.spec import GameDay, Step
+from brownout.session.experiment_checks import read_experiment
 from brownout.session.plan import make_plan
 from brownout.session.preview import preview
 
@@ -54,7 +54,7 @@ def in_order(gameday: GameDay) -> tuple[list[Step], int]:
 def make(gameday: GameDay, step: Step) -> Made:
     """Resolve a step."""
     path = experiment_of(gameday, step)
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = read_experiment(path)
     return Made(step, path, document, variables_of(gameday, step, document))
 
 

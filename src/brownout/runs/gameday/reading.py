@@ -93,11 +93,9 @@ def _step(gameday: GameDay, step: Step) -> Iterator[str]:
         yield "variables.cluster: found one of its own, wanted the game day's `cluster`"
         return
     try:
-        document = json.loads(read_text(experiment_of(gameday, step), "experiment"))
+        document = experiment_checks.read_experiment(experiment_of(gameday, step))
     except ConfigurationError as error:
         yield from error.problems
-    except ValueError as error:
-        yield f"{step.experiment}: not valid JSON: {error}"
     else:
         yield from experiment_checks.problems(document, variables_of(gameday, step, document))
 
