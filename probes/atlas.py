@@ -11,7 +11,7 @@ from chaoslib.types import Configuration, Secrets
 from brownout.atlas import telling
 from brownout.base.errors import ConfigurationError
 from brownout.databases.mongodb import figures
-from brownout.databases.mongodb.adapters import of_mongodb
+from brownout.databases.mongodb.only import members_of
 from brownout.faults.atlas.asking import asking, own_processes, state_of
 from brownout.session.activity import activity
 from brownout.session.current import current
@@ -56,7 +56,7 @@ def primaries(configuration: Configuration = None, secrets: Secrets = None) -> A
     session = current()
     with asking(session.cluster) as client:
         told = {p.id: p.type_name for p in own_processes(client, session.cluster)}
-    return {**figures.primaries(of_mongodb(session.adapter).members()), "atlas": told}
+    return {**figures.primaries(members_of(session.cluster, session.adapter)), "atlas": told}
 
 
 @activity
@@ -66,7 +66,7 @@ def elections(configuration: Configuration = None, secrets: Secrets = None) -> A
     As `mongodb.elections`: one that nobody won counts too.
     """
     session = current()
-    members = of_mongodb(session.adapter).members()
+    members = members_of(session.cluster, session.adapter)
     return figures.elections_since(members, session.whole_at_start)
 
 
@@ -77,7 +77,7 @@ def replication_lag(
     """Return how many seconds the member that is furthest behind lags its primary, or `node`."""
     session = current()
     name = session.node(node).name if node else ""
-    return figures.replication_lag(of_mongodb(session.adapter).members(), name)
+    return figures.replication_lag(members_of(session.cluster, session.adapter), name)
 
 
 @activity

@@ -10,7 +10,7 @@ from typing import Any
 from chaoslib.types import Configuration, Secrets
 
 from brownout.databases.mongodb import figures
-from brownout.databases.mongodb.adapters import of_mongodb
+from brownout.databases.mongodb.only import members_of
 from brownout.session.activity import activity
 from brownout.session.current import current
 
@@ -26,7 +26,8 @@ def primaries(configuration: Configuration = None, secrets: Secrets = None) -> A
     1 (one for each shard) is as it should be, fewer an outage of writes, more what a partition
     leaves until the old one knows.
     """
-    return figures.primaries(of_mongodb(current().adapter).members())
+    session = current()
+    return figures.primaries(members_of(session.cluster, session.adapter))
 
 
 @activity
@@ -36,7 +37,7 @@ def elections(configuration: Configuration = None, secrets: Secrets = None) -> A
     One that nobody won counts too, since it takes a term; `nodes` has the term of each member.
     """
     session = current()
-    members = of_mongodb(session.adapter).members()
+    members = members_of(session.cluster, session.adapter)
     return figures.elections_since(members, session.whole_at_start)
 
 
@@ -47,10 +48,11 @@ def replication_lag(
     """Return how many seconds the member that is furthest behind lags its primary, or `node`."""
     session = current()
     name = session.node(node).name if node else ""
-    return figures.replication_lag(of_mongodb(session.adapter).members(), name)
+    return figures.replication_lag(members_of(session.cluster, session.adapter), name)
 
 
 @activity
 def members(configuration: Configuration = None, secrets: Secrets = None) -> Answer:
     """Return how many members serve; `nodes` has each one's address, role, state and lag."""
-    return figures.members(of_mongodb(current().adapter).members())
+    session = current()
+    return figures.members(members_of(session.cluster, session.adapter))
