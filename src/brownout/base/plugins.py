@@ -5,6 +5,7 @@ from importlib.metadata import EntryPoints, entry_points
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.extras import how_to_install
 
 __all__ = ["DATABASES", "FAULTS", "HOSTS", "LOADS", "MEASURES", "known", "lacking", "load"]
 
@@ -47,7 +48,7 @@ def load(group: str, name: str, what: str) -> Any:
         except ModuleNotFoundError as error:
             raise ConfigurationError(
                 f"{what} `{name}` needs the package `{error.name}`, which is not installed",
-                f"pip install 'brownout[{name}]'",
+                how_to_install(name),
             ) from error
     wanted = ", ".join(known(group)) or "none is installed"
     raise ConfigurationError(f"unknown {what} `{name}`, wanted one of: {wanted}")

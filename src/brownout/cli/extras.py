@@ -5,6 +5,7 @@ pyproject.toml says which there are; the packages named here are those that the 
 
 from collections.abc import Iterator
 
+from brownout.base.extras import how_to_install
 from brownout.cli.finding import Finding, version_of
 
 __all__ = ["EXTRAS", "findings"]
@@ -31,5 +32,5 @@ def findings() -> Iterator[Finding]:
     for extra, packages, purpose in EXTRAS:
         found = {name: version_of(name) for name in packages}
         told = ", ".join(f"{name} {number or 'missing'}" for name, number in found.items())
-        mend = f"pip install 'brownout[{extra}]'"
+        mend = how_to_install(extra)
         yield Finding(f"packages: {extra}", all(found.values()), told, purpose, mend)

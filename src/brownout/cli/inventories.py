@@ -10,6 +10,7 @@ from brownout.base import plugins, usual
 from brownout.base.errors import ConfigurationError
 from brownout.cli.framework import App, Command
 from brownout.cli.output import output_option
+from brownout.base.extras import how_to_install
 
 __all__ = ["app"]
 
@@ -122,7 +123,7 @@ def from_kubernetes(
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"pods need the package `{error.name}`, which is not installed",
-            "pip install 'brownout[kubernetes]'",
+            how_to_install("kubernetes"),
         ) from error
     access = {"kubeconfig": kubeconfig, "context": context or None, "namespace": namespace}
     found, database = kubernetes.found(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from brownout.base.errors import ConfigurationError, ExitCode, Unsupported
+from brownout.base.extras import how_to_install
 from brownout.cli.arguments import Json, Run
 from brownout.cli.durations import duration_option, seconds
 from brownout.cli.framework import App
@@ -70,7 +71,7 @@ def report(
     except ModuleNotFoundError as error:
         raise Unsupported(
             f"a report needs the package `{error.name}`, which is not installed",
-            "pip install 'brownout[report]'",
+            how_to_install("report"),
         ) from error
 
 

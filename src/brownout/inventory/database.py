@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
+from brownout.base.extras import how_to_install
 from brownout.inventory.model import Cluster, LabSpec
 
 __all__ = ["Database", "LabKind", "Operator", "Server", "database", "databases", "of_driver"]
@@ -123,7 +124,7 @@ class Database:
         try:
             found = import_module(module)
         except ModuleNotFoundError as error:
-            hint = f"pip install 'brownout[{self.extra}]'" if self.extra else ""
+            hint = how_to_install(self.extra) if self.extra else ""
             raise ConfigurationError(
                 f"database `{self.name}` needs the package `{error.name}`, which is not installed",
                 hint,

@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.extras import how_to_install
 from brownout.inventory.observing import Grafana
 from brownout.observe.annotations import Annotation
 
@@ -22,7 +23,7 @@ class GrafanaBoard:
         except ImportError:
             raise ConfigurationError(
                 "observe.grafana: annotations need grafana-client",
-                "pip install 'brownout[observe]'",
+                how_to_install("observe"),
             ) from None
         url = urlsplit(spec.url)
         self._api: Any = GrafanaApi(

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.extras import how_to_install
 from brownout.inventory.observing import Endpoint, ObserveSpec
 
 __all__ = ["Samples", "Source", "source_for"]
@@ -78,7 +79,7 @@ def _connect(endpoint: Endpoint) -> Any:
         from urllib3.util.retry import Retry
     except ImportError:
         raise ConfigurationError(
-            "the Prometheus probes need prometheus-api-client", "pip install 'brownout[observe]'"
+            "the Prometheus probes need prometheus-api-client", how_to_install("observe")
         ) from None
     from brownout.observe.push import authorization
 

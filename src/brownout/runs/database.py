@@ -24,6 +24,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random
 
 from brownout.base.errors import BrownoutError, ConfigurationError, Unsupported
+from brownout.base.extras import how_to_install
 from brownout.base.files import private_directory, private_file
 from brownout.base.redact import redact
 
@@ -159,7 +160,7 @@ def _engine(place: Place, name: str) -> Engine:
     except ModuleNotFoundError as error:
         raise Unsupported(
             f"the {name} in PostgreSQL needs the package `{error.name}`, which is not installed",
-            "pip install 'brownout[postgresql]'",
+            how_to_install("postgresql"),
         ) from None
     engine = create_engine(place.url, connect_args={"timeout": _TIMEOUT_S}, hide_parameters=True)
     event.listen(engine, "connect", _prepare)

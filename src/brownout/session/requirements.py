@@ -9,6 +9,7 @@ from importlib import import_module
 
 from brownout.base.binary import find_loadgen
 from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.base.extras import how_to_install
 from brownout.databases.lab.engine import kind_of
 from brownout.faults.guards import Guard
 from brownout.inventory import labs
@@ -56,7 +57,7 @@ def _imported(module: str, extra: str) -> object:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            f"`{error.name}` is not installed", f"pip install 'brownout[{extra}]'"
+            f"`{error.name}` is not installed", how_to_install(extra)
         ) from error
 
 

@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass, field
 
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
+from brownout.base.extras import how_to_install
 from brownout.inventory.connection import Tls
 from brownout.inventory.model import Cluster
 
@@ -103,7 +104,7 @@ def login_message(user: str, password: str, clear: bool = False) -> bytes:
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             "a login to Aerospike needs the package `bcrypt`, which is not installed",
-            "pip install 'brownout[aerospike]'",
+            how_to_install("aerospike"),
         ) from error
     secret = password.encode()
     fields = [(_USER, user.encode()), (_CREDENTIAL, bcrypt.hashpw(secret[:72], _SALT))]

@@ -9,6 +9,7 @@ from brownout.atlas.objections import RECENT, State, of_change
 from brownout.atlas.preconditions import PRIMARIES, Facts
 from brownout.atlas.telling import ago
 from brownout.base.errors import ConfigurationError, Unsupported
+from brownout.base.extras import how_to_install
 from brownout.databases.adapter import Adapter
 from brownout.faults import guards
 from brownout.inventory.atlas import BY_ATLAS
@@ -33,7 +34,7 @@ def asking(cluster: Cluster) -> "Iterator[AtlasClient]":
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"asking Atlas needs the package `{error.name}`, which is not installed",
-            "pip install 'brownout[atlas]'",
+            how_to_install("atlas"),
         ) from error
     with AtlasClient(cluster.atlas) as client:
         yield client

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.extras import how_to_install
 from brownout.base.problems import from_validation
 from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Support
@@ -237,7 +238,7 @@ def litmus_at(where: Where, patience_s: float = _AWAY_S) -> "Litmus":
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"Litmus needs the package `{error.name}`, which is not installed",
-            "pip install 'brownout[kubernetes]'",
+            how_to_install("kubernetes"),
         ) from error
     given = {key: text for key, text in where.value().items() if text}
     try:

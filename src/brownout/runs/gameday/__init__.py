@@ -10,6 +10,7 @@ gameday.yaml ──reading──▶ GameDay ──outlook──▶ what would be
 from importlib.util import find_spec
 
 from brownout.base.errors import Unsupported
+from brownout.base.extras import how_to_install
 
 __all__ = ["check_installed"]
 
@@ -20,5 +21,5 @@ def check_installed() -> None:
     if missing:
         raise Unsupported(
             f"game days need {', '.join(missing)}, which is not installed here",
-            "pip install 'brownout[gameday]'",
+            how_to_install("gameday"),
         )

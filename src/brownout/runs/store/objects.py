@@ -16,6 +16,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_aft
 from tenacity.wait import wait_random_exponential
 
 from brownout.base.errors import BrownoutError, Unsupported
+from brownout.base.extras import how_to_install
 from brownout.runs.evidence.manifest import File
 from brownout.runs.store.place import Place
 
@@ -149,7 +150,7 @@ def _connect(place: Place) -> "ObjectStore":
     except ModuleNotFoundError as error:
         raise Unsupported(
             f"the store {place.url} needs the package `{error.name}`, which is not installed",
-            "pip install 'brownout[store]'",
+            how_to_install("store"),
         ) from error
     try:
         if place.scheme == "file":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import Unsupported
+from brownout.base.extras import how_to_install
 from brownout.base.files import SHARED, replace_file
 from brownout.show.report.material import Material
 from brownout.show.report.page import context
@@ -61,7 +62,7 @@ def _environment() -> "Environment":
     except ImportError as error:
         raise Unsupported(
             "a report needs jinja2, which is not installed",
-            "install it by `pip install 'brownout[report]'`",
+            how_to_install("report"),
         ) from error
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),

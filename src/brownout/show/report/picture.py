@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import RunDirectoryError, Unsupported
+from brownout.base.extras import how_to_install
 from brownout.show.report import story
 from brownout.show.report.axes import time
 from brownout.show.report.chart import Chart, Line, Row
@@ -65,7 +66,7 @@ def _new_figure() -> "Figure":
     except ImportError as error:
         raise Unsupported(
             "a picture needs matplotlib, which is not installed",
-            "install it by `pip install 'brownout[report]'`",
+            how_to_install("report"),
         ) from error
     return Figure(figsize=SIZE_INCHES)
 

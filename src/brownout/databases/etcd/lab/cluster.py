@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.extras import how_to_install
 from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.lab.server import Ports, configuration, find_etcd
 from brownout.databases.etcd.lab.settings import EtcdLab
@@ -72,7 +73,7 @@ def _secured(cluster: Cluster, spec: EtcdLab, directory: Path) -> Connection:
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"a secured lab needs the package `{error.name}`, which is not installed",
-            "pip install 'brownout[lab]'",
+            how_to_install("lab"),
         ) from error
     place = directory / "tls"
     place.mkdir(mode=0o700)

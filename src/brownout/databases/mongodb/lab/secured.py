@@ -18,6 +18,7 @@ import pymongo
 from pymongo.errors import PyMongoError
 
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.extras import how_to_install
 from brownout.databases.mongodb.access import access
 from brownout.inventory.connection import Auth, Connection, Tls
 from brownout.inventory.model import Cluster, Node
@@ -44,7 +45,7 @@ def lay_out(directory: Path, name: str, nodes: Sequence[str]) -> dict[str, dict[
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"a secured lab needs the package `{error.name}`, which is not installed",
-            "pip install 'brownout[lab]'",
+            how_to_install("lab"),
         ) from error
     place = directory / "tls"
     place.mkdir(mode=0o700)
