@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 CLUSTER ?= lab-mongodb
 EXPERIMENT ?= node-wipe
 INSTALLED := $(VENV)/.brownout-installed
+FOR_DOCS := $(VENV)/.docs-installed
 # Each worker has labs of its own, whose processes cost time: more workers than cores are slower.
 WORKERS ?= 3
 FUZZ_S ?= 60
@@ -33,7 +34,7 @@ export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-go test-python matrix defects soak lint types bench wheel clean
-.PHONY: dashboards dashboards-screenshots image
+.PHONY: dashboards dashboards-screenshots docs image
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-23s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,9 +45,10 @@ $(INSTALLED): pyproject.toml setup.py constraints.txt go.mod go.sum tools/build_
 	@python=$$(tools/find_python) || exit 1; \
 	if [ ! -x $(BIN)/python ]; then \
 		echo "making $(VENV) with $$python"; $$python -m venv $(VENV) || exit 1; \
-		$(BIN)/pip install --quiet --upgrade 'pip>=24' || exit 1; \
+		$(BIN)/pip install --quiet --upgrade 'pip>=25.1' || exit 1; \
 	fi
 	@echo "installing brownout and building the load generator (a minute or two the first time)"
+	@echo "the lab's MongoDB server comes along, under its own licence, the SSPL"
 	@$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@
 
@@ -134,6 +136,15 @@ dashboards: setup ## Build dashboards/grafana/*.json anew from dashboards/*.py
 
 dashboards-screenshots: ## Draw each dashboard to build/dashboards/*.png (needs Docker; RUN=… a run)
 	@tools/dashboards_screenshots $(RUN)
+
+docs: setup $(FOR_DOCS) ## Build the site into build/site, every link checked (SOURCE_URL=https://…/blob/main links the code)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --clean -f tools/site/mkdocs.yml
+	@echo "build/site/index.html"
+
+$(FOR_DOCS): pyproject.toml | $(INSTALLED)
+	@echo "installing MkDocs Material"
+	@$(BIN)/pip install --quiet -c constraints.txt --group docs
+	@touch $@
 
 image: ## Build the image of a run in a cluster (needs podman, buildah or docker; TAG=…)
 	@tools/build_image $(TAG)

@@ -45,6 +45,7 @@ def on_config(config: Any) -> Any:
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages from outside docs/ and those that are made from the code."""
     made = {page: (ROOT / file).read_text("utf-8") for page, file in ELSEWHERE.items()}
+    made["index.md"] = "---\nhide: [navigation]\n---\n" + made["index.md"]
     made |= reference.pages(ROOT)
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))

@@ -65,7 +65,8 @@ def _commands(command: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str,
 
 
 def _metavar(argument: Any) -> str:
-    name = (argument.metavar or argument.name or "").upper()
+    name = (argument.metavar or argument.name.upper()).strip("[].…")
+    name += "…" if argument.nargs == -1 else ""
     return name if argument.required else f"[{name}]"
 
 

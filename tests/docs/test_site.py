@@ -1,0 +1,92 @@
+"""The site has every page, and what is made from the code is whole."""
+
+import importlib.util
+import re
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from tests.docs.documents import ROOT
+
+from brownout import discover
+from brownout.measure.measures import measures
+from brownout.session.options import SETTINGS
+
+SITE = ROOT / "tools" / "site"
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with what MkDocs adds: `!ENV [NAME, default]`."""
+
+
+_Loader.add_constructor("!ENV", lambda loader, node: loader.construct_sequence(node)[-1])
+CONFIG: dict[str, Any] = yaml.load((SITE / "mkdocs.yml").read_text(), _Loader)
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    """The module that makes pages from the code."""
+    spec = importlib.util.spec_from_file_location("site_reference", SITE / "reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def pages(reference: ModuleType) -> dict[str, str]:
+    made: dict[str, str] = reference.pages(ROOT)
+    return made
+
+
+def _listed(part: Any) -> list[str]:
+    if isinstance(part, str):
+        return [part]
+    return [page for each in (part.values() if isinstance(part, dict) else part)
+            for page in _listed(each)]  # fmt: skip
+
+
+def test_the_site_has_four_parts() -> None:
+    names = [next(iter(part)) for part in CONFIG["nav"]]
+    assert names == ["brownout", "Tutorial", "How to", "Reference", "Explanation"]
+
+
+def test_every_page_is_in_one_part(pages: dict[str, str]) -> None:
+    elsewhere = re.findall(r'"([\w-]+\.md)": "', (SITE / "hooks.py").read_text())
+    documents = [path.name for path in (ROOT / "docs").glob("*.md")]
+    assert sorted(_listed(CONFIG["nav"])) == sorted(
+        [*documents, *elsewhere, *pages, "decisions/"]
+    ), "tools/site/mkdocs.yml: list every page of docs/ in `nav`, once"
+
+
+def test_every_layer_is_drawn_from_its_own_words(reference: ModuleType) -> None:
+    rooms = dict(room for row in reference.layers(ROOT) for room in row)
+    assert {"base", "session", "cli"} <= set(rooms)
+    assert all(rooms.values()), "a room has no docstring"
+    assert reference.layers(ROOT)[-1][0][0] == "base"
+    picture = reference.architecture(ROOT)
+    assert all(f"<b>{room}</b>" in picture for room in rooms)
+
+
+def test_the_reference_has_everything_that_is_registered(pages: dict[str, str]) -> None:
+    for activity in discover()["activities"]:
+        assert f"### `{activity['name']}`" in pages["reference/activities.md"]
+    for name in measures():
+        assert f"| `{name}` |" in pages["reference/measures.md"]
+    for name in SETTINGS:
+        assert f"| `{name}` |" in pages["reference/settings.md"]
+    for command in ("run EXPERIMENT", "gameday plan GAMEDAY", "history`", "history add RUN…`", "check FILE…`"):
+        assert f"## `brownout {command}" in pages["reference/commands.md"]
+    assert (
+        "| `allow_data_loss` | boolean or `all_copies` | `false` |"
+        in (pages["reference/inventory.md"])
+    )
+
+
+def test_links_lead_to_headings_of_the_same_page(pages: dict[str, str]) -> None:
+    for name in ("reference/inventory.md", "reference/workload.md"):
+        titles = re.findall(r"^## (.+)$", pages[name], re.MULTILINE)
+        anchors = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+        assert set(re.findall(r"\]\(#([^)]+)\)", pages[name])) <= anchors
