@@ -7,6 +7,7 @@ one wheel serves every Python version and libc: its tag is py3-none-<platform>.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -80,7 +81,11 @@ class BdistWheel(bdist_wheel):
     """Tag the wheel for a platform but for no Python version or ABI."""
 
     def get_tag(self) -> tuple[str, str, str]:
-        return "py3", "none", super().get_tag()[2]
+        # No package index takes `linux_x86_64`. A static program fits glibc and musl of any age;
+        # these are the oldest that installers know.
+        every = r"manylinux_2_17_\1.musllinux_1_1_\1"
+        platform = re.sub(r"^linux_(x86_64|aarch64)$", every, super().get_tag()[2])
+        return "py3", "none", platform
 
 
 class PlatformDistribution(Distribution):

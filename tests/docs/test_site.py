@@ -77,7 +77,13 @@ def test_the_reference_has_everything_that_is_registered(pages: dict[str, str]) 
         assert f"| `{name}` |" in pages["reference/measures.md"]
     for name in SETTINGS:
         assert f"| `{name}` |" in pages["reference/settings.md"]
-    for command in ("run EXPERIMENT", "gameday plan GAMEDAY", "history`", "history add RUN…`", "check FILE…`"):
+    for command in (
+        "run EXPERIMENT",
+        "gameday plan GAMEDAY",
+        "history`",
+        "history add RUN…`",
+        "check FILE…`",
+    ):
         assert f"## `brownout {command}" in pages["reference/commands.md"]
     assert (
         "| `allow_data_loss` | boolean or `all_copies` | `false` |"
