@@ -2,7 +2,7 @@
 
 import importlib.util
 import re
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,15 +24,19 @@ _Loader.add_constructor("!ENV", lambda loader, node: loader.construct_sequence(n
 CONFIG: dict[str, Any] = yaml.load((SITE / "mkdocs.yml").read_text(), _Loader)
 
 
-@pytest.fixture(scope="module")
-def reference() -> ModuleType:
-    """The module that makes pages from the code."""
-    spec = importlib.util.spec_from_file_location("site_reference", SITE / "reference.py")
+def _module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"site_{name}", SITE / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    """The module that makes pages from the code."""
+    return _module("reference")
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +100,38 @@ def test_links_lead_to_headings_of_the_same_page(pages: dict[str, str]) -> None:
         titles = re.findall(r"^## (.+)$", pages[name], re.MULTILINE)
         anchors = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
         assert set(re.findall(r"\]\(#([^)]+)\)", pages[name])) <= anchors
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "on_the_site"),
+    [
+        ("index.md", "[a](docs/safety.md#guards)", "[a](safety.md#guards)"),
+        ("index.md", "![a](docs/pictures/node-wipe.png)", "![a](pictures/node-wipe.png)"),
+        ("index.md", "[a](docs/decisions)", "[a](decisions/README.md)"),
+        ("safety.md", "[a](clusters.md)", "[a](clusters.md)"),
+        ("safety.md", "[a](../README.md)", "[a](index.md)"),
+        ("decisions/README.md", "[a](../measures.md#x)", "[a](../measures.md#x)"),
+        ("contributing.md", "[`a`](docs/whats-here.md)", "[`a`](whats-here.md)"),
+        ("safety.md", "[a](https://example.org)", "[a](https://example.org)"),
+        ("safety.md", "[a](#guards)", "[a](#guards)"),
+        ("safety.md", "```\n[a](../x.py)\n```\n", "```\n[a](../x.py)\n```\n"),
+        ("reference/measures.md", "[a](../measures.md)", "[a](../measures.md)"),
+    ],
+)
+def test_a_link_of_the_checkout_is_one_of_the_site(page: str, link: str, on_the_site: str) -> None:
+    assert _shown(page, link, "") == on_the_site
+
+
+def test_a_link_to_code_leads_to_the_repository_if_it_is_known() -> None:
+    link = "[node.py](../actions/node.py)"
+    source = "https://example.org/brownout/blob/main"
+    assert _shown("whats-here.md", link, source) == f"[node.py]({source}/actions/node.py)"
+    assert _shown("whats-here.md", link, "") == "node.py"
+
+
+def _shown(page: str, markdown: str, source: str) -> str:
+    place = SimpleNamespace(file=SimpleNamespace(src_uri=page))
+    shown: str = _module("hooks").on_page_markdown(
+        markdown, page=place, config=SimpleNamespace(extra={"source": source}), files=None
+    )
+    return shown

@@ -10,11 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File
-
-sys.path.insert(0, str(Path(__file__).parent))
-import reference
-
 ROOT = Path(__file__).resolve().parents[2]
 #: Pages whose text lies outside docs/: page -> file of the checkout.
 ELSEWHERE = {
@@ -44,6 +39,12 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages from outside docs/ and those that are made from the code."""
+    # Links are tested where there is no MkDocs.
+    from mkdocs.structure.files import File
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    import reference
+
     made = {page: (ROOT / file).read_text("utf-8") for page, file in ELSEWHERE.items()}
     made["index.md"] = "---\nhide: [navigation]\n---\n" + made["index.md"]
     made |= reference.pages(ROOT)
