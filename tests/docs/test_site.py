@@ -20,7 +20,12 @@ class _Loader(yaml.SafeLoader):
     """YAML with what MkDocs adds: `!ENV [NAME, default]`."""
 
 
-_Loader.add_constructor("!ENV", lambda loader, node: loader.construct_sequence(node)[-1])
+def _default(loader: yaml.SafeLoader, node: yaml.Node) -> Any:
+    assert isinstance(node, yaml.SequenceNode)
+    return loader.construct_sequence(node)[-1]
+
+
+_Loader.add_constructor("!ENV", _default)
 CONFIG: dict[str, Any] = yaml.load((SITE / "mkdocs.yml").read_text(), _Loader)
 
 
@@ -86,7 +91,7 @@ def test_the_reference_has_everything_that_is_registered(pages: dict[str, str]) 
         "gameday plan GAMEDAY",
         "history`",
         "history add RUN…`",
-        "check FILE…`",
+        "check FILES…`",
     ):
         assert f"## `brownout {command}" in pages["reference/commands.md"]
     assert (
