@@ -55,3 +55,8 @@ def test_every_extra_is_on_the_page() -> None:
     page = (ROOT / "docs" / "install.md").read_text()
     missing = [extra for extra in extras if extra != "dev" and f"| `{extra}` |" not in page]
     assert missing == []
+
+
+def test_the_page_names_the_wheel_of_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"./brownout-{version}-py3-none-manylinux" in (ROOT / "docs/install.md").read_text()
