@@ -39,7 +39,7 @@ def test_it_is_checked(brownout: Brownout, mine: Path) -> None:
 
 
 def test_its_plan_is_that_of_the_same_experiment_in_json(brownout: Brownout, mine: Path) -> None:
-    seed = ("--var", "seed=7")
+    seed = ("--set", "seed=7")
     ours, shipped = brownout("plan", mine, *seed), brownout("plan", "node-kill", *seed)
     assert (ours.code, ours.err) == (shipped.code, shipped.err)
     assert ours.out.splitlines() == shipped.out.splitlines()

@@ -8,9 +8,9 @@ import typer
 
 from brownout.base import plugins, usual
 from brownout.base.errors import ConfigurationError
+from brownout.base.extras import how_to_install
 from brownout.cli.framework import App, Command
 from brownout.cli.output import output_option
-from brownout.base.extras import how_to_install
 
 __all__ = ["app"]
 

@@ -89,17 +89,11 @@ def _name(given: str) -> str:
 
 def _variables(experiment: Path) -> Collection[str]:
     """Return the names of an experiment's variables, also of those that it leaves out."""
-    from chaoslib.exceptions import ChaosException
-    from chaoslib.loader import parse_experiment_from_file
-
+    from brownout.session.experiment_checks import read_experiment
     from brownout.session.options import SETTINGS
 
-    try:
-        document = parse_experiment_from_file(str(experiment))
-    except (ValueError, OSError, ChaosException) as error:
-        raise ConfigurationError(f"{experiment}: is no experiment: {error}") from error
-    declared = document.get("configuration") if isinstance(document, Mapping) else None
-    return dict.fromkeys([*(declared or {}), *SETTINGS])
+    declared = read_experiment(experiment).get("configuration")
+    return dict.fromkeys([*(declared if isinstance(declared, Mapping) else {}), *SETTINGS])
 
 
 def _unknown(
