@@ -1,0 +1,67 @@
+package redis
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"brownout/loadgen/driver"
+)
+
+// policy is every choice that decides how the client behaves in a fault.
+type policy struct {
+	Client           string `json:"client"` // valkey-go or go-redis
+	ConnectTimeoutMS int    `json:"connect_timeout_ms"`
+	RefreshMS        int    `json:"refresh_ms"` // between two looks at who owns which slots; 0: the client's own
+	PoolSize         int    `json:"pool_size"`  // of go-redis, for each node; 0: the client's own
+}
+
+const (
+	valkeyGo = "valkey-go"
+	goRedis  = "go-redis"
+)
+
+// defaultPolicy is that of both clients, which connect within 5 s.
+func defaultPolicy() policy { return policy{Client: valkeyGo, ConnectTimeoutMS: 5000} }
+
+// parsePolicy reads the spec's options for this driver over the defaults.
+// Its error joins every problem.
+func parsePolicy(options map[string]any) (policy, error) {
+	p := defaultPolicy()
+	text, err := json.Marshal(options)
+	if err != nil {
+		return p, fmt.Errorf("options: %w", err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&p); err != nil {
+		return p, fmt.Errorf("options of the redis driver: %w", err)
+	}
+	return p, p.check()
+}
+
+// CheckOptions tells what is wrong with the options of a specification.
+func (*Driver) CheckOptions(config driver.Config) error {
+	_, err := parsePolicy(config.Options)
+	return err
+}
+
+func (p policy) check() error {
+	var problems []error
+	add := func(ok bool, format string, arguments ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf(format, arguments...))
+		}
+	}
+	add(p.Client == valkeyGo || p.Client == goRedis, "option client is %q (wanted valkey-go or go-redis)", p.Client)
+	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
+	add(p.RefreshMS == 0 || p.RefreshMS >= 100,
+		"option refresh_ms is %d (wanted 100 or more, or 0 for the client's own)", p.RefreshMS)
+	add(p.PoolSize >= 0, "option pool_size is %d (wanted 0, for the client's own, or more)", p.PoolSize)
+	add(p.PoolSize == 0 || p.Client == goRedis, "option pool_size is of go-redis (found client %q)", p.Client)
+	return errors.Join(problems...)
+}
+
+func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,0 +1,71 @@
+package redis
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"brownout/loadgen/driver"
+)
+
+// A record is stored as
+//
+//	r writer 0x00 sequence 0x00 checksum value    sequence in decimal, checksum in 8 hexadecimal digits
+//
+// so that a script can tell writer and sequence. The fields of a value are not told apart. A counter
+// is a decimal number, as INCR wants it.
+const kindRecord = 'r'
+
+func stored(record driver.Record, value []byte) string {
+	return fmt.Sprintf("%c%s\x00%d\x00%08x%s", kindRecord, record.Writer, record.Seq, record.Checksum, value)
+}
+
+func whole(op *driver.Op) string { return stored(op.Record, op.Value) }
+
+// found is a stored value, taken apart.
+type found struct {
+	record  *driver.Record // nil for a counter, or if it is none of ours
+	count   int64
+	counter bool
+	valid   bool // the checksum fits
+}
+
+// takeApart reads a value of ours; what is not of our shape is not valid.
+func takeApart(id, value string) (f found) {
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return found{counter: true, count: n}
+	}
+	parts := bytes.SplitN([]byte(value), []byte{0}, 3)
+	if value == "" || value[0] != kindRecord || len(parts) < 3 || len(parts[2]) < 8 {
+		return f
+	}
+	seq, err := strconv.ParseUint(string(parts[1]), 10, 64)
+	checksum, notOurs := strconv.ParseUint(string(parts[2][:8]), 16, 32)
+	if err != nil || notOurs != nil {
+		return f
+	}
+	f.record = &driver.Record{Writer: string(parts[0][1:]), Seq: seq, Checksum: uint32(checksum)}
+	f.valid = f.record.Valid(id, parts[2][8:])
+	return f
+}
+
+// intact tells whether the value is a whole register or a plain counter.
+func (f found) intact() bool { return f.valid || f.counter }
+
+// readBack is what a reply says of its key; nil is a key that is missing. A value that is not of the
+// wanted shape counts as one whose checksum is wrong.
+func readBack(id string, reply any, counter bool) driver.ReadBack {
+	value, there := reply.(string)
+	if !there {
+		return driver.ReadBack{ID: id, Missing: true}
+	}
+	f := takeApart(id, value)
+	if counter {
+		return driver.ReadBack{ID: id, Value: f.count, ChecksumOK: f.counter}
+	}
+	back := driver.ReadBack{ID: id, Record: f.record, ChecksumOK: f.valid}
+	if back.Record == nil {
+		back.Record = &driver.Record{}
+	}
+	return back
+}

@@ -1,0 +1,63 @@
+package redis
+
+import (
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/valkey-io/valkey-go"
+)
+
+// Settings returns every policy in effect, for the record of the run.
+func (d *Driver) Settings() map[string]any {
+	name, lanes := "github.com/valkey-io/valkey-go "+valkey.LibVer, map[string]bool{}
+	repeats := "reads, until the deadline; not counted"
+	if d.policy.Client == goRedis {
+		name = "github.com/redis/go-redis/v9 " + goredis.Version()
+		repeats = "reads and writes, 3 times at most; counted"
+	}
+	retries := map[string]string{}
+	for i, s := range d.config.Streams {
+		retries[s.Name] = "off"
+		if d.retries[i] {
+			retries[s.Name] = repeats
+		}
+	}
+	for _, of := range d.owners {
+		if of != nil {
+			lanes[of.lane] = true
+		}
+	}
+	login := ""
+	switch {
+	case d.config.Username != "" || d.config.Password != "":
+		login = "password"
+	case d.config.TLS.CertFile != "":
+		login = "certificate"
+	}
+	return map[string]any{
+		"client":             name,
+		"hosts":              d.hosts,
+		"tls":                d.config.TLS.Enabled,
+		"login":              login,
+		"driver_retries":     retries,
+		"redirects":          "followed, within the deadline",
+		"in_flight":          d.LaneCap(),
+		"connect_timeout_ms": d.policy.ConnectTimeoutMS,
+		"refresh_ms":         d.policy.refresh(),
+		"pool_size":          d.policy.PoolSize,
+		"request_timeout":    "what is left of the deadline",
+		"lanes":              "the shard of the key, by its first slots when the load began",
+		"shards":             len(lanes),
+		"load":               "valkey-go, until it is done, 30 s for each batch",
+		"read_back":          "the masters of the slots",
+	}
+}
+
+// refresh is how often the client looks at the slots, without being told by a redirect.
+func (p policy) refresh() any {
+	switch {
+	case p.RefreshMS > 0:
+		return p.RefreshMS
+	case p.Client == goRedis:
+		return 60_000
+	}
+	return "after an error"
+}
