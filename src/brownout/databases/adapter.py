@@ -24,7 +24,7 @@ __all__ = [
     "Milestone",
     "MilestoneState",
     "Quiescing",
-    "Readmitting",
+    "Returning",
     "SteppingDown",
     "Support",
     "adapter_for",
@@ -183,14 +183,19 @@ class SteppingDown(Protocol):
 
 
 @runtime_checkable
-class Readmitting(Protocol):
-    """What an adapter has besides, if a member that lost its data comes back as a new one only."""
+class Returning(Protocol):
+    """What an adapter has besides, if a node that comes back without its data needs the others.
 
-    def readmit(self, node: Node) -> Mapping[str, Any]:
-        """Have the others take `node`, which is about to start, for a new member if it has no data.
+    `emptied` says that the run emptied it. Both are safe to repeat, and return what they did, ready
+    for JSON; nothing if nothing had to be done.
+    """
 
-        Returns what was done, ready for JSON; nothing if it has its data or runs. Safe to repeat.
-        """
+    def before_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
+        """Make the others ready for `node`; `ClusterError` if it may not be started."""
+        ...
+
+    def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
+        """Introduce `node` to the others; `ClusterError` if it does not get to know them."""
         ...
 
 

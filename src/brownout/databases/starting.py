@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from brownout.databases.adapter import Adapter, Readmitting
+from brownout.databases.adapter import Adapter, Returning
 from brownout.inventory.model import Node
 from brownout.machine.host import Host, Proof
 
@@ -10,12 +10,16 @@ __all__ = ["start"]
 
 
 def start(node: Node, host: Host, adapter: Adapter, emptied: bool) -> Proof:
-    """Start the node's process, after the others have taken it in again where that has to be.
+    """Start the node's process, once the others are ready for it, and introduce it to them.
 
-    They do that only for a node that we have `emptied`: if its data are gone for another reason,
-    such as a disk that is not mounted, removing it from the cluster would do more harm. The
-    evidence says what they did. Raises `ClusterError` if they cannot, with nothing started.
+    `emptied` says that we emptied it: if its data are gone for another reason, such as a disk that
+    is not mounted, replacing it would do more harm. The evidence says what was done besides. Raises
+    `ClusterError` if they cannot be made ready, with nothing started, or if it does not get to know
+    them.
     """
-    taken_in = adapter.readmit(node) if emptied and isinstance(adapter, Readmitting) else {}
+    if not isinstance(adapter, Returning):
+        return host.start()
+    before = adapter.before_start(node, emptied)
     proof = host.start()
-    return replace(proof, evidence={**proof.evidence, **taken_in})
+    after = adapter.after_start(node, emptied)
+    return replace(proof, evidence={**proof.evidence, **before, **after})

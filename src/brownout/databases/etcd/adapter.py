@@ -121,18 +121,22 @@ class EtcdAdapter:
             evidence |= {"handed_to": target.node, "caught_up_s": round(done - asked, 3)}
         return Proof(done, done - asked, evidence, already=target is None)
 
-    def readmit(self, node: Node) -> Mapping[str, Any]:
-        """Have the others take `node`, which is about to start, for a new member if it has no data.
+    def before_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
+        """Have the others take `node` for a new member, if we emptied it and it has no data.
 
         Raises `ClusterError` where no quorum of them serves.
         """
         host = host_for(node)
         settings = own_settings(node, host)
-        if "data-dir" not in settings or host.running().running:
+        if not emptied or "data-dir" not in settings or host.running().running:
             return {}
         if not storage.is_empty(host, storage.directories(node, settings)[0]):
             return {}
         return take_in(node, storage.peer_url(node, settings), lambda: self._serving(node))
+
+    def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
+        """Do nothing: the others know it already."""
+        return {}
 
     def evidence(self, node: Node) -> dict[str, Any]:
         """Return what `node` says of itself now; if it says nothing, why."""

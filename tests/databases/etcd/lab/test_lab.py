@@ -92,15 +92,16 @@ def test_a_wiped_member_comes_back_as_a_new_one_with_all_data(lab_etcd: Cluster)
         await_true(lambda: not adapter.would_lose([node]), "the others have a leader")
         assert adapter.would_lose(lab_etcd.nodes[:2])
         host.wipe(adapter.data_directories(node))
-        taken_in = adapter.readmit(node)
+        taken_in = adapter.before_start(node, emptied=True)
         assert taken_in["removed_member"] == before["member_id"]
-        again = adapter.readmit(node)  # as after a kill between this and the start
+        # As after a kill between this and the start.
+        again = adapter.before_start(node, emptied=True)
         assert again == {"added_member": taken_in["added_member"]}
         proof = start(node, host, adapter, emptied=True)
         assert proof.evidence["added_member"] == taken_in["added_member"]
         await_whole(adapter)
         assert adapter.evidence(node)["member_id"] == taken_in["added_member"]
-        assert adapter.readmit(node) == {}
+        assert adapter.before_start(node, emptied=True) == {}
 
 
 def test_a_lab_with_a_wiped_member_is_mended(lab_etcd: Cluster) -> None:
@@ -128,7 +129,7 @@ def test_without_a_quorum_no_member_leads_and_with_one_again_all_is_whole(
         host_for(gone[0]).wipe(adapter.data_directories(gone[0]))
         monkeypatch.setattr("brownout.databases.etcd.readmitting._WITHIN_S", 0.5)
         with pytest.raises(ClusterError, match="serves, so nobody can take"):
-            adapter.readmit(gone[0])
+            adapter.before_start(gone[0], emptied=True)
         host_for(gone[1]).start()
         await_true(lambda: not adapter.would_lose([gone[0]]), "there is a quorum again")
         monkeypatch.setattr("brownout.databases.etcd.readmitting._WITHIN_S", 60.0)
