@@ -25,6 +25,7 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IN_CI := not matrix and not soak and not kubernetes
 # To import every other file only to leave its tests out takes longer than some of these tests.
 WITH_MARK := grep -rl --include='test_*.py' tests -e mark.
+REDIS = $(shell $(BIN)/python -m brownout.databases.redis.lab.server 2>/dev/null)
 MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/null)
 
 # All Go is compiled in one way, so that nothing of what `setup` compiled is compiled again.
@@ -76,7 +77,8 @@ test: setup test-go test-python ## Run every test: Go, then Python
 
 test-go: setup
 	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" \
-		BROWNOUT_ETCD="$${BROWNOUT_ETCD:-$(CURDIR)/$(ETCD)}" $(GO) test -vet=off ./...
+		BROWNOUT_ETCD="$${BROWNOUT_ETCD:-$(CURDIR)/$(ETCD)}" \
+		BROWNOUT_REDIS="$${BROWNOUT_REDIS:-$(REDIS)}" $(GO) test -vet=off ./...
 	@$(GO) test -C infra/lab -vet=off ./...
 
 test-python: setup

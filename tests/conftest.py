@@ -12,7 +12,9 @@ from tests.sshd import WHY_NOT, Sshd
 from tests.waiting import await_whole
 from xdist.scheduler import LoadFileScheduling
 
+from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Adapter, adapter_for
+from brownout.databases.redis.lab.server import find_redis
 from brownout.faults import undos
 from brownout.faults.faults import Faults
 from brownout.infra import lab
@@ -31,6 +33,7 @@ settings.load_profile("brownout")
 LAB = "lab-mongodb"
 AEROSPIKE = "lab-aerospike"
 ETCD = "lab-etcd"
+REDIS = "lab-redis"
 PARTITION = "lab-mongodb-partition"
 SLOW = "lab-mongodb-slow"
 
@@ -65,7 +68,7 @@ class _ByLab(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
 @functools.cache
 def _lab_of(file: Path) -> str:
     text = file.read_text()
-    labs = (AEROSPIKE, "aerospike"), (ETCD, "etcd")
+    labs = (AEROSPIKE, "aerospike"), (ETCD, "etcd"), (REDIS, "redis")
     return next((lab for lab, it in labs if it in file.parts or f"lab_{it}" in text), "")
 
 
@@ -180,6 +183,26 @@ def lab_etcd(_etcd_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_etcd_home))
     monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
     return lab.up(ETCD)  # mends what a failed test left broken
+
+
+@pytest.fixture(scope="session")
+def _redis_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield from _home(tmp_path_factory, REDIS)
+
+
+@pytest.fixture
+def lab_redis(_redis_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """A Redis Cluster of six nodes that all tests share, whole at the start; leave it whole.
+
+    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
+    """
+    try:
+        find_redis()
+    except ClusterError as error:
+        pytest.skip(f"NOT TESTED: Redis Cluster: {error}")
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_redis_home))
+    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
+    return lab.up(REDIS)  # mends what a failed test left broken
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("aerospike", "etcd", "mongo")
+NAMES = ("aerospike", "etcd", "mongo", "redis(?![jt])")
 NAMED = re.compile("|".join(NAMES), re.IGNORECASE)
 SOURCES = ("src/brownout/**/*.py", "actions/*.py", "probes/*.py", "infra/**/*.py",
            "dashboards/*.py", "loadgen/**/*.go")  # fmt: skip
@@ -17,9 +17,11 @@ ALLOWED = {
     "src/brownout/databases/mongodb/": "its own folder",
     "src/brownout/databases/aerospike/": "its own folder",
     "src/brownout/databases/etcd/": "its own folder",
+    "src/brownout/databases/redis/": "its own folder",
     "loadgen/driver/mongodb/": "its own driver",
     "loadgen/driver/aerospike/": "its own driver",
     "loadgen/driver/etcd/": "its own driver",
+    "loadgen/driver/redis/": "its own driver",
     "loadgen/main.go": "the list of drivers",
     "actions/mongodb.py": "what only it can do",
     "actions/aerospike.py": "what only it can do",
@@ -41,7 +43,7 @@ ALLOWED = {
 #: Single lines elsewhere. Chaos Toolkit shows the help of an action, which says it by example.
 LINES = {
     "actions/rolling.py": {"(Aerospike Enterprise)"},
-    "src/brownout/base/redact.py": {"|mongo|"},  # `MONGOPASS` is a password
+    "src/brownout/base/redact.py": {"|mongo|"},  # `MONGOPASS` and `REDISPASS` are passwords
     "src/brownout/faults/delay.py": {"lab-mongodb-slow"},
     "src/brownout/faults/membership.py": {
         "as Aerospike.",

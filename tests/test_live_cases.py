@@ -21,6 +21,10 @@ ON_AEROSPIKE = (
 ON_ETCD = (
     "experiments/test_on_etcd.py::test_a_killed_leader_costs_an_election_and_no_acknowledged_write"
 )
+ON_REDIS = (
+    "experiments/test_on_redis.py::"
+    "test_a_killed_master_costs_a_failover_of_its_shard_and_no_acknowledged_write"
+)
 ON_ATLAS = (
     "experiments/test_on_atlas.py::"
     "test_it_is_measured_from_its_effect_loses_nothing_and_every_probe_knows_of_it"
@@ -102,6 +106,9 @@ LABS = {
     "lab-mongodb-sharded": "experiments/test_on_shards.py::"
     "test_a_killed_primary_is_felt_in_the_lanes_of_its_shard_only",
     "lab-mongodb-slow": SLOWED,
+    "lab-redis": ON_REDIS,
+    "lab-redis-secure": "databases/redis/lab/test_lab.py::"
+    "test_a_secured_lab_serves_who_has_a_certificate_and_a_password_and_nobody_else",
 }
 HOSTS = {
     "docker": "machine/docker/test_mongod.py::"

@@ -134,7 +134,8 @@ def _make_once(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
     try:
         labs.write(name, spec.engine, "starting")
         cluster = engine.lay_out(declared, spec, directory)
-        labs.write_inventory(cluster, kind_of(declared).login)
+        kind = kind_of(declared)
+        labs.write_inventory(cluster, kind.login, kind.password)
         progress(f"starting {len(cluster.nodes)} members of {name}")
         proxies.start(directory)
         _start(cluster.nodes)

@@ -152,3 +152,9 @@ def running_aerospike(lab_aerospike: Cluster, tmp_path: Path) -> Iterator[Callab
 def running_etcd(lab_etcd: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Put the lab workload, with changes, on the shared members of etcd; ended after the test."""
     yield from _runs(lab_etcd, tmp_path)
+
+
+@pytest.fixture
+def running_redis(lab_redis: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Put the lab workload, with changes, on the shared Redis Cluster; ended after the test."""
+    yield from _runs(lab_redis, tmp_path)

@@ -253,7 +253,7 @@ def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
         ),
         (
             {**MINIMAL, "options": {"mongo": {}}},
-            "options.mongo: unknown setting, wanted one of aerospike, etcd, mongodb",
+            "options.mongo: unknown setting, wanted one of aerospike, etcd, mongodb, redis",
         ),
         ({**MINIMAL, "name": "x"}, "name: unknown setting, wanted one of title, seed"),
         ({**MINIMAL, "namespace": "a/b"}, "namespace: found 'a/b', wanted text that matches"),

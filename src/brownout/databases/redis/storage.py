@@ -1,0 +1,62 @@
+"""Where a node keeps its data, by its own configuration."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from brownout.base.errors import HostError, Refused
+from brownout.inventory.model import Node
+from brownout.machine.host import Host
+
+__all__ = ["check_contents", "directory", "holds_data"]
+
+#: The names as Redis has them without being told.
+_NODES, _FOLDER, _SNAPSHOT, _LOG = "nodes.conf", "appendonlydir", "dump.rdb", "appendonly.aof"
+
+
+def directory(node: Node, settings: Mapping[str, str]) -> Path:
+    """Return the node's data directory.
+
+    Raises `Refused` where the configuration names none: Redis would keep it where it was started.
+    """
+    named = settings.get("dir", "")
+    if not Path(named).is_absolute():
+        raise Refused(
+            f"node `{node.name}`: its data directory is not known: its configuration has "
+            f"`dir` {named!r}, wanted an absolute path",
+            "set it, or give the inventory the node's `host.config_file`",
+        )
+    return Path(named)
+
+
+def check_contents(node: Node, host: Host, at: Path, settings: Mapping[str, str]) -> None:
+    """Raise `Refused` if `at` holds something, but nothing that Redis would have left."""
+    names = _entries(node, host, at)
+    nodes = Path(settings.get("cluster-config-file", _NODES)).name
+    if names and nodes not in names and not _data(names, settings):
+        raise Refused(
+            f"node `{node.name}`: `{at}` does not look like Redis's storage: it holds "
+            f"{', '.join(sorted(names)[:5])}"
+        )
+
+
+def holds_data(node: Node, host: Host, at: Path, settings: Mapping[str, str]) -> bool:
+    """Return whether a node that starts there has data to load."""
+    return _data(_entries(node, host, at), settings)
+
+
+def _data(names: list[str], settings: Mapping[str, str]) -> bool:
+    known = {
+        settings.get("appenddirname", _FOLDER),
+        settings.get("appendfilename", _LOG),
+        settings.get("dbfilename", _SNAPSHOT),
+    }
+    return bool(known & set(names))
+
+
+def _entries(node: Node, host: Host, at: Path) -> list[str]:
+    try:
+        return host.entries(at)
+    except HostError as error:
+        raise Refused(
+            f"node `{node.name}`: its data directory is not known: {error.message}"
+        ) from error
