@@ -272,7 +272,8 @@ def test_the_second_stream_of_a_name_is_refused() -> None:
 
 def test_an_unknown_workload_is_told_the_known_ones() -> None:
     with pytest.raises(
-        ConfigurationError, match=r"wanted one of adtech, key-value, .* or the path"
+        ConfigurationError,
+        match=r"wanted one of adtech, client-never-recovers, key-value, .* or the path",
     ):
         workloads.load("labb")
 
