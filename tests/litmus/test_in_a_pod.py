@@ -25,6 +25,8 @@ from brownout.faults.litmus.engines import litmus_at
 from brownout.infra import lab
 from brownout.inventory import labs
 from brownout.litmus.telling import tell
+from brownout.measure.document import read_impact
+from brownout.run.directory import RunDirectory
 
 if TYPE_CHECKING:
     from tests.control_plane import ControlPlane
@@ -158,7 +160,7 @@ def test_its_verdict_is_that_of_the_run_and_its_job_is_complete(started: Started
     assert jobs.read_namespaced_job(started.job, space).status.failed is None
     (run,) = started.runs.glob("*/impact.json")
     impact = json.loads(run.read_text())
-    told = tell(impact, None).status()
+    told = tell(read_impact(RunDirectory.open(run.parent)), None).status()
     assert started.status()["experimentStatus"] == told["experimentStatus"]
     assert started.status()["probeStatuses"] == told["probeStatuses"]
     assert len(told["probeStatuses"]) > 2
