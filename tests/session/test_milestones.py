@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Iterable
+from typing import cast
 
 import pytest
 from tests.waiting import await_true
 
-from brownout.databases.adapter import Adapter
+from brownout.databases.adapter import Adapter, MilestoneState
 from brownout.faults.faults import Faults
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
@@ -113,3 +114,34 @@ def test_redundancy_that_a_cluster_loses_again_is_revoked_and_awaited_anew(
     assert again.last_no > first.first_yes
     redundant = [yes for name, yes in told[before:] if name == "redundant"]
     assert redundant == [False, True]
+
+
+class Calm:
+    """A cluster that shows no change."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def signature(self) -> str:
+        self.asked += 1
+        return "as it was"
+
+    def stable(self, _milestone: str) -> MilestoneState:
+        return MilestoneState(True)
+
+
+def test_a_break_that_the_cluster_has_yet_to_notice_is_not_taken_for_unnoticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("brownout.session.milestones.UNNOTICED_S", 0.1)
+    calm, mended = Calm(), [True]
+    watcher = MilestoneWatcher(cast(Adapter, calm), lambda: mended[0], lambda _: None, hold_s=0.0)
+    watcher.arm()
+    watcher.start()
+    mended[0] = False  # the break itself comes after the start
+    until = time.monotonic() + 0.5
+    await_true(lambda: time.monotonic() > until and calm.asked > 5, "it looked for long")
+    assert not watcher.passed("changed")
+    mended[0] = True
+    await_true(lambda: watcher.passed("changed"), "it is taken for unnoticed once it is mended")
+    watcher.stop()

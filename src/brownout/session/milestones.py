@@ -185,7 +185,9 @@ class MilestoneWatcher:
     def _watch(self) -> None:
         mended_at: float | None = None
         while not self._stop.is_set():
-            if mended_at is None and self._is_mended():
+            if not self._is_mended():  # so far, as between our start and the break
+                mended_at = None
+            elif mended_at is None:
                 mended_at = time.monotonic()
             changed = self._look_for_change(mended_at)
             if changed:
