@@ -76,6 +76,13 @@ class ProcessSpec(HostSpec):
     log_file: Annotated[
         AbsolutePath | None, Field(description="gets what a process started by us prints")
     ] = None
+    server_directory: Annotated[
+        AbsolutePath | None,
+        Field(
+            description="where other processes of the node work, as a server under a supervisor: "
+            "they are killed, paused and resumed with the node's own"
+        ),
+    ] = None
     stop_timeout_s: Annotated[
         float, Field(gt=0, le=3600, description="for a clean stop to end by itself")
     ] = 60.0
@@ -86,6 +93,10 @@ class ProcessSpec(HostSpec):
             description="that it runs in, as a lab makes them; what can be cut off needs one",
         ),
     ] = ""
+    unprivileged: Annotated[
+        bool,
+        Field(description="if root starts it: in a user namespace in which it is `nobody`"),
+    ] = False
     proxy: Annotated[
         ProxySpec | None,
         Field(description="a toxiproxy in front of it, as a lab starts one; it can slow the node"),
@@ -111,6 +122,10 @@ class Node(Settings):
     host: Annotated[
         SerializeAsAny[HostSpec] | None,
         Field(description="what it runs on; without one it cannot be stopped, only asked"),
+    ] = None
+    api: Annotated[
+        Address | None,
+        Field(description="where its supervisor listens, host:port, for those that have one"),
     ] = None
     rack: str = ""
     shard: Annotated[

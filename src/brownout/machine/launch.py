@@ -16,7 +16,7 @@ from brownout.base.errors import HostError
 from brownout.base.secret import environment_without_secrets
 from brownout.base.waiting import wait_until
 from brownout.inventory.model import ProcessSpec
-from brownout.machine import network
+from brownout.machine import network, unprivileged
 from brownout.machine.host import Proof
 from brownout.machine.processes import Process
 
@@ -52,8 +52,9 @@ def launch(node: str, address: str, spec: ProcessSpec, find: Callable[[], Proces
 
 
 def start_command(spec: ProcessSpec) -> tuple[str, ...]:
-    """Return the command that starts the process, in the network namespace that is its own."""
-    return (*network.enter(spec.network_namespace), *spec.command)
+    """Return the command that starts the process, in the namespaces that are its own."""
+    own_user = unprivileged.enter() if spec.unprivileged else ()
+    return (*network.enter(spec.network_namespace), *own_user, *spec.command)
 
 
 def _spawn(command: Sequence[str], pid_file: Path, log: Path | None, directory: Path | None) -> int:

@@ -43,6 +43,7 @@ class ProcessHost(ShellHost):
             _network(node.name, node.host.network_namespace),
             Rules(keep=tuple(_keep(node.host))),
             deadman.DEFAULT_UNDO_AFTER_S,
+            node.host.server_directory,
         )
         self._delay = NodeDelay(node.name, node.host)
 
@@ -79,11 +80,13 @@ class ProcessHost(ShellHost):
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the signal, command or removal that `act` would be."""
         process = f"process {self.running().pid or 'none yet'} ({shlex.join(self._spec.command)})"
+        others = self._spec.server_directory
+        whole = f"{process} and all that work in {others}" if others else process
         return {
             "stop": f"SIGTERM to {process}",
-            "kill": f"SIGKILL to {process}",
-            "pause": f"SIGSTOP to {process}",
-            "resume": f"SIGCONT to {process}",
+            "kill": f"SIGKILL to {whole}",
+            "pause": f"SIGSTOP to {whole}",
+            "resume": f"SIGCONT to {whole}",
             "partition": self._network.would("partition"),
             "join": self._network.would("join"),
             "delay": self._delay.would("delay"),

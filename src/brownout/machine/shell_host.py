@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
-from brownout.machine import files, signals, storage
+from brownout.machine import files, server_directory, signals, storage
 from brownout.machine.commands import Runner
 from brownout.machine.host import ProcessState, Proof, StopMode
 from brownout.machine.partition import NodeNetwork
@@ -25,14 +25,21 @@ class ShellHost(ABC):
     """Acts on one node's process and files through `runner`; holds no state of the node.
 
     So another run can take over at any moment. `undo_after_s` is the limit of a pause where none
-    is given.
+    is given. In `server_directory` the node's other processes work, if it has any.
     """
 
     def __init__(
-        self, node: str, runner: Runner, network: NodeNetwork, rules: Rules, undo_after_s: float
+        self,
+        node: str,
+        runner: Runner,
+        network: NodeNetwork,
+        rules: Rules,
+        undo_after_s: float,
+        server_directory: Path | None = None,
     ) -> None:
         self._name, self._runner, self._network = node, runner, network
         self._rules, self._undo_after_s = rules, undo_after_s
+        self._server_directory = server_directory
 
     @abstractmethod
     def _locate(self) -> Located:
@@ -56,13 +63,16 @@ class ShellHost(ABC):
             raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
         process = self._locate().process
         if process is None:
-            return already({"state": "gone"})
+            gone = already({"state": "gone"})
+            return self._others_too(gone, server_directory.kill) if mode == "kill" else gone
         if mode == "clean" and process.paused:
             raise Refused(
                 f"node `{self._name}` is not stopped: it is paused and would not hear it",
                 "resume it first, or kill it",
             )
         proof = self._end(process, mode)
+        if mode == "kill":
+            proof = self._others_too(proof, server_directory.kill)
         successor = self._locate().process
         if successor is None:
             return proof
@@ -83,19 +93,24 @@ class ShellHost(ABC):
         effect = signals.freeze(self._runner, process, limit_s)
         signals.check(effect, self._name, "paused", "SIGSTOP")
         undo = {"undo_after_s": limit_s, "undo_pid": effect.said.number("switch")}
-        return effect.proof(process, signal="SIGSTOP", **undo)
+        proof = effect.proof(process, signal="SIGSTOP", **undo)
+        return self._others_too(proof, server_directory.freeze, limit_s)
 
     def resume(self) -> Proof:
         """Let it go on by SIGCONT."""
         process = self._wanted_alive("resumed")
+        others = self._server_directory
+        thawed = server_directory.thaw(self._runner, others).evidence if others else {}
         effect = signals.thaw(self._runner, process)
         signals.check(effect, self._name, "running", "SIGCONT")
-        return effect.proof(process, signal="SIGCONT")
+        return effect.proof(process, signal="SIGCONT", **thawed)
 
     def check_wipe(self, directories: Sequence[Path]) -> None:
         """Ask everything that speaks against emptying `directories`, but whether it runs."""
         process = self._locate().process
-        own = () if process is None else (process.pid,)
+        own = [] if process is None else [process.pid]
+        if self._server_directory:
+            own += server_directory.pids(self._runner, self._server_directory)
         storage.check(self._runner, storage.targets(self._name, directories), self._rules, own)
 
     def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
@@ -131,6 +146,18 @@ class ShellHost(ABC):
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory on the node's machine."""
         return files.entries(self._runner, self._name, path)
+
+    def _others_too(self, proof: Proof, act: Callable[..., Proof], *arguments: Any) -> Proof:
+        """Do the same to the processes of `server_directory`; the effect is that on all of them."""
+        if self._server_directory is None:
+            return proof
+        others = act(self._runner, self._server_directory, *arguments)
+        if others.already:
+            return proof
+        began = proof.effective_monotonic - proof.uncertainty_s
+        effective = max(proof.effective_monotonic, others.effective_monotonic)
+        evidence = {**proof.evidence, **others.evidence}
+        return Proof(effective, effective - began, evidence)
 
     def _wanted_alive(self, act: str) -> Process:
         process = self._locate().process

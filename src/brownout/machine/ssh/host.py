@@ -45,7 +45,8 @@ class SshHost(ShellHost):
         self._connection = connection_for(node.host.login(address))
         runner, undo_after_s = SshRunner(self._connection, node.host.sudo), node.host.undo_after_s
         network = NodeNetwork(node.name, runner, undo_after_s)
-        super().__init__(node.name, runner, network, _rules(node.host), undo_after_s)
+        others = node.host.server_directory
+        super().__init__(node.name, runner, network, _rules(node.host), undo_after_s, others)
         self._netem = Netem(node.name, runner, undo_after_s, address)
 
     @property
@@ -94,13 +95,15 @@ class SshHost(ShellHost):
         """Return the command that `act` would be on the node's machine."""
         process = self._locate().process
         who = f"process {process.pid if process else 'none yet'} of {self._runner.where}"
+        others = self._spec.server_directory
+        whole = f"{who} and all that work in {others}" if others else who
         commands, service = self._spec.commands, self._spec.service
         start = commands.start if commands else f"systemctl start -- '{service}'"
         return {
             "stop": f"{self._runner.where}: {self._stop_command()}",
-            "kill": f"SIGKILL to {who}",
-            "pause": f"SIGSTOP to {who}",
-            "resume": f"SIGCONT to {who}",
+            "kill": f"SIGKILL to {whole}",
+            "pause": f"SIGSTOP to {whole}",
+            "resume": f"SIGCONT to {whole}",
             "partition": self._network.would("partition"),
             "join": self._network.would("join"),
             "delay": self._netem.would("delay"),

@@ -98,6 +98,13 @@ class SshSpec(HostSpec, Login):
     """A node on a machine that is reached by ssh."""
 
     kind: Literal["ssh"] = "ssh"
+    server_directory: Annotated[
+        AbsolutePath | None,
+        Field(
+            description="where other processes of the node work, as a server under a supervisor: "
+            "they are killed, paused and resumed with the node's own"
+        ),
+    ] = None
     sudo: Annotated[bool, Field(description="run what needs it by `sudo -n`")] = False
     service: Annotated[
         str, Field(pattern=r"^[A-Za-z0-9@._:\\-]*$", description="the node's systemd unit")

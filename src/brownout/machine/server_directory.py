@@ -1,0 +1,149 @@
+"""The processes of a node besides its own one: those that work in its `server_directory`.
+
+A supervisor starts its server, and the server its workers, so that no process group, session or
+parent has all of them. What they share is the directory that they work in, as that of its data. A
+person's shell in there has a terminal and is left alone.
+
+The scripts go on until a look finds nothing that is left, since the server may fork meanwhile.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from brownout.base.errors import HostError
+from brownout.machine import deadman
+from brownout.machine.commands import Completed, Runner, answer, script
+from brownout.machine.host import Proof
+from brownout.machine.moments import bracket
+from brownout.machine.processes import FUNCTIONS
+
+__all__ = ["freeze", "kill", "pids", "thaw"]
+
+_WITHIN_S = 20.0
+_MARK = "brownout-undo-pause-in"
+#: `$1` directory `$2` nothing `$3` seconds.
+_WAIT_AND_RESUME = """\
+sleep "$3"
+for process in /proc/[0-9]*; do
+  [ "$process/cwd" -ef "$1" ] && kill -CONT "${process#/proc/}"
+done
+"""
+#: `working DIRECTORY` sets `working` to the ids of the live processes there without a terminal.
+_FUNCTIONS = f"""{FUNCTIONS}
+{deadman.functions(_MARK, _WAIT_AND_RESUME)}
+working() {{
+  working=
+  for process in /proc/[0-9]*; do
+    [ "$process/cwd" -ef "$1" ] || continue
+    {{ IFS= read -r stat < "$process/stat"; }} 2>/dev/null || continue
+    terminal=${{stat##*) }}
+    terminal=${{terminal#* * * * }}; terminal=${{terminal%% *}}
+    [ "$terminal" = 0 ] && working="$working ${{process#/proc/}}"
+  done
+}}
+"""
+_LIST = f"""{_FUNCTIONS}
+working "$1"
+for pid in $working; do echo "pid $pid"; done
+"""
+#: `$1` directory `$2` limit in ns.
+_KILL = f"""{_FUNCTIONS}
+now=$(date +%s%N); deadline=$((now + $2))
+echo "stamp_began $now"
+count=0
+while working "$1" && [ -n "$working" ]; do
+  last=$now
+  kill -s KILL $working 2>/dev/null
+  set -- "$1" "$2" $working
+  [ $# -gt "$((count + 2))" ] && count=$(($# - 2))
+  [ "$now" -gt "$deadline" ] && {{ echo "left$working"; return 0; }}
+  now=$(date +%s%N)
+done
+[ "$count" = 0 ] || echo "stamp_last_no $last"
+stamp first_yes
+echo "count $count"
+stamp ended
+"""
+#: `$1` directory `$2` limit in ns `$3` seconds until they go on by themselves.
+_FREEZE = f"""{_FUNCTIONS}
+now=$(date +%s%N); deadline=$((now + $2))
+echo "stamp_began $now"
+earlier=$(switches "$1" -)
+arm "$1" - "$3" || return 1
+started "$switch"; armed=$started
+disarm "$earlier"
+while working "$1"; do
+  moving= count=0
+  for pid in $working; do
+    count=$((count + 1))
+    frozen "$pid" || moving="$moving $pid"
+  done
+  [ -z "$moving" ] && break
+  echo "stamp_last_no $now"
+  kill -s STOP $moving 2>/dev/null
+  [ "$now" -gt "$deadline" ] && {{ echo "left$moving"; return 0; }}
+  now=$(date +%s%N)
+done
+stamp first_yes
+if ! alive "$switch" "$armed"; then
+  [ -z "$working" ] || kill -s CONT $working 2>/dev/null
+  echo "undone yes"
+fi
+echo "count $count"
+stamp ended
+"""
+#: `$1` directory.
+_THAW = f"""{_FUNCTIONS}
+echo "stamp_began $(date +%s%N)"
+count=0
+working "$1"
+for pid in $working; do
+  kill -s CONT "$pid" 2>/dev/null && count=$((count + 1))
+done
+stamp first_yes
+disarm "$(switches "$1" -)"
+echo "count $count"
+stamp ended
+"""
+
+
+def pids(runner: Runner, directory: Path) -> list[int]:
+    """Return the ids of the processes that work in `directory`."""
+    done = runner.run(script(_LIST, directory))
+    said = answer(done, f"looking who works in `{directory}`", runner.where)
+    return [int(pid) for pid in said.all("pid")]
+
+
+def kill(runner: Runner, directory: Path) -> Proof:
+    """Kill them (SIGKILL); proven when none is left."""
+    return _do(runner, _KILL, "killing", directory, _ns(_WITHIN_S))
+
+
+def freeze(runner: Runner, directory: Path, undo_after_s: float) -> Proof:
+    """Stop them (SIGSTOP); they go on by themselves after `undo_after_s`."""
+    return _do(runner, _FREEZE, "pausing", directory, _ns(_WITHIN_S), f"{undo_after_s:g}")
+
+
+def thaw(runner: Runner, directory: Path) -> Proof:
+    """Let them go on, and end the switch that would have done so."""
+    return _do(runner, _THAW, "resuming", directory)
+
+
+def _do(runner: Runner, body: str, act: str, directory: Path, *arguments: object) -> Proof:
+    done: Completed = runner.run(script(body, directory, *arguments), timeout_s=2 * _WITHIN_S)
+    said = answer(done, f"{act} what works in `{directory}`", runner.where)
+    if left := said.get("left"):
+        raise HostError(f"{act} what works in `{directory}` on {runner.where}: left are {left}")
+    if said.get("undone"):
+        raise HostError(
+            f"what works in `{directory}` on {runner.where} went on by itself before all of it was "
+            "seen to be paused",
+            "raise `undo_after_s`",
+        )
+    effective, uncertainty_s = bracket(done, said)
+    evidence: dict[str, Any] = {"processes_in_server_directory": said.number("count") or 0}
+    return Proof(effective, uncertainty_s, evidence, already=not said.number("count"))
+
+
+def _ns(seconds: float) -> int:
+    return int(seconds * 1e9)

@@ -1,0 +1,103 @@
+"""What works in a directory is killed, paused and resumed together, and nothing else is."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.waiting import await_true
+
+from brownout.base.errors import HostError
+from brownout.inventory.model import Node, ProcessSpec
+from brownout.machine import server_directory
+from brownout.machine.commands import LocalRunner
+from brownout.machine.host import host_for
+
+#: One that starts another, as a server does, and then waits.
+FORKING = "import os, time; os.fork() or os.setsid(); time.sleep(600)"
+
+
+def state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return "gone"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Path]:
+    """A directory in which two processes work, of which none is the other's group or session."""
+    directory = tmp_path / "data"
+    directory.mkdir()
+    process = subprocess.Popen([sys.executable, "-c", FORKING], cwd=directory)
+    try:
+        await_true(lambda: len(server_directory.pids(LocalRunner(), directory)) == 2, "both work")
+        yield directory
+    finally:
+        server_directory.kill(LocalRunner(), directory)
+        process.wait()
+
+
+def test_all_that_works_there_is_killed_and_nothing_elsewhere(server: Path) -> None:
+    with subprocess.Popen(["sleep", "600"], cwd=server.parent) as other:
+        pids = server_directory.pids(LocalRunner(), server)
+        proof = server_directory.kill(LocalRunner(), server)
+        assert proof.evidence["processes_in_server_directory"] == 2
+        assert not proof.already
+        assert {state(pid) for pid in pids} <= {"gone", "Z"}
+        assert other.poll() is None
+        other.kill()
+    assert server_directory.kill(LocalRunner(), server).already
+
+
+def test_all_that_works_there_is_paused_and_goes_on(server: Path) -> None:
+    pids = server_directory.pids(LocalRunner(), server)
+    proof = server_directory.freeze(LocalRunner(), server, 600)
+    assert proof.evidence["processes_in_server_directory"] == 2
+    assert [state(pid) for pid in pids] == ["T", "T"]
+    server_directory.thaw(LocalRunner(), server)
+    assert "T" not in [state(pid) for pid in pids]
+
+
+def test_what_was_paused_goes_on_by_itself_after_its_limit(server: Path) -> None:
+    pids = server_directory.pids(LocalRunner(), server)
+    server_directory.freeze(LocalRunner(), server, 8)
+    await_true(lambda: "T" not in [state(pid) for pid in pids], "they go on")
+
+
+def test_a_limit_that_is_over_before_all_is_paused_leaves_nothing_paused(server: Path) -> None:
+    pids = server_directory.pids(LocalRunner(), server)
+    with pytest.raises(HostError, match=r"went on by itself|no dead man's switch"):
+        server_directory.freeze(LocalRunner(), server, 0)
+    assert "T" not in [state(pid) for pid in pids]
+
+
+def test_a_persons_shell_in_there_is_left_alone(server: Path) -> None:
+    ours, terminal = os.openpty()
+    command = ["setsid", "--ctty", "sleep", "600"]
+    with subprocess.Popen(command, cwd=server, stdin=terminal) as shell:
+        title = Path(f"/proc/{shell.pid}/cmdline")
+        await_true(lambda: title.read_bytes().startswith(b"sleep"), "it has its terminal")
+        assert shell.pid not in server_directory.pids(LocalRunner(), server)
+        server_directory.kill(LocalRunner(), server)
+        assert shell.poll() is None
+        shell.kill()
+    os.close(ours)
+    os.close(terminal)
+
+
+def test_a_node_is_its_own_process_and_those(server: Path, tmp_path: Path) -> None:
+    host = ProcessSpec(pid_file=tmp_path / "pid", command=("sleep", "601"), server_directory=server)
+    node = host_for(Node(name="n1", address="127.0.0.1:1", host=host))
+    node.start()
+    pids = [node.running().pid, *server_directory.pids(LocalRunner(), server)]
+    node.pause(600)
+    assert [state(pid) for pid in pids if pid] == ["T"] * 3
+    node.resume()
+    assert "T" not in [state(pid) for pid in pids if pid]
+    proof = node.stop("kill")
+    assert proof.evidence["processes_in_server_directory"] == 2
+    assert {state(pid) for pid in pids if pid} <= {"gone", "Z"}
+    assert node.stop("kill").already
