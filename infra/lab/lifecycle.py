@@ -135,9 +135,10 @@ def _make_once(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
         labs.write(name, spec.engine, "starting")
         cluster = engine.lay_out(declared, spec, directory)
         kind = kind_of(declared)
-        labs.write_inventory(cluster, kind.login, kind.password)
+        labs.write_inventory(cluster, kind.login)
         progress(f"starting {len(cluster.nodes)} members of {name}")
         proxies.start(directory)
+        kind.start(directory)
         _start(cluster.nodes)
         engine.form(cluster, spec, progress)
         labs.write(name, spec.engine, "running")
@@ -166,6 +167,7 @@ def _mended(name: str, members: int | None, progress: Progress) -> Cluster:
             f"brownout lab down {name}",
         )
     proxies.start(labs.directory(name))
+    kind_of(cluster).start(labs.directory(name))
     mend(cluster, progress)
     return cluster
 

@@ -31,6 +31,7 @@ __all__ += ["write", "write_inventory"]
 
 Phase = Literal["starting", "running"]
 _INVENTORY = "inventory.yaml"
+_PASSWORD = "tls/password"
 _NOTE = "lab.json"
 _LOCK_TIMEOUT_S = 180.0
 
@@ -78,13 +79,11 @@ def write(name: str, engine: str, phase: Phase) -> Note:
     return note
 
 
-def write_inventory(
-    cluster: Cluster, login: Mapping[str, Any] | None = None, password: str = ""
-) -> Path:
+def write_inventory(cluster: Cluster, login: Mapping[str, Any] | None = None) -> Path:
     """Write the lab's inventory, which holds no secret, and return its path.
 
-    `login` is by reference how a lab that rehearses Atlas is asked, `password` the file in the
-    lab's directory with the password of its `connection.auth`.
+    `login` is by reference how a lab that rehearses Atlas is asked. A password of the database is
+    in the lab's file `tls/password`.
 
     Who looks at its runs, and with which login, stays in the inventory that declares the lab.
     """
@@ -94,10 +93,10 @@ def write_inventory(
     for node, dumped in zip(cluster.every, dumps, strict=True):
         if node.host is not None:
             dumped["host"]["kind"] = node.host.kind
+    if cluster.connection.auth is not None and cluster.connection.auth.password is not None:
+        data["connection"]["auth"]["password"] = {"file": _PASSWORD}
     if login is not None:
         data["atlas"]["service_account"] = login
-    if cluster.connection.auth is not None and password:
-        data["connection"]["auth"]["password"] = {"file": password}
     path.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
     return path
 

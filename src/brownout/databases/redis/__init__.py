@@ -49,7 +49,6 @@ REDIS = Database(
             settings=RedisLab,
             engine="brownout.databases.redis.lab.cluster",
             packages=_secure,
-            password="tls/password",
         )
     },
     lab_server=_find_redis,

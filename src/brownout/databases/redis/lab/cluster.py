@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.extras import how_to_install
 from brownout.base.waiting import wait_until
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
@@ -115,7 +116,7 @@ def _secured(
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"a secured lab needs the package `{error.name}`, which is not installed",
-            "pip install 'brownout[lab]'",
+            how_to_install("lab"),
         ) from error
     place = directory / "tls"
     place.mkdir(mode=0o700)
