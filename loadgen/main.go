@@ -17,6 +17,7 @@ import (
 	_ "brownout/loadgen/driver/aerospike"
 	_ "brownout/loadgen/driver/etcd"
 	_ "brownout/loadgen/driver/mongodb"
+	_ "brownout/loadgen/driver/postgresql"
 	_ "brownout/loadgen/driver/redis"
 	_ "brownout/loadgen/driver/scripted"
 	"brownout/loadgen/vote"

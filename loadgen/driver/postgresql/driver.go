@@ -1,0 +1,198 @@
+// Package postgresql is the PostgreSQL driver of the load generator: pgx, with every policy that
+// matters in a fault stated and recorded.
+//
+// All tables lie in a schema that is called as the namespace: `data` has the plain data set, `ledger`
+// the verified keys, `meta` the marker that says whose tables these are, and there is one for each
+// set of documents. It touches nothing else.
+package postgresql
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"brownout/loadgen/driver"
+)
+
+const (
+	tableData   = "data"
+	tableLedger = "ledger"
+	tableMeta   = "meta"
+)
+
+func init() { driver.Register("postgresql", func() driver.Driver { return &Driver{} }) }
+
+var _ driver.Driver = (*Driver)(nil)
+
+// Driver does operations on one cluster: on whichever server is its primary.
+type Driver struct {
+	config  driver.Config
+	policy  policy
+	hosts   []host
+	pool    *pgxpool.Pool
+	primary atomic.Pointer[string] // where the latest connection went; nil before the first
+	names   sync.Map               // of the addresses that hosts were found at
+	shown   map[string]string      // what the server says of how it commits
+}
+
+// Open connects, and waits until a server accepts writes.
+func (d *Driver) Open(ctx context.Context, config driver.Config) error {
+	d.config = config
+	return redacted(d.open(ctx), config)
+}
+
+func (d *Driver) open(ctx context.Context) (err error) {
+	if d.policy, err = parsePolicy(d.config.Options); err != nil {
+		return err
+	}
+	if d.hosts, err = hostsOf(d.config.URI); err != nil {
+		return err
+	}
+	if n := len(d.config.Namespace); n > longestName {
+		return fmt.Errorf("the namespace %q has %d bytes; PostgreSQL cuts names after %d",
+			d.config.Namespace, n, longestName)
+	}
+	settings, err := d.settingsFor(d.LaneCap(), d.policy.limits(d.InDoubtFor()))
+	if err != nil {
+		return err
+	}
+	settings.AfterConnect = func(_ context.Context, connection *pgx.Conn) error {
+		at := d.nameOf(connection.PgConn())
+		d.primary.Store(&at)
+		return nil
+	}
+	if d.pool, err = pgxpool.NewWithConfig(context.Background(), settings); err != nil {
+		return err
+	}
+	if err := d.awaitService(ctx); err != nil {
+		return err
+	}
+	if d.config.Reuse {
+		return d.checkLoaded(ctx)
+	}
+	return nil
+}
+
+// longestName is what PostgreSQL keeps of a name (NAMEDATALEN - 1).
+const longestName = 63
+
+// openTimeout leaves room for a failover with Patroni's own settings.
+const openTimeout = 45 * time.Second
+
+// awaitService waits until a server accepts writes, and notes what it says of how it commits.
+func (d *Driver) awaitService(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	for begun := time.Now(); ; {
+		err := d.show(ctx)
+		if err == nil {
+			return nil
+		}
+		if unsent(err).Cause == driver.CauseAuthTLS {
+			return fmt.Errorf("the cluster refuses the login or the TLS connection: %w; "+
+				"see `auth` and `tls` of the inventory's `connection`", err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("no server accepts writes within %v: %w; is the cluster up, and has it a primary?",
+				time.Since(begun).Round(100*time.Millisecond), err)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (d *Driver) show(ctx context.Context) error {
+	connection, err := d.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer connection.Release()
+	d.shown = map[string]string{}
+	for _, name := range []string{"server_version", "synchronous_commit", "synchronous_standby_names"} {
+		var value string
+		if err := connection.QueryRow(ctx, "SELECT current_setting($1)", name).Scan(&value); err != nil {
+			return err
+		}
+		d.shown[name] = value
+	}
+	return nil
+}
+
+// A lane is the server that the latest connection went to: the primary, as far as the client knows.
+const laneUnrouted = "unrouted"
+
+// Lane names the primary; while there is none it is the one that was.
+func (d *Driver) Lane(*driver.Op) string {
+	if at := d.primary.Load(); at != nil {
+		return *at
+	}
+	return laneUnrouted
+}
+
+// LaneCap is how many connections the pool has, each of which serves one operation at a time.
+func (d *Driver) LaneCap() int {
+	if d.config.LaneCap > 0 {
+		return d.config.LaneCap
+	}
+	return d.policy.PoolSize
+}
+
+// InDoubtFor is the longest deadline, which is also the server's own limit of a statement. That
+// starts when the server reads the statement: one that was frozen meanwhile does it when it goes on.
+func (d *Driver) InDoubtFor() time.Duration {
+	longest := 0.0
+	for _, s := range d.config.Streams {
+		longest = max(longest, s.DeadlineS)
+	}
+	return time.Duration(longest * float64(time.Second))
+}
+
+// Started has nothing to do: no policy depends on the schedule.
+func (d *Driver) Started(time.Time) {}
+
+// Close disconnects, without waiting for what a broken server has not answered.
+func (d *Driver) Close() {
+	if d.pool != nil {
+		closePool(d.pool)
+	}
+}
+
+func closePool(pool *pgxpool.Pool) {
+	done := make(chan struct{})
+	go func() { pool.Close(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(500 * time.Millisecond): // the process lets go of the rest
+	}
+}
+
+// table is the quoted name of one of our tables.
+func (d *Driver) table(name string) string {
+	return pgx.Identifier{d.config.Namespace, name}.Sanitize()
+}
+
+// tableOf is where the record of an operation lies.
+func (d *Driver) tableOf(verified bool) string {
+	if verified {
+		return d.table(tableLedger)
+	}
+	return d.table(tableData)
+}
+
+// nameOf is the server of a connection, as the URI calls it.
+func (d *Driver) nameOf(connection *pgconn.PgConn) string {
+	at := connection.Conn().RemoteAddr().String()
+	if end := strings.LastIndex(at, ":"); end >= 0 {
+		if name, found := d.names.Load(strings.Trim(at[:end], "[]")); found {
+			return name.(string) + at[end:]
+		}
+	}
+	return at
+}

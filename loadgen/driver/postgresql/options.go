@@ -1,0 +1,80 @@
+package postgresql
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brownout/loadgen/driver"
+)
+
+// policy is every choice that decides how the client behaves in a fault. None is
+// left to the client's silent defaults: what is in effect is on record.
+type policy struct {
+	Database          string `json:"database"`
+	SynchronousCommit string `json:"synchronous_commit"` // empty: as the server has it
+	PoolSize          int    `json:"pool_size"`
+	ConnectTimeoutMS  int    `json:"connect_timeout_ms"` // for each server
+	KeepaliveMS       int    `json:"keepalive_ms"`
+}
+
+// defaultPolicy has as many connections as pools of applications usually have, and waits 2 s for a
+// server: what one that hangs, and stands before the primary, costs each new connection.
+func defaultPolicy() policy {
+	return policy{Database: "postgres", PoolSize: 10, ConnectTimeoutMS: 2000, KeepaliveMS: 15_000}
+}
+
+var commits = []string{"", "off", "local", "remote_write", "on", "remote_apply"}
+
+// parsePolicy reads the spec's options for this driver over the defaults.
+// Its error joins every problem.
+func parsePolicy(options map[string]any) (policy, error) {
+	p := defaultPolicy()
+	text, err := json.Marshal(options)
+	if err != nil {
+		return p, fmt.Errorf("options: %w", err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&p); err != nil {
+		return p, fmt.Errorf("options of the postgresql driver: %w", err)
+	}
+	return p, p.check()
+}
+
+// CheckOptions tells what is wrong with the options of a specification.
+func (*Driver) CheckOptions(config driver.Config) error {
+	_, err := parsePolicy(config.Options)
+	return err
+}
+
+func (p policy) check() error {
+	var problems []error
+	add := func(ok bool, format string, arguments ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf(format, arguments...))
+		}
+	}
+	add(p.Database != "", "option database is empty (wanted a name)")
+	add(slices.Contains(commits, p.SynchronousCommit), "option synchronous_commit is %q (wanted one of %s)",
+		p.SynchronousCommit, strings.Join(commits[1:], ", "))
+	add(p.PoolSize >= 1, "option pool_size is %d (wanted 1 or more)", p.PoolSize)
+	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
+	add(p.KeepaliveMS >= 1, "option keepalive_ms is %d (wanted 1 or more)", p.KeepaliveMS)
+	return errors.Join(problems...)
+}
+
+// limits are the parameters of the load's sessions.
+func (p policy) limits(longest time.Duration) map[string]string {
+	parameters := map[string]string{"statement_timeout": strconv.FormatInt(longest.Milliseconds(), 10)}
+	if p.SynchronousCommit != "" {
+		parameters["synchronous_commit"] = p.SynchronousCommit
+	}
+	return parameters
+}
+
+func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,0 +1,321 @@
+package postgresql
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
+)
+
+// server is a real PostgreSQL: a process of its own.
+type server struct {
+	directory string
+	address   string
+	process   *exec.Cmd
+	output    *bytes.Buffer
+	gone      chan struct{}
+}
+
+var shared struct {
+	sync.Mutex
+	directory string
+	empty     string // a data directory as initdb makes it
+	server    *server
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.server != nil {
+		shared.server.kill()
+	}
+	if shared.directory != "" {
+		_ = os.RemoveAll(shared.directory)
+	}
+	os.Exit(code)
+}
+
+// command is a program of PostgreSQL. It refuses root, so root runs it in a user namespace in which
+// it is nobody.
+func command(t testing.TB, name string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	programs := os.Getenv("BROWNOUT_POSTGRESQL")
+	if programs == "" {
+		t.Skip("BROWNOUT_POSTGRESQL is not set: no real server to test against")
+	}
+	c := exec.Command(filepath.Join(programs, name), arguments...)
+	c.Env = append(os.Environ(), "LC_ALL=C")
+	if os.Geteuid() == 0 {
+		const nobody = 65534
+		c.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: nobody, HostID: 0, Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: nobody, HostID: 0, Size: 1}},
+		}
+	}
+	return c
+}
+
+func run(t testing.TB, c *exec.Cmd) {
+	t.Helper()
+	if said, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", c.Args, err, said)
+	}
+}
+
+// sharedServer returns the server that all tests share which leave it running.
+func sharedServer(t testing.TB) *server {
+	t.Helper()
+	empty := emptyDirectory(t)
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil {
+		shared.server = started(t, empty, filepath.Join(shared.directory, "shared"))
+	}
+	return shared.server
+}
+
+func emptyDirectory(t testing.TB) string {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.empty != "" {
+		return shared.empty
+	}
+	directory, err := os.MkdirTemp("", "brownout-postgresql-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared.directory = directory
+	empty := filepath.Join(directory, "empty")
+	run(t, command(t, "initdb", "--pgdata", empty, "--username", "postgres", "--auth", "trust",
+		"--encoding", "UTF8", "--locale", "C", "--no-sync"))
+	shared.empty = empty
+	return empty
+}
+
+// ownServer returns one for a test, with more settings.
+func ownServer(t testing.TB, settings ...string) *server {
+	t.Helper()
+	s := started(t, emptyDirectory(t), filepath.Join(t.TempDir(), "pg"), settings...)
+	t.Cleanup(s.kill)
+	return s
+}
+
+// started copies a data directory and starts a server on it.
+func started(t testing.TB, from, directory string, settings ...string) *server {
+	t.Helper()
+	run(t, exec.Command("cp", "-a", from, directory))
+	s := &server{directory: directory, address: freeAddress(t)}
+	_, port, _ := net.SplitHostPort(s.address)
+	settings = append([]string{
+		"listen_addresses = '127.0.0.1'", "port = " + port, "unix_socket_directories = ''", "fsync = off",
+		"shared_buffers = 16MB", "max_connections = 100", "max_wal_senders = 4", "hot_standby = on",
+	}, settings...)
+	conf, err := os.OpenFile(filepath.Join(directory, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = conf.WriteString(strings.Join(settings, "\n") + "\n")
+	if err := cmp.Or(err, conf.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s.start(t)
+	return s
+}
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func (s *server) start(t testing.TB) {
+	t.Helper()
+	s.output, s.gone = &bytes.Buffer{}, make(chan struct{})
+	s.process = command(t, "postgres", "-D", s.directory)
+	s.process.Stdout, s.process.Stderr = s.output, s.output
+	if err := s.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = s.process.Wait()
+		close(s.gone)
+	}()
+	until(t, "the server answers", func() bool {
+		connection, err := s.connect(t.Context())
+		if err == nil {
+			_ = connection.Close(t.Context())
+		}
+		return err == nil
+	})
+}
+
+// replica returns one of the server, which it follows.
+func (s *server) replica(t testing.TB) *server {
+	t.Helper()
+	directory := filepath.Join(t.TempDir(), "replica")
+	run(t, command(t, "pg_basebackup", "--pgdata", directory, "--dbname", "postgres://postgres@"+s.address,
+		"--write-recovery-conf", "--checkpoint", "fast", "--no-sync"))
+	r := &server{directory: directory, address: freeAddress(t)}
+	_, port, _ := net.SplitHostPort(r.address)
+	_, own, _ := net.SplitHostPort(s.address)
+	conf := filepath.Join(directory, "postgresql.conf")
+	text, err := os.ReadFile(conf)
+	if err == nil {
+		err = os.WriteFile(conf, []byte(strings.ReplaceAll(string(text), "port = "+own, "port = "+port)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.start(t)
+	t.Cleanup(r.kill)
+	return r
+}
+
+func (s *server) kill() {
+	_ = s.process.Process.Kill()
+	<-s.gone
+}
+
+// die ends all of the server at once, as the loss of its machine does.
+func (s *server) die(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGKILL, "")
+	<-s.gone
+}
+
+// signal sends one to the server's every process whose title has that word in it.
+func (s *server) signal(t testing.TB, signal syscall.Signal, word string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range all {
+		if place, err := os.Readlink(link); err == nil && place == s.directory {
+			var pid int
+			_, _ = fmt.Sscanf(link, "/proc/%d/cwd", &pid)
+			if title, _ := os.ReadFile(filepath.Dir(link) + "/cmdline"); bytes.Contains(title, []byte(word)) {
+				_ = syscall.Kill(pid, signal)
+			}
+		}
+	}
+}
+
+func (s *server) connect(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return pgx.Connect(ctx, "postgres://postgres@"+s.address+"/postgres?sslmode=disable")
+}
+
+// direct does a statement behind the driver's back.
+func (s *server) direct(t testing.TB, sql string, arguments ...any) {
+	t.Helper()
+	connection, err := s.connect(context.Background())
+	if err == nil {
+		_, err = connection.Exec(context.Background(), sql, arguments...)
+		_ = connection.Close(context.Background())
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func uriOf(servers ...*server) string {
+	addresses := make([]string, len(servers))
+	for i, s := range servers {
+		addresses[i] = s.address
+	}
+	return "postgresql://" + strings.Join(addresses, ",")
+}
+
+// opened returns an open driver for a schema of the test's own.
+func opened(t testing.TB, s *server, change func(*driver.Config)) *Driver {
+	t.Helper()
+	config := driver.Config{
+		URI: uriOf(s), Username: "postgres", Namespace: namespace(t), Writer: "run-1",
+		Streams: []driver.StreamConfig{
+			{Name: "app", DeadlineS: 1, Retries: driver.RetriesNone},
+			{Name: "orders", DeadlineS: 1, Retries: driver.RetriesNone, Verified: true},
+		},
+	}
+	if change != nil {
+		change(&config)
+	}
+	d := &Driver{}
+	t.Cleanup(d.Close)
+	if err := d.Open(t.Context(), config); err != nil {
+		t.Fatalf("%v\n%s", err, s.output)
+	}
+	return d
+}
+
+// claimed returns an open driver whose tables are there.
+func claimed(t testing.TB, s *server) *Driver {
+	t.Helper()
+	d := opened(t, s, nil)
+	if err := controlled(t, d).WriteMarker(t.Context(), &driver.Marker{MadeBy: "brownout", Schema: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func controlled(t testing.TB, d *Driver) *control {
+	t.Helper()
+	c, err := d.control(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func namespace(t testing.TB) string { return fmt.Sprintf("t%x", sha256.Sum256([]byte(t.Name())))[:20] }
+
+var do = drivertest.Do
+
+// remove takes a row away behind the driver's back.
+func remove(t testing.TB, d *Driver, table, id string) {
+	t.Helper()
+	tag, err := d.pool.Exec(t.Context(), "DELETE FROM "+d.table(table)+" WHERE id = $1", id)
+	if err != nil || tag.RowsAffected() != 1 {
+		t.Fatalf("%s: %v, %v", id, tag, err)
+	}
+}
+
+// update is a write of sequence 2 to the first ledger key.
+func update(value string) driver.Op {
+	id := driver.LedgerID("orders", false, 0)
+	return driver.Op{
+		Kind: driver.Update, Stream: 1, ID: id, Verified: true, Value: []byte(value),
+		Record: driver.NewRecord("run-1", id, 2, []byte(value)),
+	}
+}
+
+func until(t testing.TB, what string, reached func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); !reached(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 60 s: %s", what)
+		}
+	}
+}
