@@ -27,6 +27,7 @@ IN_CI := not matrix and not soak and not kubernetes
 WITH_MARK := grep -rl --include='test_*.py' tests -e mark.
 REDIS = $(shell $(BIN)/python -m brownout.databases.redis.lab.server 2>/dev/null)
 MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/null)
+POSTGRESQL = $(shell $(BIN)/python -m brownout.databases.postgresql.lab.server 2>/dev/null)
 
 # All Go is compiled in one way, so that nothing of what `setup` compiled is compiled again.
 export CGO_ENABLED := 0
@@ -78,7 +79,8 @@ test: setup test-go test-python ## Run every test: Go, then Python
 test-go: setup
 	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" \
 		BROWNOUT_ETCD="$${BROWNOUT_ETCD:-$(CURDIR)/$(ETCD)}" \
-		BROWNOUT_REDIS="$${BROWNOUT_REDIS:-$(REDIS)}" $(GO) test -vet=off ./...
+		BROWNOUT_REDIS="$${BROWNOUT_REDIS:-$(REDIS)}" \
+		BROWNOUT_POSTGRESQL="$${BROWNOUT_POSTGRESQL:-$(POSTGRESQL)}" $(GO) test -vet=off ./...
 	@$(GO) test -C infra/lab -vet=off ./...
 
 test-python: setup

@@ -34,6 +34,7 @@ LAB = "lab-mongodb"
 AEROSPIKE = "lab-aerospike"
 ETCD = "lab-etcd"
 REDIS = "lab-redis"
+POSTGRESQL = "lab-postgresql"
 PARTITION = "lab-mongodb-partition"
 SLOW = "lab-mongodb-slow"
 
@@ -68,7 +69,7 @@ class _ByLab(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
 @functools.cache
 def _lab_of(file: Path) -> str:
     text = file.read_text()
-    labs = (AEROSPIKE, "aerospike"), (ETCD, "etcd"), (REDIS, "redis")
+    labs = (AEROSPIKE, "aerospike"), (POSTGRESQL, "postgresql"), (ETCD, "etcd"), (REDIS, "redis")
     return next((lab for lab, it in labs if it in file.parts or f"lab_{it}" in text), "")
 
 
@@ -203,6 +204,22 @@ def lab_redis(_redis_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_redis_home))
     monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
     return lab.up(REDIS)  # mends what a failed test left broken
+
+
+@pytest.fixture(scope="session")
+def _postgresql_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield from _home(tmp_path_factory, POSTGRESQL)
+
+
+@pytest.fixture
+def lab_postgresql(_postgresql_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """Three members of PostgreSQL under Patroni that all tests share, whole at the start.
+
+    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
+    """
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_postgresql_home))
+    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
+    return lab.up(POSTGRESQL)  # mends what a failed test left broken
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("aerospike", "etcd", "mongo", "redis(?![jt])")
+NAMES = ("aerospike", "etcd", "mongo", "patroni", "postgresql", "redis(?![jt])")
 NAMED = re.compile("|".join(NAMES), re.IGNORECASE)
 SOURCES = ("src/brownout/**/*.py", "actions/*.py", "probes/*.py", "infra/**/*.py",
            "dashboards/*.py", "loadgen/**/*.go")  # fmt: skip
@@ -17,10 +17,12 @@ ALLOWED = {
     "src/brownout/databases/mongodb/": "its own folder",
     "src/brownout/databases/aerospike/": "its own folder",
     "src/brownout/databases/etcd/": "its own folder",
+    "src/brownout/databases/postgresql/": "its own folder",
     "src/brownout/databases/redis/": "its own folder",
     "loadgen/driver/mongodb/": "its own driver",
     "loadgen/driver/aerospike/": "its own driver",
     "loadgen/driver/etcd/": "its own driver",
+    "loadgen/driver/postgresql/": "its own driver",
     "loadgen/driver/redis/": "its own driver",
     "loadgen/main.go": "the list of drivers",
     "actions/mongodb.py": "what only it can do",
@@ -32,6 +34,9 @@ ALLOWED = {
     "dashboards/aerospike.py": "its own dashboard",
     "dashboards/build.py": "the list of dashboards",
     "src/brownout/cli/extras.py": "the list of extras",
+    "src/brownout/runs/database.py": "where the history may be",
+    "src/brownout/runs/gameday/leases.py": "where the history may be",
+    "src/brownout/runs/history/": "where the history may be",
     "src/brownout/base/usual.py": "what is taken where nothing is said",
     "src/brownout/inventory/importers/aerolab.py": "of one vendor's tool",
     # Atlas runs MongoDB and nothing else.

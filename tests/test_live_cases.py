@@ -25,6 +25,10 @@ ON_REDIS = (
     "experiments/test_on_redis.py::"
     "test_a_killed_master_costs_a_failover_of_its_shard_and_no_acknowledged_write"
 )
+ON_POSTGRESQL = (
+    "experiments/test_on_postgresql.py::"
+    "test_a_killed_primary_costs_its_lease_and_another_one_is_promoted"
+)
 ON_ATLAS = (
     "experiments/test_on_atlas.py::"
     "test_it_is_measured_from_its_effect_loses_nothing_and_every_probe_knows_of_it"
@@ -109,6 +113,11 @@ LABS = {
     "lab-redis": ON_REDIS,
     "lab-redis-secure": "databases/redis/lab/test_lab.py::"
     "test_a_secured_lab_serves_who_has_a_certificate_and_a_password_and_nobody_else",
+    "lab-postgresql": ON_POSTGRESQL,
+    "lab-postgresql-secure": "databases/postgresql/lab/test_lab.py::"
+    "test_a_secured_lab_serves_who_has_its_password_and_nobody_else",
+    "lab-postgresql-sync": "databases/postgresql/lab/test_lab.py::"
+    "test_a_synchronous_lab_has_a_replica_that_commits_wait_for",
 }
 HOSTS = {
     "docker": "machine/docker/test_mongod.py::"

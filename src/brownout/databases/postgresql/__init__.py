@@ -1,0 +1,90 @@
+"""PostgreSQL under Patroni: a primary and its replicas, and a supervisor of each.
+
+`adapter` joins the parts: `access` (how a member is reached), `link` (one member's Patroni, by its
+REST API), `view` (what one member says of itself), `candidate` (one PostgreSQL, asked by itself
+whether it accepts writes), `milestones` and `choice` (judging those, pure), `settings` and
+`storage` (a member's own configuration, and where it keeps its data). `options` is what a workload
+may say, `lab` makes clusters of processes here.
+"""
+
+import shlex
+from pathlib import Path
+
+from brownout.databases.postgresql.lab.settings import PostgresqlLab
+from brownout.databases.postgresql.options import PostgresqlOptions
+from brownout.inventory.database import Database, LabKind, Server
+from brownout.inventory.model import Cluster
+
+__all__ = ["POSTGRESQL"]
+
+
+# Inventories are read with this, so what takes time to import is imported when it is called.
+
+
+def _check_target(select: str, cluster: Cluster) -> None:
+    from brownout.databases.postgresql.choice import check
+
+    check(select, cluster)
+
+
+def _find_postgres() -> Path:
+    from brownout.databases.postgresql.lab.server import find_postgres
+
+    return find_postgres()
+
+
+def _find_patroni() -> str:
+    from brownout.databases.postgresql.lab.server import find_patroni
+
+    return shlex.join(find_patroni())
+
+
+def _find_store() -> Path:
+    from brownout.databases.postgresql.lab.store import find_store
+
+    return find_store()
+
+
+def _start_store(directory: Path) -> None:
+    from brownout.databases.postgresql.lab.store import start
+
+    start(directory)
+
+
+def _stop_store(directory: Path) -> None:
+    from brownout.databases.postgresql.lab.store import stop
+
+    stop(directory)
+
+
+def _secure(spec: PostgresqlLab) -> dict[str, tuple[str, str]]:
+    return {"a secure lab": ("cryptography", "lab-postgresql")} if spec.secure else {}
+
+
+POSTGRESQL = Database(
+    name="postgresql",
+    title="PostgreSQL",
+    driver="postgresql",
+    adapter="brownout.databases.postgresql.adapter:PostgresqlAdapter",
+    extra="postgresql",
+    options=PostgresqlOptions,
+    check_target=_check_target,
+    labs={
+        "postgresql": LabKind(
+            settings=PostgresqlLab,
+            engine="brownout.databases.postgresql.lab.cluster",
+            packages=_secure,
+            programs={"Patroni": _find_patroni, "Patroni's store": _find_store},
+            start=_start_store,
+            stop=_stop_store,
+        )
+    },
+    lab_server=_find_postgres,
+    server=Server(
+        program="patroni",
+        service="patroni",
+        port=5432,
+        config_file="/etc/patroni/config.yml",
+        images=("postgres", "spilo"),
+    ),
+)

@@ -1,0 +1,211 @@
+"""The adapter itself: asks every member at once and hands the answers to pure functions."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from brownout.base.errors import ClusterError, Refused
+from brownout.base.waiting import wait_until
+from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
+from brownout.databases.postgresql import choice, milestones, storage
+from brownout.databases.postgresql.access import access, load_spec
+from brownout.databases.postgresql.candidate import PostgresqlCandidate
+from brownout.databases.postgresql.link import CommandFailed, Link
+from brownout.databases.postgresql.panel import Panel
+from brownout.databases.postgresql.scenarios import support
+from brownout.databases.postgresql.settings import own_settings
+from brownout.databases.postgresql.view import PRIMARY, View, look, reasons
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.directories import same_or_nested
+from brownout.machine.host import Host, Proof, host_for
+
+__all__ = ["PostgresqlAdapter"]
+
+#: Patroni answers from one interpreter, on a busy machine slowly; one that hangs holds a look up.
+_POLL_PATIENCE_S = 2.0
+#: Patroni stops the primary in order, with a checkpoint, and answers when another one leads.
+_SWITCHOVER_S = 120.0
+_POLL_S = 0.02
+
+
+class PostgresqlAdapter:
+    """Asks each member's Patroni directly, in parallel, with `connection.timeout_s`."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster, self._access = cluster, access(cluster)
+        self._timeout_s = cluster.connection.timeout_s
+        self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
+        self._panel = Panel(cluster.nodes, self._links)
+        self._told: dict[str, View] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Wait for the questions that are out."""
+        self._panel.close()
+
+    def ready(self) -> None:
+        """Return if at least one member answers and all that do are of one cluster.
+
+        Raises `ClusterError` with each member's own reason otherwise.
+        """
+        views = self._views()
+        found = sorted({view.scope for view in views if view.scope})
+        if not found:
+            raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons(views)}")
+        if len(found) > 1:
+            raise ClusterError(
+                f"cluster `{self._cluster.name}`: its members are of the clusters "
+                f"{', '.join(found)}, wanted one"
+            )
+
+    def members(self) -> list[Member]:
+        """Return every node with its role and state."""
+        return [
+            Member(v.node, v.address, v.role, v.state, v.serves, None, v.evidence())
+            for v in self._views()
+        ]
+
+    def targets(self, select: str, seed: int) -> list[Node]:
+        """Return the nodes that `select` means now; see `choice.choose`."""
+        racks = {node.name: node.rack for node in self._cluster.nodes}
+        chosen = choice.choose(select, self.members(), seed, racks)
+        return [self._cluster.node(name) for name in chosen]
+
+    def stable(self, milestone: Milestone) -> MilestoneState:
+        """Return whether `milestone` is reached now; see `milestones`."""
+        return milestones.judge(milestone, self._panel.views(_POLL_PATIENCE_S))
+
+    def signature(self) -> str:
+        """Return a line that changes when the cluster notices a change; see `milestones`.
+
+        A member that gives no answer in time counts as what it said last: it may be well.
+        """
+        views = self._panel.views(_POLL_PATIENCE_S)
+        self._told |= {view.node: view for view in views if not view.timed_out}
+        return milestones.signature_of([self._told.get(view.node, view) for view in views])
+
+    def drain(self, node: Node) -> Proof:
+        """Have the primary hand over; a replica has nothing to hand over."""
+        return self.step_down(node, 0)
+
+    def undrain(self, node: Node) -> Proof:
+        """Do nothing: a member that handed over may lead again at once."""
+        return Proof(time.monotonic(), 0.0, {"state": self._ask(node).state}, already=True)
+
+    def step_down(self, node: Node, catch_up_s: int) -> Proof:
+        """Have the primary hand over (Patroni's switchover) to the replica that is furthest.
+
+        PostgreSQL's orderly shutdown sends all its WAL to the replicas that stream before it ends,
+        so that one has caught up; `catch_up_s` does not change that. The proof is the old primary's
+        own word.
+        """
+        views = self._views()
+        before = next(view for view in views if view.node == node.name)
+        if before.error:
+            raise ClusterError(before.error)
+        asked = time.monotonic()
+        target = self._successor(before, views) if before.state == PRIMARY else None
+        if target is not None:
+            self._switch(node, before, target)
+        after = wait_until(
+            lambda: self._ask(node), self._timeout_s, _POLL_S, so=lambda view: view.state != PRIMARY
+        )
+        done = time.monotonic()
+        if after.state == PRIMARY:
+            raise ClusterError(f"member `{node.name}` is still primary after it was to hand over")
+        evidence: dict[str, Any] = {"state_before": before.state, "state": after.state}
+        if target is not None:
+            evidence |= {"handed_to": target.node, "caught_up_s": round(done - asked, 3)}
+        return Proof(done, done - asked, evidence, already=target is None)
+
+    def evidence(self, node: Node) -> dict[str, Any]:
+        """Return what `node` says of itself now; if it says nothing, why."""
+        return self._ask(node).evidence()
+
+    def supports(self, scenario: str) -> Support:
+        """Return whether `scenario` is possible on this topology and with these hosts."""
+        return support(scenario, self._cluster)
+
+    def engine(self) -> str:
+        """Return what the members run, as `PostgreSQL 18.6, Patroni 4.1.5`."""
+        views = self._views()
+        servers = sorted({view.version for view in views if view.version})
+        supervisors = sorted({view.patroni for view in views if view.patroni})
+        if not servers or not supervisors:
+            raise ClusterError(f"no member of `{self._cluster.name}` says its version")
+        return f"PostgreSQL {' and '.join(servers)}, Patroni {' and '.join(supervisors)}"
+
+    def candidates(self) -> list[PostgresqlCandidate]:
+        """Return every node, to ask each PostgreSQL by itself whether it accepts writes."""
+        return [PostgresqlCandidate(n, self._access, self._timeout_s) for n in self._cluster.nodes]
+
+    def load_spec(self) -> dict[str, Any]:
+        """Return how the load generator connects: driver, connection with secrets, options."""
+        return load_spec(self._cluster)
+
+    def would_lose(self, nodes: Sequence[Node]) -> list[str]:
+        """Return in words what would be lost if `nodes` lost their data; see `milestones`."""
+        return milestones.lost_with({node.name for node in nodes}, self._views())
+
+    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
+        """Return the node's data directory, as its own configuration names it.
+
+        Raises `Refused` if that is not known for sure, if it does not look like PostgreSQL's
+        (unless its wipe has `begun`), if it is not where the inventory has the server, or if it is,
+        holds or lies in that of another node of the same machine.
+        """
+        host = host_for(node)
+        found = storage.directory(node, own_settings(node, host))
+        storage.check_named(node, found)
+        if not begun:
+            storage.check_contents(node, host, found)
+        for other in self._cluster.nodes:
+            if other.name != node.name and other.host is not None:
+                _check_apart(node, host, found, other)
+        return [found]
+
+    def _successor(self, primary: View, views: Sequence[View]) -> View:
+        found = milestones.successor_of(primary, views)
+        if found is None:
+            raise ClusterError(
+                f"member `{primary.node}` cannot hand over: no replica streams from it",
+                "see that another member is healthy",
+            )
+        return found
+
+    def _switch(self, node: Node, primary: View, target: View) -> None:
+        try:
+            self._links[node.name].order(
+                "switchover", _SWITCHOVER_S, leader=primary.name, candidate=target.name
+            )
+        except CommandFailed as error:
+            raise ClusterError(
+                f"the primary did not hand over: {error.message}",
+                f"see that `{target.node}` is healthy and not far behind",
+            ) from error
+
+    def _ask(self, node: Node) -> View:
+        return look(node, self._links[node.name])
+
+    def _views(self) -> list[View]:
+        """Ask every member and wait for each one's answer or its own time limit."""
+        return self._panel.views(3 * self._timeout_s)
+
+
+def _check_apart(node: Node, host: Host, found: Path, other: Node) -> None:
+    """Raise `Refused` if `other` keeps its data in this directory, or around it."""
+    neighbour = host_for(other)
+    if neighbour.machine != host.machine:
+        return
+    theirs = storage.directory(other, own_settings(other, neighbour))
+    if same_or_nested([found], theirs):
+        raise Refused(
+            f"node `{node.name}`: its data directory and `{theirs}` of node `{other.name}` are "
+            "the same or lie in each other"
+        )

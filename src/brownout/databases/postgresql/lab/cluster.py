@@ -1,0 +1,122 @@
+"""A PostgreSQL cluster on loopback: where its members live, and waiting until they are one."""
+
+import secrets
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.extras import how_to_install
+from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.waiting import await_milestone
+from brownout.databases.postgresql.adapter import PostgresqlAdapter
+from brownout.databases.postgresql.lab import store
+from brownout.databases.postgresql.lab.server import (
+    Ports,
+    configuration,
+    find_patroni,
+    find_postgres,
+)
+from brownout.databases.postgresql.lab.settings import PostgresqlLab
+from brownout.inventory.connection import Auth, Connection, Tls
+from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine import unprivileged
+
+__all__ = ["await_whole", "form", "lay_out"]
+
+#: Generous: 10 s are usual; a member that was killed may first wait for its lease to end.
+_WHOLE_TIMEOUT_S = 240.0
+_FILE = "patroni.yml"
+
+
+def lay_out(cluster: Cluster, spec: PostgresqlLab, directory: Path) -> Cluster:
+    """Write each member's directories and configuration; return the cluster with all of them."""
+    patroni = find_patroni()
+    find_postgres(spec.secure)
+    if reason := unprivileged.why_not():
+        raise ClusterError(
+            f"PostgreSQL refuses root, and here root cannot start it as somebody else: {reason}",
+            "run brownout as an ordinary user",
+        )
+    where = store.lay_out(directory, cluster.name)
+    free = free_ports(2 * spec.members)
+    ports = {
+        number: Ports(*free[2 * number - 2 : 2 * number]) for number in range(1, spec.members + 1)
+    }
+    password = secrets.token_urlsafe(24) if spec.secure else ""
+    connection = _secured(cluster, spec, directory, password) if spec.secure else _plain(cluster)
+    nodes = []
+    for number, at in ports.items():
+        home = directory / f"n{number}"
+        (home / "data").mkdir(parents=True, mode=0o700)
+        text = configuration(spec, cluster.name, number, at, where, home, password)
+        _keep(home / _FILE, text.encode())
+        nodes.append(_node(number, at, home, patroni, spec))
+    update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}
+    return cluster.model_copy(update=update)
+
+
+def form(cluster: Cluster, spec: PostgresqlLab, progress: Progress) -> None:
+    """Wait until one member has made the database and the others have copied it."""
+    progress("waiting for a primary and its replicas")
+    with PostgresqlAdapter(cluster) as adapter:
+        await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
+
+
+def await_whole(cluster: Cluster, progress: Progress) -> None:
+    """Wait until every member is back with all its data."""
+    progress("waiting for every member")
+    with PostgresqlAdapter(cluster) as adapter:
+        await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
+
+
+def _plain(cluster: Cluster) -> Connection:
+    own = cluster.connection
+    return Connection(options=own.options, timeout_s=own.timeout_s)
+
+
+def _secured(cluster: Cluster, spec: PostgresqlLab, directory: Path, password: str) -> Connection:
+    """Write an authority's certificates for members, and the password of all logins."""
+    try:
+        from brownout.databases.lab.certificates import Authority
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"a secured lab needs the package `{error.name}`, which is not installed",
+            how_to_install("lab-postgresql"),
+        ) from error
+    place = directory / "tls"
+    place.mkdir(mode=0o700)
+    authority = Authority(f"authority of {cluster.name}")
+    _keep(place / "ca.pem", authority.pem)
+    _keep(place / "password", password.encode())
+    for number in range(1, spec.members + 1):
+        _keep(
+            place / f"n{number}.pem",
+            authority.issue(f"n{number}", "members", ("127.0.0.1", "localhost")),
+        )
+    login = Auth(username="postgres", password=SecretStr(password))
+    return _plain(cluster).model_copy(update={"tls": Tls(ca_file=place / "ca.pem"), "auth": login})
+
+
+def _keep(path: Path, text: bytes) -> None:
+    """Write what only its owner may read."""
+    path.touch(mode=0o600)
+    path.write_bytes(text)
+
+
+def _node(
+    number: int, at: Ports, home: Path, patroni: tuple[str, ...], spec: PostgresqlLab
+) -> Node:
+    host = ProcessSpec(
+        config_file=home / _FILE,
+        pid_file=home / "patroni.pid",
+        log_file=home / "patroni.log",
+        working_directory=home,
+        server_directory=home / "data",
+        unprivileged=True,
+        command=(*patroni, str(home / _FILE)),
+    )
+    rack = f"r{spec.rack_of(number)}" if spec.racks else ""
+    address, api = f"127.0.0.1:{at.server}", f"127.0.0.1:{at.api}"
+    return Node(name=f"n{number}", address=address, api=api, host=host, rack=rack)

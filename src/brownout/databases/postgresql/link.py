@@ -1,0 +1,89 @@
+"""One member's Patroni, for short questions and orders: its REST API.
+
+Source: Patroni's documentation, "Patroni REST API", and `patroni/api.py`, 3.0 to 4.1.
+"""
+
+import base64
+import json
+import ssl
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any
+
+from brownout.base.errors import ClusterError, NoAnswer
+from brownout.databases.postgresql.access import Access, api_of
+from brownout.inventory.model import Node
+
+__all__ = ["CommandFailed", "Document", "Link"]
+
+Document = dict[str, Any]
+
+
+class CommandFailed(ClusterError):
+    """Patroni answered, and the answer was no."""
+
+
+class Link:
+    """Asks one member's Patroni, and only that one; safe to use from several threads."""
+
+    def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
+        self._node, self._access, self._timeout_s = node, access, timeout_s
+        self._at = api_of(node)
+        self._who = f"member `{node.name}` (Patroni at {self._at})"
+
+    def ask(self, path: str) -> Document:
+        """Get a document, as `ask("patroni")`.
+
+        Raises `NoAnswer` in time, `CommandFailed` with what Patroni says, else `ClusterError`.
+        """
+        status, text = self._exchange("GET", path, None, self._timeout_s)
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            answer = None
+        if status != 200 or not isinstance(answer, dict):
+            raise CommandFailed(f"{self._who}: {status} {_words(text)}")
+        return answer
+
+    def order(self, path: str, timeout_s: float, **message: Any) -> str:
+        """Post a message, as `order("switchover", 60, leader="n1")`; return what Patroni says."""
+        status, text = self._exchange("POST", path, message, timeout_s)
+        if status == 401:
+            raise CommandFailed(f"{self._who}: it refuses the login; see `connection.auth`")
+        if status not in (200, 202):
+            raise CommandFailed(f"{self._who}: {status} {_words(text)}")
+        return _words(text)
+
+    def _exchange(
+        self, method: str, path: str, message: Document | None, timeout_s: float
+    ) -> tuple[int, bytes]:
+        headers = {}
+        if self._access.password:
+            pair = f"{self._access.username}:{self._access.password}".encode()
+            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+        body = None if message is None else json.dumps(message)
+        connection = self._connection(timeout_s)
+        try:
+            connection.request(method, f"/{path}", body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        except TimeoutError as error:
+            raise NoAnswer(f"{self._who}: no answer in time") from error
+        except ssl.SSLError as error:
+            reason = error.reason or "the TLS connection failed"
+            raise ClusterError(f"{self._who}: {reason}; see `connection.tls`") from error
+        except (OSError, HTTPException) as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise ClusterError(f"{self._who}: {reason}") from error
+        finally:
+            connection.close()
+
+    def _connection(self, timeout_s: float) -> HTTPConnection:
+        host, _, port = self._at.rpartition(":")
+        host = host.strip("[]")
+        if self._access.tls is None:
+            return HTTPConnection(host, int(port), timeout=timeout_s)
+        return HTTPSConnection(host, int(port), timeout=timeout_s, context=self._access.tls)
+
+
+def _words(text: bytes) -> str:
+    return " ".join(text.decode(errors="replace").split())[:200]

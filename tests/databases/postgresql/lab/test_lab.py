@@ -1,0 +1,208 @@
+"""Labs of PostgreSQL: real members under Patroni that lose their primary and their data."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from tests.waiting import await_true, await_whole
+
+from brownout.base.errors import ClusterError, NoAnswer
+from brownout.databases.adapter import adapter_for
+from brownout.databases.postgresql.access import Access
+from brownout.databases.postgresql.adapter import PostgresqlAdapter
+from brownout.databases.postgresql.lab import store
+from brownout.databases.postgresql.link import CommandFailed, Link
+from brownout.infra import lab
+from brownout.inventory import labs
+from brownout.inventory.model import Cluster, ProcessSpec
+from brownout.machine import server_directory
+from brownout.machine.commands import LocalRunner
+from brownout.machine.host import host_for
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
+
+
+@contextmanager
+def own(name: str, where: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """A lab for one test, which may leave it in any condition."""
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(where))
+    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
+    try:
+        yield lab.up(name)
+    finally:
+        lab.down(name)
+
+
+def claims(adapter: PostgresqlAdapter) -> dict[str, tuple[bool, str]]:
+    found = {}
+    for candidate in adapter.candidates():
+        with closing(candidate):
+            claim = candidate.claim()
+            found[candidate.node] = (claim.primary, claim.election)
+    return found
+
+
+def at_work(cluster: Cluster, name: str) -> list[int]:
+    """The processes of a member's PostgreSQL."""
+    host = cluster.node(name).host
+    assert isinstance(host, ProcessSpec)
+    assert host.server_directory is not None
+    return server_directory.pids(LocalRunner(), host.server_directory)
+
+
+@pytest.mark.matrix
+def test_a_lab_is_whole_and_says_what_it_is(lab_postgresql: Cluster) -> None:
+    with PostgresqlAdapter(lab_postgresql) as adapter:
+        adapter.ready()
+        assert adapter.engine().startswith("PostgreSQL 1")
+        assert "Patroni" in adapter.engine()
+        states = sorted(m.state for m in adapter.members())
+        assert states == ["PRIMARY", "REPLICA", "REPLICA"]
+        (primary,) = adapter.targets("primary", 1)
+        found = claims(adapter)
+        assert [name for name, (is_one, _) in found.items() if is_one] == [primary.name]
+        assert found[primary.name][1] == str(adapter.evidence(primary)["timeline"])
+
+
+@pytest.mark.matrix
+def test_the_primary_hands_over_and_a_replica_has_nothing_to_hand_over(
+    lab_postgresql: Cluster,
+) -> None:
+    with PostgresqlAdapter(lab_postgresql) as adapter:
+        (primary,) = adapter.targets("primary", 1)
+        proof = adapter.step_down(primary, 10)
+        assert not proof.already
+        assert proof.evidence["state_before"] == "PRIMARY"
+        assert adapter.targets("primary", 1)[0].name == proof.evidence["handed_to"]
+        assert adapter.drain(primary).already
+        assert adapter.undrain(primary).already
+        await_whole(adapter)
+
+
+@pytest.mark.matrix
+def test_a_node_is_killed_and_paused_as_a_whole(lab_postgresql: Cluster) -> None:
+    with PostgresqlAdapter(lab_postgresql) as adapter:
+        (node,) = adapter.targets("replica", 1)
+        host = host_for(node)
+        processes = at_work(lab_postgresql, node.name)
+        assert len(processes) > 3
+        proof = host.pause(60)
+        assert proof.evidence["processes_in_server_directory"] >= 3
+        for pid in at_work(lab_postgresql, node.name):
+            assert Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] == "T"
+        (hung,) = [each for each in adapter.candidates() if each.node == node.name]
+        with closing(hung), pytest.raises(NoAnswer):
+            hung.claim()
+        host.resume()
+        await_whole(adapter)
+        host.check_wipe(adapter.data_directories(node))  # its own processes do not count
+        host.stop("kill")
+        assert at_work(lab_postgresql, node.name) == []
+        host.start()
+        await_whole(adapter)
+
+
+@pytest.mark.matrix
+def test_what_outlives_its_supervisor_is_seen_and_ended(lab_postgresql: Cluster) -> None:
+    with PostgresqlAdapter(lab_postgresql) as adapter:
+        (node,) = adapter.targets("replica", 2)
+        host = host_for(node)
+        pid = host.running().pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        await_true(lambda: not host.running().running, "Patroni is gone")
+        assert at_work(lab_postgresql, node.name)
+        host.stop("kill")
+        assert at_work(lab_postgresql, node.name) == []
+        host.start()
+        await_whole(adapter)
+
+
+@pytest.mark.matrix
+def test_a_wiped_primary_comes_back_by_a_base_backup(lab_postgresql: Cluster) -> None:
+    with PostgresqlAdapter(lab_postgresql) as adapter:
+        (node,) = adapter.targets("primary", 1)
+        host, before = host_for(node), adapter.signature()
+        host.stop("kill")
+        (lost,) = adapter.would_lose([node])
+        assert f"only {node.name} may have the latest writes" in lost
+        assert adapter.signature() == before
+        await_true(lambda: not adapter.would_lose([node]), "another member is primary")
+        assert adapter.signature() != before
+        assert adapter.would_lose(lab_postgresql.nodes)
+        host.wipe(adapter.data_directories(node))
+        host.start()
+        await_whole(adapter)
+        assert adapter.evidence(node)["state"] == "REPLICA"
+
+
+@pytest.mark.matrix
+def test_a_lab_without_its_store_and_with_a_wiped_member_is_mended(
+    lab_postgresql: Cluster,
+) -> None:
+    with PostgresqlAdapter(lab_postgresql) as adapter:
+        (node,) = adapter.targets("replica", 1)
+        host_for(node).stop("kill")
+        host_for(node).wipe(adapter.data_directories(node))
+        store.stop(labs.directory(lab_postgresql.name))
+        assert lab.up(lab_postgresql.name) == lab_postgresql
+        assert adapter.stable("whole").reached
+
+
+def test_a_secured_lab_serves_who_has_its_password_and_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with own("lab-postgresql-secure", tmp_path, monkeypatch) as cluster:
+        with PostgresqlAdapter(cluster) as adapter:
+            assert adapter.stable("whole").reached
+            (primary,) = adapter.targets("primary", 1)
+            assert claims(adapter)[primary.name][0]
+            assert adapter.load_spec()["connection"]["tls"]["enabled"]
+            again = lab.up(cluster.name)  # read from its file, where the password is a reference
+            with PostgresqlAdapter(again) as reread:
+                proof = reread.step_down(primary, 10)
+            assert proof.evidence["handed_to"] != primary.name
+            await_whole(adapter)
+        assert cluster.connection.auth is not None
+        assert cluster.connection.auth.password is not None
+        secret = cluster.connection.auth.password.get_secret_value()
+        for file in tmp_path.rglob("*.yaml"):
+            assert secret not in file.read_text()
+        with pytest.raises(ClusterError):
+            Link(cluster.nodes[0], Access(), 2.0).ask("patroni")
+        known = cluster.connection.tls
+        bare = cluster.connection.model_copy(update={"auth": None, "tls": known})
+        stranger = adapter_for(cluster.model_copy(update={"connection": bare}))
+        assert isinstance(stranger, PostgresqlAdapter)
+        with closing(stranger):
+            (now,) = stranger.targets("primary", 1)
+            with pytest.raises(ClusterError, match="refuses the login"):
+                stranger.step_down(now, 10)
+            with pytest.raises(ClusterError, match="password"):
+                claims(stranger)
+
+
+def test_a_synchronous_lab_has_a_replica_that_commits_wait_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        own("lab-postgresql-sync", tmp_path, monkeypatch) as cluster,
+        PostgresqlAdapter(cluster) as adapter,
+    ):
+        (primary,) = adapter.targets("primary", 1)
+        await_true(
+            lambda: "sync" in adapter.evidence(primary).get("streaming", {}).values(),
+            "commits wait for a replica",
+        )
+
+
+@pytest.mark.matrix
+def test_an_order_that_patroni_refuses_is_told_in_its_words(lab_postgresql: Cluster) -> None:
+    with PostgresqlAdapter(lab_postgresql) as adapter:
+        (node,) = adapter.targets("replica", 1)
+        link = Link(node, Access(), 10.0)
+        with pytest.raises(CommandFailed, match="412 leader name does not match"):
+            link.order("switchover", 10.0, leader=node.name)

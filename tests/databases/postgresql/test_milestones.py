@@ -1,0 +1,150 @@
+"""Milestones: judged from what each member's Patroni says of itself."""
+
+from typing import Any
+
+import pytest
+
+from brownout.base.errors import ConfigurationError
+from brownout.databases.adapter import Milestone
+from brownout.databases.postgresql.milestones import (
+    judge,
+    lost_with,
+    primary_of,
+    signature_of,
+    successor_of,
+)
+from brownout.databases.postgresql.view import Listed, View
+
+NAMES = ("n1", "n2", "n3")
+
+
+def listed(leader: str, timeline: int = 1, names: tuple[str, ...] = NAMES) -> tuple[Listed, ...]:
+    return tuple(Listed(name, name == leader, "running", timeline) for name in names)
+
+
+def view(
+    node: str,
+    role: str = "replica",
+    *,
+    timeline: int = 1,
+    at: int = 9_000_000,
+    streams: dict[str, str] | None = None,
+    leader: str = "n2",
+    names: tuple[str, ...] = NAMES,
+    **status: Any,
+) -> View:
+    here = "replayed_location" if role == "replica" else "location"
+    said = {
+        "state": "running",
+        "role": role,
+        "server_version": 180006,
+        "timeline": timeline,
+        "xlog": {here: at},
+        "replication": [
+            {"application_name": name, "state": "streaming", "sync_state": how}
+            for name, how in (streams or {}).items()
+        ],
+        "database_system_identifier": "7",
+        "patroni": {"version": "4.1.5", "scope": "c", "name": node},
+    }
+    return View(node, f"{node}:5432", {**said, **status}, listed(leader, timeline, names))
+
+
+def silent(node: str) -> View:
+    return View(node, f"{node}:5432", error="no answer in time", timed_out=True)
+
+
+BOTH = {"n1": "async", "n3": "async"}
+WHOLE = [view("n1"), view("n2", "primary", streams=BOTH), view("n3")]
+
+
+@pytest.mark.parametrize(
+    ("other", "milestone", "missing"),
+    [
+        (silent("n1"), "rejoined", "n1 is unreachable (no answer in time)"),
+        (view("n1", state="starting"), "rejoined", "n1 is starting"),
+        (view("n1", timeline=2), "rejoined", "n1 is on timeline 2, n2 on 1"),
+        (view("n3", "primary", timeline=0), "rejoined", "n3 is primary as well, on timeline -1"),
+        (view("n2", "primary", streams={"n3": "async"}), "redundant", "n1 does not stream from n2"),
+        (view("n1", at=9_000_000 - 2**20 - 1), "redundant",
+         "n1 is 1048577 bytes behind (wanted 1048576)"),
+        (view("n2", "primary", streams=BOTH, names=("n1", "n2")), "whole",
+         "n3 is not a member of the cluster"),
+        (view("n2", "primary", streams=BOTH, names=(*NAMES, "n4")), "whole",
+         "n4 is a member, but not in the inventory"),
+        (view("n1", database_system_identifier="8"), "whole",
+         "the members are of several clusters"),
+        (view("n1", pause=True), "whole", "Patroni is paused: it would promote nobody"),
+    ],
+)  # fmt: skip
+def test_a_milestone_is_reached_only_without_what_holds_it_up(
+    other: View, milestone: Milestone, missing: str
+) -> None:
+    order: list[Milestone] = ["rejoined", "redundant", "whole"]
+    views = [other if view.node == other.node else view for view in WHOLE]
+    for each in order[order.index(milestone) :]:
+        state = judge(each, views)
+        assert not state.reached
+        assert missing in state.detail["missing"]
+    for each in order[: order.index(milestone)]:
+        assert judge(each, views).reached
+
+
+def test_a_whole_cluster_has_reached_all_of_them() -> None:
+    for milestone in ("rejoined", "redundant", "whole"):
+        state = judge(milestone, WHOLE)
+        assert (state.reached, state.detail["missing"]) == (True, [])
+    assert judge("whole", WHOLE).detail["primary"] == "n2"
+    with pytest.raises(ConfigurationError, match="found 'calm'"):
+        judge("calm", WHOLE)  # type: ignore[arg-type]  # the mistake that is tested
+
+
+def test_words_of_patroni_3_and_4_mean_the_same() -> None:
+    assert view("n1", "master").state == view("n1", "primary").state == "PRIMARY"
+    assert view("n1", state="streaming").state == view("n1").state == "REPLICA"
+
+
+def test_of_two_primaries_the_later_one_counts() -> None:
+    old, new = view("n1", "primary"), view("n2", "primary", timeline=2)
+    assert primary_of([old, new]) is new
+    assert primary_of([silent("n1")]) is None
+
+
+def test_a_killed_primary_is_noticed_when_the_others_have_another_leader() -> None:
+    waiting = [view("n1"), silent("n2"), view("n3")]
+    assert signature_of(waiting) == signature_of(WHOLE)
+    promoted = [
+        view("n1", "primary", timeline=2, leader="n1"),
+        silent("n2"),
+        view("n3", timeline=2, leader="n1"),
+    ]
+    assert signature_of(promoted) != signature_of(WHOLE)
+
+
+def test_a_killed_replica_is_noticed_at_once() -> None:
+    assert signature_of([silent("n1"), *WHOLE[1:]]) != signature_of(WHOLE)
+
+
+def test_the_replica_that_is_furthest_takes_over_or_the_one_that_commits_wait_for() -> None:
+    near, far = view("n1", at=5), view("n3", at=9)
+    assert successor_of(view("n2", "primary", streams=BOTH), [near, far]) is far
+    synchronous = {"n1": "sync", "n3": "async"}
+    assert successor_of(view("n2", "primary", streams=synchronous), [near, far]) is near
+    assert successor_of(view("n2", "primary"), [near, far]) is None
+
+
+def test_what_only_a_dead_primary_may_have_is_not_thrown_away() -> None:
+    promoted = view("n1", "primary", timeline=2, leader="n1")
+    for views, lost in [
+        ([view("n1"), silent("n2"), view("n3")], "only n2 may have the latest writes"),
+        ([silent("n1"), silent("n2"), silent("n3")], "no member but n2 has the data"),
+        ([view("n1", "primary"), silent("n2"), view("n3", timeline=2)], "there is a timeline 2"),
+    ]:
+        (said,) = lost_with({"n2"}, views)
+        assert lost in said
+    assert lost_with({"n2"}, [promoted, silent("n2"), view("n3")]) == []
+    assert lost_with({"n2"}, WHOLE) == []
+    alone = [view("n1"), view("n2", "primary"), view("n3")]
+    assert lost_with({"n2"}, alone) == ["no other member streams from n2 and is close to it"]
+    assert lost_with({"n1"}, WHOLE) == []
+    assert lost_with(set(NAMES), WHOLE) == ["no member but n1, n2, n3 has the data"]

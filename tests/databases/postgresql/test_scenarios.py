@@ -1,0 +1,61 @@
+"""What can be done to a cluster, said before anything is touched."""
+
+from pathlib import Path
+
+import pytest
+
+from brownout.databases.postgresql.scenarios import support
+from brownout.inventory.model import Cluster, Node, ProcessSpec
+
+
+def cluster(members: int, racks: int = 0, host: bool = True, server: bool = True) -> Cluster:
+    nodes = tuple(
+        Node(
+            name=f"n{n}",
+            address=f"p{n}:1",
+            rack=f"r{n % racks}" if racks else "",
+            host=ProcessSpec(
+                pid_file=Path(f"/run/n{n}.pid"),
+                command=("patroni",),
+                server_directory=Path(f"/data/n{n}") if server else None,
+            )
+            if host
+            else None,
+        )
+        for n in range(1, members + 1)
+    )
+    return Cluster(name="c", database="postgresql", environment="test", nodes=nodes)
+
+
+@pytest.mark.parametrize("act", ["node-kill", "wipe", "step_down_primary", "rolling", "resume"])
+def test_three_members_can_do_it(act: str) -> None:
+    assert support(act, cluster(3)).ok
+
+
+@pytest.mark.parametrize("act", ["kill", "wipe", "rolling"])
+def test_two_members_can_do_it_too_since_others_agree_who_leads(act: str) -> None:
+    assert support(act, cluster(2)).ok
+
+
+@pytest.mark.parametrize(
+    ("act", "of", "why"),
+    [
+        ("add", cluster(3), "PostgreSQL has no scenario `add`; it has"),
+        ("stepdown", cluster(1), "no other one could take over"),
+        ("wipe", cluster(1), "no other one could take over"),
+        ("kill", cluster(3, host=False), "does not say what n1, n2, n3 runs on"),
+        ("partition", cluster(3), "network"),
+        ("racks", cluster(3), "has its nodes in 0 racks"),
+        ("kill", cluster(3, server=False), "only Patroni would be hit, and PostgreSQL go on"),
+        ("pause", cluster(3, server=False), "n1, n2, n3: the inventory lacks `host.server_dir"),
+        ("wipe", cluster(3, server=False), "as a second primary"),
+    ],
+)
+def test_what_cannot_be_done_says_why(act: str, of: Cluster, why: str) -> None:
+    found = support(act, of)
+    assert not found.ok
+    assert why in found.reason
+
+
+def test_a_clean_stop_is_patronis_own_affair() -> None:
+    assert support("stop", cluster(3, server=False)).ok

@@ -1,0 +1,85 @@
+"""Where a member keeps its data: read from Patroni's configuration, doubted, and refused."""
+
+from pathlib import Path
+
+import pytest
+
+from brownout.base.errors import Refused
+from brownout.databases.adapter import adapter_for
+from brownout.databases.lab.ports import free_ports
+from brownout.inventory.model import Cluster, Node, ProcessSpec
+
+
+def node(directory: Path, name: str, data: object, server: Path | None = None) -> Node:
+    """Return a node that is down, with this data directory in its configuration file."""
+    home = directory / name
+    home.mkdir()
+    file = home / "patroni.yml"
+    file.write_text(f"scope: c\nname: {name}\npostgresql: {{data_dir: {data}}}\n", encoding="utf-8")
+    (port,) = free_ports(1)
+    host = ProcessSpec(
+        pid_file=home / "patroni.pid", command=("patroni", str(file)), server_directory=server
+    )
+    return Node(name=name, address=f"127.0.0.1:{port}", host=host)
+
+
+def directories(*nodes: Node, begun: bool = False) -> list[Path]:
+    """Ask for the data directories of the first of some nodes."""
+    cluster = Cluster(name="c", database="postgresql", environment="test", nodes=nodes)
+    adapter = adapter_for(cluster)
+    try:
+        return adapter.data_directories(nodes[0], begun)
+    finally:
+        adapter.close()
+
+
+def storage(directory: Path, name: str = "data") -> Path:
+    (directory / name / "pg_tblspc").mkdir(parents=True)
+    (directory / name / "PG_VERSION").write_text("18\n")
+    return directory / name
+
+
+def test_a_member_that_is_down_is_asked_by_its_file(tmp_path: Path) -> None:
+    data = storage(tmp_path)
+    assert directories(node(tmp_path, "n1", data, data)) == [data]
+
+
+def test_what_a_base_backup_left_half_made_may_be_emptied(tmp_path: Path) -> None:
+    (tmp_path / "data" / "base").mkdir(parents=True)
+    assert directories(node(tmp_path, "n1", tmp_path / "data"))
+    (tmp_path / "rest" / "photos").mkdir(parents=True)
+    assert directories(node(tmp_path, "n2", tmp_path / "rest"), begun=True)
+
+
+def test_a_wipe_of_what_is_not_known_for_sure_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"`postgresql\.data_dir` 'data', wanted an absolute path"):
+        directories(node(tmp_path, "n1", "data"))
+    (tmp_path / "photos" / "2026").mkdir(parents=True)
+    with pytest.raises(Refused, match="does not look like PostgreSQL's storage: it holds 2026"):
+        directories(node(tmp_path, "n2", tmp_path / "photos"))
+    with pytest.raises(Refused, match=r"`host\.server_directory` `/elsewhere`"):
+        directories(node(tmp_path, "n3", storage(tmp_path), Path("/elsewhere")))
+
+
+def test_a_tablespace_that_would_stay_is_refused(tmp_path: Path) -> None:
+    data = storage(tmp_path)
+    (data / "pg_tblspc" / "16400").symlink_to(tmp_path)
+    with pytest.raises(Refused, match="has 1 tablespaces outside of"):
+        directories(node(tmp_path, "n1", data))
+
+
+def test_a_directory_that_is_another_members_too_is_refused(tmp_path: Path) -> None:
+    data = storage(tmp_path)
+    both = node(tmp_path, "n1", data), node(tmp_path, "n2", data)
+    with pytest.raises(Refused, match="of node `n2` are the same or lie in each other"):
+        directories(*both)
+
+
+def test_a_configuration_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    broken = node(tmp_path, "n1", storage(tmp_path))
+    (tmp_path / "n1" / "patroni.yml").write_text("a: [")
+    with pytest.raises(Refused, match="is no YAML"):
+        directories(broken)
+    (tmp_path / "n1" / "patroni.yml").write_text("text")
+    with pytest.raises(Refused, match="is no configuration of Patroni"):
+        directories(broken)

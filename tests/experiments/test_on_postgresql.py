@@ -1,0 +1,71 @@
+"""Experiments on three real members under Patroni: one run for `make test`, then all as shipped."""
+
+from pathlib import Path
+
+import pytest
+from tests import chaos_runner as chaos
+from tests import kill_harness
+
+from brownout.inventory.model import Cluster
+
+ON = "lab-postgresql"
+SHIPPED = ("node-kill", "node-wipe", "node-pause", "stepdown", "rolling-restart")
+
+
+@pytest.mark.live
+@pytest.mark.timeout(600)
+def test_a_killed_primary_costs_its_lease_and_another_one_is_promoted(
+    lab_postgresql: Cluster, tmp_path: Path
+) -> None:
+    ran = chaos.run_quickly("node-kill", tmp_path, lab_postgresql.name, downtime_s=0.5)
+    ran.check_proven()
+    impact = ran.impact
+    assert [name for name, _ in ran.deeds] == ["kill_node", "start_node"]
+    (fault,) = impact["faults"]
+    assert fault["promoted_time"][1] is not None
+    assert fault["rejoin_time"][1] is not None
+    assert fault["redundancy_time"][1] is not None
+    assert impact["ledger"]["state"] in ("clean", "lost")  # replicas follow a little later
+    assert impact["ledger"]["acknowledged"] > 0
+    assert impact["verdict"] in ("pass", "fail", "inconclusive")  # how fast it was is not tested
+    assert impact["driver"]["name"] == "github.com/jackc/pgx/v5"
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("cluster", [ON, "lab-postgresql-secure"])
+@pytest.mark.parametrize("name", SHIPPED)
+def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
+    name: str, cluster: str, tmp_path: Path
+) -> None:
+    check_passes(name, cluster, tmp_path)
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", ["node-kill", "stepdown"])
+def test_where_commits_wait_for_a_replica_no_acknowledged_write_is_lost(
+    name: str, tmp_path: Path
+) -> None:
+    check_passes(name, "lab-postgresql-sync", tmp_path)
+
+
+def check_passes(name: str, cluster: str, where: Path) -> None:
+    place = {"BROWNOUT_LAB_DIR": str(where / "lab"), "BROWNOUT_STATE": str(where / "state")}
+    ran = chaos.run(chaos.load(name), where, "--var", f"cluster={cluster}", env=place)
+    print(ran.output)  # `pytest -rP` shows the table
+    assert ran.impact["verdict"] == "pass", ran.output
+    assert ran.code == 0
+    assert ran.impact["ledger"]["state"] == "clean"
+    assert ran.impact["ledger"]["acknowledged"] > 1000
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("mark", ["kill_node", "wipe_node", "start_node"])
+def test_a_run_killed_in_mid_wipe_is_healed(
+    mark: str, lab_postgresql: Cluster, tmp_path: Path
+) -> None:
+    cluster = ("--var", f"cluster={lab_postgresql.name}")
+    result = kill_harness.kill_and_heal(lab_postgresql, tmp_path / "run", mark, options=cluster)
+    assert "n" in result.mended
