@@ -210,5 +210,5 @@ def test_without_jinja_it_says_what_to_install(
 ) -> None:
     html._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(Unsupported, match=r"brownout\[report\]"):
+    with pytest.raises(Unsupported, match=r"pip install .*\[report\]"):
         html.write(killed.path)

@@ -36,7 +36,7 @@ def test_what_is_missing_is_said_with_what_to_install(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ClusterError, match="needs Patroni") as missing:
         find_patroni()
-    assert "brownout[lab-postgresql]" in missing.value.hint
+    assert "[lab-postgresql]" in missing.value.hint
     (tmp_path / "patroni").write_text("")
     (tmp_path / "patroni").chmod(0o755)
     assert find_patroni() == (str(tmp_path / "patroni"),)
