@@ -117,8 +117,7 @@ func TestAWriteToAServerThatBecameReadOnlyHasFailedAndTheNextOneLooksForAnother(
 func TestACommitThatDidNotWaitForItsReplicaIsInDoubt(t *testing.T) {
 	s := ownServer(t)
 	d := claimed(t, s)
-	s.direct(t, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-	s.direct(t, "SELECT pg_reload_conf()")
+	s.synchronize(t, "nobody")
 	op := update("v")
 	got := do(t, d, op)
 	if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout {
@@ -148,8 +147,7 @@ func TestAReplicaThatLagsAndIsPromotedLacksWhatWasAcknowledgedUnlessCommitsWaitF
 				t.Fatalf("got %+v", got)
 			}
 			if synchronous {
-				primary.direct(t, "ALTER SYSTEM SET synchronous_standby_names = '*'")
-				primary.direct(t, "SELECT pg_reload_conf()")
+				primary.synchronize(t, "*")
 				until(t, "the replica is synchronous", func() bool { return do(t, d, first).Class == driver.OK })
 			}
 			primary.signal(t, syscall.SIGSTOP, "walsender")

@@ -240,6 +240,25 @@ func (s *server) direct(t testing.TB, sql string, arguments ...any) {
 	}
 }
 
+// synchronize has commits wait for replicas of these names from now on. Sessions wait once the
+// checkpointer has read the setting, which it does at the latest before it makes a checkpoint.
+func (s *server) synchronize(t testing.TB, names string) {
+	t.Helper()
+	s.direct(t, "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'")
+	s.direct(t, "SELECT pg_reload_conf()")
+	until(t, "the server has read its settings", func() bool {
+		connection, err := s.connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = connection.Close(t.Context()) }()
+		read := ""
+		err = connection.QueryRow(t.Context(), "SHOW synchronous_standby_names").Scan(&read)
+		return err == nil && read == names
+	})
+	s.direct(t, "CHECKPOINT")
+}
+
 func uriOf(servers ...*server) string {
 	addresses := make([]string, len(servers))
 	for i, s := range servers {

@@ -186,5 +186,8 @@ def _places() -> Iterator[tuple[str, Path]]:
         yield str(version), version
 
 
-if __name__ == "__main__":
-    print(find_postgres())  # for the Makefile, whose Go tests want one
+if __name__ == "__main__":  # for the Makefile, whose Go tests want one, with TLS if there is any
+    try:
+        print(find_postgres(encrypts=True))
+    except ClusterError:
+        print(find_postgres())
