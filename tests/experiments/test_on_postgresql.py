@@ -32,6 +32,7 @@ def test_a_killed_primary_costs_its_lease_and_another_one_is_promoted(
 
 
 @pytest.mark.matrix
+@pytest.mark.alone
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("cluster", [ON, "lab-postgresql-secure"])
 @pytest.mark.parametrize("name", SHIPPED)
@@ -42,6 +43,7 @@ def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
 
 
 @pytest.mark.matrix
+@pytest.mark.alone
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ["node-kill", "stepdown"])
 def test_where_commits_wait_for_a_replica_no_acknowledged_write_is_lost(
