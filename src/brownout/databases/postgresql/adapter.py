@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
@@ -103,26 +104,44 @@ class PostgresqlAdapter:
 
         PostgreSQL's orderly shutdown sends all its WAL to the replicas that stream before it ends,
         so that one has caught up; `catch_up_s` does not change that. The proof is the old primary's
-        own word.
+        own word, which it gives as soon as it begins to stop, before another one leads.
         """
         views = self._views()
         before = next(view for view in views if view.node == node.name)
         if before.error:
             raise ClusterError(before.error)
-        asked = time.monotonic()
-        target = self._successor(before, views) if before.state == PRIMARY else None
-        if target is not None:
-            self._switch(node, before, target)
-        after = wait_until(
-            lambda: self._ask(node), self._timeout_s, _POLL_S, so=lambda view: view.state != PRIMARY
-        )
-        done = time.monotonic()
+        if before.state != PRIMARY:
+            return Proof(time.monotonic(), 0.0, {"state": before.state}, already=True)
+        asked = last_primary = time.monotonic()
+        target = self._successor(before, views)
+
+        def look() -> View:
+            nonlocal last_primary
+            began, view = time.monotonic(), self._ask(node)
+            if view.state == PRIMARY:
+                last_primary = began
+            return view
+
+        def is_over(view: View) -> bool:
+            return order.done() or (not view.error and view.state != PRIMARY)
+
+        with ThreadPoolExecutor(1) as pool:
+            order = pool.submit(self._switch, node, before, target)
+            after = wait_until(look, _SWITCHOVER_S, _POLL_S, so=is_over)
+            effective = time.monotonic()
+            order.result()
+        caught_up = time.monotonic()
+        if after.state == PRIMARY:  # it was over before it could be seen
+            after, effective = look(), time.monotonic()
         if after.state == PRIMARY:
             raise ClusterError(f"member `{node.name}` is still primary after it was to hand over")
-        evidence: dict[str, Any] = {"state_before": before.state, "state": after.state}
-        if target is not None:
-            evidence |= {"handed_to": target.node, "caught_up_s": round(done - asked, 3)}
-        return Proof(done, done - asked, evidence, already=target is None)
+        evidence: dict[str, Any] = {
+            "state_before": before.state,
+            "state": after.state,
+            "handed_to": target.node,
+            "caught_up_s": round(caught_up - asked, 3),
+        }
+        return Proof(effective, effective - last_primary, evidence)
 
     def evidence(self, node: Node) -> dict[str, Any]:
         """Return what `node` says of itself now; if it says nothing, why."""

@@ -74,6 +74,8 @@ def test_the_primary_hands_over_and_a_replica_has_nothing_to_hand_over(
     with PostgresqlAdapter(lab_postgresql) as adapter:
         (primary,) = adapter.targets("primary", 1)
         proof = adapter.step_down(primary, 10)
+        # It is seen when the primary stops, not only once the other one leads.
+        assert proof.uncertainty_s < proof.evidence["caught_up_s"] / 2
         assert not proof.already
         assert proof.evidence["state_before"] == "PRIMARY"
         assert adapter.targets("primary", 1)[0].name == proof.evidence["handed_to"]
