@@ -1,5 +1,6 @@
 """The generator's files: read whole, cut where they are torn, refused where they are wrong."""
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -123,3 +124,19 @@ def test_a_number_that_is_none_is_refused(tmp_path: Path, odd: str) -> None:
     file.write_text(f"t,cause,n\n{odd},late,3\n")
     with pytest.raises(RunDirectoryError, match=r"errors\.csv: line 2 has no number"):
         list(read_rows(file, ("t", "cause", "n")))
+
+
+class Growing(io.BytesIO):
+    """A file whose writer goes on between two reads: its first line is not yet whole."""
+
+    def readline(self, _size: int | None = -1, /) -> bytes:
+        return self.read(4)
+
+
+def test_a_header_that_is_still_being_written_is_no_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "canary.csv"
+    path.touch()
+    monkeypatch.setattr(Path, "open", lambda *_: Growing(b"t,op,code\n1.0,read,\n"))
+    assert list(read_rows(path, ("t", "op", "code"))) == []

@@ -46,8 +46,8 @@ def read_table(path: Path, columns: Sequence[str]) -> Table:
         return Table((), frozen({name: np.zeros((0, 0), _COUNT) for name in columns}))
     try:
         with path.open("rb") as file:
-            _check_header(path, file, ("t", "stream", "op", *columns))
-            keys, parts = _parts(path, file, columns)
+            whole = _check_header(path, file, ("t", "stream", "op", *columns))
+            keys, parts = _parts(path, file, columns) if whole else ((), [])
     except OSError as error:
         raise RunDirectoryError(f"{path.name}: cannot be read: {error.strerror}") from error
     joined = {name: _join(parts, i, len(keys), name) for i, name in enumerate(columns)}
@@ -63,7 +63,8 @@ def read_rows(path: Path, header: Sequence[str]) -> Iterator[list[str]]:
         return
     numbers = [place for place, name in enumerate(header) if name not in TEXT]
     with path.open("rb") as file:
-        _check_header(path, file, header)
+        if not _check_header(path, file, header):
+            return
         for number, fields in enumerate(csv.reader(_whole_lines(file)), 2):
             if len(fields) != len(header):
                 raise _malformed(path, f"line {number} has {len(fields)} fields", len(header))
@@ -80,10 +81,13 @@ def _whole_lines(file: BinaryIO) -> Iterator[str]:
         yield line.decode("utf-8", "replace")
 
 
-def _check_header(path: Path, file: BinaryIO, header: Sequence[str]) -> None:
-    found, wanted = file.readline().decode("utf-8", "replace").strip(), ",".join(header)
+def _check_header(path: Path, file: BinaryIO, header: Sequence[str]) -> bool:
+    """Return whether the header is there to its end; not yet, while it is being written."""
+    line = file.readline()
+    found, wanted = line.decode("utf-8", "replace").strip(), ",".join(header)
     if found and found != wanted and not wanted.startswith(found):
         raise RunDirectoryError(f"{path.name}: found the header `{found}`, wanted `{wanted}`")
+    return line.endswith(b"\n")
 
 
 def _parts(
