@@ -1,5 +1,6 @@
 """How clients reach a cluster: addresses, login, encryption."""
 
+import ssl
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -51,6 +52,16 @@ class Tls(Settings):
         if problem:
             raise ValueError(problem)
         return self
+
+    def context(self) -> ssl.SSLContext:
+        """Return it for connections that Python itself makes."""
+        context = ssl.create_default_context(cafile=str(self.ca_file) if self.ca_file else None)
+        if self.insecure:
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        if self.certificate_file:
+            passphrase = self.key_passphrase.get_secret_value() if self.key_passphrase else None
+            context.load_cert_chain(self.certificate_file, password=passphrase)
+        return context
 
     def for_generator(self) -> dict[str, Any]:
         """Return it as the load generator's specification has it; it holds secrets.

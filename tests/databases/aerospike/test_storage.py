@@ -107,7 +107,10 @@ def test_storage_that_is_another_nodes_too_is_not_wiped(tmp_path: Path) -> None:
         for name in ("n1", "n2")
     )
     cluster = Cluster(name="c", database="aerospike", environment="test", nodes=nodes)
-    with AerospikeAdapter(cluster) as adapter, pytest.raises(Refused, match="is node `n2`'s too"):
+    with (
+        AerospikeAdapter(cluster) as adapter,
+        pytest.raises(Refused, match="of node `n2` are the same"),
+    ):
         adapter.data_directories(nodes[0])
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
 from brownout.base.extras import how_to_install
-from brownout.inventory.connection import Tls
 from brownout.inventory.model import Cluster
 
 __all__ = ["OPEN", "Access", "access", "exactly", "login_message"]
@@ -79,7 +78,7 @@ OPEN = Access()
 def access(cluster: Cluster) -> Access:
     """Return how the inventory says to connect to the nodes."""
     auth, tls = cluster.connection.auth, cluster.connection.tls
-    context = _context(tls) if tls is not None and tls.enabled else None
+    context = tls.context() if tls is not None and tls.enabled else None
     if auth is None:
         return Access(context)
     if auth.mechanism == "x509" or auth.password is None:
@@ -123,13 +122,3 @@ def exactly(connection: socket.socket, size: int) -> bytes:
             raise ConnectionResetError("it closed the connection")
         parts += part
     return bytes(parts)
-
-
-def _context(tls: Tls) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=str(tls.ca_file) if tls.ca_file else None)
-    if tls.insecure:
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    if tls.certificate_file:
-        passphrase = tls.key_passphrase.get_secret_value() if tls.key_passphrase else None
-        context.load_cert_chain(tls.certificate_file, password=passphrase)
-    return context

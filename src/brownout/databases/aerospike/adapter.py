@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
+from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
+from brownout.databases import apart
 from brownout.databases.adapter import Adapter, Member, Milestone, MilestoneState, Support
 from brownout.databases.aerospike import objections, quiescing, scenarios, storage, waiting
 from brownout.databases.aerospike.choice import choose
@@ -19,7 +20,6 @@ from brownout.databases.aerospike.view import (
     stable_command,
 )
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.directories import same_or_nested
 from brownout.machine.host import Proof, host_for
 
 __all__ = ["AerospikeAdapter", "of_aerospike"]
@@ -172,20 +172,8 @@ class AerospikeAdapter(ResizingPart):
         """
         host = host_for(node)
         own = storage.targets(node, host)
-        for other in self._cluster.every:
-            if other.name == node.name or other.host is None:
-                continue
-            neighbour = host_for(other)
-            if neighbour.machine != host.machine:
-                continue
-            self._check_apart(node, own, storage.named(other, neighbour), other)
+        apart.check(node, own, self._cluster.every, storage.named)
         return own
-
-    @staticmethod
-    def _check_apart(node: Node, own: Sequence[Path], theirs: Sequence[Path], other: Node) -> None:
-        for path in theirs:
-            if same_or_nested(own, path):
-                raise Refused(f"node `{node.name}`: `{path}` is node `{other.name}`'s too")
 
 
 def of_aerospike(adapter: Adapter) -> AerospikeAdapter:

@@ -21,9 +21,9 @@ __all__ = ["ETCD"]
 
 
 def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.etcd.choice import check
+    from brownout.databases.etcd.choice import TARGETS
 
-    check(select, cluster)
+    TARGETS.check(select, cluster)
 
 
 def _find_etcd() -> Path:

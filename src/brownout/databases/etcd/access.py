@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
-from brownout.inventory.connection import Tls
+from brownout.databases import generator
 from brownout.inventory.model import Cluster
 
 __all__ = ["Access", "access", "load_spec"]
@@ -30,7 +30,7 @@ def access(cluster: Cluster) -> Access:
         raise ConfigurationError(
             f"cluster `{cluster.name}`: connection.uri: etcd has none, wanted connection.hosts"
         )
-    context = _context(connection.tls) if connection.tls and connection.tls.enabled else None
+    context = connection.tls.context() if connection.tls and connection.tls.enabled else None
     auth = connection.auth
     if auth is None:
         return Access(context)
@@ -45,24 +45,6 @@ def access(cluster: Cluster) -> Access:
 
 
 def load_spec(cluster: Cluster) -> dict[str, Any]:
-    """Return how the load generator connects: driver, connection with secrets, options."""
-    way, named = access(cluster), cluster.connection
-    hosts = ",".join(named.hosts or [node.address for node in cluster.nodes])
-    connection: dict[str, Any] = {
-        "uri": f"etcd://{hosts}",
-        "username": way.username,
-        "password": way.password,
-    }
-    if named.tls is not None:
-        connection["tls"] = named.tls.for_generator()
-    return {"driver": "etcd", "connection": connection, "options": dict(named.options)}
-
-
-def _context(tls: Tls) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=str(tls.ca_file) if tls.ca_file else None)
-    if tls.insecure:
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    if tls.certificate_file:
-        passphrase = tls.key_passphrase.get_secret_value() if tls.key_passphrase else None
-        context.load_cert_chain(tls.certificate_file, password=passphrase)
-    return context
+    """Return how the load generator connects; see `generator.load_spec`."""
+    way = access(cluster)
+    return generator.load_spec(cluster, "etcd", way.username, way.password)

@@ -5,21 +5,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from brownout.base.errors import ClusterError, Refused
+from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
+from brownout.databases import apart
 from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
-from brownout.databases.etcd import choice, milestones, storage
+from brownout.databases.etcd import milestones, storage
 from brownout.databases.etcd.access import access, load_spec
 from brownout.databases.etcd.candidate import EtcdCandidate
+from brownout.databases.etcd.choice import TARGETS
 from brownout.databases.etcd.link import CommandFailed, Link
-from brownout.databases.etcd.panel import Panel
 from brownout.databases.etcd.readmitting import take_in
 from brownout.databases.etcd.scenarios import support
 from brownout.databases.etcd.settings import own_settings
-from brownout.databases.etcd.view import LEADER, View, look, reasons
+from brownout.databases.etcd.view import LEADER, View, look, reasons, without
+from brownout.databases.panel import Panel
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.directories import same_or_nested
-from brownout.machine.host import Host, Proof, host_for
+from brownout.machine.host import Proof, host_for
 
 __all__ = ["EtcdAdapter"]
 
@@ -37,7 +38,7 @@ class EtcdAdapter:
         self._cluster, self._access = cluster, access(cluster)
         self._timeout_s = cluster.connection.timeout_s
         self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
-        self._panel = Panel(cluster.nodes, self._links)
+        self._panel = Panel(cluster.nodes, self._ask, without, len(cluster.nodes))
 
     def __enter__(self) -> Self:
         return self
@@ -74,9 +75,9 @@ class EtcdAdapter:
         ]
 
     def targets(self, select: str, seed: int) -> list[Node]:
-        """Return the nodes that `select` means now; see `choice.choose`."""
+        """Return the nodes that `select` means now; see `Targets.choose`."""
         racks = {node.name: node.rack for node in self._cluster.nodes}
-        chosen = choice.choose(select, self.members(), seed, racks)
+        chosen = TARGETS.choose(select, self.members(), seed, racks)
         return [self._cluster.node(name) for name in chosen]
 
     def stable(self, milestone: Milestone) -> MilestoneState:
@@ -178,9 +179,12 @@ class EtcdAdapter:
         storage.check_returns(node, settings)
         for directory in [] if begun else found:
             storage.check_contents(node, host, directory)
-        for other in self._cluster.nodes:
-            if other.name != node.name and other.host is not None:
-                _check_apart(node, host, found, other)
+        apart.check(
+            node,
+            found,
+            self._cluster.nodes,
+            lambda other, its: storage.directories(other, own_settings(other, its)),
+        )
         return found
 
     def _successor(self, leader: View, views: Sequence[View]) -> View:
@@ -217,16 +221,3 @@ class EtcdAdapter:
     def _views(self) -> list[View]:
         """Ask every member and wait for each one's answer or its own time limit."""
         return self._panel.views(3 * self._timeout_s)
-
-
-def _check_apart(node: Node, host: Host, found: Sequence[Path], other: Node) -> None:
-    """Raise `Refused` if `other` keeps its data in one of these directories, or around one."""
-    neighbour = host_for(other)
-    if neighbour.machine != host.machine:
-        return
-    for theirs in storage.directories(other, own_settings(other, neighbour)):
-        if same_or_nested(found, theirs):
-            raise Refused(
-                f"node `{node.name}`: its data directories and `{theirs}` of node `{other.name}` "
-                "are the same or lie in each other"
-            )

@@ -8,7 +8,7 @@ from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.etcd.link import Link
 from brownout.inventory.model import Node
 
-__all__ = ["LEADER", "Entry", "View", "look", "members_by", "reasons"]
+__all__ = ["LEADER", "Entry", "View", "look", "members_by", "reasons", "without"]
 
 LEADER = "LEADER"
 _ROLES = {LEADER: "primary", "FOLLOWER": "secondary"}
@@ -132,8 +132,12 @@ def look(node: Node, link: Link) -> View:
         status = link.ask("maintenance/status")
         return View(node.name, node.address, status, members_by(link))
     except ClusterError as error:
-        timed_out = isinstance(error, NoAnswer)
-        return View(node.name, node.address, error=error.message, timed_out=timed_out)
+        return without(node, error)
+
+
+def without(node: Node, error: ClusterError) -> View:
+    """Return what is known of one that gave no answer."""
+    return View(node.name, node.address, error=error.message, timed_out=isinstance(error, NoAnswer))
 
 
 def members_by(link: Link) -> tuple[Entry, ...]:

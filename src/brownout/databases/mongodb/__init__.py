@@ -24,9 +24,9 @@ __all__ = ["MONGODB"]
 
 
 def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.mongodb.choice import check
+    from brownout.databases.mongodb.choice import TARGETS
 
-    check(select, cluster)
+    TARGETS.check(select, cluster)
 
 
 def _find_mongod() -> Path:

@@ -6,18 +6,18 @@ from typing import Any
 
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
-from brownout.databases.mongodb import choice, milestones, storage
+from brownout.databases.mongodb import milestones, storage
 from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adjusting import SetAdjusting
 from brownout.databases.mongodb.candidate import MongoCandidate
+from brownout.databases.mongodb.choice import TARGETS
 from brownout.databases.mongodb.connected import POLL_PATIENCE_S
 from brownout.databases.mongodb.link import Link
 from brownout.databases.mongodb.resizing import SetResizing
 from brownout.databases.mongodb.scenarios import support, topology
 from brownout.databases.mongodb.view import look, reasons
 from brownout.inventory.model import Node
-from brownout.machine.directories import same_or_nested
-from brownout.machine.host import Host, host_for
+from brownout.machine.host import host_for
 
 __all__ = ["MongoAdapter"]
 
@@ -54,9 +54,9 @@ class MongoAdapter(SetResizing, SetAdjusting):
         ]
 
     def targets(self, select: str, seed: int) -> list[Node]:
-        """Return the nodes that `select` means now; see `choice.choose`."""
+        """Return the nodes that `select` means now; see `Targets.choose`."""
         racks = {node.name: node.rack for node in self._cluster.every}
-        chosen = choice.choose(select, self.members(), seed, racks)
+        chosen = TARGETS.choose(select, self.members(), seed, racks)
         return [self._cluster.node(name) for name in chosen]
 
     def stable(self, milestone: Milestone) -> MilestoneState:
@@ -114,9 +114,7 @@ class MongoAdapter(SetResizing, SetAdjusting):
             )
         if not begun:
             storage.check_contents(node, host, directory)
-        for other in self._cluster.every:
-            if other.name != node.name:
-                self.check_apart(node, host, directory, other)
+        storage.check_apart(node, [directory], self._cluster.every)
         return [directory]
 
     @staticmethod
@@ -133,18 +131,3 @@ class MongoAdapter(SetResizing, SetAdjusting):
             return None  # it is down, which before a wipe it should be
         path = answer.get("parsed", {}).get("storage", {}).get("dbPath")
         return Path(path) if path else None
-
-    @staticmethod
-    def check_apart(node: Node, host: Host, directory: Path, other: Node) -> None:
-        """Raise `Refused` if `other` keeps its data in `directory`, around it or below it."""
-        if other.host is None:
-            return
-        neighbour = host_for(other)
-        if neighbour.machine != host.machine:
-            return
-        theirs = storage.configured_directory(other, neighbour)
-        if same_or_nested([directory], theirs):
-            raise Refused(
-                f"node `{node.name}`: its data directory `{directory}` and `{theirs}` of node "
-                f"`{other.name}` are the same or lie in each other"
-            )

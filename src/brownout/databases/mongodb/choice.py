@@ -1,50 +1,7 @@
-"""Which nodes a target means. Pure."""
+"""The words for targets on MongoDB."""
 
-from collections.abc import Mapping, Sequence
+from brownout.databases.choice import Targets
 
-from brownout.base.errors import ConfigurationError
-from brownout.databases.adapter import Member
-from brownout.databases.choice import ROLES, all_serving, of_rack, of_role, one
-from brownout.inventory.model import Cluster
+__all__ = ["TARGETS"]
 
-__all__ = ["check", "choose"]
-
-
-def choose(
-    select: str, members: Sequence[Member], seed: int, racks: Mapping[str, str]
-) -> list[str]:
-    """Return the names of the nodes that `select` means; `racks` has the rack of each node.
-
-    `primary`, `secondary` and `random` give one node, `role=secondary` every one of that role,
-    `rack=r1` every one in that rack that serves, `rack` those of a rack that the seed draws, a
-    name that node. Raises `ConfigurationError` with the choices for anything else, and
-    `ClusterError` if no member is so now.
-    """
-    names = [member.node for member in members]
-    if select in names:
-        return [select]
-    if select in (*ROLES, "random"):
-        return [one(members, select, seed)]
-    role = select.removeprefix("role=")
-    if role != select and role in ROLES:
-        return of_role(members, role) or [one(members, role, seed)]
-    known = sorted({racks[name] for name in names if racks.get(name)})
-    rack = select.removeprefix("rack=")
-    if known and (select == "rack" or (rack != select and rack in known)):
-        return of_rack(members, "" if select == "rack" else rack, racks, seed)
-    choices = f", rack or rack= one of {', '.join(known)}" if known else ""
-    raise ConfigurationError(
-        f"target: found {select!r}, wanted a node ({', '.join(names)}), primary, secondary, "
-        f"random, role=primary or role=secondary{choices}"
-    )
-
-
-def check(select: str, cluster: Cluster) -> None:
-    """Refuse a `select` that would mean no node of `cluster` even if every one of them served."""
-    what, at, shard = select.partition("@")
-    shards = sorted({node.shard for node in cluster.nodes if node.shard})
-    if at and shard not in shards:
-        wanted = f"one of the shards {', '.join(shards)}" if shards else "no `@`: it has no shards"
-        raise ConfigurationError(f"target: found {select!r}, wanted {wanted}")
-    nodes = [node for node in cluster.nodes if not at or node.shard == shard]
-    choose(what, all_serving(nodes), 1, {node.name: node.rack for node in cluster.nodes})
+TARGETS = Targets()

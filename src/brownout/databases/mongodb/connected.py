@@ -7,8 +7,8 @@ from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.configuring import Changed, SetConfiguration
 from brownout.databases.mongodb.link import Link
 from brownout.databases.mongodb.membership import Document
-from brownout.databases.mongodb.panel import Panel
-from brownout.databases.mongodb.view import View
+from brownout.databases.mongodb.view import View, look, without
+from brownout.databases.panel import Panel
 from brownout.inventory.model import Cluster, Node
 
 __all__ = ["POLL_PATIENCE_S", "Connected"]
@@ -25,7 +25,12 @@ class Connected:
         self._access = access(cluster)
         self._timeout_s = cluster.connection.timeout_s
         self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.every}
-        self._panel = Panel(cluster.nodes, self._links)
+        self._panel = Panel(
+            cluster.nodes,
+            lambda node: look(node, self._links[node.name]),
+            without,
+            len(cluster.every),
+        )
         self._configuration = SetConfiguration(
             cluster, self._links, lambda: self._panel.views(POLL_PATIENCE_S)
         )

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
-from brownout.databases.mongodb import choice, sharding
+from brownout.databases.mongodb import sharding, storage
 from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.databases.mongodb.candidate import MongoCandidate
+from brownout.databases.mongodb.choice import TARGETS
 from brownout.inventory.atlas import BY_ATLAS
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import Proof, host_for
+from brownout.machine.host import Proof
 
 __all__ = ["ShardedAdapter"]
 
@@ -65,13 +66,12 @@ class ShardedAdapter:
 
     def targets(self, select: str, seed: int) -> list[Node]:
         """Return the nodes that `select` means, in all shards or in one, as `primary@s1`."""
-        what, _, shard = select.partition("@")
-        if shard and shard not in self._shards:
-            known = ", ".join(self._shards)
-            raise ConfigurationError(f"target: found {select!r}, wanted one of the shards {known}")
-        members = self._shards[shard].members() if shard else self.members()
+        shard = select.partition("@")[2]
+        members = self._shards[shard].members() if shard in self._shards else self.members()
         racks = {node.name: node.rack for node in self._cluster.nodes}
-        return [self._cluster.node(name) for name in choice.choose(what, members, seed, racks)]
+        shards = {node.name: node.shard for node in self._cluster.nodes}
+        chosen = TARGETS.choose(select, members, seed, racks, shards)
+        return [self._cluster.node(name) for name in chosen]
 
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether every shard has reached `milestone`; `whole` asks the routers too."""
@@ -152,10 +152,7 @@ class ShardedAdapter:
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return where `node` keeps its data, apart from every node of every shard."""
         found = self._of(node).data_directories(node, begun)
-        for other in self._cluster.nodes:
-            if other.shard != node.shard:
-                for directory in found:
-                    MongoAdapter.check_apart(node, host_for(node), directory, other)
+        storage.check_apart(node, found, self._cluster.nodes)
         return found
 
     def _of(self, node: Node) -> MongoAdapter:

@@ -10,13 +10,25 @@ from typing import Any
 import yaml
 
 from brownout.base.errors import HostError, Refused
+from brownout.databases import apart
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
-__all__ = ["check_contents", "configured_directory", "path_in_command", "path_in_file"]
+__all__ = [
+    "check_apart",
+    "check_contents",
+    "configured_directory",
+    "path_in_command",
+    "path_in_file",
+]
 
 #: At least one of these is in every directory that a mongod has used.
 _MARKS = frozenset({"WiredTiger", "WiredTiger.wt", "mongod.lock", "storage.bson"})
+
+
+def check_apart(node: Node, found: Sequence[Path], nodes: Sequence[Node]) -> None:
+    """Raise `Refused` if another one of `nodes` keeps its data in `found`, in or around it."""
+    apart.check(node, found, nodes, lambda other, its: [configured_directory(other, its)])
 
 
 def configured_directory(node: Node, host: Host) -> Path:

@@ -10,7 +10,7 @@ from brownout.databases.mongodb.initial_sync import copying
 from brownout.databases.mongodb.link import CommandFailed, Link
 from brownout.inventory.model import Node
 
-__all__ = ["PRIMARY", "STATES", "View", "look", "reasons"]
+__all__ = ["PRIMARY", "STATES", "View", "look", "reasons", "without"]
 
 #: `myState` of replSetGetStatus, in the server's own words.
 STATES = (
@@ -133,19 +133,19 @@ def look(node: Node, link: Link) -> View:
     try:
         hello = link.ask("hello")
     except ClusterError as error:
-        return _without(node, error)
+        return without(node, error)
     try:
         status = link.ask("replSetGetStatus")
     except CommandFailed as error:
         return View(node.name, node.address, hello, error=error.message)
     except ClusterError as error:
-        return _without(node, error)
+        return without(node, error)
     return View(node.name, node.address, hello, status)
 
 
-def _without(node: Node, error: ClusterError) -> View:
-    timed_out = isinstance(error, NoAnswer)
-    return View(node.name, node.address, error=error.message, timed_out=timed_out)
+def without(node: Node, error: ClusterError) -> View:
+    """Return what is known of one that gave no answer."""
+    return View(node.name, node.address, error=error.message, timed_out=isinstance(error, NoAnswer))
 
 
 def reasons(views: Sequence[View]) -> str:

@@ -22,9 +22,9 @@ __all__ = ["POSTGRESQL"]
 
 
 def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.postgresql.choice import check
+    from brownout.databases.postgresql.choice import TARGETS
 
-    check(select, cluster)
+    TARGETS.check(select, cluster)
 
 
 def _find_postgres() -> Path:

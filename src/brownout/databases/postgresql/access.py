@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
+from brownout.databases import generator
 from brownout.inventory.connection import Tls
 from brownout.inventory.model import Cluster, Node
 
@@ -48,7 +49,7 @@ def access(cluster: Cluster) -> Access:
         info["password"] = password
     tls = connection.tls if connection.tls and connection.tls.enabled else None
     info |= _encryption(tls) if tls else {"sslmode": "disable"}
-    return Access(_context(tls) if tls else None, username, password, info)
+    return Access(tls.context() if tls else None, username, password, info)
 
 
 def api_of(node: Node) -> str:
@@ -59,17 +60,9 @@ def api_of(node: Node) -> str:
 
 
 def load_spec(cluster: Cluster) -> dict[str, Any]:
-    """Return how the load generator connects: driver, connection with secrets, options."""
-    way, named = access(cluster), cluster.connection
-    hosts = ",".join(named.hosts or [node.address for node in cluster.nodes])
-    connection: dict[str, Any] = {
-        "uri": f"postgresql://{hosts}",
-        "username": way.username,
-        "password": way.password,
-    }
-    if named.tls is not None:
-        connection["tls"] = named.tls.for_generator()
-    return {"driver": "postgresql", "connection": connection, "options": dict(named.options)}
+    """Return how the load generator connects; see `generator.load_spec`."""
+    way = access(cluster)
+    return generator.load_spec(cluster, "postgresql", way.username, way.password)
 
 
 def _encryption(tls: Tls) -> dict[str, str]:
@@ -82,13 +75,3 @@ def _encryption(tls: Tls) -> dict[str, str]:
         if tls.key_passphrase:
             info["sslpassword"] = tls.key_passphrase.get_secret_value()
     return info
-
-
-def _context(tls: Tls) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=str(tls.ca_file) if tls.ca_file else None)
-    if tls.insecure:
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    if tls.certificate_file:
-        passphrase = tls.key_passphrase.get_secret_value() if tls.key_passphrase else None
-        context.load_cert_chain(tls.certificate_file, password=passphrase)
-    return context

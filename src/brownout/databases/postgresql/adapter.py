@@ -6,20 +6,21 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
-from brownout.base.errors import ClusterError, Refused
+from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
+from brownout.databases import apart
 from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
-from brownout.databases.postgresql import choice, milestones, storage
+from brownout.databases.panel import Panel
+from brownout.databases.postgresql import milestones, storage
 from brownout.databases.postgresql.access import access, load_spec
 from brownout.databases.postgresql.candidate import PostgresqlCandidate
+from brownout.databases.postgresql.choice import TARGETS
 from brownout.databases.postgresql.link import CommandFailed, Link
-from brownout.databases.postgresql.panel import Panel
 from brownout.databases.postgresql.scenarios import support
 from brownout.databases.postgresql.settings import own_settings
-from brownout.databases.postgresql.view import PRIMARY, View, look, reasons
+from brownout.databases.postgresql.view import PRIMARY, View, look, reasons, without
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.directories import same_or_nested
-from brownout.machine.host import Host, Proof, host_for
+from brownout.machine.host import Proof, host_for
 
 __all__ = ["PostgresqlAdapter"]
 
@@ -37,7 +38,7 @@ class PostgresqlAdapter:
         self._cluster, self._access = cluster, access(cluster)
         self._timeout_s = cluster.connection.timeout_s
         self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
-        self._panel = Panel(cluster.nodes, self._links)
+        self._panel = Panel(cluster.nodes, self._ask, without, len(cluster.nodes))
         self._told: dict[str, View] = {}
 
     def __enter__(self) -> Self:
@@ -73,9 +74,9 @@ class PostgresqlAdapter:
         ]
 
     def targets(self, select: str, seed: int) -> list[Node]:
-        """Return the nodes that `select` means now; see `choice.choose`."""
+        """Return the nodes that `select` means now; see `Targets.choose`."""
         racks = {node.name: node.rack for node in self._cluster.nodes}
-        chosen = choice.choose(select, self.members(), seed, racks)
+        chosen = TARGETS.choose(select, self.members(), seed, racks)
         return [self._cluster.node(name) for name in chosen]
 
     def stable(self, milestone: Milestone) -> MilestoneState:
@@ -184,9 +185,12 @@ class PostgresqlAdapter:
         storage.check_named(node, found)
         if not begun:
             storage.check_contents(node, host, found)
-        for other in self._cluster.nodes:
-            if other.name != node.name and other.host is not None:
-                _check_apart(node, host, found, other)
+        apart.check(
+            node,
+            [found],
+            self._cluster.nodes,
+            lambda other, its: [storage.directory(other, own_settings(other, its))],
+        )
         return [found]
 
     def _successor(self, primary: View, views: Sequence[View]) -> View:
@@ -215,16 +219,3 @@ class PostgresqlAdapter:
     def _views(self) -> list[View]:
         """Ask every member and wait for each one's answer or its own time limit."""
         return self._panel.views(3 * self._timeout_s)
-
-
-def _check_apart(node: Node, host: Host, found: Path, other: Node) -> None:
-    """Raise `Refused` if `other` keeps its data in this directory, or around it."""
-    neighbour = host_for(other)
-    if neighbour.machine != host.machine:
-        return
-    theirs = storage.directory(other, own_settings(other, neighbour))
-    if same_or_nested([found], theirs):
-        raise Refused(
-            f"node `{node.name}`: its data directory and `{theirs}` of node `{other.name}` are "
-            "the same or lie in each other"
-        )

@@ -8,7 +8,7 @@ from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.postgresql.link import CommandFailed, Link
 from brownout.inventory.model import Node
 
-__all__ = ["PRIMARY", "REPLICA", "Listed", "View", "look", "reasons"]
+__all__ = ["PRIMARY", "REPLICA", "Listed", "View", "look", "reasons", "without"]
 
 PRIMARY, REPLICA = "PRIMARY", "REPLICA"
 _ROLES = {PRIMARY: "primary", REPLICA: "secondary"}
@@ -136,8 +136,12 @@ def look(node: Node, link: Link) -> View:
     try:
         return View(node.name, node.address, link.ask("patroni"), _listed(link))
     except ClusterError as error:
-        timed_out = isinstance(error, NoAnswer)
-        return View(node.name, node.address, error=error.message, timed_out=timed_out)
+        return without(node, error)
+
+
+def without(node: Node, error: ClusterError) -> View:
+    """Return what is known of one that gave no answer."""
+    return View(node.name, node.address, error=error.message, timed_out=isinstance(error, NoAnswer))
 
 
 def _listed(link: Link) -> tuple[Listed, ...]:

@@ -21,9 +21,9 @@ __all__ = ["REDIS"]
 
 
 def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.redis.choice import check
+    from brownout.databases.redis.choice import TARGETS
 
-    check(select, cluster)
+    TARGETS.check(select, cluster)
 
 
 def _find_redis() -> Path:

@@ -7,18 +7,19 @@ from typing import Any, Self
 
 from brownout.base.errors import ClusterError, Refused
 from brownout.base.waiting import wait_until
+from brownout.databases import apart
 from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
-from brownout.databases.redis import choice, milestones, returning, storage
+from brownout.databases.panel import Panel
+from brownout.databases.redis import milestones, returning, storage
 from brownout.databases.redis.access import access, load_spec
 from brownout.databases.redis.candidate import RedisCandidate
+from brownout.databases.redis.choice import TARGETS
 from brownout.databases.redis.link import CommandFailed, Link
-from brownout.databases.redis.panel import Panel
 from brownout.databases.redis.scenarios import support
 from brownout.databases.redis.settings import own_settings
-from brownout.databases.redis.view import View, look, reasons
+from brownout.databases.redis.view import View, look, reasons, without
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.directories import same_or_nested
-from brownout.machine.host import Host, Proof, host_for
+from brownout.machine.host import Proof, host_for
 
 __all__ = ["RedisAdapter"]
 
@@ -36,7 +37,7 @@ class RedisAdapter:
         self._cluster, self._access = cluster, access(cluster)
         self._timeout_s = cluster.connection.timeout_s
         self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
-        self._panel = Panel(cluster.nodes, self._links)
+        self._panel = Panel(cluster.nodes, self._ask, without, len(cluster.nodes))
         self._shards = {node.name: node.shard for node in cluster.nodes}
 
     def __enter__(self) -> Self:
@@ -74,9 +75,9 @@ class RedisAdapter:
         ]
 
     def targets(self, select: str, seed: int) -> list[Node]:
-        """Return the nodes that `select` means now; see `choice.choose`."""
+        """Return the nodes that `select` means now; see `Targets.choose`."""
         racks = {node.name: node.rack for node in self._cluster.nodes}
-        chosen = choice.choose(select, self.members(), seed, racks, self._shards)
+        chosen = TARGETS.choose(select, self.members(), seed, racks, self._shards)
         return [self._cluster.node(name) for name in chosen]
 
     def stable(self, milestone: Milestone) -> MilestoneState:
@@ -191,9 +192,12 @@ class RedisAdapter:
         found = storage.directory(node, settings)
         if not begun:
             storage.check_contents(node, host, found, settings)
-        for other in self._cluster.nodes:
-            if other.name != node.name and other.host is not None:
-                _check_apart(node, host, found, other)
+        apart.check(
+            node,
+            [found],
+            self._cluster.nodes,
+            lambda other, its: [storage.directory(other, own_settings(other, its))],
+        )
         return [found]
 
     def _successor(self, master: View, views: Sequence[View]) -> View:
@@ -219,16 +223,3 @@ class RedisAdapter:
     def _views(self) -> list[View]:
         """Ask every node and wait for each one's answer or its own time limit."""
         return self._panel.views(3 * self._timeout_s)
-
-
-def _check_apart(node: Node, host: Host, found: Path, other: Node) -> None:
-    """Raise `Refused` if `other` keeps its data in this directory, in it or around it."""
-    neighbour = host_for(other)
-    if neighbour.machine != host.machine:
-        return
-    theirs = storage.directory(other, own_settings(other, neighbour))
-    if same_or_nested([found], theirs):
-        raise Refused(
-            f"node `{node.name}`: its data directory `{found}` and `{theirs}` of node "
-            f"`{other.name}` are the same or lie in each other"
-        )

@@ -8,7 +8,17 @@ from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.redis.link import Link
 from brownout.inventory.model import Node
 
-__all__ = ["SLOTS", "Entry", "View", "in_words", "look", "parse_info", "parse_nodes", "reasons"]
+__all__ = [
+    "SLOTS",
+    "Entry",
+    "View",
+    "in_words",
+    "look",
+    "parse_info",
+    "parse_nodes",
+    "reasons",
+    "without",
+]
 
 SLOTS = 16384
 _ROLES = {"MASTER": "primary", "REPLICA": "secondary"}
@@ -156,8 +166,12 @@ def look(node: Node, link: Link) -> View:
         listed, state = (str(answer) for answer in link.ask_all(_ASKED_OF_THE_CLUSTER))
         return View(node.name, node.address, {**info, **parse_info(state)}, parse_nodes(listed))
     except ClusterError as error:
-        timed_out = isinstance(error, NoAnswer)
-        return View(node.name, node.address, error=error.message, timed_out=timed_out)
+        return without(node, error)
+
+
+def without(node: Node, error: ClusterError) -> View:
+    """Return what is known of one that gave no answer."""
+    return View(node.name, node.address, error=error.message, timed_out=isinstance(error, NoAnswer))
 
 
 def parse_info(text: str) -> dict[str, str]:
