@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"brownout/loadgen/driver"
@@ -65,6 +66,11 @@ func (d *Driver) settingsFor(size int, parameters map[string]string) (*pgxpool.C
 	c.DialFunc = (&net.Dialer{KeepAlive: milliseconds(d.policy.KeepaliveMS)}).DialContext
 	c.LookupFunc = d.lookUp
 	c.OnNotice = noteOnCommit
+	c.BuildContextWatcherHandler = func(connection *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.DeadlineContextWatcherHandler{
+			Conn: connection.Conn(), DeadlineDelay: milliseconds(d.policy.AnswerGraceMS),
+		}
+	}
 	c.RuntimeParams = map[string]string{"application_name": "brownout"}
 	for name, value := range parameters {
 		c.RuntimeParams[name] = value

@@ -1,6 +1,8 @@
 package postgresql
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,8 +59,8 @@ func TestWhatAHungPrimaryDoesNotAnswerIsInDoubt(t *testing.T) {
 	until(t, "it serves again", func() bool { return do(t, d, op).Class == driver.OK })
 }
 
-// locked is a write that waits for a lock, and is under way when it returns.
-func locked(t *testing.T, s *server, d *Driver) (result chan driver.Result) {
+// locked is a write that waits for a lock, and is under way when it returns; unlock ends its wait.
+func locked(ctx context.Context, t *testing.T, s *server, d *Driver) (result chan driver.Result, unlock func()) {
 	t.Helper()
 	holder, err := s.connect(t.Context())
 	if err != nil {
@@ -69,19 +71,62 @@ func locked(t *testing.T, s *server, d *Driver) (result chan driver.Result) {
 		t.Fatal(err)
 	}
 	result = make(chan driver.Result, 1)
-	go func() { result <- do(t, d, update("locked")) }()
+	go func() {
+		op := update("locked")
+		result <- d.Do(ctx, &op)
+	}()
 	const waiting = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 	until(t, "the write waits for the lock", func() (waits bool) {
 		err := holder.QueryRow(t.Context(), waiting).Scan(&waits)
 		return waits || err != nil || len(result) > 0
 	})
-	return result
+	return result, func() {
+		if _, err := holder.Exec(t.Context(), "ROLLBACK"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestALateAnswerCostsItsConnectionOnlyAfterTheGrace(t *testing.T) {
+	s := ownServer(t)
+	for grace, want := range map[int]struct {
+		class  driver.Class
+		opened int64
+	}{0: {driver.InDoubt, 1}, 60_000: {driver.OK, 0}} {
+		t.Run(fmt.Sprint(grace), func(t *testing.T) {
+			d := opened(t, s, func(c *driver.Config) {
+				c.Options = map[string]any{"answer_grace_ms": grace}
+				c.Streams[1].DeadlineS = 60 // which is the server's own limit of a statement
+			})
+			if err := controlled(t, d).WriteMarker(t.Context(), &driver.Marker{MadeBy: "brownout", Schema: 1}); err != nil {
+				t.Fatal(err)
+			}
+			do(t, d, update("v"))
+			before := d.pool.Stat().NewConnsCount()
+			ctx, deadline := context.WithCancel(t.Context())
+			defer deadline()
+			result, unlock := locked(ctx, t, s, d)
+			deadline()
+			if grace == 0 {
+				got := <-result
+				result <- got
+			}
+			unlock()
+			if got := <-result; got.Class != want.class {
+				t.Errorf("got %+v", got)
+			}
+			do(t, d, update("next"))
+			if opened := d.pool.Stat().NewConnsCount() - before; opened != want.opened {
+				t.Errorf("%d connections were opened, not %d", opened, want.opened)
+			}
+		})
+	}
 }
 
 func TestAWriteInFlightToAServerThatDiesIsInDoubt(t *testing.T) {
 	s := ownServer(t)
 	d := claimed(t, s)
-	result := locked(t, s, d)
+	result, _ := locked(t.Context(), t, s, d)
 	s.die(t)
 	if got := <-result; got.Class != driver.InDoubt || got.Cause != driver.CauseConnectionReset {
 		t.Errorf("got %+v", got)
@@ -91,7 +136,7 @@ func TestAWriteInFlightToAServerThatDiesIsInDoubt(t *testing.T) {
 func TestAWriteThatTheServerEndsInOrderHasFailed(t *testing.T) {
 	s := ownServer(t)
 	d := claimed(t, s)
-	result := locked(t, s, d)
+	result, _ := locked(t.Context(), t, s, d)
 	s.direct(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'brownout' AND wait_event_type = 'Lock'")
 	if got := <-result; got.Class != driver.Failed || got.Code != "57P01" || !got.Retryable {
 		t.Errorf("got %+v", got)

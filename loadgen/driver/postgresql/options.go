@@ -20,12 +20,19 @@ type policy struct {
 	PoolSize          int    `json:"pool_size"`
 	ConnectTimeoutMS  int    `json:"connect_timeout_ms"` // for each server
 	KeepaliveMS       int    `json:"keepalive_ms"`
+	AnswerGraceMS     int    `json:"answer_grace_ms"` // after a deadline, before the connection is closed
 }
 
 // defaultPolicy has as many connections as pools of applications usually have, and waits 2 s for a
 // server: what one that hangs, and stands before the primary, costs each new connection.
+//
+// pgx by itself closes a connection at each missed deadline. Under an open-loop load that can keep
+// an outage alive after the server is back: every new connection goes to the operation that has
+// waited longest, whose deadline passes, which closes it. So an answer has a little longer to come.
 func defaultPolicy() policy {
-	return policy{Database: "postgres", PoolSize: 10, ConnectTimeoutMS: 2000, KeepaliveMS: 15_000}
+	return policy{
+		Database: "postgres", PoolSize: 10, ConnectTimeoutMS: 2000, KeepaliveMS: 15_000, AnswerGraceMS: 250,
+	}
 }
 
 var commits = []string{"", "off", "local", "remote_write", "on", "remote_apply"}
@@ -65,6 +72,7 @@ func (p policy) check() error {
 	add(p.PoolSize >= 1, "option pool_size is %d (wanted 1 or more)", p.PoolSize)
 	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
 	add(p.KeepaliveMS >= 1, "option keepalive_ms is %d (wanted 1 or more)", p.KeepaliveMS)
+	add(p.AnswerGraceMS >= 0, "option answer_grace_ms is %d (wanted 0 or more)", p.AnswerGraceMS)
 	return errors.Join(problems...)
 }
 

@@ -26,8 +26,11 @@ func TestOptionsAreReadOverTheDefaults(t *testing.T) {
 func TestBadOptionsAreAllReported(t *testing.T) {
 	_, err := parsePolicy(map[string]any{
 		"database": "", "synchronous_commit": "yes", "pool_size": 0, "connect_timeout_ms": 0, "keepalive_ms": 0,
+		"answer_grace_ms": -1,
 	})
-	for _, name := range []string{"database", "synchronous_commit", "pool_size", "connect_timeout_ms", "keepalive_ms"} {
+	for _, name := range []string{
+		"database", "synchronous_commit", "pool_size", "connect_timeout_ms", "keepalive_ms", "answer_grace_ms",
+	} {
 		if err == nil || !strings.Contains(err.Error(), "option "+name) {
 			t.Errorf("%s is not in %v", name, err)
 		}

@@ -38,6 +38,7 @@ func (d *Driver) Settings() map[string]any {
 		"pool_size":             d.LaneCap(),
 		"connect_timeout_ms":    d.policy.ConnectTimeoutMS,
 		"keepalive_ms":          d.policy.KeepaliveMS,
+		"answer_grace_ms":       d.policy.AnswerGraceMS,
 		"statement_timeout_ms":  d.InDoubtFor().Milliseconds(),
 		"statements":            "prepared, one for each transaction",
 		"lanes":                 "the address that the latest connection went to, before the first " + laneUnrouted,

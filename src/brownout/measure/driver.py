@@ -17,6 +17,7 @@ _SETTINGS = (
     "max_error_rate",
     "error_rate_window",
     "connect_timeout_ms",
+    "answer_grace_ms",
 )
 
 

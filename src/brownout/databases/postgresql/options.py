@@ -31,3 +31,11 @@ class PostgresqlOptions(StrictSettings):
     keepalive_ms: Annotated[
         _Milliseconds | None, Field(description="between TCP keepalives; 15000")
     ] = None
+    answer_grace_ms: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            le=3_600_000,
+            description="wait for an answer after the deadline, before closing; 250",
+        ),
+    ] = None
