@@ -64,11 +64,17 @@ class Running:
                 self._came.wait(0.1)
 
     def well(self, *streams: str) -> bool:
-        """Whether all that ended in the last live event was ok, in all or in these streams."""
+        """Whether all that ended in the last live event was ok, some of it in each of the streams.
+
+        These are all streams, or those that are named.
+        """
         rows = self.lives[-1]["series"] if self.lives else []
-        rows = [row for row in rows if not streams or row[1] in streams]
-        ok, bad = sum(row[4] for row in rows), sum(sum(row[5:10]) for row in rows)
-        return ok > 0 and bad == 0 and all(row[4] > 0 for row in rows)
+        ok, bad = Counter[str](), 0
+        for row in rows:
+            if not streams or row[1] in streams:
+                ok[row[1]] += row[4]
+                bad += sum(row[5:10])
+        return bool(ok) and all(ok.values()) and bad == 0
 
     def primary(self) -> tuple[Node, Host]:
         """The primary and its host."""
