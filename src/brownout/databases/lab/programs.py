@@ -1,12 +1,50 @@
-"""Whether a server's program starts on this machine, and is the one that a lab wants."""
+"""Finding a server's program that starts on this machine, and is the one that a lab wants."""
 
+import os
 import re
+import shutil
 import subprocess
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["problem"]
+from brownout.base.errors import ClusterError
+
+__all__ = ["first", "named", "problem"]
 
 _STARTS_WITHIN_S = 30
+
+
+def first(
+    candidates: Iterable[tuple[str, Path]],
+    what_is_wrong: Callable[[Path], str | None],
+    variable: str,
+    what: str,
+) -> Path | list[str]:
+    """Return the first candidate with which nothing is wrong, or what is wrong with each.
+
+    Candidates come with where they are from. What somebody named by the environment's `variable`
+    is not silently replaced: `ClusterError` if it will not do, as `the lab cannot use the etcd …`.
+    """
+    problems = []
+    for source, program in candidates:
+        wrong = what_is_wrong(program)
+        if wrong is None:
+            return program
+        problems.append(f"{source}: {wrong}")
+        if source == variable:
+            raise ClusterError(
+                f"the lab cannot use the {what} that it was told to: {problems[-1]}",
+                f"correct {variable}, or set it to nothing",
+            )
+    return problems
+
+
+def named(variable: str, program: str) -> Iterator[tuple[str, Path]]:
+    """Return what the environment's `variable` names, then `program` where it is on PATH."""
+    if given := os.environ.get(variable):
+        yield variable, Path(given).expanduser()
+    if on_path := shutil.which(program):
+        yield f"{program} on PATH", Path(on_path)
 
 
 def problem(program: Path, says: str, wanted: str) -> str | None:

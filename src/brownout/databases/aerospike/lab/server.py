@@ -1,8 +1,6 @@
 """Finding what plays the Aerospike node: a real `asd` where there is one, else our stand-in."""
 
 import os
-import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,32 +35,19 @@ def find_server() -> Server:
 
     Raises `ClusterError` if an asd was named and does not start: no other one is taken silently.
     """
-    problems = []
-    for source, program in _real():
-        problem = programs.problem(program, _SAYS, "an Aerospike Community Edition")
-        if problem is None:
-            return Server(program, stand_in=False)
-        problems.append(f"{source}: {problem}")
-        if source == VARIABLE:
-            raise ClusterError(
-                f"the lab cannot use the asd that it was told to: {problems[-1]}",
-                f"correct {VARIABLE}, or set it to `{STAND_IN}` or to nothing",
-            )
+    stand_in = os.environ.get(VARIABLE) == STAND_IN
+    found = programs.first(
+        () if stand_in else programs.named(VARIABLE, "asd"),
+        lambda program: programs.problem(program, _SAYS, "an Aerospike Community Edition"),
+        VARIABLE,
+        "asd",
+    )
+    if isinstance(found, Path):
+        return Server(found, stand_in=False)
     try:
         return Server(beside.built("asd-stand-in", "a lab without a real asd"), stand_in=True)
     except ClusterError as error:
         raise ClusterError(
-            "; ".join((*problems, error.message)),
+            "; ".join((*found, error.message)),
             f"set {VARIABLE} to an asd of the Community Edition, or {error.hint}",
         ) from error
-
-
-def _real() -> Iterator[tuple[str, Path]]:
-    given = os.environ.get(VARIABLE, "")
-    if given == STAND_IN:
-        return
-    if given:
-        yield VARIABLE, Path(given).expanduser()
-    on_path = shutil.which("asd")
-    if on_path:
-        yield "asd on PATH", Path(on_path)

@@ -2,15 +2,14 @@
 
 from pathlib import Path
 
-from brownout.base.errors import ConfigurationError
-from brownout.base.extras import how_to_install
 from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.lab.server import Ports, configuration, find_etcd
 from brownout.databases.etcd.lab.settings import EtcdLab
+from brownout.databases.lab import tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
-from brownout.inventory.connection import Connection, Tls
+from brownout.inventory.connection import Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 
 __all__ = ["await_whole", "form", "lay_out"]
@@ -27,7 +26,11 @@ def lay_out(cluster: Cluster, spec: EtcdLab, directory: Path) -> Cluster:
     ports = {
         number: Ports(*free[2 * number - 2 : 2 * number]) for number in range(1, spec.members + 1)
     }
-    connection = _secured(cluster, spec, directory) if spec.secure else _plain(cluster)
+    own = cluster.connection
+    connection = Connection(options=own.options, timeout_s=own.timeout_s)
+    if spec.secure:
+        certificates = tls.issue(directory, cluster.name, [f"n{number}" for number in ports])
+        connection = connection.model_copy(update={"tls": certificates})
     nodes = []
     for number, at in ports.items():
         home = directory / f"n{number}"
@@ -59,40 +62,6 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
     progress("waiting for every member")
     with EtcdAdapter(cluster) as adapter:
         await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
-
-
-def _plain(cluster: Cluster) -> Connection:
-    own = cluster.connection
-    return Connection(options=own.options, timeout_s=own.timeout_s)
-
-
-def _secured(cluster: Cluster, spec: EtcdLab, directory: Path) -> Connection:
-    """Write an authority's certificates for members and clients; its own key is kept nowhere."""
-    try:
-        from brownout.databases.lab.certificates import Authority
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"a secured lab needs the package `{error.name}`, which is not installed",
-            how_to_install("lab"),
-        ) from error
-    place = directory / "tls"
-    place.mkdir(mode=0o700)
-    authority = Authority(f"authority of {cluster.name}")
-    _keep(place / "ca.pem", authority.pem)
-    _keep(place / "client.pem", authority.issue("brownout", "clients"))
-    for number in range(1, spec.members + 1):
-        _keep(
-            place / f"n{number}.pem",
-            authority.issue(f"n{number}", "members", ("127.0.0.1", "localhost")),
-        )
-    tls = Tls(ca_file=place / "ca.pem", certificate_file=place / "client.pem")
-    return _plain(cluster).model_copy(update={"tls": tls})
-
-
-def _keep(path: Path, text: bytes) -> None:
-    """Write what only its owner may read."""
-    path.touch(mode=0o600)
-    path.write_bytes(text)
 
 
 def _node(number: int, at: Ports, home: Path, etcd: Path, spec: EtcdLab) -> Node:

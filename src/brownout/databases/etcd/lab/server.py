@@ -1,8 +1,6 @@
 """Finding an etcd that starts on this machine, and what goes into its configuration file."""
 
-import os
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,22 +33,19 @@ def find_etcd() -> Path:
 
     Raises `ClusterError` with every place that was looked at and why it would not do.
     """
-    problems = []
-    for source, program in _candidates():
-        problem = programs.problem(program, _SAYS, "an etcd 3")
-        if problem is None:
-            return program
-        problems.append(f"{source}: {problem}")
-        if source == VARIABLE:
-            raise ClusterError(
-                f"the lab cannot use the etcd that it was told to: {problems[-1]}",
-                f"correct {VARIABLE}, or set it to nothing",
-            )
+    found = programs.first(
+        programs.named(VARIABLE, "etcd"),
+        lambda program: programs.problem(program, _SAYS, "an etcd 3"),
+        VARIABLE,
+        "etcd",
+    )
+    if isinstance(found, Path):
+        return found
     try:
         return beside.built("etcd", "a lab of etcd")
     except ClusterError as error:
         raise ClusterError(
-            "; ".join((*problems, error.message)),
+            "; ".join((*found, error.message)),
             f"install etcd (Debian: etcd-server), set {VARIABLE} to one, or {error.hint}",
         ) from error
 
@@ -90,15 +85,6 @@ def configuration(
         }
         settings |= {"client-transport-security": secured, "peer-transport-security": secured}
     return yaml.safe_dump(settings, sort_keys=False)
-
-
-def _candidates() -> Iterator[tuple[str, Path]]:
-    given = os.environ.get(VARIABLE)
-    if given:
-        yield VARIABLE, Path(given).expanduser()
-    on_path = shutil.which("etcd")
-    if on_path:
-        yield "etcd on PATH", Path(on_path)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ from typing import Any
 import pymongo
 from pymongo.errors import PyMongoError
 
-from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.base.extras import how_to_install
+from brownout.base.errors import ClusterError
+from brownout.databases.lab import tls
 from brownout.databases.mongodb.access import access
 from brownout.inventory.connection import Auth, Connection, Tls
 from brownout.inventory.model import Cluster, Node
@@ -40,30 +40,17 @@ _TIMEOUT_MS = 30_000
 
 def lay_out(directory: Path, name: str, nodes: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Write all certificates; return what each member's configuration gets, by its name."""
-    try:
-        from brownout.databases.lab.certificates import Authority
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"a secured lab needs the package `{error.name}`, which is not installed",
-            how_to_install("lab"),
-        ) from error
+    tls.issue(directory, name, nodes)
     place = directory / "tls"
-    place.mkdir(mode=0o700)
-    authority = Authority(f"authority of {name}")
-    _keep(place / "ca.pem", authority.pem)
-    _keep(place / "client.pem", authority.issue("brownout", "clients"))
-    _keep(place / "keyfile", base64.b64encode(secrets.token_bytes(96)))
-    for node in nodes:
-        hosts = ("127.0.0.1", "localhost", f"{node}.{name}.localhost")
-        _keep(place / f"{node}.pem", authority.issue(node, "members", hosts))
+    tls.keep(place / "keyfile", base64.b64encode(secrets.token_bytes(96)))
     return {node: _configuration(place, node) for node in nodes}
 
 
 def connection(directory: Path, plain: Connection) -> Connection:
     """Return how clients connect to the lab in `directory`."""
     place = directory / "tls"
-    tls = Tls(ca_file=place / "ca.pem", certificate_file=place / "client.pem")
-    return plain.model_copy(update={"tls": tls, "auth": Auth(mechanism="x509")})
+    ours = Tls(ca_file=place / "ca.pem", certificate_file=place / "client.pem")
+    return plain.model_copy(update={"tls": ours, "auth": Auth(mechanism="x509")})
 
 
 def without_login(cluster: Cluster) -> Cluster:
@@ -111,9 +98,3 @@ def _configuration(place: Path, node: str) -> dict[str, Any]:
         "security": {"keyFile": str(place / "keyfile")},
         "setParameter": {"authenticationMechanisms": "SCRAM-SHA-256,MONGODB-X509"},
     }
-
-
-def _keep(path: Path, text: bytes) -> None:
-    """Write what only its owner may read; MongoDB refuses a key file that others can."""
-    path.touch(mode=0o600)
-    path.write_bytes(text)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.base.extras import how_to_install
+from brownout.base.errors import ClusterError
+from brownout.databases.lab import tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
@@ -45,13 +45,21 @@ def lay_out(cluster: Cluster, spec: PostgresqlLab, directory: Path) -> Cluster:
         number: Ports(*free[2 * number - 2 : 2 * number]) for number in range(1, spec.members + 1)
     }
     password = secrets.token_urlsafe(24) if spec.secure else ""
-    connection = _secured(cluster, spec, directory, password) if spec.secure else _plain(cluster)
+    own = cluster.connection
+    connection = Connection(options=own.options, timeout_s=own.timeout_s)
+    if spec.secure:
+        names = [f"n{number}" for number in ports]
+        certificates = tls.issue(directory, cluster.name, names, extra="lab-postgresql")
+        tls.keep(directory / "tls" / "password", password.encode())
+        trusted = Tls(ca_file=certificates.ca_file)  # clients log in by password
+        auth = Auth(username="postgres", password=SecretStr(password))
+        connection = connection.model_copy(update={"tls": trusted, "auth": auth})
     nodes = []
     for number, at in ports.items():
         home = directory / f"n{number}"
         (home / "data").mkdir(parents=True, mode=0o700)
         text = configuration(spec, cluster.name, number, at, where, home, password)
-        _keep(home / _FILE, text.encode())
+        tls.keep(home / _FILE, text.encode())
         nodes.append(_node(number, at, home, patroni, spec))
     update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}
     return cluster.model_copy(update=update)
@@ -69,40 +77,6 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
     progress("waiting for every member")
     with PostgresqlAdapter(cluster) as adapter:
         await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
-
-
-def _plain(cluster: Cluster) -> Connection:
-    own = cluster.connection
-    return Connection(options=own.options, timeout_s=own.timeout_s)
-
-
-def _secured(cluster: Cluster, spec: PostgresqlLab, directory: Path, password: str) -> Connection:
-    """Write an authority's certificates for members, and the password of all logins."""
-    try:
-        from brownout.databases.lab.certificates import Authority
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"a secured lab needs the package `{error.name}`, which is not installed",
-            how_to_install("lab-postgresql"),
-        ) from error
-    place = directory / "tls"
-    place.mkdir(mode=0o700)
-    authority = Authority(f"authority of {cluster.name}")
-    _keep(place / "ca.pem", authority.pem)
-    _keep(place / "password", password.encode())
-    for number in range(1, spec.members + 1):
-        _keep(
-            place / f"n{number}.pem",
-            authority.issue(f"n{number}", "members", ("127.0.0.1", "localhost")),
-        )
-    login = Auth(username="postgres", password=SecretStr(password))
-    return _plain(cluster).model_copy(update={"tls": Tls(ca_file=place / "ca.pem"), "auth": login})
-
-
-def _keep(path: Path, text: bytes) -> None:
-    """Write what only its owner may read."""
-    path.touch(mode=0o600)
-    path.write_bytes(text)
 
 
 def _node(

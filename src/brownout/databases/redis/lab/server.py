@@ -1,7 +1,5 @@
 """Finding a redis-server that starts on this machine, and what goes into its configuration file."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -34,19 +32,16 @@ def find_redis() -> Path:
 
     Raises `ClusterError` with every place that was looked at and why it would not do.
     """
-    problems = []
-    for source, program in _candidates():
-        problem = programs.problem(program, _SAYS, "a Redis 7 or later")
-        if problem is None:
-            return program
-        problems.append(f"{source}: {problem}")
-        if source == VARIABLE:
-            raise ClusterError(
-                f"the lab cannot use the Redis that it was told to: {problems[-1]}",
-                f"correct {VARIABLE}, or set it to nothing",
-            )
+    found = programs.first(
+        _candidates(),
+        lambda program: programs.problem(program, _SAYS, "a Redis 7 or later"),
+        VARIABLE,
+        "Redis",
+    )
+    if isinstance(found, Path):
+        return found
     raise ClusterError(
-        "; ".join(problems) or "a lab of Redis needs redis-server, which is not on PATH",
+        "; ".join(found) or "a lab of Redis needs redis-server, which is not on PATH",
         f"apt install redis-server, or pip install {_WHEEL}, or set {VARIABLE} to one",
     )
 
@@ -86,12 +81,7 @@ def configuration(spec: RedisLab, ports: Ports, home: Path, password: str) -> st
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:
-    given = os.environ.get(VARIABLE)
-    if given:
-        yield VARIABLE, Path(given).expanduser()
-    on_path = shutil.which("redis-server")
-    if on_path:
-        yield "redis-server on PATH", Path(on_path)
+    yield from programs.named(VARIABLE, "redis-server")
     wheel = find_spec(_MODULE)
     for place in (wheel.submodule_search_locations or ()) if wheel else ():
         for program in sorted(Path(place).rglob(_INSIDE)):
