@@ -3,54 +3,41 @@
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
-from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
-from brownout.databases.etcd import milestones, storage
+from brownout.databases.adapter import Milestone, MilestoneState, Support
+from brownout.databases.asking import Asking
+from brownout.databases.etcd import choice, milestones, storage
 from brownout.databases.etcd.access import access, load_spec
 from brownout.databases.etcd.candidate import EtcdCandidate
-from brownout.databases.etcd.choice import TARGETS
 from brownout.databases.etcd.link import CommandFailed, Link
 from brownout.databases.etcd.readmitting import take_in
 from brownout.databases.etcd.scenarios import support
 from brownout.databases.etcd.settings import own_settings
-from brownout.databases.etcd.view import LEADER, View, look, reasons, without
-from brownout.databases.panel import Panel
+from brownout.databases.etcd.view import LEADER, View, look
+from brownout.databases.view import reasons
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
 __all__ = ["EtcdAdapter"]
 
-#: What is asked over and over need not wait for a member that hangs; the next time is soon.
-_POLL_PATIENCE_S = 0.5
 #: The leader gives the transfer one election time-out, at most 50 s of them.
 _TRANSFER_S = 60.0
 _POLL_S = 0.02
 
 
-class EtcdAdapter:
+class EtcdAdapter(Asking[Link, View]):
     """Asks each member directly, in parallel, with `connection.timeout_s`."""
 
+    TARGETS = choice.TARGETS
+
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster, self._access = cluster, access(cluster)
-        self._timeout_s = cluster.connection.timeout_s
-        self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
-        self._panel = Panel(cluster.nodes, self._ask, without, len(cluster.nodes))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close every connection."""
-        self._panel.close()
-        for link in self._links.values():
-            link.close()
+        self._access, timeout_s = access(cluster), cluster.connection.timeout_s
+        links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
+        super().__init__(cluster, links, look, View)
 
     def ready(self) -> None:
         """Return if at least one member answers and all that do are of one cluster.
@@ -67,26 +54,13 @@ class EtcdAdapter:
                 f"{', '.join(found)}, wanted one"
             )
 
-    def members(self) -> list[Member]:
-        """Return every node with its role and state."""
-        return [
-            Member(v.node, v.address, v.role, v.state, v.serves, None, v.evidence())
-            for v in self._views()
-        ]
-
-    def targets(self, select: str, seed: int) -> list[Node]:
-        """Return the nodes that `select` means now; see `Targets.choose`."""
-        racks = {node.name: node.rack for node in self._cluster.nodes}
-        chosen = TARGETS.choose(select, self.members(), seed, racks)
-        return [self._cluster.node(name) for name in chosen]
-
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`."""
-        return milestones.judge(milestone, self._panel.views(_POLL_PATIENCE_S))
+        return milestones.judge(milestone, self._polled())
 
     def signature(self) -> str:
         """Return a line that changes when a member goes, comes back or changes its role."""
-        return milestones.signature_of(self._panel.views(_POLL_PATIENCE_S))
+        return milestones.signature_of(self._polled())
 
     def drain(self, node: Node) -> Proof:
         """Have the leader hand over; a follower has nothing to hand over."""
@@ -138,10 +112,6 @@ class EtcdAdapter:
     def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
         """Do nothing: the others know it already."""
         return {}
-
-    def evidence(self, node: Node) -> dict[str, Any]:
-        """Return what `node` says of itself now; if it says nothing, why."""
-        return self._ask(node).evidence()
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible on this topology and with these hosts."""
@@ -214,10 +184,3 @@ class EtcdAdapter:
         views = [view for view in self._views() if view.serves and view.node != besides.name]
         views.sort(key=lambda view: view.state != LEADER)
         return [self._links[view.node] for view in views]
-
-    def _ask(self, node: Node) -> View:
-        return look(node, self._links[node.name])
-
-    def _views(self) -> list[View]:
-        """Ask every member and wait for each one's answer or its own time limit."""
-        return self._panel.views(3 * self._timeout_s)

@@ -1,17 +1,17 @@
 """What one member says of itself and of the others, at one moment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from brownout.base.errors import ClusterError, NoAnswer
+from brownout.base.errors import ClusterError
 from brownout.databases.etcd.link import Link
+from brownout.databases.view import NodeView
 from brownout.inventory.model import Node
 
-__all__ = ["LEADER", "Entry", "View", "look", "members_by", "reasons", "without"]
+__all__ = ["LEADER", "Entry", "View", "look", "members_by"]
 
 LEADER = "LEADER"
-_ROLES = {LEADER: "primary", "FOLLOWER": "secondary"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +26,13 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """One member's answers to `Status` and `MemberList`; empty with `error` if it had none.
+class View(NodeView):
+    """One member's answers to `Status` and `MemberList`; empty with `error` if it had none."""
 
-    `timed_out` says that it did not answer in time, so that it may be well.
-    """
+    ROLES: ClassVar[Mapping[str, str]] = {LEADER: "primary", "FOLLOWER": "secondary"}
 
-    node: str
-    address: str
     status: Mapping[str, Any] = field(default_factory=dict)
     listed: tuple[Entry, ...] = ()
-    error: str = ""
-    timed_out: bool = False
 
     @property
     def id(self) -> str:
@@ -66,14 +61,9 @@ class View:
         return LEADER if self.leader == self.id else "FOLLOWER"
 
     @property
-    def role(self) -> str:
-        """`primary`, `secondary`, `other` or, if it does not answer, `unknown`."""
-        return _ROLES.get(self.state, "other" if self.status else "unknown")
-
-    @property
     def serves(self) -> bool:
         """Whether it does what it is there for."""
-        return self.state in _ROLES and not self.corrupt
+        return self.state in self.ROLES and not self.corrupt
 
     @property
     def corrupt(self) -> bool:
@@ -132,12 +122,7 @@ def look(node: Node, link: Link) -> View:
         status = link.ask("maintenance/status")
         return View(node.name, node.address, status, members_by(link))
     except ClusterError as error:
-        return without(node, error)
-
-
-def without(node: Node, error: ClusterError) -> View:
-    """Return what is known of one that gave no answer."""
-    return View(node.name, node.address, error=error.message, timed_out=isinstance(error, NoAnswer))
+        return View.without(node, error)
 
 
 def members_by(link: Link) -> tuple[Entry, ...]:
@@ -156,14 +141,3 @@ def members_by(link: Link) -> tuple[Entry, ...]:
         )
         for entry in listed
     )
-
-
-def reasons(views: Sequence[View]) -> str:
-    """Return why members do not answer: each reason once, after the members that gave it."""
-    by_reason: dict[str, list[str]] = {}
-    for view in views:
-        if view.error:
-            who = f"`{view.node}` ({view.address})"
-            reason = view.error.removeprefix(f"member {who}: ")
-            by_reason.setdefault(reason, []).append(who)
-    return "; ".join(f"{', '.join(who)}: {reason}" for reason, who in by_reason.items())

@@ -1,21 +1,20 @@
 """The adapter itself: asks every member at once and hands the answers to pure functions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, Refused
-from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
+from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.mongodb import milestones, storage
 from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adjusting import SetAdjusting
 from brownout.databases.mongodb.candidate import MongoCandidate
-from brownout.databases.mongodb.choice import TARGETS
-from brownout.databases.mongodb.connected import POLL_PATIENCE_S
 from brownout.databases.mongodb.link import Link
 from brownout.databases.mongodb.resizing import SetResizing
 from brownout.databases.mongodb.scenarios import support, topology
-from brownout.databases.mongodb.view import look, reasons
+from brownout.databases.mongodb.view import View
+from brownout.databases.view import reasons
 from brownout.inventory.model import Node
 from brownout.machine.host import host_for
 
@@ -44,32 +43,13 @@ class MongoAdapter(SetResizing, SetAdjusting):
                 f"{', '.join(sets)}, wanted {wanted or 'one set'}"
             )
 
-    def members(self) -> list[Member]:
-        """Return every node with its role, state and lag behind the primary."""
-        views = self._views()
-        lags = milestones.lags_s(views)
-        return [
-            Member(v.node, v.address, v.role, v.state, v.serves, lags[v.node], v.evidence())
-            for v in views
-        ]
-
-    def targets(self, select: str, seed: int) -> list[Node]:
-        """Return the nodes that `select` means now; see `Targets.choose`."""
-        racks = {node.name: node.rack for node in self._cluster.every}
-        chosen = TARGETS.choose(select, self.members(), seed, racks)
-        return [self._cluster.node(name) for name in chosen]
-
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`."""
-        return milestones.judge(milestone, self._panel.views(POLL_PATIENCE_S))
+        return milestones.judge(milestone, self._polled())
 
     def signature(self) -> str:
         """Return a line that changes when a member goes, comes back or changes its role."""
-        return milestones.signature_of(self._panel.views(POLL_PATIENCE_S))
-
-    def evidence(self, node: Node) -> dict[str, Any]:
-        """Return what `node` says of itself now; if it says nothing, why."""
-        return look(node, self._links[node.name]).evidence()
+        return milestones.signature_of(self._polled())
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible on this topology and with these hosts."""
@@ -116,6 +96,9 @@ class MongoAdapter(SetResizing, SetAdjusting):
             storage.check_contents(node, host, directory)
         storage.check_apart(node, [directory], self._cluster.every)
         return [directory]
+
+    def _lags_s(self, views: list[View]) -> Mapping[str, float | None]:
+        return milestones.lags_s(views)
 
     @staticmethod
     def _version(link: Link) -> str:

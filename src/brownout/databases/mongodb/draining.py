@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.waiting import wait_until
-from brownout.databases.mongodb.connected import POLL_PATIENCE_S, Connected
+from brownout.databases.mongodb.connected import Connected
 from brownout.databases.mongodb.link import CommandFailed, Link
 from brownout.databases.mongodb.milestones import primary_of
 from brownout.databases.mongodb.view import PRIMARY, View, look
@@ -85,9 +85,7 @@ class Draining(Connected):
             primary = primary_of(views)
             return primary is not None and primary.node != node.name
 
-        views = wait_until(
-            lambda: self._panel.views(POLL_PATIENCE_S), _ELECTION_S, _POLL_S, so=elected
-        )
+        views = wait_until(self._polled, _ELECTION_S, _POLL_S, so=elected)
         if not elected(views):
             states = ", ".join(f"{view.node} is {view.state}" for view in views)
             raise ClusterError(

@@ -1,16 +1,17 @@
 """What one member says of itself and of the others, at one moment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
-from brownout.base.errors import ClusterError, NoAnswer
+from brownout.base.errors import ClusterError
 from brownout.databases.mongodb.initial_sync import copying
 from brownout.databases.mongodb.link import CommandFailed, Link
+from brownout.databases.view import NodeView
 from brownout.inventory.model import Node
 
-__all__ = ["PRIMARY", "STATES", "View", "look", "reasons", "without"]
+__all__ = ["PRIMARY", "STATES", "View", "look"]
 
 #: `myState` of replSetGetStatus, in the server's own words.
 STATES = (
@@ -18,22 +19,16 @@ STATES = (
     *("ARBITER", "DOWN", "ROLLBACK", "REMOVED"),
 )
 PRIMARY = "PRIMARY"
-_ROLES = {"PRIMARY": "primary", "SECONDARY": "secondary"}
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """One member's answers to `hello` and `replSetGetStatus`; empty with `error` if it had none.
+class View(NodeView):
+    """One member's answers to `hello` and `replSetGetStatus`; empty with `error` if it had none."""
 
-    `timed_out` says that it did not answer in time, so that it may be well.
-    """
+    ROLES: ClassVar[Mapping[str, str]] = {"PRIMARY": "primary", "SECONDARY": "secondary"}
 
-    node: str
-    address: str
     hello: Mapping[str, Any] = field(default_factory=dict)
     status: Mapping[str, Any] = field(default_factory=dict)
-    error: str = ""
-    timed_out: bool = False
 
     @property
     def state(self) -> str:
@@ -42,11 +37,6 @@ class View:
             number = int(self.status["myState"])
             return STATES[number] if number < len(STATES) else f"state {number}"
         return "uninitiated" if self.hello else "unreachable"
-
-    @property
-    def role(self) -> str:
-        """`primary`, `secondary`, `other` or, if it does not answer, `unknown`."""
-        return _ROLES.get(self.state, "other" if self.hello else "unknown")
 
     @property
     def serves(self) -> bool:
@@ -133,30 +123,14 @@ def look(node: Node, link: Link) -> View:
     try:
         hello = link.ask("hello")
     except ClusterError as error:
-        return without(node, error)
+        return View.without(node, error)
     try:
         status = link.ask("replSetGetStatus")
     except CommandFailed as error:
         return View(node.name, node.address, hello, error=error.message)
     except ClusterError as error:
-        return without(node, error)
+        return View.without(node, error)
     return View(node.name, node.address, hello, status)
-
-
-def without(node: Node, error: ClusterError) -> View:
-    """Return what is known of one that gave no answer."""
-    return View(node.name, node.address, error=error.message, timed_out=isinstance(error, NoAnswer))
-
-
-def reasons(views: Sequence[View]) -> str:
-    """Return why members do not answer: each reason once, after the members that gave it."""
-    by_reason: dict[str, list[str]] = {}
-    for view in views:
-        if view.error:
-            who = f"`{view.node}` ({view.address})"
-            reason = view.error.removeprefix(f"member {who}: ")
-            by_reason.setdefault(reason, []).append(who)
-    return "; ".join(f"{', '.join(who)}: {reason}" for reason, who in by_reason.items())
 
 
 def _term(optime: Any) -> int:

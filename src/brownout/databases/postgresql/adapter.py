@@ -4,52 +4,43 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
-from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
-from brownout.databases.panel import Panel
-from brownout.databases.postgresql import milestones, storage
+from brownout.databases.adapter import Milestone, MilestoneState, Support
+from brownout.databases.asking import Asking
+from brownout.databases.postgresql import choice, milestones, storage
 from brownout.databases.postgresql.access import access, load_spec
 from brownout.databases.postgresql.candidate import PostgresqlCandidate
-from brownout.databases.postgresql.choice import TARGETS
 from brownout.databases.postgresql.link import CommandFailed, Link
 from brownout.databases.postgresql.scenarios import support
 from brownout.databases.postgresql.settings import own_settings
-from brownout.databases.postgresql.view import PRIMARY, View, look, reasons, without
+from brownout.databases.postgresql.view import PRIMARY, View, look
+from brownout.databases.view import reasons
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
 __all__ = ["PostgresqlAdapter"]
 
-#: Patroni answers from one interpreter, on a busy machine slowly; one that hangs holds a look up.
-_POLL_PATIENCE_S = 2.0
 #: Patroni stops the primary in order, with a checkpoint, and answers when another one leads.
 _SWITCHOVER_S = 120.0
 _POLL_S = 0.02
 
 
-class PostgresqlAdapter:
+class PostgresqlAdapter(Asking[Link, View]):
     """Asks each member's Patroni directly, in parallel, with `connection.timeout_s`."""
 
+    TARGETS = choice.TARGETS
+    #: Patroni answers from one interpreter, slowly on a busy machine.
+    PATIENCE_S = 2.0
+
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster, self._access = cluster, access(cluster)
-        self._timeout_s = cluster.connection.timeout_s
-        self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
-        self._panel = Panel(cluster.nodes, self._ask, without, len(cluster.nodes))
+        self._access, timeout_s = access(cluster), cluster.connection.timeout_s
+        links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
+        super().__init__(cluster, links, look, View)
         self._told: dict[str, View] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Wait for the questions that are out."""
-        self._panel.close()
 
     def ready(self) -> None:
         """Return if at least one member answers and all that do are of one cluster.
@@ -66,29 +57,16 @@ class PostgresqlAdapter:
                 f"{', '.join(found)}, wanted one"
             )
 
-    def members(self) -> list[Member]:
-        """Return every node with its role and state."""
-        return [
-            Member(v.node, v.address, v.role, v.state, v.serves, None, v.evidence())
-            for v in self._views()
-        ]
-
-    def targets(self, select: str, seed: int) -> list[Node]:
-        """Return the nodes that `select` means now; see `Targets.choose`."""
-        racks = {node.name: node.rack for node in self._cluster.nodes}
-        chosen = TARGETS.choose(select, self.members(), seed, racks)
-        return [self._cluster.node(name) for name in chosen]
-
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`."""
-        return milestones.judge(milestone, self._panel.views(_POLL_PATIENCE_S))
+        return milestones.judge(milestone, self._polled())
 
     def signature(self) -> str:
         """Return a line that changes when the cluster notices a change; see `milestones`.
 
         A member that gives no answer in time counts as what it said last: it may be well.
         """
-        views = self._panel.views(_POLL_PATIENCE_S)
+        views = self._polled()
         self._told |= {view.node: view for view in views if not view.timed_out}
         return milestones.signature_of([self._told.get(view.node, view) for view in views])
 
@@ -143,10 +121,6 @@ class PostgresqlAdapter:
             "caught_up_s": round(caught_up - asked, 3),
         }
         return Proof(effective, effective - last_primary, evidence)
-
-    def evidence(self, node: Node) -> dict[str, Any]:
-        """Return what `node` says of itself now; if it says nothing, why."""
-        return self._ask(node).evidence()
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible on this topology and with these hosts."""
@@ -212,10 +186,3 @@ class PostgresqlAdapter:
                 f"the primary did not hand over: {error.message}",
                 f"see that `{target.node}` is healthy and not far behind",
             ) from error
-
-    def _ask(self, node: Node) -> View:
-        return look(node, self._links[node.name])
-
-    def _views(self) -> list[View]:
-        """Ask every member and wait for each one's answer or its own time limit."""
-        return self._panel.views(3 * self._timeout_s)

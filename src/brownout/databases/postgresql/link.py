@@ -53,6 +53,9 @@ class Link:
             raise CommandFailed(f"{self._who}: {status} {_words(text)}")
         return _words(text)
 
+    def close(self) -> None:
+        """Do nothing: each question has a connection of its own."""
+
     def _exchange(
         self, method: str, path: str, message: Document | None, timeout_s: float
     ) -> tuple[int, bytes]:

@@ -1,17 +1,17 @@
 """What one member's Patroni says of itself and its PostgreSQL, at one moment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from brownout.base.errors import ClusterError, NoAnswer
+from brownout.base.errors import ClusterError
 from brownout.databases.postgresql.link import CommandFailed, Link
+from brownout.databases.view import NodeView
 from brownout.inventory.model import Node
 
-__all__ = ["PRIMARY", "REPLICA", "Listed", "View", "look", "reasons", "without"]
+__all__ = ["PRIMARY", "REPLICA", "Listed", "View", "look"]
 
 PRIMARY, REPLICA = "PRIMARY", "REPLICA"
-_ROLES = {PRIMARY: "primary", REPLICA: "secondary"}
 #: Patroni 3 says `master`.
 _LEADING = frozenset({"primary", "master", "standby_leader"})
 #: Patroni 4 tells replicas by `streaming` in its list of members, 3.0 by `running`.
@@ -29,18 +29,13 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """One member's answers to `/patroni` and `/cluster`; empty with `error` if it had none.
+class View(NodeView):
+    """One member's answers to `/patroni` and `/cluster`; empty with `error` if it had none."""
 
-    `timed_out` says that it did not answer in time, so that it may be well.
-    """
+    ROLES: ClassVar[Mapping[str, str]] = {PRIMARY: "primary", REPLICA: "secondary"}
 
-    node: str
-    address: str
     status: Mapping[str, Any] = field(default_factory=dict)
     listed: tuple[Listed, ...] = ()
-    error: str = ""
-    timed_out: bool = False
 
     @property
     def name(self) -> str:
@@ -64,14 +59,9 @@ class View:
         return PRIMARY if self.status.get("role") in _LEADING else REPLICA
 
     @property
-    def role(self) -> str:
-        """`primary`, `secondary`, `other` or, if it does not answer, `unknown`."""
-        return _ROLES.get(self.state, "other" if self.status else "unknown")
-
-    @property
     def serves(self) -> bool:
         """Whether it does what it is there for."""
-        return self.state in _ROLES
+        return self.state in self.ROLES
 
     @property
     def timeline(self) -> int:
@@ -136,12 +126,7 @@ def look(node: Node, link: Link) -> View:
     try:
         return View(node.name, node.address, link.ask("patroni"), _listed(link))
     except ClusterError as error:
-        return without(node, error)
-
-
-def without(node: Node, error: ClusterError) -> View:
-    """Return what is known of one that gave no answer."""
-    return View(node.name, node.address, error=error.message, timed_out=isinstance(error, NoAnswer))
+        return View.without(node, error)
 
 
 def _listed(link: Link) -> tuple[Listed, ...]:
@@ -159,8 +144,3 @@ def _listed(link: Link) -> tuple[Listed, ...]:
         )
         for one in cluster.get("members", ())
     )
-
-
-def reasons(views: Sequence[View]) -> str:
-    """Return why members do not answer, each one's own reason."""
-    return "; ".join(view.error for view in views if view.error)

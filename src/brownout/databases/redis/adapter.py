@@ -3,54 +3,41 @@
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from brownout.base.errors import ClusterError, Refused
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
-from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
-from brownout.databases.panel import Panel
-from brownout.databases.redis import milestones, returning, storage
+from brownout.databases.adapter import Milestone, MilestoneState, Support
+from brownout.databases.asking import Asking
+from brownout.databases.redis import choice, milestones, returning, storage
 from brownout.databases.redis.access import access, load_spec
 from brownout.databases.redis.candidate import RedisCandidate
-from brownout.databases.redis.choice import TARGETS
 from brownout.databases.redis.link import CommandFailed, Link
 from brownout.databases.redis.scenarios import support
 from brownout.databases.redis.settings import own_settings
-from brownout.databases.redis.view import View, look, reasons, without
+from brownout.databases.redis.view import View, look
+from brownout.databases.view import reasons
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
 __all__ = ["RedisAdapter"]
 
-#: What is asked over and over need not wait for a node that hangs; the next time is soon.
-_POLL_PATIENCE_S = 0.5
 #: A failover by hand is given up by the replica itself after 5 s (`CLUSTER_MF_TIMEOUT`).
 _HANDED_OVER_S = 10.0
 _POLL_S = 0.02
 
 
-class RedisAdapter:
+class RedisAdapter(Asking[Link, View]):
     """Asks each node directly, in parallel, with `connection.timeout_s`."""
 
+    TARGETS = choice.TARGETS
+
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster, self._access = cluster, access(cluster)
-        self._timeout_s = cluster.connection.timeout_s
-        self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
-        self._panel = Panel(cluster.nodes, self._ask, without, len(cluster.nodes))
+        self._access, timeout_s = access(cluster), cluster.connection.timeout_s
+        links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
+        super().__init__(cluster, links, look, View)
         self._shards = {node.name: node.shard for node in cluster.nodes}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close every connection."""
-        self._panel.close()
-        for link in self._links.values():
-            link.close()
 
     def ready(self) -> None:
         """Return if at least one node answers, and all that do are of a cluster.
@@ -67,26 +54,13 @@ class RedisAdapter:
                 "see that they have `cluster-enabled yes` and are one cluster",
             )
 
-    def members(self) -> list[Member]:
-        """Return every node with its role and state."""
-        return [
-            Member(v.node, v.address, v.role, v.state, v.serves, None, v.evidence())
-            for v in self._views()
-        ]
-
-    def targets(self, select: str, seed: int) -> list[Node]:
-        """Return the nodes that `select` means now; see `Targets.choose`."""
-        racks = {node.name: node.rack for node in self._cluster.nodes}
-        chosen = TARGETS.choose(select, self.members(), seed, racks, self._shards)
-        return [self._cluster.node(name) for name in chosen]
-
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`."""
-        return milestones.judge(milestone, self._panel.views(_POLL_PATIENCE_S), self._shards)
+        return milestones.judge(milestone, self._polled(), self._shards)
 
     def signature(self) -> str:
         """Return a line that changes when a node goes, comes back or changes its role."""
-        return milestones.signature_of(self._panel.views(_POLL_PATIENCE_S))
+        return milestones.signature_of(self._polled())
 
     def drain(self, node: Node) -> Proof:
         """Have a master hand over; a replica has nothing to hand over."""
@@ -146,10 +120,6 @@ class RedisAdapter:
         if not emptied:
             return {}
         return returning.introduce(node, self._links, self._shards, self._views)
-
-    def evidence(self, node: Node) -> dict[str, Any]:
-        """Return what `node` says of itself now; if it says nothing, why."""
-        return self._ask(node).evidence()
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible on this topology and with these hosts."""
@@ -216,10 +186,3 @@ class RedisAdapter:
             raise ClusterError(
                 f"node `{replica.node}` does not take over: {error.message}", error.hint
             ) from error
-
-    def _ask(self, node: Node) -> View:
-        return look(node, self._links[node.name])
-
-    def _views(self) -> list[View]:
-        """Ask every node and wait for each one's answer or its own time limit."""
-        return self._panel.views(3 * self._timeout_s)

@@ -1,11 +1,12 @@
 """What one node says of itself and of the others, at one moment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from brownout.base.errors import ClusterError, NoAnswer
+from brownout.base.errors import ClusterError
 from brownout.databases.redis.link import Link
+from brownout.databases.view import NodeView
 from brownout.inventory.model import Node
 
 __all__ = [
@@ -16,12 +17,9 @@ __all__ = [
     "look",
     "parse_info",
     "parse_nodes",
-    "reasons",
-    "without",
 ]
 
 SLOTS = 16384
-_ROLES = {"MASTER": "primary", "REPLICA": "secondary"}
 _ASKED = (("INFO", "server"), ("INFO", "replication"), ("INFO", "persistence"))
 _ASKED_OF_THE_CLUSTER = (("CLUSTER", "NODES"), ("CLUSTER", "INFO"))
 
@@ -49,18 +47,13 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """One node's answers; empty with `error` if it had none.
+class View(NodeView):
+    """One node's answers; empty with `error` if it had none."""
 
-    `timed_out` says that it did not answer in time, so that it may be well.
-    """
+    ROLES: ClassVar[Mapping[str, str]] = {"MASTER": "primary", "REPLICA": "secondary"}
 
-    node: str
-    address: str
     info: Mapping[str, str] = field(default_factory=dict)
     listed: tuple[Entry, ...] = ()
-    error: str = ""
-    timed_out: bool = False
 
     @property
     def own(self) -> Entry | None:
@@ -109,14 +102,9 @@ class View:
         return "MASTER" if self.slots else "EMPTY"
 
     @property
-    def role(self) -> str:
-        """`primary`, `secondary`, `other` or, if it does not answer, `unknown`."""
-        return _ROLES.get(self.state, "other" if self.info else "unknown")
-
-    @property
     def serves(self) -> bool:
         """Whether it does what it is there for."""
-        return self.state in _ROLES
+        return self.state in self.ROLES
 
     @property
     def linked(self) -> bool:
@@ -166,12 +154,7 @@ def look(node: Node, link: Link) -> View:
         listed, state = (str(answer) for answer in link.ask_all(_ASKED_OF_THE_CLUSTER))
         return View(node.name, node.address, {**info, **parse_info(state)}, parse_nodes(listed))
     except ClusterError as error:
-        return without(node, error)
-
-
-def without(node: Node, error: ClusterError) -> View:
-    """Return what is known of one that gave no answer."""
-    return View(node.name, node.address, error=error.message, timed_out=isinstance(error, NoAnswer))
+        return View.without(node, error)
 
 
 def parse_info(text: str) -> dict[str, str]:
@@ -224,14 +207,3 @@ def in_words(slots: frozenset[int]) -> str:
         else:
             ranges.append([slot, slot])
     return ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in ranges)
-
-
-def reasons(views: Sequence[View]) -> str:
-    """Return why nodes do not answer: each reason once, after the nodes that gave it."""
-    by_reason: dict[str, list[str]] = {}
-    for view in views:
-        if view.error:
-            who = f"`{view.node}` ({view.address})"
-            reason = view.error.removeprefix(f"node {who}: ")
-            by_reason.setdefault(reason, []).append(who)
-    return "; ".join(f"{', '.join(who)}: {reason}" for reason, who in by_reason.items())

@@ -1,0 +1,86 @@
+"""The part of an adapter that asks every node itself, and what follows from the answers alone."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+from brownout.databases.adapter import Member
+from brownout.databases.choice import Targets
+from brownout.databases.panel import Panel
+from brownout.databases.view import NodeView
+from brownout.inventory.model import Cluster, Node
+
+__all__ = ["Asking"]
+
+
+class _Link(Protocol):
+    def close(self) -> None: ...
+
+
+L = TypeVar("L", bound=_Link)
+V = TypeVar("V", bound=NodeView)
+
+
+class Asking(Generic[L, V]):
+    """One cluster with a link to each node, spares too; all nodes are asked in parallel.
+
+    `look` asks one node over its link for a view. An adapter says in `TARGETS` which words it has
+    for roles, and in `PATIENCE_S` how long it waits for each node where it asks over and over.
+    """
+
+    TARGETS: ClassVar[Targets] = Targets()
+    #: There is no need to wait for a node that hangs: the next time is soon.
+    PATIENCE_S: ClassVar[float] = 0.5
+
+    def __init__(
+        self, cluster: Cluster, links: Mapping[str, L], look: Callable[[Node, L], V], view: type[V]
+    ) -> None:
+        self._cluster, self._links, self._look = cluster, links, look
+        self._timeout_s = cluster.connection.timeout_s
+        self._panel = Panel(cluster.nodes, self._ask, view.without, len(cluster.every))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Wait for the questions that are out, and close every connection."""
+        self._panel.close()
+        for link in self._links.values():
+            link.close()
+
+    def members(self) -> list[Member]:
+        """Return every node with its role and state."""
+        views = self._views()
+        lags = self._lags_s(views)
+        return [
+            Member(v.node, v.address, v.role, v.state, v.serves, lags.get(v.node), v.evidence())
+            for v in views
+        ]
+
+    def targets(self, select: str, seed: int) -> list[Node]:
+        """Return the nodes that `select` means now; see `Targets.choose`."""
+        racks = {node.name: node.rack for node in self._cluster.every}
+        shards = {node.name: node.shard for node in self._cluster.every}
+        chosen = self.TARGETS.choose(select, self.members(), seed, racks, shards)
+        return [self._cluster.node(name) for name in chosen]
+
+    def evidence(self, node: Node) -> dict[str, Any]:
+        """Return what `node` says of itself now; if it says nothing, why."""
+        return self._ask(node).evidence()
+
+    def _ask(self, node: Node) -> V:
+        return self._look(node, self._links[node.name])
+
+    def _views(self) -> list[V]:
+        """Ask every node and wait for each one's answer or its own time limit."""
+        return self._panel.views(3 * self._timeout_s)
+
+    def _polled(self) -> list[V]:
+        """Ask every node, as one does over and over."""
+        return self._panel.views(self.PATIENCE_S)
+
+    def _lags_s(self, _views: list[V]) -> Mapping[str, float | None]:
+        """Return how far each node is behind, where that can be told in seconds."""
+        return {}

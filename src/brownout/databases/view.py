@@ -1,0 +1,63 @@
+"""What one node says of itself at one moment: what the views of all databases have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+from brownout.base.errors import ClusterError, NoAnswer
+from brownout.inventory.model import Node
+
+__all__ = ["NodeView", "reasons"]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView(ABC):
+    """One node's answers; without any, `error` says why.
+
+    `timed_out` says that it did not answer in time, so that it may be well.
+    """
+
+    #: Of the states in which it is one.
+    ROLES: ClassVar[Mapping[str, str]]
+
+    node: str
+    address: str
+    error: str = field(default="", kw_only=True)
+    timed_out: bool = field(default=False, kw_only=True)
+
+    @classmethod
+    def without(cls, node: Node, error: ClusterError) -> Self:
+        """Return what is known of one that gave no answer."""
+        timed_out = isinstance(error, NoAnswer)
+        return cls(node.name, node.address, error=error.message, timed_out=timed_out)
+
+    @property
+    @abstractmethod
+    def state(self) -> str:
+        """Its state in the database's own word; `unreachable` if it does not answer."""
+
+    @property
+    def role(self) -> str:
+        """`primary`, `secondary`, `other` or, if it does not answer, `unknown`."""
+        return self.ROLES.get(self.state, "unknown" if self.state == "unreachable" else "other")
+
+    @property
+    @abstractmethod
+    def serves(self) -> bool:
+        """Whether it does what it is there for."""
+
+    @abstractmethod
+    def evidence(self) -> dict[str, Any]:
+        """Return what matters of it for JSON."""
+
+
+def reasons(views: Sequence[NodeView]) -> str:
+    """Return why nodes do not answer: each reason once, after the nodes that gave it."""
+    by_reason: dict[str, list[str]] = {}
+    for view in views:
+        if view.error:
+            who = f"`{view.node}` ({view.address})"
+            reason = view.error.removeprefix("member ").removeprefix("node ")
+            by_reason.setdefault(reason.removeprefix(f"{who}: "), []).append(who)
+    return "; ".join(f"{', '.join(who)}: {reason}" for reason, who in by_reason.items())
