@@ -2,19 +2,14 @@ package aerospike
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	client "github.com/aerospike/aerospike-client-go/v8"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 	"brownout/loadgen/engine"
 	"brownout/loadgen/engine/account"
 	"brownout/loadgen/record"
@@ -67,13 +62,9 @@ func BenchmarkOperation(b *testing.B) {
 }
 
 func throughDriver(d *Driver, ops []driver.Op) func(context.Context, int) error {
-	return func(ctx context.Context, n int) error {
-		op := ops[n%len(ops)]
-		d.Lane(&op)
-		if result := d.Do(ctx, &op); result.Class != driver.OK {
-			return unexpected{result}
-		}
-		return nil
+	return func(_ context.Context, n int) error {
+		_, err := drivertest.Through(d, ops[n%len(ops)])
+		return err
 	}
 }
 
@@ -85,10 +76,6 @@ func orNil(err client.Error) error {
 	return err
 }
 
-type unexpected struct{ driver.Result }
-
-func (u unexpected) Error() string { return string(u.Cause) + " " + u.Code }
-
 // roundOps is the length of a round; workers how many do it.
 const (
 	roundOps = 20_000
@@ -98,7 +85,7 @@ const (
 // cost is the processor time of one round.
 func cost(b *testing.B, run func(context.Context, int) error) time.Duration {
 	b.Helper()
-	before, done := processorTime(b), make(chan struct{})
+	before, done := drivertest.ProcessorTime(b), make(chan struct{})
 	for worker := range workers {
 		go func() {
 			for n := worker; n < roundOps; n += workers {
@@ -114,16 +101,7 @@ func cost(b *testing.B, run func(context.Context, int) error) time.Duration {
 	for range workers {
 		<-done
 	}
-	return processorTime(b) - before
-}
-
-func processorTime(b *testing.B) time.Duration {
-	b.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	return drivertest.ProcessorTime(b) - before
 }
 
 // BenchmarkGenerator compares the whole generator (schedule, lanes, accounts,
@@ -186,7 +164,7 @@ func underEngine(b *testing.B, s *spec.Spec, d *Driver) float64 {
 	}
 	e := engine.New(s, d, func(err error) { b.Error(err) })
 	e.ReportTo(directory)
-	before := processorTime(b)
+	before := drivertest.ProcessorTime(b)
 	if err := e.Start(time.Now().Add(engine.Lead), directory.Begin); err != nil {
 		b.Fatal(err)
 	}
@@ -197,7 +175,7 @@ func underEngine(b *testing.B, s *spec.Spec, d *Driver) float64 {
 		}
 	}
 	ending, err := e.Stop()
-	used := processorTime(b) - before
+	used := drivertest.ProcessorTime(b) - before
 	if err != nil || directory.Close() != nil {
 		b.Fatal(err)
 	}
@@ -207,102 +185,12 @@ func underEngine(b *testing.B, s *spec.Spec, d *Driver) float64 {
 	return float64(used.Nanoseconds()) / float64(ending.Counts.Ended()) / 1000
 }
 
-// BenchmarkCondition compares writes with a condition with the same ones without it, which write
-// over whatever is there, in turns: processor time of this process and of the server for each write,
-// with 32 at a time on keys of their own. "generation" is what nearly every write carries, "content"
-// what one carries after a write in doubt.
+// BenchmarkCondition: "generation" is what nearly every write carries, "content" what one carries after
+// a write in doubt.
 func BenchmarkCondition(b *testing.B) {
-	d := opened(b, sharedCluster(b), nil)
-	for _, kind := range []driver.Kind{driver.Update, driver.Increment} {
-		blind := newWriters(d, kind, func(*driver.Known) *driver.Known { return nil })
-		byGeneration := newWriters(d, kind, func(known *driver.Known) *driver.Known { return known })
-		byContent := newWriters(d, kind, func(known *driver.Known) *driver.Known {
-			return &driver.Known{First: known.First, Last: known.Last}
-		})
-		b.Run(kind.String(), func(b *testing.B) {
-			server := sharedCluster(b).nodes[0].process.Process.Pid
-			var took [3]time.Duration
-			for b.Loop() {
-				for i, all := range []*writersOf{blind, byGeneration, byContent} {
-					took[i] += all.round(b, server)
-				}
-			}
-			b.ReportMetric(float64(took[0].Microseconds())/float64(b.N*conditionOps), "blind-cpu-µs/op")
-			b.ReportMetric(float64(took[1])/float64(took[0]), "generation/blind")
-			b.ReportMetric(float64(took[2])/float64(took[0]), "content/blind")
-		})
-	}
-}
-
-// writersOf are 32 writers, each of a key of its own.
-type writersOf struct {
-	d     *Driver
-	ops   [32]driver.Op
-	known [32]driver.Known
-	with  func(*driver.Known) *driver.Known
-}
-
-var benchKeys int
-
-func newWriters(d *Driver, kind driver.Kind, with func(*driver.Known) *driver.Known) *writersOf {
-	all := &writersOf{d: d, with: with}
-	for i := range all.ops {
-		benchKeys++
-		all.ops[i] = update(uint64(100_000+benchKeys), "0123456789abcdef0123456789abcdef")
-		all.ops[i].Kind, all.known[i].Create = kind, true
-	}
-	return all
-}
-
-// conditionOps is the length of a round of these.
-const conditionOps = 3200
-
-// round does a round of writes, shared out between the writers, and returns what it cost.
-func (all *writersOf) round(b *testing.B, server int) time.Duration {
-	b.Helper()
-	before := processorTime(b) + timeOf(b, server)
-	var group sync.WaitGroup
-	for i := range all.ops {
-		group.Go(func() {
-			for range conditionOps / len(all.ops) {
-				if err := all.write(i); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	return processorTime(b) + timeOf(b, server) - before
-}
-
-// timeOf is the processor time of a process, in hundredths of a second.
-func timeOf(b *testing.B, process int) time.Duration {
-	b.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
-	if err != nil {
-		b.Fatal(err)
-	}
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+2:]))
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond
-}
-
-func (all *writersOf) write(i int) error {
-	op, known := all.ops[i], &all.known[i]
-	op.Known = all.with(known)
-	if known.Create {
-		op.Known = known
-	}
-	op.Record = driver.NewRecord("run-1", op.ID, uint64(known.First+1), op.Value)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	all.d.Lane(&op)
-	result := all.d.Do(ctx, &op)
-	if result.Class != driver.OK {
-		return unexpected{result}
-	}
-	*known = driver.Known{First: known.First + 1, Last: known.First + 1, Generation: result.Generation}
-	return nil
+	c := sharedCluster(b)
+	drivertest.BenchConditions(b, opened(b, c, nil), c.nodes[0].PID(), map[string]func(driver.Known) *driver.Known{
+		"generation": func(known driver.Known) *driver.Known { return &known },
+		"content":    func(known driver.Known) *driver.Known { return &driver.Known{First: known.First, Last: known.Last} },
+	})
 }

@@ -2,35 +2,24 @@ package aerospike
 
 import (
 	"context"
-	"net"
 	"strings"
 	"testing"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
-// refused opens a driver that must not open, and returns why.
-func refused(t *testing.T, config driver.Config) string {
-	t.Helper()
-	d := &Driver{}
-	defer d.Close()
-	err := d.Open(t.Context(), config)
-	if err == nil {
-		t.Fatal("it opened")
-	}
-	return err.Error()
+func TestAnUnreachableClusterIsNamedWithItsReason(t *testing.T) {
+	config := drivertest.Config(t, scheme+"127.0.0.1:1")
+	drivertest.AnUnreachableClusterIsNamed(t, &Driver{}, config, "is the cluster up?")
 }
 
 func TestAnUnknownNamespaceIsRefusedWithThoseThatThereAre(t *testing.T) {
 	c := sharedCluster(t)
 	config := configFor(t, c)
 	config.Options = map[string]any{"namespace": "orders"}
-	said := refused(t, config)
-	for _, wanted := range []string{`"orders"`, "it has test", c.nodes[0].address(), "`namespace`"} {
-		if !strings.Contains(said, wanted) {
-			t.Errorf("%q is not in: %s", wanted, said)
-		}
-	}
+	said := drivertest.Refusal(t, &Driver{}, config, nil)
+	drivertest.WantAll(t, said, `"orders"`, "it has test", c.nodes[0].Address, "`namespace`")
 }
 
 func TestTheOnlyNamespaceNeedsNoName(t *testing.T) {
@@ -46,12 +35,8 @@ func TestTheOnlyNamespaceNeedsNoName(t *testing.T) {
 func TestALoginIsRefusedByTheServersOwnWord(t *testing.T) {
 	config := configFor(t, sharedCluster(t))
 	config.Username, config.Password = "me", "s3cr3t"
-	said := refused(t, config)
-	for _, wanted := range []string{"refuses the login", "51 SECURITY_NOT_SUPPORTED", "connection.auth"} {
-		if !strings.Contains(said, wanted) {
-			t.Errorf("%q is not in: %s", wanted, said)
-		}
-	}
+	said := drivertest.Refusal(t, &Driver{}, config, nil)
+	drivertest.WantAll(t, said, "refuses the login", "51 SECURITY_NOT_SUPPORTED", "connection.auth")
 	if strings.Contains(said, "s3cr3t") {
 		t.Errorf("the password is in: %s", said)
 	}
@@ -65,22 +50,5 @@ func TestAServerWithoutTLSIsNotTakenForOneThatIsDown(t *testing.T) {
 	err := (&Driver{}).Open(ctx, config)
 	if err == nil || !strings.Contains(err.Error(), "connection.tls") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestNobodyThereIsSaidWithTheAddress(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err = (&Driver{}).Open(ctx, driver.Config{URI: scheme + address, Namespace: "x"})
-	for _, wanted := range []string{address, "connection refused", "is the cluster up?"} {
-		if err == nil || !strings.Contains(err.Error(), wanted) {
-			t.Errorf("%q is not in: %v", wanted, err)
-		}
 	}
 }

@@ -8,23 +8,7 @@ import (
 	client "github.com/aerospike/aerospike-client-go/v8"
 
 	"brownout/loadgen/driver"
-	"brownout/loadgen/driver/drivertest"
 )
-
-func TestAWriteIsReadBackAsItWas(t *testing.T) {
-	d := opened(t, sharedCluster(t), nil)
-	op := update(1, "hello")
-	if got := do(t, d, op); got.Class != driver.OK || !got.Sent || got.Attempts != 1 {
-		t.Fatalf("got %+v", got)
-	}
-	got := do(t, d, read(op))
-	if !got.Found || got.Class != driver.OK || *got.Record != op.Record {
-		t.Errorf("got %+v", got)
-	}
-	if got := do(t, d, driver.Op{Kind: driver.Read, ID: op.ID}); got.Class != driver.OK || got.Found {
-		t.Errorf("the plain data set has a key of the ledger: %+v", got)
-	}
-}
 
 func TestAnUpdateReplacesTheWholeRecord(t *testing.T) {
 	d := opened(t, sharedCluster(t), nil)
@@ -36,93 +20,6 @@ func TestAnUpdateReplacesTheWholeRecord(t *testing.T) {
 	do(t, d, op)
 	if record, err := d.client.Get(nil, key); err != nil || len(record.Bins) != 4 {
 		t.Errorf("got %v, %v", record, err)
-	}
-}
-
-func TestAnIncrementCountsFromNothing(t *testing.T) {
-	d := opened(t, sharedCluster(t), nil)
-	op := driver.Op{Kind: driver.Increment, Stream: 1, ID: driver.LedgerID("orders", true, 0), Verified: true}
-	for range 3 {
-		if got := do(t, d, op); got.Class != driver.OK {
-			t.Fatalf("got %+v", got)
-		}
-	}
-	if got := do(t, d, read(op)); got.Value != 3 || !got.Found || got.Class != driver.OK {
-		t.Errorf("got %+v", got)
-	}
-}
-
-func TestAnOperationOfSeveralStepsWritesAndReads(t *testing.T) {
-	d := opened(t, sharedCluster(t), nil)
-	op := update(1, "hello")
-	op.Kind = driver.Operate
-	if got := do(t, d, op); got.Class != driver.OK || !got.Sent {
-		t.Fatalf("got %+v", got)
-	}
-	if got := do(t, d, read(op)); !got.Found || *got.Record != op.Record {
-		t.Errorf("got %+v", got)
-	}
-}
-
-func TestABatchIsGoodIfEveryRecordIs(t *testing.T) {
-	d := opened(t, sharedCluster(t), nil)
-	batch := driver.Op{Kind: driver.Batch, Stream: 1, Verified: true}
-	for key := range uint64(20) {
-		op := update(key, "hello")
-		do(t, d, op)
-		batch.IDs = append(batch.IDs, op.ID, op.ID)
-	}
-	if got := do(t, d, batch); got.Class != driver.OK || !got.Found {
-		t.Errorf("all of them: %+v", got)
-	}
-	if lane := d.Lane(&batch); lane != laneNodes {
-		t.Errorf("its lane is %q", lane)
-	}
-	batch.IDs = append(batch.IDs, update(20, "").ID)
-	if got := do(t, d, batch); got.Class != driver.OK || got.Found {
-		t.Errorf("one is missing: %+v", got)
-	}
-	key, _ := client.NewKey("test", d.sets.ledger, batch.IDs[0])
-	if err := d.client.Put(nil, key, client.BinMap{binSeq: 9}); err != nil {
-		t.Fatal(err)
-	}
-	batch.IDs = batch.IDs[:20]
-	if got := do(t, d, batch); got.Class != driver.Failed || got.Cause != driver.CauseIntegrity {
-		t.Errorf("one is damaged: %+v", got)
-	}
-}
-
-func TestAnInsertOfAKeyThatIsThereFails(t *testing.T) {
-	d := opened(t, sharedCluster(t), nil)
-	op := driver.Op{Kind: driver.Insert, ID: driver.InsertID(0, 7), Value: []byte("v")}
-	if got := do(t, d, op); got.Class != driver.OK {
-		t.Fatalf("got %+v", got)
-	}
-	got := do(t, d, op)
-	if got.Class != driver.Failed || got.Cause != driver.CauseKeyBusy || got.Code != "5 KEY_EXISTS_ERROR" || got.Retryable {
-		t.Errorf("got %+v", got)
-	}
-}
-
-func TestARecordThatDoesNotFitItsChecksumFailsTheRead(t *testing.T) {
-	d := opened(t, sharedCluster(t), nil)
-	for name, spoiled := range map[string]client.BinMap{
-		"another value":    {driver.FieldNames[0]: []byte("other")},
-		"another sequence": {binSeq: 9},
-		"a bin of no sort": {binChecksum: "x"},
-	} {
-		op := update(1, "hello")
-		do(t, d, op)
-		key, _ := client.NewKey("test", d.sets.ledger, op.ID)
-		if err := d.client.Put(nil, key, spoiled); err != nil {
-			t.Fatal(err)
-		}
-		if got := do(t, d, read(op)); got.Class != driver.Failed || got.Cause != driver.CauseIntegrity {
-			t.Errorf("%s: got %+v", name, got)
-		}
-		if back := drivertest.ReadBack(t, d, false, op.ID)[op.ID]; back.ChecksumOK {
-			t.Errorf("%s: read back as %+v", name, back)
-		}
 	}
 }
 

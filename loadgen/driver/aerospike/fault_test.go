@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 // on returns updates of keys whose partitions a node owns, by the client's map.
 func on(d *Driver, n *node, wanted int) []driver.Op {
 	var ops []driver.Op
 	for key := uint64(0); len(ops) < wanted && key < 100_000; key++ {
-		if op := update(key, "v"); d.Lane(&op) == n.address() {
+		if op := update(key, "v"); d.Lane(&op) == n.Address {
 			ops = append(ops, op)
 		}
 	}
@@ -57,8 +58,8 @@ func TestOnAHungNodeWritesAreInDoubtAndReadsAreNot(t *testing.T) {
 		}
 	}
 	together(t, d, 5*time.Second, ops) // opens a connection for each
-	c.nodes[0].pause()
-	defer c.nodes[0].resume()
+	c.nodes[0].pause(t)
+	defer c.nodes[0].resume(t)
 	for _, got := range together(t, d, 300*time.Millisecond, ops[:4]) {
 		if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || !got.Retryable {
 			t.Errorf("a write: %+v", got)
@@ -89,12 +90,12 @@ func TestASecondAttemptFollowsAHangOnlyIfOneAttemptIsShorterThanTheDeadline(t *t
 		if got := do(t, d, read(ops[0])); got.Class != driver.OK {
 			t.Fatalf("%s: before: %+v", name, got)
 		}
-		c.nodes[0].pause()
+		c.nodes[0].pause(t)
 		if got := do(t, d, read(ops[0])); got.Class != test.wanted {
 			t.Errorf("%s: %+v", name, got)
 		}
-		c.nodes[0].resume()
-		c.whole(3)
+		c.nodes[0].resume(t)
+		c.whole(t, 3)
 	}
 }
 
@@ -103,17 +104,17 @@ func TestAKilledNodeBreaksItsConnectionsThenIsNotReached(t *testing.T) {
 	d := opened(t, c, func(c *driver.Config) { c.Options = map[string]any{"tend_interval_ms": 60_000} })
 	ops := on(d, c.nodes[0], 4)
 	together(t, d, 5*time.Second, ops)
-	c.nodes[0].pause()
+	c.nodes[0].pause(t)
 	done := make(chan []driver.Result)
 	go func() { done <- together(t, d, 5*time.Second, ops) }()
-	await(t, "the writes wait for an answer", func() bool { return c.nodes[0].waiting() >= len(ops) })
-	c.nodes[0].kill()
+	drivertest.Until(t, "the writes wait for an answer", func() bool { return c.nodes[0].waiting() >= len(ops) })
+	c.nodes[0].Kill()
 	for _, got := range <-done {
 		if got.Class != driver.InDoubt || got.Cause != driver.CauseConnectionReset || got.Code != "-18 NETWORK_ERROR" {
 			t.Errorf("under way: %+v", got)
 		}
 	}
-	await(t, "no broken connection is left in the pool", func() bool {
+	drivertest.Until(t, "no broken connection is left in the pool", func() bool {
 		return !together(t, d, 50*time.Millisecond, ops[:1])[0].Sent
 	})
 	for _, got := range together(t, d, 300*time.Millisecond, ops) {
@@ -130,8 +131,8 @@ func TestTheCircuitBreakerIsACauseOfItsOwn(t *testing.T) {
 	})
 	ops := on(d, c.nodes[0], 6)
 	together(t, d, 5*time.Second, ops)
-	c.nodes[0].pause()
-	defer c.nodes[0].resume()
+	c.nodes[0].pause(t)
+	defer c.nodes[0].resume(t)
 	together(t, d, 200*time.Millisecond, ops)
 	got := do(t, d, ops[0])
 	if got.Class != driver.Failed || got.Cause != driver.CauseCircuitBreaker || got.Code != "-15 MAX_ERROR_RATE" || got.Sent {
@@ -146,8 +147,8 @@ func TestAFullPoolIsToldFromOneThatCannotConnect(t *testing.T) {
 	})
 	ops := on(d, c.nodes[0], 3)
 	do(t, d, ops[0])
-	c.nodes[0].pause()
-	defer c.nodes[0].resume()
+	c.nodes[0].pause(t)
+	defer c.nodes[0].resume(t)
 	causes := map[driver.Cause]int{}
 	for _, got := range together(t, d, 300*time.Millisecond, ops) {
 		causes[got.Cause]++
@@ -167,6 +168,9 @@ func TestLanesAreTheOwnersOfThePartitions(t *testing.T) {
 	if got := do(t, d, batch); got.Class != driver.OK || got.Found {
 		t.Errorf("a batch before there is any connection: %+v", got)
 	}
+	if lane := d.Lane(&batch); lane != laneNodes {
+		t.Errorf("that of a batch is %q", lane)
+	}
 	lanes := map[string]int{}
 	for key := range uint64(3000) {
 		op := update(key, "v")
@@ -180,13 +184,13 @@ func TestLanesAreTheOwnersOfThePartitions(t *testing.T) {
 		}
 	}
 	for _, n := range c.nodes {
-		if lanes[n.address()] < 800 {
-			t.Errorf("node %s has %d of 3000 keys: %v", n.address(), lanes[n.address()], lanes)
+		if lanes[n.Address] < 800 {
+			t.Errorf("node %s has %d of 3000 keys: %v", n.Address, lanes[n.Address], lanes)
 		}
 	}
-	c.nodes[0].kill()
+	c.nodes[0].Kill()
 	op := on(d, c.nodes[1], 1)[0]
-	await(t, "the lanes are those of the other two", func() bool { return len(on(d, c.nodes[0], 1)) == 0 })
+	drivertest.Until(t, "the lanes are those of the other two", func() bool { return len(on(d, c.nodes[0], 1)) == 0 })
 	if got := do(t, d, op); got.Class != driver.OK {
 		t.Errorf("got %+v", got)
 	}

@@ -6,8 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,95 +18,57 @@ import (
 	"brownout/loadgen/driver/drivertest"
 )
 
-const patience = 30 * time.Second
-
 // cluster is a cluster of real stand-in processes on loopback.
-type cluster struct {
-	t     testing.TB
-	nodes []*node
-	args  []string
-}
+type cluster struct{ nodes []*node }
 
 type node struct {
-	dir     string
-	port    int
-	process *exec.Cmd
+	*drivertest.Server
+	port int
 }
 
-var shared struct {
-	sync.Mutex
-	directory string // of the server's binary and of the shared cluster
-	server    string
-	cluster   *cluster
-}
+func TestMain(m *testing.M) { drivertest.Main(m) }
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if shared.cluster != nil {
-		shared.cluster.stop()
-	}
-	if shared.directory != "" {
-		_ = os.RemoveAll(shared.directory)
-	}
-	os.Exit(code)
-}
+// standIn builds the stand-in server once.
+var standIn = drivertest.Shared(func(t testing.TB, directory string) string {
+	return drivertest.StandIn(t, "asd", directory)
+})
 
 // sharedCluster returns the cluster of one node that all tests share which leave it running.
-func sharedCluster(t testing.TB) *cluster {
-	t.Helper()
-	server := standIn(t)
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.cluster == nil {
-		shared.cluster = start(t, server, shared.directory, 1)
-	}
-	shared.cluster.t = t
-	return shared.cluster
-}
+var sharedCluster = drivertest.Shared(func(t testing.TB, directory string) *cluster {
+	return start(t, directory, 1)
+})
 
-// ownCluster returns a cluster for one test, with more arguments for each node.
-func ownCluster(t testing.TB, size int, args ...string) *cluster {
+// ownCluster returns a cluster for one test.
+func ownCluster(t testing.TB, size int) *cluster {
 	t.Helper()
-	c := start(t, standIn(t), t.TempDir(), size, args...)
-	t.Cleanup(c.stop)
+	c := start(t, t.TempDir(), size)
+	t.Cleanup(c.Kill)
 	return c
 }
 
-// standIn builds the stand-in server once.
-func standIn(t testing.TB) string {
+func start(t testing.TB, directory string, size int) *cluster {
 	t.Helper()
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.directory == "" {
-		directory, err := os.MkdirTemp("", "brownout-asd-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		shared.directory = directory
+	server, c := standIn(t), &cluster{}
+	addresses := drivertest.FreeAddresses(t, 3*size)
+	ports := make([]int, len(addresses))
+	for i, address := range addresses {
+		_, port, _ := net.SplitHostPort(address)
+		ports[i], _ = strconv.Atoi(port)
 	}
-	if shared.server == "" {
-		shared.server = drivertest.StandIn(t, "asd", shared.directory)
-	}
-	return shared.server
-}
-
-func start(t testing.TB, server, directory string, size int, args ...string) *cluster {
-	t.Helper()
-	c := &cluster{t: t}
-	ports := freePorts(t, 3*size)
 	for i := range size {
 		home := filepath.Join(directory, fmt.Sprintf("n%d", i+1))
 		if err := os.MkdirAll(home, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		c.nodes = append(c.nodes, &node{dir: home, port: ports[3*i]})
 		configure(t, home, ports, i)
+		n := &node{&drivertest.Server{Address: addresses[3*i], Command: func() *exec.Cmd {
+			return exec.Command(server, "-config-file", filepath.Join(home, "aerospike.conf"),
+				"-migrate-record", "50us", "-migrate-partition", "50us")
+		}}, ports[3*i]}
+		n.Start(t)
+		c.nodes = append(c.nodes, n)
 	}
-	c.args = append([]string{server, "-migrate-record", "50us", "-migrate-partition", "50us"}, args...)
-	for _, n := range c.nodes {
-		c.start(n)
-	}
-	c.whole(size)
+	c.whole(t, size)
 	return c
 }
 
@@ -129,53 +91,26 @@ func configure(t testing.TB, home string, ports []int, i int) {
 	}
 }
 
-func freePorts(t testing.TB, count int) []int {
-	t.Helper()
-	var ports []int
-	for range count {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
-}
-
-func (c *cluster) start(n *node) {
-	c.t.Helper()
-	args := append([]string{"-config-file", filepath.Join(n.dir, "aerospike.conf")}, c.args[1:]...)
-	n.process = exec.Command(c.args[0], args...)
-	n.process.Stderr = os.Stderr
-	if err := n.process.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-func (c *cluster) stop() {
+func (c *cluster) Kill() {
 	for _, n := range c.nodes {
-		n.kill()
+		n.Kill()
 	}
-}
-
-func (n *node) kill() {
-	_ = n.process.Process.Kill()
-	_ = n.process.Wait()
 }
 
 // pause stops every thread of the node; resume lets them go on.
-func (n *node) pause() {
-	_ = n.process.Process.Signal(syscall.SIGSTOP)
-	for !n.stands() {
-		time.Sleep(time.Millisecond)
-	}
+func (n *node) pause(t testing.TB) {
+	t.Helper()
+	n.Signal(t, syscall.SIGSTOP)
+	drivertest.Until(t, "the node stands", n.stands)
 }
 
-func (n *node) resume() { _ = n.process.Process.Signal(syscall.SIGCONT) }
+func (n *node) resume(t testing.TB) {
+	t.Helper()
+	n.Signal(t, syscall.SIGCONT)
+}
 
 func (n *node) stands() bool {
-	states, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", n.process.Process.Pid))
+	states, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", n.PID()))
 	for _, path := range states {
 		text, _ := os.ReadFile(path)
 		if _, rest, _ := strings.Cut(string(text), ") "); !strings.HasPrefix(rest, "T") {
@@ -199,21 +134,19 @@ func (n *node) waiting() int {
 	return count
 }
 
-func (n *node) address() string { return fmt.Sprintf("127.0.0.1:%d", n.port) }
-
 func (c *cluster) uri() string {
-	var addresses []string
-	for _, n := range c.nodes {
-		addresses = append(addresses, n.address())
+	addresses := make([]string, len(c.nodes))
+	for i, n := range c.nodes {
+		addresses[i] = n.Address
 	}
 	return scheme + strings.Join(addresses, ",")
 }
 
 // whole waits until so many nodes are one cluster with nothing left to migrate.
-func (c *cluster) whole(size int) {
-	c.t.Helper()
+func (c *cluster) whole(t testing.TB, size int) {
+	t.Helper()
 	command := fmt.Sprintf("cluster-stable:size=%d;ignore-migrations=false", size)
-	await(c.t, command, func() bool {
+	drivertest.Until(t, command, func() bool {
 		stable := 0
 		for _, n := range c.nodes {
 			if answer := n.info(command); answer != "" && !strings.HasPrefix(answer, "ERROR") {
@@ -240,56 +173,23 @@ func (n *node) info(command string) string {
 	return answers[command]
 }
 
-func await(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", patience, what)
-		}
-	}
-}
-
 // opened returns an open driver for sets of the test's own.
 func opened(t testing.TB, c *cluster, change func(*driver.Config)) *Driver {
 	t.Helper()
-	config := configFor(t, c)
-	if change != nil {
-		change(&config)
-	}
-	d := &Driver{}
-	t.Cleanup(d.Close)
-	if err := d.Open(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return drivertest.Opened(t, &Driver{}, configFor(t, c), change)
 }
 
 func configFor(t testing.TB, c *cluster) driver.Config {
-	return driver.Config{
-		URI: c.uri(), Namespace: prefix(t), Writer: "run-1",
-		Options: map[string]any{"tend_interval_ms": 100},
-		Streams: []driver.StreamConfig{
-			{Name: "app", DeadlineS: 1, Retries: driver.RetriesNone},
-			{Name: "orders", DeadlineS: 1, Retries: driver.RetriesNone, Verified: true},
-		},
-	}
+	t.Helper()
+	config := drivertest.Config(t, c.uri())
+	config.Options = map[string]any{"tend_interval_ms": 100}
+	return config
 }
 
-func prefix(t testing.TB) string {
-	name := fmt.Sprintf("t%x", filepath.Base(t.Name()))
-	return name[max(0, len(name)-30):]
-}
-
-var do = drivertest.Do
-
-// update is a write of sequence 2 to a ledger key.
-func update(key uint64, value string) driver.Op {
-	id := driver.LedgerID("orders", false, key)
-	return driver.Op{
-		Kind: driver.Update, Stream: 1, Key: key, ID: id, Verified: true, Value: []byte(value),
-		Record: driver.NewRecord("run-1", id, 2, []byte(value)),
-	}
-}
+var (
+	do     = drivertest.Do
+	update = drivertest.Update
+)
 
 func read(op driver.Op) driver.Op {
 	return driver.Op{Kind: driver.Read, Stream: op.Stream, ID: op.ID, Verified: op.Verified}

@@ -1,11 +1,12 @@
 package aerospike
 
 import (
-	"strings"
+	"errors"
 	"testing"
 	"time"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 func TestOptionsAreReadOverTheDefaults(t *testing.T) {
@@ -32,20 +33,11 @@ func TestThePoolIsAsWideAsTheLane(t *testing.T) {
 }
 
 func TestBadOptionsAreAllReported(t *testing.T) {
-	bad := map[string]any{
+	drivertest.BadOptionsAreAllReported(t, &Driver{}, map[string]any{
 		"commit_level": "none", "read_mode_ap": "some", "replica": "any", "auth_mode": "trust",
 		"pool_size": 0, "connect_timeout_ms": 0, "socket_timeout_ms": -1, "sleep_between_retries_ms": 0,
 		"tend_interval_ms": 1, "max_error_rate": -1, "error_rate_window": 0,
-	}
-	_, err := parsePolicy(bad, 0)
-	for name := range bad {
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s is not in %v", name, err)
-		}
-	}
-	if _, err := parsePolicy(map[string]any{"retries": 1}, 0); err == nil || !strings.Contains(err.Error(), `"retries"`) {
-		t.Errorf("an unknown option was accepted: %v", err)
-	}
+	})
 }
 
 func TestOneAttemptNeverOutlastsTheDeadline(t *testing.T) {
@@ -74,13 +66,5 @@ func TestHostsAreReadFromTheURI(t *testing.T) {
 }
 
 func TestErrorsHoldNoSecret(t *testing.T) {
-	config := driver.Config{Password: "s3cr3t", TLS: driver.TLS{KeyPassphrase: "0pen"}}
-	got := redacted(errText("refused s3cr3t and 0pen"), config).Error()
-	if strings.Contains(got, "s3cr3t") || strings.Contains(got, "0pen") {
-		t.Errorf("a secret is in %q", got)
-	}
+	drivertest.ErrorsHoldNoSecret(t, redacted, errors.New("no hint"), "no hint")
 }
-
-type errText string
-
-func (e errText) Error() string { return string(e) }

@@ -1,6 +1,7 @@
 package aerospike
 
 import (
+	"fmt"
 	"testing"
 
 	client "github.com/aerospike/aerospike-client-go/v8"
@@ -9,11 +10,6 @@ import (
 	"brownout/loadgen/driver/drivertest"
 )
 
-func load(t *testing.T, d *Driver) {
-	t.Helper()
-	drivertest.Load(t, d, d.config.Writer)
-}
-
 // store is the sets of one test.
 type store struct {
 	*testing.T
@@ -21,12 +17,15 @@ type store struct {
 	behind *Driver // a driver that loads nothing
 }
 
+func backdoor(t *testing.T) drivertest.Backdoor {
+	c := sharedCluster(t)
+	return store{t, c, opened(t, c, nil)}
+}
+
 func (s store) Open(change func(*driver.Config)) driver.Driver { return opened(s.T, s.cluster, change) }
 
 func (s store) Refusal(change func(*driver.Config)) string {
-	config := configFor(s.T, s.cluster)
-	change(&config)
-	return refused(s.T, config)
+	return drivertest.Refusal(s.T, &Driver{}, configFor(s.T, s.cluster), change)
 }
 
 func (s store) Store() driver.Store {
@@ -38,44 +37,96 @@ func (s store) Store() driver.Store {
 	return c
 }
 
-func (s store) Delete(id string) {
-	if there, err := s.behind.client.Delete(nil, s.key(s.behind.sets.data, id)); err != nil || !there {
-		s.Fatal(err)
-	}
-}
-
 func (s store) key(set, id string) *client.Key {
 	key, _ := client.NewKey("test", set, id)
 	return key
 }
 
-func (s store) put(set, id string) {
-	if err := s.behind.client.Put(nil, s.key(set, id), client.BinMap{"value": 1}); err != nil {
+func (s store) delete(set, id string) {
+	s.Helper()
+	if there, err := s.behind.client.Delete(nil, s.key(set, id)); err != nil || !there {
 		s.Fatal(err)
 	}
 }
 
-func (s store) PutCanary() { s.put(s.behind.sets.canary, "1") }
+func (s store) Delete(id string) { s.delete(s.behind.sets.data, id) }
+func (s store) Remove(id string) { s.delete(s.behind.sets.ledger, id) }
+
+func (s store) get(key *client.Key) client.BinMap {
+	s.Helper()
+	record, err := s.behind.client.Get(nil, key)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return record.Bins
+}
+
+// put stores these bins and no others.
+func (s store) put(set, id string, bins client.BinMap) {
+	s.Helper()
+	policy := client.NewWritePolicy(0, client.TTLDontExpire)
+	policy.RecordExistsAction = client.REPLACE
+	if err := s.behind.client.Put(policy, s.key(set, id), bins); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s store) Put(id string, record driver.Record, value []byte) {
+	s.put(s.behind.sets.ledger, id, client.BinMap{
+		binWriter: record.Writer, binSeq: int(record.Seq), binChecksum: int(record.Checksum), driver.FieldNames[0]: value,
+	})
+}
+
+func (s store) Misshape(id string, way int) int {
+	shapes := []client.BinMap{{binChecksum: "x"}, {binSeq: 9}}
+	bins := s.get(s.key(s.behind.sets.ledger, id))
+	for name, value := range shapes[way] {
+		bins[name] = value
+	}
+	s.put(s.behind.sets.ledger, id, bins)
+	return len(shapes)
+}
+
+// Keep puts it back as a record of its own, whose generation begins anew.
+func (s store) Keep(id string) func() {
+	old := s.get(s.key(s.behind.sets.ledger, id))
+	return func() {
+		s.Remove(id)
+		s.put(s.behind.sets.ledger, id, old)
+	}
+}
+
+func (s store) Document(set string, id int64) string {
+	return fmt.Sprint(s.get(s.behind.sets.documentKey(set, id)))
+}
+
+func (s store) PutCanary() { s.put(s.behind.sets.canary, "1", client.BinMap{"value": 1}) }
 
 func (s store) PutForeign() []string {
-	s.put(s.behind.sets.data, "customer")
-	return []string{s.behind.sets.data + ": 1", s.nodes[0].address()}
+	s.put(s.behind.sets.data, "customer", client.BinMap{"value": 1})
+	return []string{s.behind.sets.data + ": 1", s.nodes[0].Address}
 }
 
 func (s store) RemoveForeign() { s.Delete("customer") }
 
-func TestLoadsAreWhole(t *testing.T) {
-	drivertest.LoadsAreWhole(t, func(t *testing.T) drivertest.Backdoor {
-		c := sharedCluster(t)
-		return store{t, c, opened(t, c, nil)}
-	})
+func TestLoadsAreWhole(t *testing.T)  { drivertest.LoadsAreWhole(t, backdoor) }
+func TestLossesAreFound(t *testing.T) { drivertest.LossesAreFound(t, backdoor) }
+
+func TestDocumentsAreKept(t *testing.T) {
+	// A truth is a number.
+	const stored = "map[amount:12.34 at:2026-11-23T12:00:00.0000000+00:00 list:[1 b] n:4 name:y nested:map[a:1]]"
+	drivertest.DocumentsAreKept(t, stored, backdoor)
+}
+
+func TestOperationsDoWhatTheySay(t *testing.T) {
+	drivertest.OperationsDoWhatTheySay(t, "5 KEY_EXISTS_ERROR", backdoor)
 }
 
 // TestTheMarkerOutlivesLostPartitions: as long as one of its copies is there, the
 // sets are ours.
 func TestTheMarkerOutlivesLostPartitions(t *testing.T) {
 	d := opened(t, sharedCluster(t), nil)
-	load(t, d)
+	drivertest.LoadFew(t, d)
 	control, err := d.control(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +137,7 @@ func TestTheMarkerOutlivesLostPartitions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	load(t, d)
+	drivertest.LoadFew(t, d)
 	if mark, err := control.ReadMarker(t.Context()); err != nil || mark == nil || mark.Data == nil {
 		t.Errorf("got %+v, %v", mark, err)
 	}

@@ -8,23 +8,6 @@ import (
 	"brownout/loadgen/driver"
 )
 
-// Backdoor opens drivers of one store for one test, and has ways to it behind their backs.
-type Backdoor interface {
-	// Open opens a driver of the writer run-1 with the streams app and orders; orders is verified.
-	Open(change func(*driver.Config)) driver.Driver
-	// Refusal returns why a driver so configured does not open.
-	Refusal(change func(*driver.Config)) string
-	// Delete takes a plain item away.
-	Delete(id string)
-	// Store is where its drivers keep their data.
-	Store() driver.Store
-	// PutCanary leaves what a canary that was killed leaves, if the database has one.
-	PutCanary()
-	// PutForeign puts something of somebody else's there, and returns what a refusal is to name.
-	PutForeign() []string
-	RemoveForeign()
-}
-
 // Keys is how many plain items DatasetOf has: enough for several batches of each driver.
 const Keys uint64 = 2500
 
@@ -44,31 +27,39 @@ func DatasetOf(writer string) driver.Dataset {
 	}
 }
 
-// Load loads DatasetOf the writer, and wants its progress to end at the last item.
+// Load loads DatasetOf the writer.
 func Load(t testing.TB, d driver.Driver, writer string) {
+	t.Helper()
+	load(t, d, DatasetOf(writer))
+}
+
+// LoadFew loads a few items of RunID, for a test that needs no more than a ledger and some plain keys.
+func LoadFew(t testing.TB, d driver.Driver) {
+	t.Helper()
+	data := DatasetOf(RunID)
+	data.Keys = 10
+	load(t, d, data)
+}
+
+// load wants the progress to end at the last item.
+func load(t testing.TB, d driver.Driver, data driver.Dataset) {
 	t.Helper()
 	var lock sync.Mutex
 	var done uint64
-	err := d.Load(t.Context(), DatasetOf(writer), func(n, total uint64) {
+	err := d.Load(t.Context(), data, func(n, total uint64) {
 		lock.Lock()
 		defer lock.Unlock()
 		done = max(done, n)
-		if total != items {
-			t.Errorf("the total is %d, wanted %d", total, items)
+		if total != data.Total() {
+			t.Errorf("the total is %d, wanted %d", total, data.Total())
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done != items {
-		t.Errorf("progress ended at %d of %d", done, items)
+	if done != data.Total() {
+		t.Errorf("progress ended at %d of %d", done, data.Total())
 	}
-}
-
-// inStore is one test with a store of its own.
-type inStore struct {
-	*testing.T
-	Backdoor
 }
 
 // LoadsAreWhole holds for every driver: what is loaded is all there, is used again if it is whole

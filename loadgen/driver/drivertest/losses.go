@@ -1,7 +1,6 @@
 package drivertest
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -9,36 +8,9 @@ import (
 	"brownout/loadgen/ledger"
 )
 
-// Stored is a driver with a loaded ledger, and a way behind its back to what is stored of a key.
-type Stored struct {
-	driver.Driver
-	Writer string                           // of its configuration
-	Remove func(id string)                  // takes a verified key away
-	Keep   func(id string) (putBack func()) // remembers what is stored of it now
-}
-
-// Do does one operation within a second.
-func Do(t testing.TB, d driver.Driver, op driver.Op) driver.Result {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	return d.Do(ctx, &op)
-}
-
-// ReadBack is what is stored of these keys of stream 1.
-func ReadBack(t testing.TB, d driver.Driver, counter bool, ids ...string) map[string]driver.ReadBack {
-	t.Helper()
-	found := map[string]driver.ReadBack{}
-	err := d.ReadBack(t.Context(), 1, ids, counter, func(b driver.ReadBack) { found[b.ID] = b })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
 // Writer is the one writer of a key of a loaded ledger, as the engine has one.
 type Writer struct {
-	Stored
+	driver.Driver
 	t       *testing.T
 	counter bool
 	set     *ledger.Set
@@ -46,11 +18,11 @@ type Writer struct {
 }
 
 // NewWriter writes registers, or counters, of the stream `orders`.
-func NewWriter(t *testing.T, stored Stored, counter bool) *Writer {
+func NewWriter(t *testing.T, d driver.Driver, counter bool) *Writer {
 	t.Helper()
 	set := ledger.NewSet(driver.LedgerSet{Stream: 1, Name: "orders", Keys: 5, Counter: counter}, time.Second)
 	set.Run = time.Now().Format("150405.000000000.")
-	return &Writer{Stored: stored, t: t, counter: counter, set: set}
+	return &Writer{Driver: d, t: t, counter: counter, set: set}
 }
 
 // ID is that of the key which is written.
@@ -65,10 +37,10 @@ func (w *Writer) begun(kind driver.Kind) driver.Op {
 	}
 	seq, known := w.set.Begin(0)
 	op := driver.Op{Kind: kind, Stream: 1, ID: w.ID(), Verified: true, Known: &known}
-	op.Record.Writer = w.Writer
+	op.Record.Writer = RunID
 	if kind != driver.Increment {
 		op.Value = []byte("value")
-		op.Record = driver.NewRecord(w.Writer, op.ID, seq, op.Value)
+		op.Record = driver.NewRecord(RunID, op.ID, seq, op.Value)
 	}
 	return op
 }
@@ -111,7 +83,7 @@ func (w *Writer) Doubt(kind driver.Kind, applied bool) {
 func (w *Writer) WantFound(as string) (*ledger.Line, driver.ReadBack) {
 	w.t.Helper()
 	var gone *ledger.Line
-	_ = w.set.Lines(w.Writer, func(line *ledger.Line) error {
+	_ = w.set.Lines(RunID, func(line *ledger.Line) error {
 		if line.Refused != nil {
 			gone = line
 		}
@@ -128,61 +100,103 @@ func (w *Writer) WantFound(as string) (*ledger.Line, driver.ReadBack) {
 
 var kinds = map[string]driver.Kind{"update": driver.Update, "operate": driver.Operate, "increment": driver.Increment}
 
-// LossesAreFound holds for every driver: no later write hides what was lost, and a write in doubt
-// is no loss. open returns a driver whose ledger was just loaded.
-func LossesAreFound(t *testing.T, open func(t *testing.T) Stored) {
-	for name, kind := range kinds {
-		writer := func(t *testing.T) *Writer { return NewWriter(t, open(t), kind == driver.Increment) }
-		t.Run("no later write hides that a record is gone/"+name, func(t *testing.T) {
-			gone(t, writer(t), kind)
-		})
-		t.Run("no later write hides that an older state came back/"+name, func(t *testing.T) {
-			w := writer(t)
-			w.Writes(kind, 2)
-			putBack := w.Keep(w.ID())
-			w.Writes(kind, 1)
-			putBack()
-			w.Write(kind)
-			w.Writes(kind, 2)
-			w.WantFound("older")
-		})
-		t.Run("a write in doubt that took effect is no loss/"+name, func(t *testing.T) {
-			followedUp(t, writer(t), kind, true)
-		})
-		t.Run("a write in doubt that took none is no loss/"+name, func(t *testing.T) {
-			followedUp(t, writer(t), kind, false)
+// LossesAreFound holds for every driver: no later write hides what was lost or is somebody else's,
+// and a write in doubt is no loss.
+func LossesAreFound(t *testing.T, open func(t *testing.T) Backdoor) {
+	run := func(name string, kind driver.Kind, test func(inStore, *Writer, driver.Kind)) {
+		t.Run(name, func(t *testing.T) {
+			s := inStore{t, open(t)}
+			test(s, NewWriter(t, s.loaded(), kind == driver.Increment), kind)
 		})
 	}
-	t.Run("a loss behind a write in doubt is found", func(t *testing.T) {
-		w := NewWriter(t, open(t), false)
-		w.Writes(driver.Update, 2)
-		w.Doubt(driver.Update, false)
-		w.Remove(w.ID())
-		w.Write(driver.Update)
-		w.Writes(driver.Update, 1)
-		w.WantFound("missing")
-	})
+	for name, kind := range kinds {
+		run("no later write hides that a record is gone/"+name, kind, inStore.gone)
+		run("no later write hides that an older state came back/"+name, kind, inStore.older)
+		run("a write in doubt that took effect is no loss/"+name, kind, func(s inStore, w *Writer, kind driver.Kind) {
+			s.followedUp(w, kind, true)
+		})
+		run("a write in doubt that took none is no loss/"+name, kind, func(s inStore, w *Writer, kind driver.Kind) {
+			s.followedUp(w, kind, false)
+		})
+		run("a record of the data set that is missing is made anew and told/"+name, kind, inStore.madeAnew)
+	}
+	run("a loss behind a write in doubt is found", driver.Update, inStore.behindDoubt)
+	run("a record of another run is told and left alone", driver.Update, inStore.another)
 }
 
-func gone(t *testing.T, w *Writer, kind driver.Kind) {
-	t.Helper()
+func (s inStore) older(w *Writer, kind driver.Kind) {
+	w.Writes(kind, 2)
+	putBack := s.Keep(w.ID())
+	w.Writes(kind, 1)
+	putBack()
+	w.Write(kind)
+	w.Writes(kind, 2)
+	w.WantFound("older")
+}
+
+func (s inStore) behindDoubt(w *Writer, kind driver.Kind) {
+	w.Writes(kind, 2)
+	w.Doubt(kind, false)
+	s.Remove(w.ID())
+	w.Write(kind)
+	w.Writes(kind, 1)
+	w.WantFound("missing")
+}
+
+func (s inStore) another(w *Writer, kind driver.Kind) {
+	foreign := driver.NewRecord("run-2", w.ID(), 3, []byte("value"))
+	corrupt := foreign
+	corrupt.Checksum++
+	for _, c := range []struct {
+		as string
+		driver.Record
+	}{{"foreign", foreign}, {"corrupt", corrupt}} {
+		w.Writes(kind, 2)
+		s.Put(w.ID(), c.Record, []byte("value"))
+		w.Write(kind)
+		w.Writes(kind, 1)
+		if _, back := w.WantFound(c.as); back.Record.Writer != "run-2" {
+			s.Errorf("%s: %+v", c.as, back)
+		}
+		w = NewWriter(s.T, s.loaded(), false)
+	}
+}
+
+// madeAnew is about the plain data set, whose keys have many writers.
+func (s inStore) madeAnew(w *Writer, kind driver.Kind) {
+	op := driver.Op{Kind: kind, ID: driver.DataID(3), Value: []byte("value")}
+	op.Record = driver.NewRecord(RunID, op.ID, 0, op.Value)
+	if kind == driver.Increment {
+		op = driver.Op{Kind: kind, ID: "count"}
+		s.ok(w, op)
+	}
+	for _, remade := range []bool{false, true} {
+		if remade {
+			s.Delete(op.ID)
+		}
+		if got := s.ok(w, op); got.Remade != remade {
+			s.Errorf("made anew: %v, wanted %v", got.Remade, remade)
+		}
+	}
+}
+
+func (s inStore) gone(w *Writer, kind driver.Kind) {
 	w.Writes(kind, 3)
-	w.Remove(w.ID())
+	s.Remove(w.ID())
 	if got := w.Write(kind); !got.Refused || got.Class != driver.Failed || got.Cause != driver.CauseNotFound {
-		t.Fatalf("the write after the loss: %+v", got)
+		s.Fatalf("the write after the loss: %+v", got)
 	}
 	w.Writes(kind, 4)
 	line, stored := w.WantFound("missing")
 	if line.Refused.T != w.now.Seconds()-4*60 || !stored.Missing {
-		t.Errorf("got %+v, stored %+v", line.Refused, stored)
+		s.Errorf("got %+v, stored %+v", line.Refused, stored)
 	}
 	if n := line.AckedN; n != 3 && !(n == 4 && !w.counter) { // a register was loaded as well
-		t.Errorf("%d writes are said to be lost", n)
+		s.Errorf("%d writes are said to be lost", n)
 	}
 }
 
-func followedUp(t *testing.T, w *Writer, kind driver.Kind, applied bool) {
-	t.Helper()
+func (s inStore) followedUp(w *Writer, kind driver.Kind, applied bool) {
 	w.Writes(kind, 2)
 	w.Doubt(kind, applied)
 	w.Writes(kind, 3)
@@ -198,14 +212,14 @@ func followedUp(t *testing.T, w *Writer, kind driver.Kind, applied bool) {
 		want = [2]uint64{1, 0}
 	}
 	if got := [2]uint64{line.AppliedN, line.AbsentN}; got != want || line.Refused != nil {
-		t.Errorf("applied and absent are %v, wanted %v; %+v", got, want, line.Refused)
+		s.Errorf("applied and absent are %v, wanted %v; %+v", got, want, line.Refused)
 	}
-	back := ReadBack(t, w.Driver, w.counter, line.Key)[line.Key]
+	back := ReadBack(s, w, w.counter, line.Key)[line.Key]
 	there := uint64(back.Value)
 	if !w.counter {
 		there = back.Record.Seq
 	}
 	if there != line.Known[0] || line.Known[0] != line.Known[1] {
-		t.Errorf("%d is stored, known is %v", there, line.Known)
+		s.Errorf("%d is stored, known is %v", there, line.Known)
 	}
 }

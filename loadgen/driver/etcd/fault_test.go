@@ -6,16 +6,8 @@ import (
 	"time"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
-
-func until(t *testing.T, what string, reached func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !reached(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 30 s: %s", what)
-		}
-	}
-}
 
 // lanes are those of the next operations.
 func lanes(d *Driver) map[string]bool {
@@ -28,10 +20,10 @@ func lanes(d *Driver) map[string]bool {
 }
 
 // to is a write that one member is asked for.
-func to(d *Driver, s *server) driver.Op {
+func to(d *Driver, s *drivertest.Server) driver.Op {
 	op := update("v")
 	for _, m := range d.members {
-		if m.address == s.address {
+		if m.address == s.Address {
 			op.Prepared = m
 		}
 	}
@@ -40,7 +32,7 @@ func to(d *Driver, s *server) driver.Op {
 
 func allReady(t *testing.T, d *Driver) {
 	t.Helper()
-	until(t, "every member is connected", func() bool { return len(lanes(d)) == len(d.members) })
+	drivertest.Until(t, "every member is connected", func() bool { return len(lanes(d)) == len(d.members) })
 }
 
 func TestMembersAreAskedInTurnAndADeadOneIsNot(t *testing.T) {
@@ -48,19 +40,19 @@ func TestMembersAreAskedInTurnAndADeadOneIsNot(t *testing.T) {
 	leader, _ := c.leader(t)
 	d := opened(t, c, nil)
 	allReady(t, d)
-	leader.kill()
-	until(t, "the dead member is left out", func() bool { return !lanes(d)[leader.address] })
+	leader.Kill()
+	drivertest.Until(t, "the dead member is left out", func() bool { return !lanes(d)[leader.Address] })
 	got := lanes(d)
 	for _, s := range c.servers {
-		if s != leader && !got[s.address] {
-			t.Errorf("%s is not among the lanes %v", s.address, got)
+		if s != leader && !got[s.Address] {
+			t.Errorf("%s is not among the lanes %v", s.Address, got)
 		}
 	}
-	until(t, "the others have elected one", func() bool { return do(t, d, update("v")).Class == driver.OK })
+	drivertest.Until(t, "the others have elected one", func() bool { return do(t, d, update("v")).Class == driver.OK })
 	if got := do(t, d, to(d, leader)); got.Class != driver.OK || got.Attempts != 1 {
 		t.Errorf("a write whose member is gone is not done by another one: %+v", got)
 	}
-	leader.start(t)
+	leader.Start(t)
 	allReady(t, d)
 }
 
@@ -69,13 +61,13 @@ func TestAWriteToAMemberThatHangsIsInDoubt(t *testing.T) {
 	_, follower := c.leader(t)
 	d := opened(t, c, nil)
 	allReady(t, d)
-	follower.signal(t, syscall.SIGSTOP)
-	defer follower.signal(t, syscall.SIGCONT)
+	follower.Signal(t, syscall.SIGSTOP)
+	defer follower.Signal(t, syscall.SIGCONT)
 	got := do(t, d, to(d, follower))
 	if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || got.Attempts != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if !lanes(d)[follower.address] { // as with the client's own balancer
+	if !lanes(d)[follower.Address] { // as with the client's own balancer
 		t.Error("a member that hangs, and keeps its connection, is not asked any more")
 	}
 }
@@ -85,11 +77,11 @@ func TestAWriteInFlightToAMemberThatDiesIsInDoubt(t *testing.T) {
 	_, follower := c.leader(t)
 	d := opened(t, c, nil)
 	allReady(t, d)
-	follower.signal(t, syscall.SIGSTOP)
+	follower.Signal(t, syscall.SIGSTOP)
 	result := make(chan driver.Result)
 	go func() { result <- do(t, d, to(d, follower)) }()
 	time.Sleep(50 * time.Millisecond) // whether it was sent by then decides nothing but what is tested
-	follower.kill()
+	follower.Kill()
 	got := <-result
 	if got.Sent && (got.Class != driver.InDoubt || got.Cause != driver.CauseConnectionReset) {
 		t.Errorf("sent: %+v", got)
@@ -111,12 +103,12 @@ func TestWithoutAQuorumAWriteIsInDoubtUnlessTheMemberRefusesIt(t *testing.T) {
 	})
 	for _, s := range c.servers {
 		if s != follower {
-			s.kill()
+			s.Kill()
 		}
 	}
 	direct := c.direct(t, follower)
-	until(t, "the last member knows no leader", func() bool {
-		said, err := direct.Status(t.Context(), follower.address)
+	drivertest.Until(t, "the last member knows no leader", func() bool {
+		said, err := direct.Status(t.Context(), follower.Address)
 		return err == nil && said.Leader == 0
 	})
 	got := do(t, waits, to(waits, follower))
@@ -138,9 +130,9 @@ func TestWithoutAQuorumAWriteIsInDoubtUnlessTheMemberRefusesIt(t *testing.T) {
 	if lane := refuses.Lane(&read); lane != laneMembers {
 		t.Errorf("its lane is %q", lane)
 	}
-	follower.kill()
-	until(t, "nobody is connected", func() bool { return lanes(waits)[laneUnrouted] && len(lanes(waits)) == 1 })
-	until(t, "it is known why", func() bool {
+	follower.Kill()
+	drivertest.Until(t, "nobody is connected", func() bool { return lanes(waits)[laneUnrouted] && len(lanes(waits)) == 1 })
+	drivertest.Until(t, "it is known why", func() bool {
 		got := do(t, waits, to(waits, leader))
 		return got.Class == driver.Failed && got.Cause == driver.CauseConnectRefused && !got.Sent
 	})

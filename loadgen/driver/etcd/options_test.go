@@ -1,13 +1,13 @@
 package etcd
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 func TestOptionsAreReadOverTheDefaults(t *testing.T) {
@@ -24,29 +24,14 @@ func TestOptionsAreReadOverTheDefaults(t *testing.T) {
 }
 
 func TestBadOptionsAreAllReported(t *testing.T) {
-	_, err := parsePolicy(map[string]any{
+	drivertest.BadOptionsAreAllReported(t, &Driver{}, map[string]any{
 		"read": "stale", "keepalive_time_ms": 2000, "connect_timeout_ms": 0, "reconnect_max_ms": 0,
 		"keepalive_timeout_ms": 0,
 	})
-	for _, name := range []string{
-		"read", "keepalive_time_ms", "connect_timeout_ms", "reconnect_max_ms", "keepalive_timeout_ms",
-	} {
-		if err == nil || !strings.Contains(err.Error(), "option "+name) {
-			t.Errorf("%s is not in %v", name, err)
-		}
-	}
-	if _, err := parsePolicy(map[string]any{"w": 1}); err == nil || !strings.Contains(err.Error(), `"w"`) {
-		t.Errorf("an unknown option was accepted: %v", err)
-	}
 }
 
 func TestTheLaneIsAsWideAsItIsSaid(t *testing.T) {
-	if d := (&Driver{config: driver.Config{LaneCap: 7}}); d.LaneCap() != 7 {
-		t.Errorf("got %d", d.LaneCap())
-	}
-	if d := (&Driver{}); d.LaneCap() != defaultLaneCap {
-		t.Errorf("got %d", d.LaneCap())
-	}
+	drivertest.TheLaneIsAsWideAsItIsSaid(t, defaultLaneCap, func(c driver.Config) driver.Driver { return &Driver{config: c} })
 }
 
 func TestHostsAreThoseOfTheURI(t *testing.T) {
@@ -61,12 +46,5 @@ func TestHostsAreThoseOfTheURI(t *testing.T) {
 }
 
 func TestErrorsHoldNoSecretAndSayWhatToDo(t *testing.T) {
-	config := driver.Config{Namespace: "brownout", Password: "s3cr3t", TLS: driver.TLS{KeyPassphrase: "0pen"}}
-	got := redacted(errors.New("bad: s3cr3t, 0pen"), config).Error()
-	if strings.Contains(got, "s3cr3t") || strings.Contains(got, "0pen") {
-		t.Errorf("got %q", got)
-	}
-	if got := redacted(rpctypes.ErrPermissionDenied, config).Error(); !strings.Contains(got, `prefix "brownout/"`) {
-		t.Errorf("got %q", got)
-	}
+	drivertest.ErrorsHoldNoSecret(t, redacted, rpctypes.ErrPermissionDenied, `prefix "brownout/"`)
 }

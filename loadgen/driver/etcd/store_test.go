@@ -7,11 +7,6 @@ import (
 	"brownout/loadgen/driver/drivertest"
 )
 
-func load(t *testing.T, d *Driver) {
-	t.Helper()
-	drivertest.Load(t, d, d.config.Writer)
-}
-
 // store is the namespace of one test.
 type store struct {
 	*testing.T
@@ -19,15 +14,16 @@ type store struct {
 	behind *Driver // a driver that loads nothing
 }
 
+func backdoor(t *testing.T) drivertest.Backdoor {
+	c := sharedCluster(t)
+	return store{t, c, opened(t, c, nil)}
+}
+
 func (s store) Open(change func(*driver.Config)) driver.Driver { return opened(s.T, s.cluster, change) }
 
 func (s store) Refusal(change func(*driver.Config)) string {
-	config := driver.Config{URI: s.uri(), Namespace: namespace(s.T)}
-	change(&config)
-	return openedFrom(s.T, config)
+	return drivertest.Refusal(s.T, &Driver{}, drivertest.Config(s.T, s.uri()), change)
 }
-
-func (s store) Delete(id string) { remove(s.T, s.behind, s.behind.keyOf(false, id)) }
 
 func (s store) Store() driver.Store {
 	c, err := s.behind.control(s.Context())
@@ -38,18 +34,43 @@ func (s store) Store() driver.Store {
 	return c
 }
 
-func (s store) PutCanary() {} // there is none
+func (s store) Delete(id string) { remove(s.T, s.behind, s.behind.keyOf(false, id)) }
+func (s store) Remove(id string) { remove(s.T, s.behind, s.behind.keyOf(true, id)) }
 
-func (s store) PutForeign() []string {
-	put(s.T, s.behind, namespace(s.T)+"/customers", "1")
-	return []string{"customers", s.servers[0].address}
+func (s store) put(id, value string) { put(s.T, s.behind, s.behind.keyOf(true, id), value) }
+
+func (s store) Put(id string, record driver.Record, value []byte) { s.put(id, stored(record, value)) }
+
+func (s store) Misshape(id string, way int) int {
+	shapes := []string{"somebody else's", ""}
+	s.put(id, shapes[way])
+	return len(shapes)
 }
 
-func (s store) RemoveForeign() { remove(s.T, s.behind, namespace(s.T)+"/customers") }
+func (s store) Keep(id string) func() {
+	old := get(s.T, s.behind, s.behind.keyOf(true, id))
+	return func() { s.put(id, old) }
+}
 
-func TestLoadsAreWhole(t *testing.T) {
-	drivertest.LoadsAreWhole(t, func(t *testing.T) drivertest.Backdoor {
-		c := sharedCluster(t)
-		return store{t, c, opened(t, c, nil)}
-	})
+func (s store) Document(set string, id int64) string {
+	return get(s.T, s.behind, s.behind.documentKey(set, id))
+}
+
+func (s store) PutCanary() {} // there is none
+
+func (s store) foreign() string { return drivertest.Namespace(s.T) + "/customers" }
+
+func (s store) PutForeign() []string {
+	put(s.T, s.behind, s.foreign(), "1")
+	return []string{"customers", s.servers[0].Address}
+}
+
+func (s store) RemoveForeign() { remove(s.T, s.behind, s.foreign()) }
+
+func TestLoadsAreWhole(t *testing.T)    { drivertest.LoadsAreWhole(t, backdoor) }
+func TestLossesAreFound(t *testing.T)   { drivertest.LossesAreFound(t, backdoor) }
+func TestDocumentsAreKept(t *testing.T) { drivertest.DocumentsAreKept(t, drivertest.AsJSON, backdoor) }
+
+func TestOperationsDoWhatTheySay(t *testing.T) {
+	drivertest.OperationsDoWhatTheySay(t, "exists", backdoor)
 }

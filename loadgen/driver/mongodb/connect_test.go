@@ -1,7 +1,6 @@
 package mongodb
 
 import (
-	"cmp"
 	"strings"
 	"testing"
 
@@ -15,21 +14,9 @@ import (
 )
 
 func TestAnUnreachableClusterIsNamedWithItsReason(t *testing.T) {
-	d := &Driver{}
-	defer d.Close()
-	err := d.Open(t.Context(), driver.Config{
-		URI: "mongodb://me:pw@127.0.0.1:1/?replicaSet=rs", Namespace: "n",
-		Options: map[string]any{"server_selection_timeout_ms": 300},
-		Streams: []driver.StreamConfig{{Name: "app", Retries: driver.RetriesNone}},
-	})
-	for _, wanted := range []string{"no primary found", "127.0.0.1:1", "refused"} {
-		if err == nil || !strings.Contains(err.Error(), wanted) {
-			t.Errorf("%q is not in: %v", wanted, err)
-		}
-	}
-	if err != nil && strings.Contains(err.Error(), "pw") {
-		t.Errorf("the password is in: %v", err)
-	}
+	config := drivertest.Config(t, "mongodb://me:pw@127.0.0.1:1/?replicaSet=rs")
+	config.Options = map[string]any{"server_selection_timeout_ms": 300}
+	drivertest.AnUnreachableClusterIsNamed(t, &Driver{}, config, "no primary found")
 }
 
 func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
@@ -37,65 +24,53 @@ func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
 	server := ownMongod(t, "--tlsMode", "requireTLS", "--tlsCAFile", files.CA,
 		"--tlsCertificateKeyFile", files.Server, "--setParameter", "authenticationMechanisms=SCRAM-SHA-256,MONGODB-X509",
 		"--keyFile", files.KeyFile)
-	encrypted := driver.TLS{Enabled: true, CAFile: files.CA, CertFile: files.Client}
-	config, err := secure.Config(encrypted)
+	load := drivertest.Config(t, server.uri())
+	load.TLS = driver.TLS{Enabled: true, CAFile: files.CA, CertFile: files.Client}
+	load.Options = map[string]any{"server_selection_timeout_ms": 1000}
+	config, err := secure.Config(load.TLS)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Before there is a user, the loopback address may make the first one.
 	admin := server.initiate(t, opts().SetTLSConfig(config))
 	root := bson.A{bson.D{{Key: "role", Value: "root"}, {Key: "db", Value: "admin"}}}
-	create := func(client *mongo.Client, where, name string, more ...bson.E) {
-		user := append(bson.D{{Key: "createUser", Value: name}, {Key: "roles", Value: root}}, more...)
+	create := func(client *mongo.Client, where, name string, roles bson.A, more ...bson.E) {
+		user := append(bson.D{{Key: "createUser", Value: name}, {Key: "roles", Value: roles}}, more...)
 		if err := client.Database(where).RunCommand(t.Context(), user).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	create(admin, "admin", "me", bson.E{Key: "pwd", Value: "s3cr3t"})
+	password := bson.E{Key: "pwd", Value: "s3cr3t"}
+	create(admin, "admin", "me", root, password)
 	me := options.Credential{Username: "me", Password: "s3cr3t"}
-	create(server.direct(t, opts().SetTLSConfig(config).SetAuth(me)), "$external", "CN=client,O=clients")
+	admin = server.direct(t, opts().SetTLSConfig(config).SetAuth(me))
+	create(admin, "admin", "poor", bson.A{}, password)
+	create(admin, "$external", "CN=client,O=clients", root)
 
-	t.Run("password", func(t *testing.T) {
-		d := opened(t, server, func(c *driver.Config) { c.TLS, c.Username, c.Password = encrypted, "me", "s3cr3t" })
-		if got := do(t, d, update("v")); got.Class != driver.OK {
-			t.Errorf("got %+v", got)
-		}
-		if set := d.Settings(); set["tls"] != true || set["login"] != "SCRAM" {
-			t.Errorf("the settings say %v and %v", set["tls"], set["login"])
-		}
-	})
-	t.Run("certificate", func(t *testing.T) {
-		d := opened(t, server, func(c *driver.Config) {
-			c.TLS, c.URI = encrypted, c.URI+"&authMechanism=MONGODB-X509&authSource=$external"
-		})
-		if got := do(t, d, update("v")); got.Class != driver.OK {
-			t.Errorf("got %+v", got)
-		}
-	})
-	t.Run("wrong password", func(t *testing.T) {
-		err := openedBadly(t, server, driver.Config{TLS: encrypted, Username: "me", Password: "wr0ng"})
-		if !strings.Contains(err, "refuses the login") || strings.Contains(err, "wr0ng") {
-			t.Error(err)
-		}
-	})
+	certificate := func(c *driver.Config) { c.URI += "&authMechanism=MONGODB-X509&authSource=$external" }
+	drivertest.OnlyAllowedUsersGetIn(t, drivertest.Secured{
+		Config: load,
+		Logins: map[string]func(*driver.Config){
+			"SCRAM":        func(c *driver.Config) { c.Username, c.Password = "me", "s3cr3t" },
+			"MONGODB-X509": certificate,
+		},
+		Poor:   func(c *driver.Config) { c.Username = "poor" },
+		Denied: []string{"give the user the role `readWrite`"},
+	}, func() driver.Driver { return &Driver{} })
 	t.Run("certificate with an encrypted key", func(t *testing.T) {
-		locked := driver.TLS{Enabled: true, CAFile: files.CA, CertFile: files.Locked, KeyPassphrase: "0pen"}
-		d := opened(t, server, func(c *driver.Config) {
-			c.TLS, c.URI = locked, c.URI+"&authMechanism=MONGODB-X509&authSource=$external"
-		})
+		locked := func(passphrase string) func(*driver.Config) {
+			return func(c *driver.Config) {
+				certificate(c)
+				c.TLS.CertFile, c.TLS.KeyPassphrase = files.Locked, passphrase
+			}
+		}
+		d := drivertest.Opened(t, &Driver{}, load, locked("0pen"))
 		if got := do(t, d, update("v")); got.Class != driver.OK {
 			t.Errorf("got %+v", got)
 		}
-		locked.KeyPassphrase = "sh4t"
-		err := openedBadly(t, server, driver.Config{TLS: locked})
-		if !strings.Contains(err, "passphrase") || strings.Contains(err, "sh4t") {
-			t.Error(err)
-		}
-	})
-	t.Run("unknown authority", func(t *testing.T) {
-		err := openedBadly(t, server, driver.Config{TLS: driver.TLS{Enabled: true, CertFile: files.Client}})
-		if !strings.Contains(err, "certificate") || !strings.Contains(err, "see `connection.tls`") {
-			t.Error(err)
+		said := drivertest.Refusal(t, &Driver{}, load, locked("sh4t"))
+		if !strings.Contains(said, "passphrase") || strings.Contains(said, "sh4t") {
+			t.Error(said)
 		}
 	})
 }
@@ -111,18 +86,4 @@ func TestCredentialsJoinTheRestOfTheURI(t *testing.T) {
 			t.Errorf("%s: got %q, wanted %q", name, got, test[1])
 		}
 	}
-}
-
-func openedBadly(t *testing.T, server *mongod, config driver.Config) string {
-	t.Helper()
-	config.URI, config.Namespace = server.uri(), cmp.Or(config.Namespace, "n")
-	config.Options = map[string]any{"server_selection_timeout_ms": 1000}
-	config.Streams = []driver.StreamConfig{{Name: "app", Retries: driver.RetriesNone}}
-	d := &Driver{}
-	defer d.Close()
-	err := d.Open(t.Context(), config)
-	if err == nil {
-		t.Fatal("it opened")
-	}
-	return err.Error()
 }

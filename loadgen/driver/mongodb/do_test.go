@@ -10,72 +10,6 @@ import (
 	"brownout/loadgen/driver"
 )
 
-func TestEveryKindOfOperationDoesWhatItSays(t *testing.T) {
-	d := opened(t, sharedMongod(t), nil)
-	ok := func(op driver.Op) driver.Result {
-		t.Helper()
-		result := do(t, d, op)
-		if result.Class != driver.OK || !result.Sent || result.Attempts != 1 {
-			t.Fatalf("%v: %+v", op.Kind, result)
-		}
-		return result
-	}
-	written := update("new")
-	ok(written)
-	read := ok(driver.Op{Kind: driver.Read, Stream: 1, ID: written.ID, Verified: true})
-	if !read.Found || read.Record == nil || *read.Record != written.Record {
-		t.Errorf("read back %+v, wanted %+v", read.Record, written.Record)
-	}
-	inserted := driver.Op{Kind: driver.Insert, ID: driver.InsertID(0, 1), Value: []byte("x")}
-	inserted.Record = driver.NewRecord("run-1", inserted.ID, 0, inserted.Value)
-	ok(inserted)
-	again := do(t, d, inserted)
-	if again.Class != driver.Failed || again.Cause != driver.CauseKeyBusy || again.Code != "11000" {
-		t.Errorf("inserting it again: %+v", again)
-	}
-	exchanged := update("newer")
-	exchanged.Kind = driver.Operate
-	ok(exchanged)
-	other := driver.LedgerID("orders", false, 1)
-	all := driver.Op{Kind: driver.Batch, Stream: 1, IDs: []string{written.ID, written.ID}, Verified: true}
-	if batch := ok(all); !batch.Found {
-		t.Errorf("a batch: %+v", batch)
-	}
-	all.IDs = append(all.IDs, other)
-	if batch := ok(all); batch.Found {
-		t.Errorf("a batch of which one is missing: %+v", batch)
-	}
-	for range 3 {
-		ok(driver.Op{Kind: driver.Increment, ID: "c"})
-	}
-	if count := ok(driver.Op{Kind: driver.Read, ID: "c"}); !count.Found || count.Value != 3 {
-		t.Errorf("the counter: %+v", count)
-	}
-	if missing := ok(driver.Op{Kind: driver.Read, ID: "nobody"}); missing.Found {
-		t.Errorf("a missing key: %+v", missing)
-	}
-}
-
-func TestARecordThatFailsItsChecksumIsAnIntegrityFailure(t *testing.T) {
-	d := opened(t, sharedMongod(t), nil)
-	written := update("right")
-	do(t, d, written)
-	ledger := d.streams[1].ledger
-	_, err := ledger.UpdateOne(t.Context(), byID(written.ID),
-		bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: bson.Binary{Data: []byte("wrong")}}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, kind := range []driver.Kind{driver.Read, driver.Batch} {
-		got := do(t, d, driver.Op{
-			Kind: kind, Stream: 1, ID: written.ID, IDs: []string{written.ID}, Verified: true,
-		})
-		if got.Class != driver.Failed || got.Cause != driver.CauseIntegrity {
-			t.Errorf("%v: %+v", kind, got)
-		}
-	}
-}
-
 func TestErrorsOfARealServerAreSorted(t *testing.T) {
 	server := sharedMongod(t)
 	code := func(n int, labels ...string) bson.D {
@@ -133,8 +67,8 @@ func TestALostServerLeavesTheWriteInFlightInDoubtAndNoLane(t *testing.T) {
 	d := opened(t, server, func(c *driver.Config) { c.Streams[1].DeadlineS = 20 })
 	write := update("v")
 	do(t, d, write)
-	if lane := d.Lane(&write); lane != server.address {
-		t.Errorf("the lane is %q, wanted %q", lane, server.address)
+	if lane := d.Lane(&write); lane != server.Address {
+		t.Errorf("the lane is %q, wanted %q", lane, server.Address)
 	}
 	server.fail(t, 1, "update", bson.D{{Key: "blockConnection", Value: true}, {Key: "blockTimeMS", Value: 20_000}})
 	inFlight := make(chan driver.Result)
@@ -144,7 +78,7 @@ func TestALostServerLeavesTheWriteInFlightInDoubtAndNoLane(t *testing.T) {
 		inFlight <- d.Do(ctx, &write)
 	}()
 	server.waitUntilFailing(t)
-	server.kill()
+	server.Kill()
 	if got := <-inFlight; got.Class != driver.InDoubt || got.Cause != driver.CauseConnectionReset {
 		t.Errorf("the write in flight: %+v", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 func TestOptionsAreReadOverTheDefaults(t *testing.T) {
@@ -31,17 +32,9 @@ func TestThePoolIsAsWideAsTheLane(t *testing.T) {
 }
 
 func TestBadOptionsAreAllReported(t *testing.T) {
-	_, err := parsePolicy(map[string]any{
+	drivertest.BadOptionsAreAllReported(t, &Driver{}, map[string]any{
 		"write_concern": "0", "read_preference": "near", "read_concern": "snapshot", "heartbeat_ms": 10,
-	}, 0)
-	for _, name := range []string{"write_concern", "read_preference", "read_concern", "heartbeat_ms"} {
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s is not in %v", name, err)
-		}
-	}
-	if _, err := parsePolicy(map[string]any{"w": 1}, 0); err == nil || !strings.Contains(err.Error(), `"w"`) {
-		t.Errorf("an unknown option was accepted: %v", err)
-	}
+	})
 }
 
 func TestErrorsHoldNoSecret(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 
 func TestAHashIsWhatTheServersIndexHas(t *testing.T) {
 	server := sharedMongod(t)
-	records := server.direct(t, options.Client()).Database(namespace(t)).Collection("c")
+	records := server.direct(t, options.Client()).Database(drivertest.Namespace(t)).Collection("c")
 	ids := []string{"", "a", "ü", driver.DataID(7), driver.LedgerID("orders", true, 3), strings.Repeat("x", 300)}
 	for _, id := range ids {
 		if _, err := records.InsertOne(t.Context(), byID(id)); err != nil {
@@ -55,13 +55,13 @@ func sharded(t *testing.T) (d *Driver, servers [2]*mongod) {
 	for i := range servers {
 		servers[i] = ownMongod(t)
 		servers[i].initiate(t, options.Client())
-		shards[fmt.Sprintf("s%d", i+1)] = "rs/" + servers[i].address
+		shards[fmt.Sprintf("s%d", i+1)] = "rs/" + servers[i].Address
 	}
 	router := router(t, shards)
 	d = opened(t, servers[0], func(c *driver.Config) {
 		c.URI = "mongodb://" + router + "/"
 	})
-	load(t, d)
+	drivertest.Load(t, d, drivertest.RunID)
 	return d, servers
 }
 
@@ -127,7 +127,7 @@ func TestBehindARouterALaneIsTheShardOfTheKeyAndItsPrimary(t *testing.T) {
 		t.Fatalf("the keys are on %d shards, wanted both: %v", len(keys), keys)
 	}
 	for shard, ids := range keys {
-		want := shard + "/" + addresses[shard].address
+		want := shard + "/" + addresses[shard].Address
 		for _, id := range ids[:5] {
 			if got := d.Lane(&driver.Op{Kind: driver.Update, ID: id}); got != want {
 				t.Errorf("the lane of %s: got %s, wanted %s", id, got, want)
@@ -184,8 +184,8 @@ func TestBehindARouterALaneIsTheShardOfTheKeyAndItsPrimary(t *testing.T) {
 		if err := d.shards.client.Database("admin").RunCommand(t.Context(), move).Err(); err != nil {
 			t.Fatal(err)
 		}
-		servers[0].until(t, "the lane is that of the other shard", func() bool {
-			return d.Lane(&driver.Op{Kind: driver.Read, ID: id}) == "s2/"+servers[1].address
+		drivertest.Until(t, "the lane is that of the other shard", func() bool {
+			return d.Lane(&driver.Op{Kind: driver.Read, ID: id}) == "s2/"+servers[1].Address
 		})
 		if !servers[1].has(t, d, id) {
 			t.Error("the document has not moved")
@@ -194,12 +194,12 @@ func TestBehindARouterALaneIsTheShardOfTheKeyAndItsPrimary(t *testing.T) {
 
 	t.Run("a shard that dies is felt in its own lane and in no other", func(t *testing.T) {
 		keys := dataKeys(d)
-		servers[1].kill()
-		servers[0].until(t, "nobody is primary in the dead shard", func() bool {
+		servers[1].Kill()
+		drivertest.Until(t, "nobody is primary in the dead shard", func() bool {
 			return d.Lane(&driver.Op{Kind: driver.Read, ID: keys["s2"][0]}) == "s2/"+laneUnrouted
 		})
 		for _, id := range keys["s1"][:5] {
-			if got := d.Lane(&driver.Op{Kind: driver.Read, ID: id}); got != "s1/"+servers[0].address {
+			if got := d.Lane(&driver.Op{Kind: driver.Read, ID: id}); got != "s1/"+servers[0].Address {
 				t.Errorf("the lane of %s: got %s", id, got)
 			}
 			if got := do(t, d, driver.Op{Kind: driver.Read, ID: id}); got.Class != driver.OK || !got.Found {

@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"fmt"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,11 +14,6 @@ import (
 
 func opts() *options.ClientOptions { return options.Client() }
 
-func load(t *testing.T, d *Driver) {
-	t.Helper()
-	drivertest.Load(t, d, d.config.Writer)
-}
-
 // store is the database of one test.
 type store struct {
 	*testing.T
@@ -25,12 +21,15 @@ type store struct {
 	*mongo.Database
 }
 
+func backdoor(t *testing.T) drivertest.Backdoor {
+	server := sharedMongod(t)
+	return store{t, server, server.direct(t, opts()).Database(drivertest.Namespace(t))}
+}
+
 func (s store) Open(change func(*driver.Config)) driver.Driver { return opened(s.T, s.mongod, change) }
 
 func (s store) Refusal(change func(*driver.Config)) string {
-	config := driver.Config{Namespace: s.Database.Name()}
-	change(&config)
-	return openedBadly(s.T, s.mongod, config)
+	return drivertest.Refusal(s.T, &Driver{}, drivertest.Config(s.T, s.uri()), change)
 }
 
 func (s store) do(what error) {
@@ -40,9 +39,43 @@ func (s store) do(what error) {
 	}
 }
 
-func (s store) Delete(id string) {
-	_, err := s.Collection(collectionData).DeleteOne(s.Context(), byID(id))
+func (s store) delete(collection, id string) {
+	s.Helper()
+	gone, err := s.Collection(collection).DeleteOne(s.Context(), byID(id))
+	if s.do(err); gone.DeletedCount != 1 {
+		s.Fatalf("%s is not there", id)
+	}
+}
+
+func (s store) Delete(id string) { s.delete(collectionData, id) }
+func (s store) Remove(id string) { s.delete(collectionLedger, id) }
+
+func (s store) put(whole bson.D) {
+	s.Helper()
+	_, err := s.Collection(collectionLedger).ReplaceOne(s.Context(), whole[:1], whole, options.Replace().SetUpsert(true))
 	s.do(err)
+}
+
+func (s store) Put(id string, record driver.Record, value []byte) {
+	s.put(document(id, record, value, 1))
+}
+
+func (s store) Misshape(id string, way int) int {
+	shapes := []bson.D{{}, {{Key: "w", Value: 1}}}
+	s.put(append(byID(id), shapes[way]...))
+	return len(shapes)
+}
+
+func (s store) Keep(id string) func() {
+	var old bson.D
+	s.do(s.Collection(collectionLedger).FindOne(s.Context(), byID(id)).Decode(&old))
+	return func() { s.put(old) }
+}
+
+func (s store) Document(set string, id int64) string {
+	var stored bson.M
+	s.do(s.Collection(set).FindOne(s.Context(), byAnyID(id)).Decode(&stored))
+	return fmt.Sprint(stored)
 }
 
 func (s store) Store() driver.Store { return &control{s.Database, &Driver{}} }
@@ -55,14 +88,20 @@ func (s store) PutCanary() {
 func (s store) PutForeign() []string {
 	_, err := s.Collection("customers").InsertOne(s.Context(), bson.D{{Key: "_id", Value: 1}})
 	s.do(err)
-	return []string{"customers", s.address}
+	return []string{"customers", s.Address}
 }
 
 func (s store) RemoveForeign() { s.do(s.Collection("customers").Drop(s.Context())) }
 
-func TestLoadsAreWhole(t *testing.T) {
-	drivertest.LoadsAreWhole(t, func(t *testing.T) drivertest.Backdoor {
-		server := sharedMongod(t)
-		return store{t, server, server.direct(t, opts()).Database(namespace(t))}
-	})
+func TestLoadsAreWhole(t *testing.T)  { drivertest.LoadsAreWhole(t, backdoor) }
+func TestLossesAreFound(t *testing.T) { drivertest.LossesAreFound(t, backdoor) }
+
+func TestDocumentsAreKept(t *testing.T) {
+	// An amount is a decimal, a moment its ticks and the offset.
+	const stored = "map[_id:7 amount:12.34 at:[639150048000000000 0] list:[1 b] n:4 name:y nested:map[a:true]]"
+	drivertest.DocumentsAreKept(t, stored, backdoor)
+}
+
+func TestOperationsDoWhatTheySay(t *testing.T) {
+	drivertest.OperationsDoWhatTheySay(t, "11000", backdoor)
 }

@@ -27,20 +27,20 @@ func both(t *testing.T, settings ...string) (primary, replica *server, d *Driver
 func TestThePrimaryIsFoundAmongTheHostsAndAnotherOneAfterItsDeath(t *testing.T) {
 	primary, replica, d := both(t)
 	op := update("v")
-	if got := do(t, d, op); got.Class != driver.OK || d.Lane(&op) != primary.address {
+	if got := do(t, d, op); got.Class != driver.OK || d.Lane(&op) != primary.Address {
 		t.Errorf("got %+v in lane %s", got, d.Lane(&op))
 	}
 	primary.die(t)
-	until(t, "nothing is sent", func() bool {
+	drivertest.Until(t, "nothing is sent", func() bool {
 		got := do(t, d, op)
 		// A session that finds its server gone before it reads the next statement says 57P01.
 		if got.Sent && got.Class != driver.InDoubt && got.Code != "57P01" {
 			t.Errorf("sent to a server that died: %+v", got)
 		}
-		return !got.Sent && got.Class == driver.Failed && d.Lane(&op) == primary.address
+		return !got.Sent && got.Class == driver.Failed && d.Lane(&op) == primary.Address
 	})
 	run(t, command(t, "pg_ctl", "promote", "--pgdata", replica.directory))
-	if got := do(t, d, op); got.Class != driver.OK || d.Lane(&op) != replica.address {
+	if got := do(t, d, op); got.Class != driver.OK || d.Lane(&op) != replica.Address {
 		t.Errorf("after the promotion: %+v in lane %s", got, d.Lane(&op))
 	}
 }
@@ -56,7 +56,7 @@ func TestWhatAHungPrimaryDoesNotAnswerIsInDoubt(t *testing.T) {
 	if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent {
 		t.Errorf("got %+v", got)
 	}
-	until(t, "it serves again", func() bool { return do(t, d, op).Class == driver.OK })
+	drivertest.Until(t, "it serves again", func() bool { return do(t, d, op).Class == driver.OK })
 }
 
 // locked is a write that waits for a lock, and is under way when it returns; unlock ends its wait.
@@ -76,7 +76,7 @@ func locked(ctx context.Context, t *testing.T, s *server, d *Driver) (result cha
 		result <- d.Do(ctx, &op)
 	}()
 	const waiting = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-	until(t, "the write waits for the lock", func() (waits bool) {
+	drivertest.Until(t, "the write waits for the lock", func() (waits bool) {
 		err := holder.QueryRow(t.Context(), waiting).Scan(&waits)
 		return waits || err != nil || len(result) > 0
 	})
@@ -193,7 +193,7 @@ func TestAReplicaThatLagsAndIsPromotedLacksWhatWasAcknowledgedUnlessCommitsWaitF
 			}
 			if synchronous {
 				primary.synchronize(t, "*")
-				until(t, "the replica is synchronous", func() bool { return do(t, d, first).Class == driver.OK })
+				drivertest.Until(t, "the replica is synchronous", func() bool { return do(t, d, first).Class == driver.OK })
 			}
 			primary.signal(t, syscall.SIGSTOP, "walsender")
 			later := update("later")
@@ -218,7 +218,7 @@ func TestTwoServersThatAcceptWritesAreNotReadBack(t *testing.T) {
 	if err == nil {
 		t.Fatal("it did")
 	}
-	for _, wanted := range []string{primary.address, replica.address, "both accept writes"} {
+	for _, wanted := range []string{primary.Address, replica.Address, "both accept writes"} {
 		if !strings.Contains(err.Error(), wanted) {
 			t.Errorf("%q is not in: %v", wanted, err)
 		}

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,42 +20,19 @@ import (
 	"brownout/loadgen/driver/drivertest"
 )
 
-// server is a real PostgreSQL: a process of its own.
+// server is a real PostgreSQL with its data directory.
 type server struct {
+	*drivertest.Server
 	directory string
-	address   string
-	process   *exec.Cmd
-	output    *bytes.Buffer
-	gone      chan struct{}
 }
 
-var shared struct {
-	sync.Mutex
-	directory string
-	empty     string // a data directory as initdb makes it
-	server    *server
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if shared.server != nil {
-		shared.server.kill()
-	}
-	if shared.directory != "" {
-		_ = os.RemoveAll(shared.directory)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { drivertest.Main(m) }
 
 // command is a program of PostgreSQL. It refuses root, so root runs it in a user namespace in which
 // it is nobody.
 func command(t testing.TB, name string, arguments ...string) *exec.Cmd {
 	t.Helper()
-	programs := os.Getenv("BROWNOUT_POSTGRESQL")
-	if programs == "" {
-		t.Skip("BROWNOUT_POSTGRESQL is not set: no real server to test against")
-	}
-	c := exec.Command(filepath.Join(programs, name), arguments...)
+	c := exec.Command(filepath.Join(drivertest.Binary(t, "BROWNOUT_POSTGRESQL"), name), arguments...)
 	c.Env = append(os.Environ(), "LC_ALL=C")
 	if os.Geteuid() == 0 {
 		const nobody = 65534
@@ -78,50 +53,32 @@ func run(t testing.TB, c *exec.Cmd) {
 }
 
 // sharedServer returns the server that all tests share which leave it running.
-func sharedServer(t testing.TB) *server {
-	t.Helper()
-	empty := emptyDirectory(t)
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.server == nil {
-		shared.server = started(t, empty, filepath.Join(shared.directory, "shared"))
-	}
-	return shared.server
-}
+var sharedServer = drivertest.Shared(func(t testing.TB, directory string) *server {
+	return started(t, filepath.Join(directory, "pg"))
+})
 
-func emptyDirectory(t testing.TB) string {
-	t.Helper()
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.empty != "" {
-		return shared.empty
-	}
-	directory, err := os.MkdirTemp("", "brownout-postgresql-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	shared.directory = directory
+// emptyDirectory returns a data directory as initdb makes it.
+var emptyDirectory = drivertest.Shared(func(t testing.TB, directory string) string {
 	empty := filepath.Join(directory, "empty")
 	run(t, command(t, "initdb", "--pgdata", empty, "--username", "postgres", "--auth", "trust",
 		"--encoding", "UTF8", "--locale", "C", "--no-sync"))
-	shared.empty = empty
 	return empty
-}
+})
 
 // ownServer returns one for a test, with more settings.
 func ownServer(t testing.TB, settings ...string) *server {
 	t.Helper()
-	s := started(t, emptyDirectory(t), filepath.Join(t.TempDir(), "pg"), settings...)
-	t.Cleanup(s.kill)
+	s := started(t, filepath.Join(t.TempDir(), "pg"), settings...)
+	t.Cleanup(s.Kill)
 	return s
 }
 
-// started copies a data directory and starts a server on it.
-func started(t testing.TB, from, directory string, settings ...string) *server {
+// started copies the empty directory and starts a server on it.
+func started(t testing.TB, directory string, settings ...string) *server {
 	t.Helper()
-	run(t, exec.Command("cp", "-a", from, directory))
-	s := &server{directory: directory, address: freeAddress(t)}
-	_, port, _ := net.SplitHostPort(s.address)
+	run(t, exec.Command("cp", "-a", emptyDirectory(t), directory))
+	s := serverIn(t, directory)
+	_, port, _ := net.SplitHostPort(s.Address)
 	settings = append([]string{
 		"listen_addresses = '127.0.0.1'", "port = " + port, "unix_socket_directories = ''", "fsync = off",
 		"shared_buffers = 16MB", "max_connections = 100", "max_wal_senders = 4", "hot_standby = on",
@@ -138,29 +95,19 @@ func started(t testing.TB, from, directory string, settings ...string) *server {
 	return s
 }
 
-func freeAddress(t testing.TB) string {
+func serverIn(t testing.TB, directory string) *server {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
+	return &server{&drivertest.Server{
+		Address: drivertest.FreeAddresses(t, 1)[0],
+		Command: func() *exec.Cmd { return command(t, "postgres", "-D", directory) },
+	}, directory}
 }
 
+// start waits until the server answers.
 func (s *server) start(t testing.TB) {
 	t.Helper()
-	s.output, s.gone = &bytes.Buffer{}, make(chan struct{})
-	s.process = command(t, "postgres", "-D", s.directory)
-	s.process.Stdout, s.process.Stderr = s.output, s.output
-	if err := s.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		_ = s.process.Wait()
-		close(s.gone)
-	}()
-	until(t, "the server answers", func() bool {
+	s.Start(t)
+	drivertest.Until(t, "the server answers", func() bool {
 		connection, err := s.connect(t.Context())
 		if err == nil {
 			_ = connection.Close(t.Context())
@@ -173,11 +120,11 @@ func (s *server) start(t testing.TB) {
 func (s *server) replica(t testing.TB) *server {
 	t.Helper()
 	directory := filepath.Join(t.TempDir(), "replica")
-	run(t, command(t, "pg_basebackup", "--pgdata", directory, "--dbname", "postgres://postgres@"+s.address,
+	run(t, command(t, "pg_basebackup", "--pgdata", directory, "--dbname", "postgres://postgres@"+s.Address,
 		"--write-recovery-conf", "--checkpoint", "fast", "--no-sync"))
-	r := &server{directory: directory, address: freeAddress(t)}
-	_, port, _ := net.SplitHostPort(r.address)
-	_, own, _ := net.SplitHostPort(s.address)
+	r := serverIn(t, directory)
+	_, port, _ := net.SplitHostPort(r.Address)
+	_, own, _ := net.SplitHostPort(s.Address)
 	conf := filepath.Join(directory, "postgresql.conf")
 	text, err := os.ReadFile(conf)
 	if err == nil {
@@ -187,20 +134,15 @@ func (s *server) replica(t testing.TB) *server {
 		t.Fatal(err)
 	}
 	r.start(t)
-	t.Cleanup(r.kill)
+	t.Cleanup(r.Kill)
 	return r
-}
-
-func (s *server) kill() {
-	_ = s.process.Process.Kill()
-	<-s.gone
 }
 
 // die ends all of the server at once, as the loss of its machine does.
 func (s *server) die(t testing.TB) {
 	t.Helper()
 	s.signal(t, syscall.SIGKILL, "")
-	<-s.gone
+	<-s.Gone
 }
 
 // signal sends one to the server's every process whose title has that word in it.
@@ -224,7 +166,7 @@ func (s *server) signal(t testing.TB, signal syscall.Signal, word string) {
 func (s *server) connect(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	return pgx.Connect(ctx, "postgres://postgres@"+s.address+"/postgres?sslmode=disable")
+	return pgx.Connect(ctx, "postgres://postgres@"+s.Address+"/postgres?sslmode=disable")
 }
 
 // direct does a statement behind the driver's back.
@@ -246,7 +188,7 @@ func (s *server) synchronize(t testing.TB, names string) {
 	t.Helper()
 	s.direct(t, "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'")
 	s.direct(t, "SELECT pg_reload_conf()")
-	until(t, "the server has read its settings", func() bool {
+	drivertest.Until(t, "the server has read its settings", func() bool {
 		connection, err := s.connect(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -262,30 +204,22 @@ func (s *server) synchronize(t testing.TB, names string) {
 func uriOf(servers ...*server) string {
 	addresses := make([]string, len(servers))
 	for i, s := range servers {
-		addresses[i] = s.address
+		addresses[i] = s.Address
 	}
 	return "postgresql://" + strings.Join(addresses, ",")
+}
+
+func configOf(t testing.TB, servers ...*server) driver.Config {
+	t.Helper()
+	config := drivertest.Config(t, uriOf(servers...))
+	config.Username = "postgres"
+	return config
 }
 
 // opened returns an open driver for a schema of the test's own.
 func opened(t testing.TB, s *server, change func(*driver.Config)) *Driver {
 	t.Helper()
-	config := driver.Config{
-		URI: uriOf(s), Username: "postgres", Namespace: namespace(t), Writer: "run-1",
-		Streams: []driver.StreamConfig{
-			{Name: "app", DeadlineS: 1, Retries: driver.RetriesNone},
-			{Name: "orders", DeadlineS: 1, Retries: driver.RetriesNone, Verified: true},
-		},
-	}
-	if change != nil {
-		change(&config)
-	}
-	d := &Driver{}
-	t.Cleanup(d.Close)
-	if err := d.Open(t.Context(), config); err != nil {
-		t.Fatalf("%v\n%s", err, s.output)
-	}
-	return d
+	return drivertest.Opened(t, &Driver{}, configOf(t, s), change)
 }
 
 // claimed returns an open driver whose tables are there.
@@ -308,8 +242,6 @@ func controlled(t testing.TB, d *Driver) *control {
 	return c
 }
 
-func namespace(t testing.TB) string { return fmt.Sprintf("t%x", sha256.Sum256([]byte(t.Name())))[:20] }
-
 var do = drivertest.Do
 
 // remove takes a row away behind the driver's back.
@@ -321,20 +253,4 @@ func remove(t testing.TB, d *Driver, table, id string) {
 	}
 }
 
-// update is a write of sequence 2 to the first ledger key.
-func update(value string) driver.Op {
-	id := driver.LedgerID("orders", false, 0)
-	return driver.Op{
-		Kind: driver.Update, Stream: 1, ID: id, Verified: true, Value: []byte(value),
-		Record: driver.NewRecord("run-1", id, 2, []byte(value)),
-	}
-}
-
-func until(t testing.TB, what string, reached func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !reached(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 60 s: %s", what)
-		}
-	}
-}
+func update(value string) driver.Op { return drivertest.Update(0, value) }

@@ -1,16 +1,12 @@
 package postgresql
 
 import (
+	"encoding/json"
 	"testing"
 
 	"brownout/loadgen/driver"
 	"brownout/loadgen/driver/drivertest"
 )
-
-func load(t *testing.T, d *Driver) {
-	t.Helper()
-	drivertest.Load(t, d, d.config.Writer)
-}
 
 // store is the schema of one test.
 type store struct {
@@ -19,31 +15,78 @@ type store struct {
 	behind *Driver // a driver that loads nothing
 }
 
+func backdoor(t *testing.T) drivertest.Backdoor {
+	s := sharedServer(t)
+	return store{t, s, opened(t, s, nil)}
+}
+
 func (s store) Open(change func(*driver.Config)) driver.Driver { return opened(s.T, s.server, change) }
 
 func (s store) Refusal(change func(*driver.Config)) string {
-	config := driver.Config{URI: uriOf(s.server), Username: "postgres", Namespace: namespace(s.T)}
-	change(&config)
-	return openedFrom(s.T, config)
+	return drivertest.Refusal(s.T, &Driver{}, configOf(s.T, s.server), change)
 }
-
-func (s store) Delete(id string) { remove(s.T, s.behind, tableData, id) }
 
 func (s store) Store() driver.Store { return controlled(s.T, s.behind) }
 
-func (s store) PutCanary() {} // there is none
+func (s store) Delete(id string) { remove(s.T, s.behind, tableData, id) }
+func (s store) Remove(id string) { remove(s.T, s.behind, tableLedger, id) }
 
-func (s store) PutForeign() []string {
-	s.direct(s.T, "CREATE SCHEMA IF NOT EXISTS "+namespace(s.T))
-	s.direct(s.T, "CREATE TABLE "+namespace(s.T)+".customers ()")
-	return []string{"customers", s.address}
+func (s store) exec(sql string, arguments ...any) {
+	s.Helper()
+	if _, err := s.behind.pool.Exec(s.Context(), sql, arguments...); err != nil {
+		s.Fatal(err)
+	}
 }
 
-func (s store) RemoveForeign() { s.direct(s.T, "DROP SCHEMA "+namespace(s.T)+" CASCADE") }
+func (s store) ledger() string { return s.behind.table(tableLedger) }
 
-func TestLoadsAreWhole(t *testing.T) {
-	drivertest.LoadsAreWhole(t, func(t *testing.T) drivertest.Backdoor {
-		s := sharedServer(t)
-		return store{t, s, opened(t, s, nil)}
-	})
+func (s store) Put(id string, record driver.Record, value []byte) {
+	s.exec("UPDATE "+s.ledger()+" SET writer = $2, seq = $3, checksum = $4, value = $5 WHERE id = $1",
+		id, record.Writer, int64(record.Seq), int64(record.Checksum), value)
+}
+
+func (s store) Misshape(id string, way int) int {
+	shapes := []string{"seq = NULL", "value = NULL"}
+	s.exec("UPDATE "+s.ledger()+" SET "+shapes[way]+" WHERE id = $1", id)
+	return len(shapes)
+}
+
+func (s store) Keep(id string) func() {
+	old := "old" + drivertest.Namespace(s.T)
+	s.exec("DROP TABLE IF EXISTS " + old)
+	s.exec("CREATE TABLE "+old+" AS SELECT * FROM "+s.ledger()+" WHERE id = $1", id)
+	return func() {
+		s.exec("DELETE FROM "+s.ledger()+" WHERE id = $1", id)
+		s.exec("INSERT INTO " + s.ledger() + " SELECT * FROM " + old)
+	}
+}
+
+func (s store) Document(set string, id int64) string {
+	var stored map[string]any
+	row := s.behind.pool.QueryRow(s.Context(), "SELECT doc FROM "+s.behind.table(set)+" WHERE id = $1::bigint::text", id)
+	if err := row.Scan(&stored); err != nil {
+		s.Fatal(err)
+	}
+	text, _ := json.Marshal(stored)
+	return string(text)
+}
+
+func (s store) PutCanary() {} // there is none
+
+func (s store) schema() string { return drivertest.Namespace(s.T) }
+
+func (s store) PutForeign() []string {
+	s.direct(s.T, "CREATE SCHEMA IF NOT EXISTS "+s.schema())
+	s.direct(s.T, "CREATE TABLE "+s.schema()+".customers ()")
+	return []string{"customers", s.Address}
+}
+
+func (s store) RemoveForeign() { s.direct(s.T, "DROP SCHEMA "+s.schema()+" CASCADE") }
+
+func TestLoadsAreWhole(t *testing.T)    { drivertest.LoadsAreWhole(t, backdoor) }
+func TestLossesAreFound(t *testing.T)   { drivertest.LossesAreFound(t, backdoor) }
+func TestDocumentsAreKept(t *testing.T) { drivertest.DocumentsAreKept(t, drivertest.AsJSON, backdoor) }
+
+func TestOperationsDoWhatTheySay(t *testing.T) {
+	drivertest.OperationsDoWhatTheySay(t, "exists", backdoor)
 }

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"io"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -150,48 +149,5 @@ func TestAnAnswerThatNamesNoSlotsIsAnError(t *testing.T) {
 	shards, owners, err := parseSlots([]any{[]any{int64(5), int64(9), node}, []any{int64(0), int64(1), node}})
 	if err != nil || len(shards) != 1 || shards[0].lane != "slots 0-1" || owners[9].lane != "slots 0-1" || owners[2] != nil {
 		t.Errorf("got %+v, %v", shards, err)
-	}
-}
-
-func TestBadOptionsAreAllReported(t *testing.T) {
-	_, err := parsePolicy(map[string]any{"client": "jedis", "connect_timeout_ms": 0, "refresh_ms": 5, "pool_size": -1})
-	for _, name := range []string{"client", "connect_timeout_ms", "refresh_ms", "pool_size"} {
-		if err == nil || !strings.Contains(err.Error(), "option "+name) {
-			t.Errorf("%s is not in %v", name, err)
-		}
-	}
-	if _, err := parsePolicy(map[string]any{"w": 1}); err == nil || !strings.Contains(err.Error(), `"w"`) {
-		t.Errorf("an unknown option was accepted: %v", err)
-	}
-	if p, err := parsePolicy(nil); err != nil || p.Client != valkeyGo {
-		t.Errorf("got %+v, %v", p, err)
-	}
-}
-
-func TestHostsAreThoseOfTheURI(t *testing.T) {
-	if hosts, err := hostsOf("redis://a:1,[::1]:2/"); err != nil || strings.Join(hosts, " ") != "a:1 [::1]:2" {
-		t.Errorf("got %v, %v", hosts, err)
-	}
-	for _, bad := range []string{"", "redis://", "redis://a:1,", "redis://a", "redis://me:pw@a:1"} {
-		if _, err := hostsOf(bad); err == nil || strings.Contains(err.Error(), "pw") {
-			t.Errorf("%q gave %v", bad, err)
-		}
-	}
-}
-
-func TestTheLaneIsAsWideAsItIsSaid(t *testing.T) {
-	if d := (&Driver{config: driver.Config{LaneCap: 7}}); d.LaneCap() != 7 {
-		t.Errorf("got %d", d.LaneCap())
-	}
-	if d := (&Driver{}); d.LaneCap() != defaultLaneCap {
-		t.Errorf("got %d", d.LaneCap())
-	}
-}
-
-func TestErrorsHoldNoSecretAndSayWhatToDo(t *testing.T) {
-	config := driver.Config{Namespace: "brownout", Password: "s3cr3t", TLS: driver.TLS{KeyPassphrase: "0pen"}}
-	got := redacted(said("NOPERM s3cr3t, 0pen"), config).Error()
-	if strings.Contains(got, "s3cr3t") || strings.Contains(got, "0pen") || !strings.Contains(got, "~brownout/*") {
-		t.Errorf("got %q", got)
 	}
 }

@@ -2,12 +2,14 @@ package redis
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 func TestALaneIsAShardAndStaysWhatItIs(t *testing.T) {
@@ -38,18 +40,18 @@ func TestWhileAMasterHangsAWriteIsInDoubtAndOthersAreServed(t *testing.T) {
 			if got := do(t, d, update("v")); got.Class != driver.OK {
 				t.Fatalf("got %+v", got)
 			}
-			hangs.signal(t, syscall.SIGSTOP)
+			hangs.Signal(t, syscall.SIGSTOP)
 			began := time.Now()
 			got := do(t, d, update("v"))
 			took := time.Since(began)
-			hangs.signal(t, syscall.SIGCONT)
+			hangs.Signal(t, syscall.SIGCONT)
 			if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || got.Attempts != 1 {
 				t.Errorf("got %+v", got)
 			}
 			if took > 5*time.Second { // its deadline is one second
 				t.Errorf("it took %v", took)
 			}
-			until(t, "it is served again", func() bool { return do(t, d, update("v")).Class == driver.OK })
+			drivertest.Until(t, "it is served again", func() bool { return do(t, d, update("v")).Class == driver.OK })
 		})
 	}
 }
@@ -63,9 +65,9 @@ func TestAWriteToADeadMasterFailsUntilItsReplicaIsFound(t *testing.T) {
 			d := opened(t, c, func(config *driver.Config) { config.Options = options })
 			op := update("v")
 			do(t, d, op)
-			c.owner(t, d, d.keyOf(true, op.ID)).kill()
+			c.owner(t, d, d.keyOf(true, op.ID)).Kill()
 			classes := map[string]int{}
-			until(t, "the replica serves", func() bool {
+			drivertest.Until(t, "the replica serves", func() bool {
 				got := do(t, d, op)
 				classes[fmt.Sprint(got.Class, got.Cause)]++
 				if got.Class == driver.InDoubt && got.Cause == driver.CauseOther {
@@ -97,7 +99,7 @@ func TestTheClientsOwnRetriesAreCounted(t *testing.T) {
 	if got := do(t, d, op); got.Class != driver.OK || got.Attempts != 1 {
 		t.Errorf("got %+v", got)
 	}
-	c.owner(t, d, d.keyOf(true, op.ID)).kill()
+	c.owner(t, d, d.keyOf(true, op.ID)).Kill()
 	if got := do(t, d, op); got.Class == driver.OK || got.Attempts < 2 {
 		t.Errorf("with retries: %+v", got)
 	}
@@ -108,14 +110,9 @@ func TestTheClientsOwnRetriesAreCounted(t *testing.T) {
 }
 
 func TestAServerThatIsNoClusterIsRefused(t *testing.T) {
-	c := sharedCluster(t)
-	s := &server{address: "127.0.0.1:" + freePort(t), directory: t.TempDir()}
-	_, port, _ := strings.Cut(s.address, ":")
-	s.arguments = []string{c.servers[0].arguments[0], "--port", port, "--bind", "127.0.0.1", "--dir", s.directory, "--save", ""}
-	s.start(t)
-	defer s.kill()
-	until(t, "it answers", func() bool { _, err := c.ask(t, s, "PING"); return err == nil })
-	if err := openedFrom(t, driver.Config{URI: "redis://" + s.address}); !strings.Contains(err, "no Redis Cluster") {
-		t.Error(err)
-	}
+	s := startServer(t, filepath.Join(t.TempDir(), "alone"), driver.TLS{})
+	defer s.Kill()
+	drivertest.Until(t, "it answers", func() bool { _, err := (&cluster{}).ask(t, s, "PING"); return err == nil })
+	said := drivertest.Refusal(t, &Driver{}, drivertest.Config(t, "redis://"+s.Address), nil)
+	drivertest.WantAll(t, said, "no Redis Cluster")
 }

@@ -1,0 +1,40 @@
+package redis
+
+import (
+	"strings"
+	"testing"
+
+	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
+)
+
+func TestOptionsAreReadOverTheDefaults(t *testing.T) {
+	if p, err := parsePolicy(nil); err != nil || p.Client != valkeyGo {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+func TestBadOptionsAreAllReported(t *testing.T) {
+	drivertest.BadOptionsAreAllReported(t, &Driver{}, map[string]any{
+		"client": "jedis", "connect_timeout_ms": 0, "refresh_ms": 5, "pool_size": -1,
+	})
+}
+
+func TestTheLaneIsAsWideAsItIsSaid(t *testing.T) {
+	drivertest.TheLaneIsAsWideAsItIsSaid(t, defaultLaneCap, func(c driver.Config) driver.Driver { return &Driver{config: c} })
+}
+
+func TestHostsAreThoseOfTheURI(t *testing.T) {
+	if hosts, err := hostsOf("redis://a:1,[::1]:2/"); err != nil || strings.Join(hosts, " ") != "a:1 [::1]:2" {
+		t.Errorf("got %v, %v", hosts, err)
+	}
+	for _, bad := range []string{"", "redis://", "redis://a:1,", "redis://a", "redis://me:pw@a:1"} {
+		if _, err := hostsOf(bad); err == nil || strings.Contains(err.Error(), "pw") {
+			t.Errorf("%q gave %v", bad, err)
+		}
+	}
+}
+
+func TestErrorsHoldNoSecretAndSayWhatToDo(t *testing.T) {
+	drivertest.ErrorsHoldNoSecret(t, redacted, said("NOPERM"), "~brownout/*")
+}
