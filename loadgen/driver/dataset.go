@@ -61,6 +61,11 @@ func (d Dataset) Mine() uint64 {
 	return limit - first + to - from
 }
 
+// InBatch is how many items go into a batch of at most so many records and about so many bytes.
+func (d Dataset) InBatch(records, bytes int) uint64 {
+	return uint64(min(records, bytes/(d.ValueBytes+100)))
+}
+
 // Item returns the item number i, counted from 0.
 func (d Dataset) Item(i uint64) Item {
 	if i < d.Keys {

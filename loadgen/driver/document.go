@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -41,6 +42,27 @@ type Decimal int64
 
 // Stamp is a moment with an offset from UTC.
 type Stamp time.Time
+
+// MarshalJSON makes an object of them.
+func (p Properties) MarshalJSON() ([]byte, error) {
+	object := make(map[string]any, len(p))
+	for _, property := range p {
+		object[property.Name] = property.Value
+	}
+	return json.Marshal(object)
+}
+
+// MarshalJSON makes a number of it.
+func (d Decimal) MarshalJSON() ([]byte, error) { return json.Marshal(float64(d) / 100) }
+
+// MarshalJSON makes a text of it.
+func (s Stamp) MarshalJSON() ([]byte, error) { return time.Time(s).MarshalJSON() }
+
+// JSON is a value as JSON has it.
+func JSON(value any) json.RawMessage {
+	text, _ := json.Marshal(value) // of what Property lists, all can be
+	return text
+}
 
 // Push puts values in front of a list, of which the first Keep are kept. Whole is the list
 // that comes of it, for databases that we have write it whole.

@@ -97,6 +97,37 @@ type Result struct {
 	Remade bool
 }
 
+// Holding is the result of a read that has found this.
+func (r Result) Holding(f Found) Result {
+	r.Found, r.Record, r.Value = true, f.Record, f.Count
+	if !f.Intact() {
+		return r.Spoilt(Failed)
+	}
+	return r
+}
+
+// Spoilt is the result of an operation that met a record which fails its checksum.
+func (r Result) Spoilt(class Class) Result {
+	r.Class, r.Cause, r.Code = class, CauseIntegrity, "checksum"
+	return r
+}
+
+// CodeNoMatch is the code of a write that found something else than it wanted.
+const CodeNoMatch = "no match"
+
+// Refused is the result of a write with a condition that did not hold; found is what is stored
+// instead, if that is known.
+func Refused(op *Op, found *ReadBack) Result {
+	result := Result{
+		Class: Failed, Cause: CauseGeneration, Code: CodeNoMatch, Sent: true, Attempts: 1, Refused: true,
+		Look: op.Look(found),
+	}
+	if found != nil && found.Missing {
+		result.Cause = CauseNotFound
+	}
+	return result
+}
+
 // ReadBack is one verified key as found after the run.
 type ReadBack struct {
 	ID         string

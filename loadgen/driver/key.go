@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 )
@@ -32,3 +33,40 @@ func LedgerID(stream string, counter bool, key uint64) string {
 	}
 	return fmt.Sprintf("%s:%s%08d", stream, kind, key)
 }
+
+// The places of a namespace: tables, collections, or what keys begin with.
+const (
+	PlaceData   = "data"
+	PlaceLedger = "ledger"
+	PlaceMeta   = "meta" // of the marker
+)
+
+// MarkerID is the key of the marker.
+const MarkerID = "brownout"
+
+// Places are those of a namespace, in the order in which they are removed.
+func Places() []string {
+	return append([]string{PlaceData, PlaceLedger}, append(DocumentSets(), PlaceMeta)...)
+}
+
+// Keys is a namespace in a database that has nothing but keys: all begin with its name.
+type Keys string
+
+// Of is the beginning of all keys of one place.
+func (k Keys) Of(place string) string { return string(k) + "/" + place + "/" }
+
+// Key is where the record of an operation lies.
+func (k Keys) Key(verified bool, id string) string {
+	if verified {
+		return k.Of(PlaceLedger) + id
+	}
+	return k.Of(PlaceData) + id
+}
+
+// Document is where a document lies; without a set it is a record of the plain data.
+func (k Keys) Document(set string, id any) string {
+	return k.Of(cmp.Or(set, PlaceData)) + fmt.Sprint(id)
+}
+
+// Marker is where the marker lies.
+func (k Keys) Marker() string { return k.Of(PlaceMeta) + MarkerID }

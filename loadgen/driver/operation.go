@@ -83,6 +83,14 @@ func (k *Known) Fits(found *ReadBack) bool {
 	return found.ChecksumOK && !found.Foreign && k.First <= at && at <= k.Last
 }
 
+// Look is what was found of the operation's key, and whether another writer's.
+func (op *Op) Look(found *ReadBack) *ReadBack {
+	if found != nil && found.Record != nil {
+		found.Foreign = found.Record.Writer != op.Record.Writer
+	}
+	return found
+}
+
 // Class is how the database answered. Late, shed and missed operations are
 // the engine's own affair.
 type Class uint8

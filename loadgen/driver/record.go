@@ -36,3 +36,27 @@ func Checksum(writer, id string, seq uint64, value []byte) uint32 {
 	buffer = binary.BigEndian.AppendUint64(buffer, seq)
 	return crc32.Update(crc32.Checksum(buffer, castagnoli), castagnoli, value)
 }
+
+// Found is what is stored under a key, taken apart.
+type Found struct {
+	Record  *Record // nil for a counter, or if it is none of ours
+	Count   int64
+	Counter bool
+	Valid   bool // the checksum fits
+}
+
+// Intact tells whether it is a whole register or a plain counter.
+func (f Found) Intact() bool { return f.Valid || (f.Record == nil && f.Counter) }
+
+// ReadBack is what it says of its key. What is not of the wanted shape counts as a record whose
+// checksum is wrong.
+func (f Found) ReadBack(id string, counter bool) ReadBack {
+	if counter {
+		return ReadBack{ID: id, Value: f.Count, ChecksumOK: f.Counter}
+	}
+	back := ReadBack{ID: id, Record: f.Record, ChecksumOK: f.Valid}
+	if back.Record == nil {
+		back.Record = &Record{}
+	}
+	return back
+}

@@ -60,8 +60,8 @@ func clientPolicy(c driver.Config, p policy) (*client.ClientPolicy, error) {
 	own := client.NewClientPolicy()
 	own.AuthMode, own.User, own.Password = authModes[p.AuthMode], c.Username, c.Password
 	own.TlsConfig, own.UseServicesAlternate = encryption, p.ServicesAlternate
-	own.Timeout, own.LoginTimeout = milliseconds(p.ConnectTimeoutMS), loginLimit
-	own.IdleTimeout, own.TendInterval = idleLimit, milliseconds(p.TendIntervalMS)
+	own.Timeout, own.LoginTimeout = driver.Milliseconds(p.ConnectTimeoutMS), loginLimit
+	own.IdleTimeout, own.TendInterval = idleLimit, driver.Milliseconds(p.TendIntervalMS)
 	own.ConnectionQueueSize, own.LimitConnectionsToQueueSize = p.PoolSize+1, true // one to ask for news
 	own.MinConnectionsPerNode = p.MinPoolSize
 	own.MaxErrorRate, own.ErrorRateWindow = p.MaxErrorRate, p.ErrorRateWindow
@@ -140,11 +140,5 @@ func redacted(err error, c driver.Config) error {
 	if err == nil {
 		return nil
 	}
-	text := err.Error()
-	for _, secret := range []string{c.Password, c.TLS.KeyPassphrase} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
-	}
-	return errors.New(text)
+	return c.Redacted(err.Error())
 }

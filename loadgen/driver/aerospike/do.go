@@ -21,7 +21,7 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	c := s.callFor(op)
 	defer s.calls.Put(c)
 	c.deadline = deadline
-	for pause := milliseconds(d.policy.SleepBetweenRetriesMS); ; pause = laterPause {
+	for pause := driver.Milliseconds(d.policy.SleepBetweenRetriesMS); ; pause = laterPause {
 		start := time.Now()
 		left := deadline.Sub(start)
 		if left <= 0 {
@@ -66,13 +66,7 @@ func (d *Driver) send(c *call, op *driver.Op) (driver.Result, client.Error) {
 	return d.writeThere(c, op)
 }
 
-var (
-	done    = driver.Result{Class: driver.OK, Sent: true, Attempts: 1}
-	damaged = driver.Result{
-		Class: driver.Failed, Sent: true, Attempts: 1, Found: true,
-		Cause: driver.CauseIntegrity, Code: "checksum",
-	}
-)
+var done = driver.Result{Class: driver.OK, Sent: true, Attempts: 1}
 
 func (d *Driver) readOne(c *call, op *driver.Op) (driver.Result, client.Error) {
 	stored, err := d.client.Get(&c.read, c.key)
@@ -82,13 +76,7 @@ func (d *Driver) readOne(c *call, op *driver.Op) (driver.Result, client.Error) {
 	if err != nil {
 		return done, err
 	}
-	f := takeApart(op.ID, stored.Bins)
-	result := done
-	if !f.intact() {
-		result = damaged
-	}
-	result.Found, result.Record, result.Value = true, f.record, f.count
-	return result, nil
+	return done.Holding(takeApart(op.ID, stored.Bins)), nil
 }
 
 // readAll reads several records at once, each of which has to be there.
@@ -103,8 +91,8 @@ func (d *Driver) readAll(c *call, op *driver.Op) (driver.Result, client.Error) {
 		if record == nil {
 			return done, nil
 		}
-		if !takeApart(op.IDs[i], record.Bins).intact() {
-			result = damaged
+		if !takeApart(op.IDs[i], record.Bins).Intact() {
+			result = result.Spoilt(driver.Failed)
 		}
 	}
 	return result, nil
@@ -159,10 +147,8 @@ func (d *Driver) operate(c *call, op *driver.Op) (driver.Result, client.Error) {
 	if err != nil {
 		return done, err
 	}
-	if f := takeApart(op.ID, stored.Bins); !f.valid || *f.record != op.Record {
-		result := damaged
-		result.Class = driver.InDoubt
-		return result, nil
+	if f := takeApart(op.ID, stored.Bins); !f.Valid || *f.Record != op.Record {
+		return done.Spoilt(driver.InDoubt), nil
 	}
 	return done, nil
 }

@@ -83,7 +83,7 @@ func (d *Driver) Open(ctx context.Context, config driver.Config) error {
 
 func (d *Driver) newStream(config driver.StreamConfig) *stream {
 	s := &stream{attempts: 1}
-	if config.Retries == driver.RetriesDriverDefault {
+	if config.RetriesItself() {
 		s.attempts = client.NewPolicy().MaxRetries
 	}
 	s.calls.New = func() any { return d.newCall(s.attempts) }
@@ -138,13 +138,7 @@ func (d *Driver) LaneCap() int { return d.policy.PoolSize }
 
 // InDoubtFor is the longest deadline: every command carries what was left of it
 // as the server's own limit, which starts when the server reads the command.
-func (d *Driver) InDoubtFor() time.Duration {
-	longest := 0.0
-	for _, s := range d.config.Streams {
-		longest = max(longest, s.DeadlineS)
-	}
-	return time.Duration(longest * float64(time.Second))
-}
+func (d *Driver) InDoubtFor() time.Duration { return d.config.LongestDeadline() }
 
 // Started has nothing to do: no policy depends on the schedule.
 func (d *Driver) Started(time.Time) {}

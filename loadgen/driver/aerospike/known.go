@@ -120,9 +120,8 @@ func (d *Driver) look(c *call, op *driver.Op) *driver.ReadBack {
 	if err != nil {
 		return nil
 	}
-	back := readBack(op.ID, stored.Bins, op.Kind == driver.Increment)
-	back.Foreign = back.Record != nil && back.Record.Writer != op.Record.Writer
-	return &back
+	back := takeApart(op.ID, stored.Bins).ReadBack(op.ID, op.Kind == driver.Increment)
+	return op.Look(&back)
 }
 
 // unconditional takes back every condition.

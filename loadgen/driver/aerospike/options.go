@@ -1,10 +1,6 @@
 package aerospike
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	client "github.com/aerospike/aerospike-client-go/v8"
@@ -65,14 +61,8 @@ func parsePolicy(options map[string]any, laneCap int) (policy, error) {
 	if laneCap > 0 {
 		p.PoolSize = laneCap // a lane wider than the pool would queue inside the client
 	}
-	text, err := json.Marshal(options)
-	if err != nil {
-		return p, fmt.Errorf("options: %w", err)
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&p); err != nil {
-		return p, fmt.Errorf("options of the aerospike driver: %w", err)
+	if err := driver.ReadOptions("aerospike", options, &p); err != nil {
+		return p, err
 	}
 	p.MinPoolSize = min(p.MinPoolSize, p.PoolSize) // a cap that is stated is a pool that is smaller than usual
 	return p, p.check()
@@ -85,27 +75,22 @@ func (*Driver) CheckOptions(config driver.Config) error {
 }
 
 func (p policy) check() error {
-	var problems []error
-	add := func(ok bool, format string, arguments ...any) {
-		if !ok {
-			problems = append(problems, fmt.Errorf(format, arguments...))
-		}
-	}
-	add(known(commitLevels, p.CommitLevel), "option commit_level is %q (wanted all or master)", p.CommitLevel)
-	add(known(readModes, p.ReadModeAP), "option read_mode_ap is %q (wanted one or all)", p.ReadModeAP)
-	add(known(replicas, p.Replica), "option replica is %q (wanted sequence or master)", p.Replica)
-	add(known(authModes, p.AuthMode), "option auth_mode is %q (wanted internal, external or pki)", p.AuthMode)
-	add(p.PoolSize >= 1 && p.MinPoolSize >= 0,
+	var problems driver.Problems
+	problems.Want(known(commitLevels, p.CommitLevel), "option commit_level is %q (wanted all or master)", p.CommitLevel)
+	problems.Want(known(readModes, p.ReadModeAP), "option read_mode_ap is %q (wanted one or all)", p.ReadModeAP)
+	problems.Want(known(replicas, p.Replica), "option replica is %q (wanted sequence or master)", p.Replica)
+	problems.Want(known(authModes, p.AuthMode), "option auth_mode is %q (wanted internal, external or pki)", p.AuthMode)
+	problems.Want(p.PoolSize >= 1 && p.MinPoolSize >= 0,
 		"options pool_size %d and min_pool_size %d (wanted 1 or more, and 0 or more)", p.PoolSize, p.MinPoolSize)
-	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
-	add(p.SocketTimeoutMS >= 0, "option socket_timeout_ms is %d (wanted 0 or more)", p.SocketTimeoutMS)
-	add(p.SleepBetweenRetriesMS >= 1,
+	problems.Want(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
+	problems.Want(p.SocketTimeoutMS >= 0, "option socket_timeout_ms is %d (wanted 0 or more)", p.SocketTimeoutMS)
+	problems.Want(p.SleepBetweenRetriesMS >= 1,
 		"option sleep_between_retries_ms is %d (wanted 1 or more: without it a full pool is a busy loop)",
 		p.SleepBetweenRetriesMS)
-	add(p.TendIntervalMS >= 10, "option tend_interval_ms is %d (wanted 10 or more)", p.TendIntervalMS)
-	add(p.MaxErrorRate >= 0, "option max_error_rate is %d (wanted 0 or more)", p.MaxErrorRate)
-	add(p.ErrorRateWindow >= 1, "option error_rate_window is %d (wanted 1 or more)", p.ErrorRateWindow)
-	return errors.Join(problems...)
+	problems.Want(p.TendIntervalMS >= 10, "option tend_interval_ms is %d (wanted 10 or more)", p.TendIntervalMS)
+	problems.Want(p.MaxErrorRate >= 0, "option max_error_rate is %d (wanted 0 or more)", p.MaxErrorRate)
+	problems.Want(p.ErrorRateWindow >= 1, "option error_rate_window is %d (wanted 1 or more)", p.ErrorRateWindow)
+	return problems.Joined()
 }
 
 func known[T any](choices map[string]T, name string) bool {
@@ -118,7 +103,7 @@ func known[T any](choices map[string]T, name string) bool {
 func (p policy) basePolicy() client.BasePolicy {
 	base := *client.NewPolicy()
 	base.ReadModeAP, base.ReplicaPolicy = readModes[p.ReadModeAP], replicas[p.Replica]
-	base.SleepBetweenRetries, base.SleepMultiplier = milliseconds(p.SleepBetweenRetriesMS), sleepMultiplier
+	base.SleepBetweenRetries, base.SleepMultiplier = driver.Milliseconds(p.SleepBetweenRetriesMS), sleepMultiplier
 	return base
 }
 
@@ -159,7 +144,5 @@ func (p policy) socketTimeout(left time.Duration) time.Duration {
 	if p.SocketTimeoutMS == 0 {
 		return left
 	}
-	return min(left, milliseconds(p.SocketTimeoutMS))
+	return min(left, driver.Milliseconds(p.SocketTimeoutMS))
 }
-
-func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

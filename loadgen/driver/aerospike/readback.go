@@ -44,7 +44,7 @@ func (c *control) readBatch(ids []string, counter bool, each func(driver.ReadBac
 	for i, id := range ids {
 		switch got := records[i].BatchRec(); {
 		case got.ResultCode == types.OK && got.Record != nil:
-			each(readBack(id, got.Record.Bins, counter))
+			each(takeApart(id, got.Record.Bins).ReadBack(id, counter))
 		case got.ResultCode == types.KEY_NOT_FOUND_ERROR && got.Err == nil:
 			each(driver.ReadBack{ID: id, Missing: true})
 		default:
@@ -61,19 +61,5 @@ func (c *control) readAlone(id string, counter bool) driver.ReadBack {
 	case err != nil:
 		return driver.ReadBack{ID: id, Err: fmt.Errorf("reading it back: %w", plain(err))}
 	}
-	return readBack(id, record.Bins, counter)
-}
-
-// readBack is what a stored record says of its key. One that is not of the wanted
-// shape counts as one whose checksum is wrong.
-func readBack(id string, stored client.BinMap, counter bool) driver.ReadBack {
-	f := takeApart(id, stored)
-	if counter {
-		return driver.ReadBack{ID: id, Value: f.count, ChecksumOK: f.counter}
-	}
-	back := driver.ReadBack{ID: id, Record: f.record, ChecksumOK: f.valid}
-	if back.Record == nil {
-		back.Record = &driver.Record{}
-	}
-	return back
+	return takeApart(id, record.Bins).ReadBack(id, counter)
 }

@@ -62,18 +62,10 @@ func counterBin(n int64) *client.Bin {
 	return &client.Bin{Name: binCounter, Value: client.LongValue(n)}
 }
 
-// found is a stored record, taken apart.
-type found struct {
-	record  *driver.Record // nil for a counter, or if a bin is missing
-	count   int64
-	counter bool
-	valid   bool // the checksum fits
-}
-
 // takeApart reads a record of ours; what is not of our shape is not valid.
-func takeApart(id string, stored client.BinMap) found {
+func takeApart(id string, stored client.BinMap) driver.Found {
 	count, isCounter := stored[binCounter].(int)
-	f := found{count: int64(count), counter: isCounter}
+	f := driver.Found{Count: int64(count), Counter: isCounter}
 	writer, hasWriter := stored[binWriter].(string)
 	seq, hasSeq := stored[binSeq].(int)
 	sum, hasSum := stored[binChecksum].(int)
@@ -86,11 +78,8 @@ func takeApart(id string, stored client.BinMap) found {
 		value = append(value, next...)
 	}
 	if hasWriter && hasSeq && hasSum && hasValue {
-		f.record = &driver.Record{Writer: writer, Seq: uint64(seq), Checksum: uint32(sum)}
-		f.valid = f.record.Valid(id, value)
+		f.Record = &driver.Record{Writer: writer, Seq: uint64(seq), Checksum: uint32(sum)}
+		f.Valid = f.Record.Valid(id, value)
 	}
 	return f
 }
-
-// intact tells whether the record is a whole register or a plain counter.
-func (f found) intact() bool { return f.valid || (f.record == nil && f.counter) }

@@ -2,29 +2,21 @@ package aerospike
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	client "github.com/aerospike/aerospike-client-go/v8"
-)
 
-const clientModule = "github.com/aerospike/aerospike-client-go/v8"
+	"brownout/loadgen/driver"
+)
 
 // Settings returns every policy in effect, for the record of the run.
 func (d *Driver) Settings() map[string]any {
-	retries := map[string]string{}
-	for i, s := range d.config.Streams {
-		retries[s.Name] = "off"
-		if attempts := d.streams[i].attempts; attempts > 1 {
-			retries[s.Name] = fmt.Sprintf("reads: %d attempts in all; writes: off", attempts)
-		}
-	}
 	socket := any("what is left of the deadline")
 	if d.policy.SocketTimeoutMS > 0 {
 		socket = d.policy.SocketTimeoutMS
 	}
 	base := client.NewPolicy()
 	return map[string]any{
-		"client":                   clientModule + " " + clientVersion(),
+		"client":                   driver.ModuleVersion("github.com/aerospike/aerospike-client-go/v8"),
 		"server":                   d.build,
 		"hosts":                    d.where(),
 		"tls":                      d.config.TLS.Enabled,
@@ -35,7 +27,7 @@ func (d *Driver) Settings() map[string]any {
 		"read_mode_ap":             d.policy.ReadModeAP,
 		"read_mode_sc":             "session",
 		"replica":                  d.policy.Replica,
-		"driver_retries":           retries,
+		"driver_retries":           d.config.RetriesOf(fmt.Sprintf("reads: %d attempts in all; writes: off", base.MaxRetries)),
 		"sleep_between_retries_ms": d.policy.SleepBetweenRetriesMS,
 		"sleep_multiplier":         sleepMultiplier,
 		"total_timeout":            "what is left of the deadline, also for the server",
@@ -70,16 +62,4 @@ func (d *Driver) login() string {
 		return ""
 	}
 	return d.policy.AuthMode
-}
-
-func clientVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if ok {
-		for _, module := range info.Deps {
-			if module.Path == clientModule {
-				return module.Version
-			}
-		}
-	}
-	return "of unknown version"
 }

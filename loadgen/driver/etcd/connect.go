@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -53,7 +52,7 @@ func (d *Driver) settingsFor(alive context.Context, hosts ...string) (clientv3.C
 	}
 	p := d.policy
 	pace := backoff.Config{
-		BaseDelay: firstPause, Multiplier: pauseGrowth, Jitter: pauseJitter, MaxDelay: milliseconds(p.ReconnectMaxMS),
+		BaseDelay: firstPause, Multiplier: pauseGrowth, Jitter: pauseJitter, MaxDelay: driver.Milliseconds(p.ReconnectMaxMS),
 	}
 	return clientv3.Config{
 		Endpoints:            endpoints,
@@ -61,16 +60,16 @@ func (d *Driver) settingsFor(alive context.Context, hosts ...string) (clientv3.C
 		TLS:                  encryption,
 		Username:             d.config.Username,
 		Password:             d.config.Password,
-		DialTimeout:          milliseconds(p.ConnectTimeoutMS), // of the login
-		DialKeepAliveTime:    milliseconds(p.KeepaliveTimeMS),
-		DialKeepAliveTimeout: milliseconds(p.KeepaliveTimeoutMS),
+		DialTimeout:          driver.Milliseconds(p.ConnectTimeoutMS), // of the login
+		DialKeepAliveTime:    driver.Milliseconds(p.KeepaliveTimeMS),
+		DialKeepAliveTimeout: driver.Milliseconds(p.KeepaliveTimeoutMS),
 		PermitWithoutStream:  true,
 		MaxCallSendMsgSize:   messageBytes,
 		Logger:               zap.NewNop(),
 		DialOptions: []grpc.DialOption{
 			grpc.WithStatsHandler(counter{}),
 			grpc.WithConnectParams(grpc.ConnectParams{
-				Backoff: pace, MinConnectTimeout: milliseconds(p.ConnectTimeoutMS),
+				Backoff: pace, MinConnectTimeout: driver.Milliseconds(p.ConnectTimeoutMS),
 			}),
 		},
 	}, nil
@@ -94,10 +93,5 @@ func redacted(err error, c driver.Config) error {
 	if strings.Contains(text, rpctypes.ErrPermissionDenied.Error()) {
 		text += fmt.Sprintf("; give the user a role that may read and write all keys with the prefix %q", c.Namespace+"/")
 	}
-	for _, secret := range []string{c.Password, c.TLS.KeyPassphrase} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
-	}
-	return errors.New(text)
+	return c.Redacted(text)
 }

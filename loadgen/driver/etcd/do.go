@@ -51,9 +51,9 @@ func (d *Driver) once(ctx context.Context, op *driver.Op) driver.Result {
 		ctx = clientv3.WithRequireLeader(ctx)
 	}
 	ctx, seen := withAttempts(ctx)
-	c := &call{server, op, d.keyOf(op.Verified, op.ID), seen}
+	c := &call{server, op, d.keys().Key(op.Verified, op.ID), seen}
 	if op.Document != nil {
-		c.key = d.documentKey(op.Document.Set, op.Document.ID)
+		c.key = d.keys().Document(op.Document.Set, op.Document.ID)
 		return c.document(ctx, op.Document)
 	}
 	if op.Known != nil {
@@ -81,18 +81,14 @@ func (c *call) read(ctx context.Context, how []clientv3.OpOption) driver.Result 
 		return result
 	}
 	f := takeApart(c.op.ID, got.Kvs[0].Value)
-	result.Found, result.Record, result.Value = true, f.record, f.count
-	if !f.intact() {
-		result.Class, result.Cause, result.Code = driver.Failed, driver.CauseIntegrity, "checksum"
-	}
-	return result
+	return result.Holding(f)
 }
 
 // readAll reads several records by one request, each of which has to be there.
 func (c *call) readAll(ctx context.Context, d *Driver, how []clientv3.OpOption) driver.Result {
 	reads := make([]clientv3.Op, len(c.op.IDs))
 	for i, id := range c.op.IDs {
-		reads[i] = clientv3.OpGet(d.keyOf(c.op.Verified, id), how...)
+		reads[i] = clientv3.OpGet(d.keys().Key(c.op.Verified, id), how...)
 	}
 	got, err := c.Txn(ctx).Then(reads...).Commit()
 	result := c.classify(err)
@@ -104,8 +100,8 @@ func (c *call) readAll(ctx context.Context, d *Driver, how []clientv3.OpOption) 
 		kv := readBy(got, i)
 		if kv == nil {
 			result.Found = false
-		} else if !takeApart(id, kv.Value).intact() {
-			result.Class, result.Cause, result.Code = driver.Failed, driver.CauseIntegrity, "checksum"
+		} else if !takeApart(id, kv.Value).Intact() {
+			result = result.Spoilt(driver.Failed)
 		}
 	}
 	return result
@@ -167,7 +163,7 @@ func (c *call) exchanged(done *clientv3.TxnResponse, result driver.Result) drive
 		return result
 	}
 	if kv := readBy(done, 1); kv == nil || string(kv.Value) != whole(c.op) {
-		result.Class, result.Cause, result.Code = driver.InDoubt, driver.CauseIntegrity, "checksum"
+		result = result.Spoilt(driver.InDoubt)
 	}
 	return result
 }
@@ -180,8 +176,8 @@ func (c *call) increment(ctx context.Context) driver.Result {
 		remade, value = stored == nil, 1
 		if stored != nil {
 			f := takeApart(c.op.ID, stored.Value)
-			value = f.count + 1
-			if !f.counter {
+			value = f.Count + 1
+			if !f.Counter {
 				return "", false
 			}
 		}
@@ -207,7 +203,7 @@ func (c *call) change(
 		value, ok := next(stored)
 		if !ok {
 			return driver.Result{
-				Class: driver.Failed, Cause: driver.CauseIntegrity, Code: codeNoMatch, Sent: true, Attempts: 1,
+				Class: driver.Failed, Cause: driver.CauseIntegrity, Code: driver.CodeNoMatch, Sent: true, Attempts: 1,
 			}, false
 		}
 		c.seen.sent = 0 // nothing of what was sent so far can have an effect

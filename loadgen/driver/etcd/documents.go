@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -15,13 +14,6 @@ import (
 var _ driver.KeepsDocuments = (*Driver)(nil)
 
 // A document is stored as JSON; a change reads it and writes it back if it is still the same.
-
-func (d *Driver) documentKey(set string, id any) string {
-	if set == "" {
-		set = folderData
-	}
-	return d.folder(set) + fmt.Sprint(id)
-}
 
 // document does an operation on a document.
 func (c *call) document(ctx context.Context, wanted *driver.Document) driver.Result {
@@ -63,19 +55,19 @@ type fields map[string]json.RawMessage
 
 func (f fields) apply(wanted *driver.Document) {
 	for _, property := range wanted.Put {
-		f[property.Name] = encoded(property.Value)
+		f[property.Name] = driver.JSON(property.Value)
 	}
 	for _, property := range wanted.Add {
 		var n int64
 		_ = json.Unmarshal(f[property.Name], &n) // nothing is 0
-		f[property.Name] = encoded(n + wholeNumber(property.Value))
+		f[property.Name] = driver.JSON(n + wholeNumber(property.Value))
 	}
 	for _, push := range wanted.Push {
-		f[push.Name] = encoded(push.Whole)
+		f[push.Name] = driver.JSON(push.Whole)
 	}
 }
 
-func (f fields) text() string { return string(encoded(map[string]json.RawMessage(f))) }
+func (f fields) text() string { return string(driver.JSON(f)) }
 
 func wholeNumber(value any) int64 {
 	if n, is := value.(int32); is {
@@ -83,34 +75,6 @@ func wholeNumber(value any) int64 {
 	}
 	n, _ := value.(int64)
 	return n
-}
-
-func encoded(value any) json.RawMessage {
-	text, _ := json.Marshal(plain(value)) // of what driver.Property lists, all can be
-	return text
-}
-
-// plain turns a value into one that JSON has: an amount is a number, a moment its text.
-func plain(value any) any {
-	switch v := value.(type) {
-	case driver.Properties:
-		nested := make(map[string]any, len(v))
-		for _, property := range v {
-			nested[property.Name] = plain(property.Value)
-		}
-		return nested
-	case driver.Decimal:
-		return float64(v) / 100
-	case driver.Stamp:
-		return time.Time(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, each := range v {
-			list[i] = plain(each)
-		}
-		return list
-	}
-	return value
 }
 
 // EmptyDocuments removes every document.
@@ -141,7 +105,7 @@ func (d *Driver) Finder(ctx context.Context) (driver.Finder, error) {
 func (f finder) Have(ctx context.Context, wanted []driver.DocumentKey) ([]bool, error) {
 	keys := make([]string, len(wanted))
 	for i, key := range wanted {
-		keys[i] = f.documentKey(key.Set, key.ID)
+		keys[i] = f.keys().Document(key.Set, key.ID)
 	}
 	have := make([]bool, len(wanted))
 	err := f.readAll(ctx, keys, func(i int, kv *mvccpb.KeyValue) { have[i] = kv != nil }, clientv3.WithKeysOnly())
@@ -153,7 +117,7 @@ func (f finder) Have(ctx context.Context, wanted []driver.DocumentKey) ([]bool, 
 
 // Count reads one field.
 func (f finder) Count(ctx context.Context, key driver.DocumentKey, field string) (int64, bool, error) {
-	got, err := f.do(ctx, clientv3.OpGet(f.documentKey(key.Set, key.ID)))
+	got, err := f.do(ctx, clientv3.OpGet(f.keys().Document(key.Set, key.ID)))
 	if err != nil {
 		return 0, false, redacted(fmt.Errorf("reading %s: %w", key.Set, err), f.config)
 	}

@@ -7,8 +7,9 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,12 +18,6 @@ import (
 	"google.golang.org/grpc"
 
 	"brownout/loadgen/driver"
-)
-
-const (
-	folderData   = "data"
-	folderLedger = "ledger"
-	folderMeta   = "meta"
 )
 
 func init() { driver.Register("etcd", func() driver.Driver { return &Driver{} }) }
@@ -37,7 +32,6 @@ type Driver struct {
 	members []*member
 	turn    atomic.Uint64
 	whole   *clientv3.Client // of all members, for streams whose client may retry; else nil
-	retries []bool           // by stream
 	stop    context.CancelFunc
 	started sync.WaitGroup
 }
@@ -72,13 +66,11 @@ func (d *Driver) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, s := range d.config.Streams {
-		retries := s.Retries == driver.RetriesDriverDefault
-		if retries && d.whole == nil {
+		if s.RetriesItself() && d.whole == nil {
 			if d.whole, err = d.wholeClient(alive); err != nil {
 				return err
 			}
 		}
-		d.retries = append(d.retries, retries)
 	}
 	if d.config.Reuse {
 		return d.checkLoaded(ctx)
@@ -100,51 +92,38 @@ const openTimeout = 20 * time.Second
 
 // awaitService waits until a member answers a linearizable read.
 func (d *Driver) awaitService(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
-	for begun := time.Now(); ; {
-		refused := 0
-		for _, m := range d.members {
-			err := m.problem()
-			if client := m.client.Load(); client != nil {
-				err = d.tryOne(ctx, client)
-				if err == nil {
-					return nil
+	return driver.Service{
+		Patience: openTimeout, Pause: 50 * time.Millisecond,
+		Absent: "no member serves", Hint: "is the cluster up, and has it a leader?",
+		Try: func(ctx context.Context) (bool, error) {
+			refused := 0
+			for _, m := range d.members {
+				err := m.problem()
+				if client := m.client.Load(); client != nil {
+					if err = d.tryOne(ctx, client); err == nil {
+						return false, nil
+					}
+					m.failed(err)
 				}
-				m.failed(err)
+				if err != nil && unsent(err).Cause == driver.CauseAuthTLS {
+					refused++
+				}
 			}
-			if err != nil && unsent(err).Cause == driver.CauseAuthTLS {
-				refused++
-			}
-		}
-		if refused == len(d.members) {
-			return fmt.Errorf("the cluster refuses the login or the TLS connection: %s; "+
-				"see `auth` and `tls` of the inventory's `connection`", d.problems())
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("no member serves within %v: %s; is the cluster up, and has it a leader?",
-				time.Since(begun).Round(100*time.Millisecond), d.problems())
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+			return refused == len(d.members), errors.New(d.problems())
+		},
+	}.Await(ctx)
 }
 
 func (d *Driver) tryOne(ctx context.Context, client *clientv3.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	_, err := client.Get(ctx, d.markerKey(), clientv3.WithCountOnly())
+	_, err := client.Get(ctx, d.keys().Marker(), clientv3.WithCountOnly())
 	return err
 }
 
 // LaneCap is how many requests may be in flight to a member: the client itself,
 // which sends all of them over one connection, has no limit.
-func (d *Driver) LaneCap() int {
-	if d.config.LaneCap > 0 {
-		return d.config.LaneCap
-	}
-	return defaultLaneCap
-}
+func (d *Driver) LaneCap() int { return cmp.Or(d.config.LaneCap, defaultLaneCap) }
 
 const defaultLaneCap = 100
 
@@ -152,13 +131,7 @@ const defaultLaneCap = 100
 // as the server's own limit, which starts when the server reads the request. What
 // is in a log by then may still be applied when a quorum comes back, but only
 // before every later write of its key, none of which finds what it wants then.
-func (d *Driver) InDoubtFor() time.Duration {
-	longest := 0.0
-	for _, s := range d.config.Streams {
-		longest = max(longest, s.DeadlineS)
-	}
-	return time.Duration(longest * float64(time.Second))
-}
+func (d *Driver) InDoubtFor() time.Duration { return d.config.LongestDeadline() }
 
 // Started has nothing to do: no policy depends on the schedule.
 func (d *Driver) Started(time.Time) {}
@@ -174,13 +147,4 @@ func (d *Driver) Close() {
 	}
 }
 
-// folder is the beginning of all keys of one part of the namespace.
-func (d *Driver) folder(name string) string { return d.config.Namespace + "/" + name + "/" }
-
-// keyOf is where the record of an operation lies.
-func (d *Driver) keyOf(verified bool, id string) string {
-	if verified {
-		return d.folder(folderLedger) + id
-	}
-	return d.folder(folderData) + id
-}
+func (d *Driver) keys() driver.Keys { return driver.Keys(d.config.Namespace) }

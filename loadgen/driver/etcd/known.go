@@ -35,8 +35,8 @@ func (c *call) writeKnown(ctx context.Context) driver.Result {
 		return result
 	}
 	if before := done.Responses[0].GetResponsePut().PrevKv; before != nil && !known.Sure() {
-		if f := takeApart(c.op.ID, before.Value); f.record != nil {
-			seq := int64(f.record.Seq)
+		if f := takeApart(c.op.ID, before.Value); f.Record != nil {
+			seq := int64(f.Record.Seq)
 			result.Before = &seq
 		}
 	}
@@ -85,9 +85,9 @@ func (c *call) countOn(ctx context.Context) driver.Result {
 	})
 	switch {
 	case written:
-		was := takeApart(c.op.ID, before.Value).count
+		was := takeApart(c.op.ID, before.Value).Count
 		result.Before = &was
-	case result.Code == codeNoMatch:
+	case result.Code == driver.CodeNoMatch:
 		return c.refused(instead)
 	}
 	return result
@@ -95,17 +95,6 @@ func (c *call) countOn(ctx context.Context) driver.Result {
 
 // refused is a write that did not find what it was to find.
 func (c *call) refused(instead *mvccpb.KeyValue) driver.Result {
-	look := readBack(c.op.ID, instead, c.op.Kind == driver.Increment)
-	look.Foreign = look.Record != nil && look.Record.Writer != c.op.Record.Writer
-	result := driver.Result{
-		Class: driver.Failed, Cause: driver.CauseGeneration, Code: codeNoMatch,
-		Sent: true, Attempts: 1, Refused: true, Look: &look,
-	}
-	if look.Missing {
-		result.Cause = driver.CauseNotFound
-	}
-	return result
+	found := readBack(c.op.ID, instead, c.op.Kind == driver.Increment)
+	return driver.Refused(c.op, &found)
 }
-
-// codeNoMatch is the code of a write that found something else than it wanted.
-const codeNoMatch = "no match"

@@ -84,7 +84,7 @@ func (d *Driver) next() (m *member, connected bool) {
 
 // Lane names the member that Do then asks.
 func (d *Driver) Lane(op *driver.Op) string {
-	if d.retries[op.Stream] {
+	if d.config.Streams[op.Stream].RetriesItself() {
 		return laneMembers
 	}
 	m, connected := d.next()
@@ -97,7 +97,7 @@ func (d *Driver) Lane(op *driver.Op) string {
 
 // serverFor is whom an operation asks; nil if nobody could be logged in to.
 func (d *Driver) serverFor(op *driver.Op) clientv3.KV {
-	if d.retries[op.Stream] {
+	if d.config.Streams[op.Stream].RetriesItself() {
 		return d.whole
 	}
 	m, prepared := op.Prepared.(*member)

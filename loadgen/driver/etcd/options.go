@@ -1,12 +1,6 @@
 package etcd
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"strings"
-	"time"
-
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"brownout/loadgen/driver"
@@ -44,14 +38,8 @@ func defaultPolicy() policy {
 // Its error joins every problem.
 func parsePolicy(options map[string]any) (policy, error) {
 	p := defaultPolicy()
-	text, err := json.Marshal(options)
-	if err != nil {
-		return p, fmt.Errorf("options: %w", err)
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&p); err != nil {
-		return p, fmt.Errorf("options of the etcd driver: %w", err)
+	if err := driver.ReadOptions("etcd", options, &p); err != nil {
+		return p, err
 	}
 	return p, p.check()
 }
@@ -63,21 +51,16 @@ func (*Driver) CheckOptions(config driver.Config) error {
 }
 
 func (p policy) check() error {
-	var problems []error
-	add := func(ok bool, format string, arguments ...any) {
-		if !ok {
-			problems = append(problems, fmt.Errorf(format, arguments...))
-		}
-	}
-	add(p.Read == linearizable || p.Read == serializable,
+	var problems driver.Problems
+	problems.Want(p.Read == linearizable || p.Read == serializable,
 		"option read is %q (wanted linearizable or serializable)", p.Read)
-	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
-	add(p.ReconnectMaxMS >= 1, "option reconnect_max_ms is %d (wanted 1 or more)", p.ReconnectMaxMS)
-	add(p.KeepaliveTimeMS == 0 || p.KeepaliveTimeMS >= shortestKeepalive,
+	problems.Want(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
+	problems.Want(p.ReconnectMaxMS >= 1, "option reconnect_max_ms is %d (wanted 1 or more)", p.ReconnectMaxMS)
+	problems.Want(p.KeepaliveTimeMS == 0 || p.KeepaliveTimeMS >= shortestKeepalive,
 		"option keepalive_time_ms is %d (wanted 0, for none, or %d or more, the shortest of gRPC)",
 		p.KeepaliveTimeMS, shortestKeepalive)
-	add(p.KeepaliveTimeoutMS >= 1, "option keepalive_timeout_ms is %d (wanted 1 or more)", p.KeepaliveTimeoutMS)
-	return errors.Join(problems...)
+	problems.Want(p.KeepaliveTimeoutMS >= 1, "option keepalive_timeout_ms is %d (wanted 1 or more)", p.KeepaliveTimeoutMS)
+	return problems.Joined()
 }
 
 // reading are the options of a read of the load.
@@ -87,5 +70,3 @@ func (p policy) reading() []clientv3.OpOption {
 	}
 	return nil
 }
-
-func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -17,7 +17,7 @@ func (d *Driver) ReadBack(
 ) error {
 	keys := make([]string, len(ids))
 	for i, id := range ids {
-		keys[i] = d.keyOf(true, id)
+		keys[i] = d.keys().Key(true, id)
 	}
 	return d.controlled(ctx, func(c *control) error {
 		err := c.readAll(ctx, keys, func(i int, kv *mvccpb.KeyValue) { each(readBack(ids[i], kv, counter)) })

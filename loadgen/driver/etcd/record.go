@@ -40,18 +40,10 @@ func count(n int64) string {
 	return string(binary.BigEndian.AppendUint64([]byte{kindCounter}, uint64(n)^(1<<63)))
 }
 
-// found is a stored value, taken apart.
-type found struct {
-	record  *driver.Record // nil for a counter, or if it is none of ours
-	count   int64
-	counter bool
-	valid   bool // the checksum fits
-}
-
 // takeApart reads a value of ours; what is not of our shape is not valid.
-func takeApart(id string, value []byte) (f found) {
+func takeApart(id string, value []byte) (f driver.Found) {
 	if len(value) == 9 && value[0] == kindCounter {
-		return found{counter: true, count: int64(binary.BigEndian.Uint64(value[1:]) ^ (1 << 63))}
+		return driver.Found{Counter: true, Count: int64(binary.BigEndian.Uint64(value[1:]) ^ (1 << 63))}
 	}
 	if len(value) == 0 || value[0] != kindRecord {
 		return f
@@ -60,29 +52,17 @@ func takeApart(id string, value []byte) (f found) {
 	if !cut || len(rest) < 12 {
 		return f
 	}
-	f.record = &driver.Record{
+	f.Record = &driver.Record{
 		Writer: string(writer), Seq: binary.BigEndian.Uint64(rest), Checksum: binary.BigEndian.Uint32(rest[8:]),
 	}
-	f.valid = f.record.Valid(id, rest[12:])
+	f.Valid = f.Record.Valid(id, rest[12:])
 	return f
 }
 
-// intact tells whether the value is a whole register or a plain counter.
-func (f found) intact() bool { return f.valid || f.counter }
-
-// readBack is what a stored value says of its key; nil is a key that is missing. A value
-// that is not of the wanted shape counts as one whose checksum is wrong.
+// readBack is what a stored value says of its key; nil is a key that is missing.
 func readBack(id string, kv *mvccpb.KeyValue, counter bool) driver.ReadBack {
 	if kv == nil {
 		return driver.ReadBack{ID: id, Missing: true}
 	}
-	f := takeApart(id, kv.Value)
-	if counter {
-		return driver.ReadBack{ID: id, Value: f.count, ChecksumOK: f.counter}
-	}
-	back := driver.ReadBack{ID: id, Record: f.record, ChecksumOK: f.valid}
-	if back.Record == nil {
-		back.Record = &driver.Record{}
-	}
-	return back
+	return takeApart(id, kv.Value).ReadBack(id, counter)
 }

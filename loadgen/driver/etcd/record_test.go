@@ -19,7 +19,7 @@ func TestValuesOfOneWriterLieInTheOrderOfTheirSequences(t *testing.T) {
 		if count(pair[0]) >= count(pair[1]) {
 			t.Errorf("%v are out of order", pair)
 		}
-		if f := takeApart("id", []byte(count(pair[0]))); !f.counter || f.count != pair[0] {
+		if f := takeApart("id", []byte(count(pair[0]))); !f.Counter || f.Count != pair[0] {
 			t.Errorf("%d came back as %+v", pair[0], f)
 		}
 	}

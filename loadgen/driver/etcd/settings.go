@@ -4,28 +4,14 @@ import "go.etcd.io/etcd/api/v3/version"
 
 // Settings returns every policy in effect, for the record of the run.
 func (d *Driver) Settings() map[string]any {
-	retries := map[string]string{}
-	for i, s := range d.config.Streams {
-		retries[s.Name] = "off"
-		if d.retries[i] {
-			retries[s.Name] = "reads, and writes that were not sent, until the deadline"
-		}
-	}
-	login := ""
-	switch {
-	case d.config.Username != "":
-		login = "password"
-	case d.config.TLS.CertFile != "":
-		login = "certificate"
-	}
 	return map[string]any{
 		"client":               "go.etcd.io/etcd/client/v3 " + version.Version,
 		"hosts":                d.hosts,
 		"tls":                  d.config.TLS.Enabled,
-		"login":                login,
+		"login":                d.config.Login(d.config.Username != ""),
 		"read":                 d.policy.Read,
 		"require_leader":       d.policy.RequireLeader,
-		"driver_retries":       retries,
+		"driver_retries":       d.config.RetriesOf("reads, and writes that were not sent, until the deadline"),
 		"balancing":            "round robin over the members with a connection",
 		"in_flight":            d.LaneCap(),
 		"connect_timeout_ms":   d.policy.ConnectTimeoutMS,

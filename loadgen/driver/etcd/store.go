@@ -78,10 +78,8 @@ func (c *control) String() string {
 	return fmt.Sprintf("the namespace %q on %s", c.config.Namespace, strings.Join(c.hosts, ", "))
 }
 
-func (d *Driver) markerKey() string { return d.folder(folderMeta) + "brownout" }
-
 func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
-	got, err := c.do(ctx, clientv3.OpGet(c.markerKey()))
+	got, err := c.do(ctx, clientv3.OpGet(c.keys().Marker()))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +89,7 @@ func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
 	}
 	m := &driver.Marker{}
 	if err := json.Unmarshal(kv.Value, m); err != nil {
-		return nil, fmt.Errorf("the key %s was not made by brownout: %w", c.markerKey(), err)
+		return nil, fmt.Errorf("the key %s was not made by brownout: %w", c.keys().Marker(), err)
 	}
 	return m, nil
 }
@@ -99,7 +97,7 @@ func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
 func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
 	text, err := json.Marshal(m)
 	if err == nil {
-		_, err = c.do(ctx, clientv3.OpPut(c.markerKey(), string(text)))
+		_, err = c.do(ctx, clientv3.OpPut(c.keys().Marker(), string(text)))
 	}
 	return err
 }
@@ -126,17 +124,17 @@ func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others
 		}
 		return uint64(got.Get().Count)
 	}
-	end := c.keyOf(false, driver.DataID(max(data.Keys, 1)-1)) + "\x00"
-	items = count(clientv3.OpGet(c.keyOf(false, driver.DataID(0)), clientv3.WithRange(end), clientv3.WithCountOnly()))
-	everything := count(all(c.folder(folderData), clientv3.WithCountOnly()))
+	end := c.keys().Key(false, driver.DataID(max(data.Keys, 1)-1)) + "\x00"
+	items = count(clientv3.OpGet(c.keys().Key(false, driver.DataID(0)), clientv3.WithRange(end), clientv3.WithCountOnly()))
+	everything := count(all(c.keys().Of(driver.PlaceData), clientv3.WithCountOnly()))
 	return items, everything - items, err
 }
 
-func (c *control) EmptyData(ctx context.Context) error   { return c.empty(ctx, folderData) }
-func (c *control) EmptyLedger(ctx context.Context) error { return c.empty(ctx, folderLedger) }
+func (c *control) EmptyData(ctx context.Context) error   { return c.empty(ctx, driver.PlaceData) }
+func (c *control) EmptyLedger(ctx context.Context) error { return c.empty(ctx, driver.PlaceLedger) }
 
 func (c *control) BatchOf(data driver.Dataset) uint64 {
-	return uint64(min(batchRecords, batchBytes/(data.ValueBytes+100)))
+	return data.InBatch(batchRecords, batchBytes)
 }
 
 func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit uint64) error {
@@ -147,15 +145,15 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 		if !item.Counter {
 			value = stored(item.Record, item.Value)
 		}
-		writes = append(writes, clientv3.OpPut(c.keyOf(item.Verified, item.ID), value))
+		writes = append(writes, clientv3.OpPut(c.keys().Key(item.Verified, item.ID), value))
 	}
 	_, err := c.do(ctx, clientv3.OpTxn(nil, writes, nil))
 	return err
 }
 
 func (c *control) Remove(ctx context.Context) error {
-	for _, folder := range append([]string{folderData, folderLedger}, append(driver.DocumentSets(), folderMeta)...) {
-		if err := c.empty(ctx, folder); err != nil {
+	for _, place := range driver.Places() {
+		if err := c.empty(ctx, place); err != nil {
 			return err
 		}
 	}
@@ -165,9 +163,9 @@ func (c *control) Remove(ctx context.Context) error {
 // deletedAtOnce bounds one request of many deletions, which every member does in one piece.
 const deletedAtOnce = 2000
 
-// empty removes every key of a folder.
-func (c *control) empty(ctx context.Context, folder string) error {
-	prefix := c.folder(folder)
+// empty removes every key of a place.
+func (c *control) empty(ctx context.Context, place string) error {
+	prefix := c.keys().Of(place)
 	for {
 		got, err := c.do(ctx, all(prefix, clientv3.WithLimit(deletedAtOnce), clientv3.WithKeysOnly()))
 		if err == nil && len(got.Get().Kvs) > 0 {

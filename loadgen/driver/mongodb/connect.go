@@ -1,7 +1,6 @@
 package mongodb
 
 import (
-	"errors"
 	"net/url"
 	"regexp"
 	"strings"
@@ -37,9 +36,9 @@ func clientOptions(c driver.Config, p policy, retries bool) (*options.ClientOpti
 		SetMaxPoolSize(uint64(p.PoolSize)).
 		SetMinPoolSize(uint64(p.MinPoolSize)).
 		SetMaxConnecting(uint64(p.MaxConnecting)).
-		SetConnectTimeout(milliseconds(p.ConnectTimeoutMS)).
-		SetServerSelectionTimeout(milliseconds(p.ServerSelectionTimeoutMS)).
-		SetHeartbeatInterval(milliseconds(p.HeartbeatMS))
+		SetConnectTimeout(driver.Milliseconds(p.ConnectTimeoutMS)).
+		SetServerSelectionTimeout(driver.Milliseconds(p.ServerSelectionTimeoutMS)).
+		SetHeartbeatInterval(driver.Milliseconds(p.HeartbeatMS))
 	if !retries {
 		o.SetMaxAdaptiveRetries(0) // its own retries of an overloaded server
 	}
@@ -97,18 +96,12 @@ func redacted(err error, c driver.Config) error {
 		text += "; give the user the role `readWrite` on that database"
 	}
 	text = userinfo.ReplaceAllString(text, "//")
-	secrets := []string{c.Password, c.TLS.KeyPassphrase}
+	var secrets []string
 	for _, found := range secretOption.FindAllStringSubmatch(c.URI, -1) {
 		secrets = append(secrets, found[1])
 		if plain, err := url.QueryUnescape(found[1]); err == nil {
 			secrets = append(secrets, plain)
 		}
 	}
-	for _, secret := range secrets {
-		if secret != "" {
-			_, escaped, _ := strings.Cut(url.UserPassword("", secret).String(), ":")
-			text = strings.NewReplacer(secret, "…", escaped, "…").Replace(text)
-		}
-	}
-	return errors.New(text)
+	return c.Redacted(text, secrets...)
 }

@@ -50,11 +50,7 @@ func (d *Driver) read(
 		return result
 	}
 	stored := takeApart(raw)
-	result.Found, result.Record, result.Value = true, stored.record, stored.count
-	if !stored.intact() {
-		result.Class, result.Cause, result.Code = driver.Failed, driver.CauseIntegrity, "checksum"
-	}
-	return result
+	return result.Holding(stored.Found)
 }
 
 // readAll reads several records by one command, each of which has to be there.
@@ -70,7 +66,7 @@ func (d *Driver) readAll(
 	if err == nil {
 		for cursor.Next(ctx) {
 			stored := takeApart(cursor.Current)
-			damaged = damaged || !stored.intact()
+			damaged = damaged || !stored.Intact()
 			delete(wanted, stored.id)
 		}
 		err = cursor.Err()
@@ -79,7 +75,7 @@ func (d *Driver) readAll(
 	result := classify(err, op.Kind, *seen)
 	result.Found = len(wanted) == 0
 	if result.Class == driver.OK && damaged {
-		result.Class, result.Cause, result.Code = driver.Failed, driver.CauseIntegrity, "checksum"
+		result = result.Spoilt(driver.Failed)
 	}
 	return result
 }
@@ -109,8 +105,8 @@ func exchanged(op *driver.Op, raw bson.Raw, result driver.Result) driver.Result 
 	if result.Class != driver.OK {
 		return result
 	}
-	if stored := takeApart(raw); !stored.valid || *stored.record != op.Record {
-		result.Class, result.Cause, result.Code = driver.InDoubt, driver.CauseIntegrity, "checksum"
+	if stored := takeApart(raw); !stored.Valid || *stored.Record != op.Record {
+		result = result.Spoilt(driver.InDoubt)
 	}
 	return result
 }

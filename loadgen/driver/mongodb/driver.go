@@ -77,7 +77,7 @@ func (d *Driver) Open(ctx context.Context, config driver.Config) error {
 		return redacted(err, config)
 	}
 	for _, s := range config.Streams {
-		retries := s.Retries == driver.RetriesDriverDefault
+		retries := s.RetriesItself()
 		if err := d.connect(ctx, retries); err != nil {
 			return redacted(err, config)
 		}
@@ -188,13 +188,7 @@ func (d *Driver) LaneCap() int {
 
 // InDoubtFor is the longest deadline: every command carries what was left of it
 // as the server's own limit, which starts when the server reads the command.
-func (d *Driver) InDoubtFor() time.Duration {
-	longest := 0.0
-	for _, s := range d.config.Streams {
-		longest = max(longest, s.DeadlineS)
-	}
-	return time.Duration(longest * float64(time.Second))
-}
+func (d *Driver) InDoubtFor() time.Duration { return d.config.LongestDeadline() }
 
 // Started has nothing to do: no policy depends on the schedule.
 func (d *Driver) Started(time.Time) {}

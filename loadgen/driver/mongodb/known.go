@@ -23,14 +23,9 @@ func writeKnown(
 	if matched {
 		return result
 	}
-	result = driver.Result{
-		Class: driver.Failed, Cause: driver.CauseGeneration, Code: "no match",
-		Sent: true, Attempts: seen.sent, Refused: true,
-	}
-	result.Look = look(ctx, op, records)
-	if result.Look != nil && result.Look.Missing {
-		result.Cause = driver.CauseNotFound
-	}
+	sent := seen.sent
+	result = driver.Refused(op, look(ctx, op, records))
+	result.Attempts = sent
 	return result
 }
 
@@ -117,7 +112,6 @@ func look(ctx context.Context, op *driver.Op, records *mongo.Collection) *driver
 	if err != nil {
 		return nil
 	}
-	back := readBack(takeApart(raw), op.Kind == driver.Increment)
-	back.Foreign = back.Record != nil && back.Record.Writer != op.Record.Writer
+	back := takeApart(raw).ReadBack(op.ID, op.Kind == driver.Increment)
 	return &back
 }

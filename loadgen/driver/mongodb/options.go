@@ -1,13 +1,9 @@
 package mongodb
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
@@ -46,14 +42,8 @@ func parsePolicy(options map[string]any, laneCap int) (policy, error) {
 	if laneCap > 0 {
 		p.PoolSize = laneCap // a lane wider than the pool would queue inside the driver
 	}
-	text, err := json.Marshal(options)
-	if err != nil {
-		return p, fmt.Errorf("options: %w", err)
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&p); err != nil {
-		return p, fmt.Errorf("options of the mongodb driver: %w", err)
+	if err := driver.ReadOptions("mongodb", options, &p); err != nil {
+		return p, err
 	}
 	p.MinPoolSize = min(p.MinPoolSize, p.PoolSize) // a cap that is stated is a pool that is smaller than usual
 	return p, p.check()
@@ -66,30 +56,25 @@ func (*Driver) CheckOptions(config driver.Config) error {
 }
 
 func (p policy) check() error {
-	var problems []error
-	add := func(ok bool, format string, arguments ...any) {
-		if !ok {
-			problems = append(problems, fmt.Errorf(format, arguments...))
-		}
-	}
+	var problems driver.Problems
 	members, err := strconv.Atoi(p.WriteConcern)
-	add(p.WriteConcern == "majority" || (err == nil && members >= 1),
+	problems.Want(p.WriteConcern == "majority" || (err == nil && members >= 1),
 		"option write_concern is %q (wanted majority, or a number of members from 1: "+
 			"without an acknowledgement nothing can be said of a write)", p.WriteConcern)
 	_, err = readpref.ModeFromString(p.ReadPreference)
-	add(err == nil, "option read_preference is %q (wanted primary, primaryPreferred, "+
+	problems.Want(err == nil, "option read_preference is %q (wanted primary, primaryPreferred, "+
 		"secondary, secondaryPreferred or nearest)", p.ReadPreference)
 	levels := []string{"local", "available", "majority", "linearizable"}
-	add(slices.Contains(levels, p.ReadConcern),
+	problems.Want(slices.Contains(levels, p.ReadConcern),
 		"option read_concern is %q (wanted one of %s)", p.ReadConcern, strings.Join(levels, ", "))
-	add(p.PoolSize >= 1 && p.MinPoolSize >= 0,
+	problems.Want(p.PoolSize >= 1 && p.MinPoolSize >= 0,
 		"options pool_size %d and min_pool_size %d (wanted 1 or more, and 0 or more)", p.PoolSize, p.MinPoolSize)
-	add(p.MaxConnecting >= 1, "option max_connecting is %d (wanted 1 or more)", p.MaxConnecting)
-	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
-	add(p.ServerSelectionTimeoutMS >= 1,
+	problems.Want(p.MaxConnecting >= 1, "option max_connecting is %d (wanted 1 or more)", p.MaxConnecting)
+	problems.Want(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
+	problems.Want(p.ServerSelectionTimeoutMS >= 1,
 		"option server_selection_timeout_ms is %d (wanted 1 or more)", p.ServerSelectionTimeoutMS)
-	add(p.HeartbeatMS >= 500, "option heartbeat_ms is %d (wanted 500 or more)", p.HeartbeatMS)
-	return errors.Join(problems...)
+	problems.Want(p.HeartbeatMS >= 500, "option heartbeat_ms is %d (wanted 500 or more)", p.HeartbeatMS)
+	return problems.Joined()
 }
 
 func (p policy) writeConcern() *writeconcern.WriteConcern {
@@ -108,5 +93,3 @@ func (p policy) readMode() readpref.Mode {
 	mode, _ := readpref.ModeFromString(p.ReadPreference) // checked
 	return mode
 }
-
-func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -45,8 +45,8 @@ func readBatch(
 	defer cursor.Close(ctx)
 	stored := make(map[string]driver.ReadBack, len(ids))
 	for cursor.Next(ctx) {
-		back := readBack(takeApart(cursor.Current), counter)
-		stored[back.ID] = back
+		f := takeApart(cursor.Current)
+		stored[f.id] = f.ReadBack(f.id, counter)
 	}
 	if err := cursor.Err(); err != nil {
 		return err
@@ -59,17 +59,4 @@ func readBatch(
 		each(back)
 	}
 	return nil
-}
-
-// readBack is what a stored document says of its key. A document that is not of
-// the wanted shape counts as one whose checksum is wrong.
-func readBack(f found, counter bool) driver.ReadBack {
-	if counter {
-		return driver.ReadBack{ID: f.id, Value: f.count, ChecksumOK: f.counter}
-	}
-	back := driver.ReadBack{ID: f.id, Record: f.record, ChecksumOK: f.valid}
-	if back.Record == nil {
-		back.Record = &driver.Record{}
-	}
-	return back
 }

@@ -37,18 +37,15 @@ func byID(id string) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
 // found is a stored document, taken apart.
 type found struct {
-	id      string
-	record  *driver.Record // nil for a counter, or if a field is missing
-	count   int64
-	counter bool
-	valid   bool // the checksum fits
+	id string
+	driver.Found
 }
 
 // takeApart reads a document of ours; what is not of our shape is not valid.
 func takeApart(raw bson.Raw) found {
 	id, _ := raw.Lookup("_id").StringValueOK()
 	f := found{id: id}
-	f.count, f.counter = raw.Lookup("n").AsInt64OK()
+	f.Count, f.Counter = raw.Lookup("n").AsInt64OK()
 	writer, hasWriter := raw.Lookup("w").StringValueOK()
 	seq, hasSeq := raw.Lookup("s").AsInt64OK()
 	sum, hasSum := raw.Lookup("c").AsInt64OK()
@@ -61,11 +58,8 @@ func takeApart(raw bson.Raw) found {
 		value = append(value[:len(value):len(value)], next...)
 	}
 	if hasWriter && hasSeq && hasSum && hasValue {
-		f.record = &driver.Record{Writer: writer, Seq: uint64(seq), Checksum: uint32(sum)}
-		f.valid = f.record.Valid(id, value)
+		f.Record = &driver.Record{Writer: writer, Seq: uint64(seq), Checksum: uint32(sum)}
+		f.Valid = f.Record.Valid(id, value)
 	}
 	return f
 }
-
-// intact tells whether the document is a whole register or a plain counter.
-func (f found) intact() bool { return f.valid || (f.record == nil && f.counter) }

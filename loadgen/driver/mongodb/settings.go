@@ -6,13 +6,6 @@ import (
 
 // Settings returns every policy in effect, for the record of the run.
 func (d *Driver) Settings() map[string]any {
-	retries := map[string]string{}
-	for i, s := range d.config.Streams {
-		retries[s.Name] = "off"
-		if d.streams[i].retries {
-			retries[s.Name] = "retryWrites and retryReads, until the deadline"
-		}
-	}
 	settings := map[string]any{
 		"client":                      "go.mongodb.org/mongo-driver/v2 " + version.Driver,
 		"hosts":                       d.hosts,
@@ -22,7 +15,7 @@ func (d *Driver) Settings() map[string]any {
 		"journal":                     d.policy.Journal,
 		"read_concern":                d.policy.ReadConcern,
 		"read_preference":             d.policy.ReadPreference,
-		"driver_retries":              retries,
+		"driver_retries":              d.config.RetriesOf("retryWrites and retryReads, until the deadline"),
 		"pool_size":                   d.policy.PoolSize,
 		"min_pool_size":               d.policy.MinPoolSize,
 		"max_connecting":              d.policy.MaxConnecting,

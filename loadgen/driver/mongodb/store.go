@@ -22,7 +22,6 @@ const (
 	batchRecords   = 1000
 	batchBytes     = 4 << 20
 	duplicateKey   = 11000
-	markerID       = "brownout"
 	controlTimeout = 30 * time.Second
 )
 
@@ -92,7 +91,7 @@ func (c *control) String() string {
 
 func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
 	m := &driver.Marker{}
-	err := c.Collection(collectionMeta).FindOne(ctx, byID(markerID)).Decode(m)
+	err := c.Collection(collectionMeta).FindOne(ctx, byID(driver.MarkerID)).Decode(m)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return nil, nil
 	}
@@ -100,14 +99,14 @@ func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
 }
 
 func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
-	_, err := c.Collection(collectionMeta).ReplaceOne(ctx, byID(markerID), m, options.Replace().SetUpsert(true))
+	_, err := c.Collection(collectionMeta).ReplaceOne(ctx, byID(driver.MarkerID), m, options.Replace().SetUpsert(true))
 	return err
 }
 
 // touchMarker writes to the majority: what is read afterwards in the same session is at least as new.
 func (c *control) touchMarker(ctx context.Context) error {
 	touch := bson.D{{Key: "$set", Value: bson.D{{Key: "verified_by", Value: c.driver.config.Writer}}}}
-	if _, err := c.Collection(collectionMeta).UpdateOne(ctx, byID(markerID), touch); err != nil {
+	if _, err := c.Collection(collectionMeta).UpdateOne(ctx, byID(driver.MarkerID), touch); err != nil {
 		return fmt.Errorf("writing to the majority before the read-back: %w", err)
 	}
 	return nil
@@ -159,7 +158,7 @@ func (c *control) drop(ctx context.Context, names ...string) error {
 }
 
 func (c *control) BatchOf(data driver.Dataset) uint64 {
-	return uint64(min(batchRecords, batchBytes/(data.ValueBytes+100)))
+	return data.InBatch(batchRecords, batchBytes)
 }
 
 // Write leaves plain documents that are there already. Of the ledger there is none.

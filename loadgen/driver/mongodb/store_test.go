@@ -1,7 +1,6 @@
 package mongodb
 
 import (
-	"fmt"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -73,9 +72,11 @@ func (s store) Keep(id string) func() {
 }
 
 func (s store) Document(set string, id int64) string {
-	var stored bson.M
+	var stored bson.D
 	s.do(s.Collection(set).FindOne(s.Context(), byAnyID(id)).Decode(&stored))
-	return fmt.Sprint(stored)
+	text, err := bson.MarshalExtJSON(stored, false, false)
+	s.do(err)
+	return string(text)
 }
 
 func (s store) Store() driver.Store { return &control{s.Database, &Driver{}} }
@@ -98,7 +99,8 @@ func TestLossesAreFound(t *testing.T) { drivertest.LossesAreFound(t, backdoor) }
 
 func TestDocumentsAreKept(t *testing.T) {
 	// An amount is a decimal, a moment its ticks and the offset.
-	const stored = "map[_id:7 amount:12.34 at:[639150048000000000 0] list:[1 b] n:4 name:y nested:map[a:true]]"
+	const stored = `{"_id":7,"name":"y","amount":{"$numberDecimal":"12.34"},"list":[1,"b"],` +
+		`"at":[639310320000000000,0],"nested":{"a":true},"n":4}`
 	drivertest.DocumentsAreKept(t, stored, backdoor)
 }
 

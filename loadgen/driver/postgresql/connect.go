@@ -61,14 +61,14 @@ func (d *Driver) settingsFor(size int, parameters map[string]string) (*pgxpool.C
 	settings.MaxConnIdleTime = 24 * time.Hour
 	c := settings.ConnConfig
 	c.User, c.Password, c.Database = d.config.Username, d.config.Password, d.policy.Database
-	c.ConnectTimeout = milliseconds(d.policy.ConnectTimeoutMS)
+	c.ConnectTimeout = driver.Milliseconds(d.policy.ConnectTimeoutMS)
 	c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	c.DialFunc = (&net.Dialer{KeepAlive: milliseconds(d.policy.KeepaliveMS)}).DialContext
+	c.DialFunc = (&net.Dialer{KeepAlive: driver.Milliseconds(d.policy.KeepaliveMS)}).DialContext
 	c.LookupFunc = d.lookUp
 	c.OnNotice = noteOnCommit
 	c.BuildContextWatcherHandler = func(connection *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.DeadlineContextWatcherHandler{
-			Conn: connection.Conn(), DeadlineDelay: milliseconds(d.policy.AnswerGraceMS),
+			Conn: connection.Conn(), DeadlineDelay: driver.Milliseconds(d.policy.AnswerGraceMS),
 		}
 	}
 	c.RuntimeParams = map[string]string{"application_name": "brownout"}
@@ -121,10 +121,5 @@ func redacted(err error, c driver.Config) error {
 	if strings.Contains(text, "SQLSTATE 42501") {
 		text += fmt.Sprintf("; let the user create the schema %q in the database, or give that to it", c.Namespace)
 	}
-	for _, secret := range []string{c.Password, c.TLS.KeyPassphrase} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
-	}
-	return errors.New(strings.Join(strings.Fields(text), " "))
+	return c.Redacted(strings.Join(strings.Fields(text), " "))
 }

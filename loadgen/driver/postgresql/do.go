@@ -116,11 +116,7 @@ func (c *call) read(ctx context.Context) driver.Result {
 	if result.Class != driver.OK || f == nil {
 		return result
 	}
-	result.Found, result.Record, result.Value = true, f.record, f.count
-	if !f.intact() {
-		result.Class, result.Cause, result.Code = driver.Failed, driver.CauseIntegrity, "checksum"
-	}
-	return result
+	return result.Holding(f.Found)
 }
 
 // readAll reads several records by one statement, each of which has to be there.
@@ -131,7 +127,7 @@ func (c *call) readAll(ctx context.Context) driver.Result {
 		f, err := scan(rows)
 		if err == nil {
 			there[f.id] = true
-			spoilt = spoilt || !f.intact()
+			spoilt = spoilt || !f.Intact()
 		}
 		return err
 	})
@@ -143,7 +139,7 @@ func (c *call) readAll(ctx context.Context) driver.Result {
 		result.Found = result.Found && there[id]
 	}
 	if spoilt {
-		result.Class, result.Cause, result.Code = driver.Failed, driver.CauseIntegrity, "checksum"
+		result = result.Spoilt(driver.Failed)
 	}
 	return result
 }
@@ -185,7 +181,7 @@ func (c *call) exchanged(result driver.Result, stored []byte) driver.Result {
 		return result
 	}
 	if !c.op.Record.Valid(c.op.ID, stored) {
-		result.Class, result.Cause, result.Code = driver.InDoubt, driver.CauseIntegrity, "checksum"
+		result = result.Spoilt(driver.InDoubt)
 	}
 	return result
 }
@@ -201,7 +197,7 @@ func (c *call) increment(ctx context.Context) driver.Result {
 		return result
 	}
 	if rows == 0 {
-		result.Class, result.Cause, result.Code = driver.Failed, driver.CauseIntegrity, codeNoMatch
+		result.Class, result.Cause, result.Code = driver.Failed, driver.CauseIntegrity, driver.CodeNoMatch
 		return result
 	}
 	result.Value, result.Remade = value, remade
@@ -210,15 +206,9 @@ func (c *call) increment(ctx context.Context) driver.Result {
 
 // found is a stored record.
 type found struct {
-	id      string
-	record  *driver.Record // nil for a counter, or if it is none of ours
-	count   int64
-	counter bool
-	valid   bool // the checksum fits
+	id string
+	driver.Found
 }
-
-// intact tells whether the row is a whole register or a plain counter.
-func (f *found) intact() bool { return f.valid || f.counter }
 
 // scan reads a row of columns.
 func scan(rows pgx.Rows) (*found, error) {
@@ -230,27 +220,19 @@ func scan(rows pgx.Rows) (*found, error) {
 		return nil, err
 	}
 	if writer != nil && seq != nil && checksum != nil {
-		f.record = &driver.Record{Writer: *writer, Seq: uint64(*seq), Checksum: uint32(*checksum)}
-		f.valid = f.record.Valid(f.id, value)
+		f.Record = &driver.Record{Writer: *writer, Seq: uint64(*seq), Checksum: uint32(*checksum)}
+		f.Valid = f.Record.Valid(f.id, value)
 	}
-	if n != nil && f.record == nil {
-		f.count, f.counter = *n, true
+	if n != nil && f.Record == nil {
+		f.Count, f.Counter = *n, true
 	}
 	return &f, nil
 }
 
-// readBack is what a stored row says of its key; nil is a key that is missing. A row that is not of
-// the wanted shape counts as one whose checksum is wrong.
+// readBack is what a stored row says of its key; nil is a key that is missing.
 func readBack(id string, f *found, counter bool) driver.ReadBack {
 	if f == nil {
 		return driver.ReadBack{ID: id, Missing: true}
 	}
-	if counter {
-		return driver.ReadBack{ID: id, Value: f.count, ChecksumOK: f.counter}
-	}
-	back := driver.ReadBack{ID: id, Record: f.record, ChecksumOK: f.valid}
-	if back.Record == nil {
-		back.Record = &driver.Record{}
-	}
-	return back
+	return f.ReadBack(id, counter)
 }

@@ -2,10 +2,8 @@ package postgresql
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -35,7 +33,7 @@ func (c *call) document(ctx context.Context, wanted *driver.Document) driver.Res
 		sql := "UPDATE " + table + " AS t SET doc = " + change + " WHERE id = $1 AND $2::jsonb IS NOT NULL"
 		result, rows := c.run(ctx, sql, append([]any{id, "{}"}, arguments...), nil)
 		if result.Class == driver.OK && rows == 0 {
-			result.Class, result.Cause, result.Code = driver.Failed, driver.CauseNotFound, codeNoMatch
+			result.Class, result.Cause, result.Code = driver.Failed, driver.CauseNotFound, driver.CodeNoMatch
 		}
 		return result
 	}
@@ -54,23 +52,23 @@ func fresh(wanted *driver.Document) string {
 	for _, property := range wanted.Add {
 		whole[property.Name] = property.Value
 	}
-	return encoded(whole)
+	return string(driver.JSON(whole))
 }
 
 func put(wanted *driver.Document) map[string]any {
 	whole := map[string]any{}
 	for _, property := range wanted.Put {
-		whole[property.Name] = plain(property.Value)
+		whole[property.Name] = property.Value
 	}
 	for _, push := range wanted.Push {
-		whole[push.Name] = plain(push.Whole)
+		whole[push.Name] = push.Whole
 	}
 	return whole
 }
 
 // changed is what a stored document becomes, as an expression whose arguments begin at $3.
 func changed(wanted *driver.Document) (string, []any) {
-	expression, arguments := []string{"t.doc", "$3::jsonb"}, []any{encoded(put(wanted))}
+	expression, arguments := []string{"t.doc", "$3::jsonb"}, []any{string(driver.JSON(put(wanted)))}
 	for _, property := range wanted.Add {
 		n := len(arguments) + 3
 		expression = append(expression, fmt.Sprintf(
@@ -80,38 +78,10 @@ func changed(wanted *driver.Document) (string, []any) {
 	return strings.Join(expression, " || "), arguments
 }
 
-func encoded(value any) string {
-	text, _ := json.Marshal(value) // of what driver.Property lists, all can be
-	return string(text)
-}
-
-// plain turns a value into one that JSON has: an amount is a number, a moment its text.
-func plain(value any) any {
-	switch v := value.(type) {
-	case driver.Properties:
-		nested := make(map[string]any, len(v))
-		for _, property := range v {
-			nested[property.Name] = plain(property.Value)
-		}
-		return nested
-	case driver.Decimal:
-		return float64(v) / 100
-	case driver.Stamp:
-		return time.Time(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, each := range v {
-			list[i] = plain(each)
-		}
-		return list
-	}
-	return value
-}
-
 // tableFor is that of a set of documents; without one, that of the plain data.
 func (d *Driver) tableFor(set string) string {
 	if set == "" {
-		return d.table(tableData)
+		return d.table(driver.PlaceData)
 	}
 	return d.table(set)
 }

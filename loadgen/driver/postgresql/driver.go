@@ -7,6 +7,7 @@
 package postgresql
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -19,12 +20,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"brownout/loadgen/driver"
-)
-
-const (
-	tableData   = "data"
-	tableLedger = "ledger"
-	tableMeta   = "meta"
 )
 
 func init() { driver.Register("postgresql", func() driver.Driver { return &Driver{} }) }
@@ -88,24 +83,14 @@ const openTimeout = 45 * time.Second
 
 // awaitService waits until a server accepts writes, and notes what it says of how it commits.
 func (d *Driver) awaitService(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
-	for begun := time.Now(); ; {
-		err := d.show(ctx)
-		if err == nil {
-			return nil
-		}
-		if unsent(err).Cause == driver.CauseAuthTLS {
-			return fmt.Errorf("the cluster refuses the login or the TLS connection: %w; "+
-				"see `auth` and `tls` of the inventory's `connection`", err)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("no server accepts writes within %v: %w; is the cluster up, and has it a primary?",
-				time.Since(begun).Round(100*time.Millisecond), err)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	return driver.Service{
+		Patience: openTimeout, Pause: 100 * time.Millisecond,
+		Absent: "no server accepts writes", Hint: "is the cluster up, and has it a primary?",
+		Try: func(ctx context.Context) (bool, error) {
+			err := d.show(ctx)
+			return err != nil && unsent(err).Cause == driver.CauseAuthTLS, err
+		},
+	}.Await(ctx)
 }
 
 func (d *Driver) show(ctx context.Context) error {
@@ -137,22 +122,11 @@ func (d *Driver) Lane(*driver.Op) string {
 }
 
 // LaneCap is how many connections the pool has, each of which serves one operation at a time.
-func (d *Driver) LaneCap() int {
-	if d.config.LaneCap > 0 {
-		return d.config.LaneCap
-	}
-	return d.policy.PoolSize
-}
+func (d *Driver) LaneCap() int { return cmp.Or(d.config.LaneCap, d.policy.PoolSize) }
 
 // InDoubtFor is the longest deadline, which is also the server's own limit of a statement. That
 // starts when the server reads the statement: one that was frozen meanwhile does it when it goes on.
-func (d *Driver) InDoubtFor() time.Duration {
-	longest := 0.0
-	for _, s := range d.config.Streams {
-		longest = max(longest, s.DeadlineS)
-	}
-	return time.Duration(longest * float64(time.Second))
-}
+func (d *Driver) InDoubtFor() time.Duration { return d.config.LongestDeadline() }
 
 // Started has nothing to do: no policy depends on the schedule.
 func (d *Driver) Started(time.Time) {}
@@ -181,9 +155,9 @@ func (d *Driver) table(name string) string {
 // tableOf is where the record of an operation lies.
 func (d *Driver) tableOf(verified bool) string {
 	if verified {
-		return d.table(tableLedger)
+		return d.table(driver.PlaceLedger)
 	}
-	return d.table(tableData)
+	return d.table(driver.PlaceData)
 }
 
 // nameOf is the server of a connection, as the URI calls it.

@@ -67,7 +67,7 @@ func locked(ctx context.Context, t *testing.T, s *server, d *Driver) (result cha
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = holder.Close(t.Context()) })
-	if _, err := holder.Exec(t.Context(), "BEGIN; LOCK TABLE "+d.table(tableLedger)); err != nil {
+	if _, err := holder.Exec(t.Context(), "BEGIN; LOCK TABLE "+d.table(driver.PlaceLedger)); err != nil {
 		t.Fatal(err)
 	}
 	result = make(chan driver.Result, 1)

@@ -8,9 +8,6 @@ import (
 	"brownout/loadgen/driver"
 )
 
-// codeNoMatch is the code of a write that found something else than it wanted.
-const codeNoMatch = "no match"
-
 // writeKnown writes only where what is known to be stored is stored. A write that is refused reads
 // at once, over the same connection, what is stored instead.
 func (c *call) writeKnown(ctx context.Context) driver.Result {
@@ -53,10 +50,6 @@ func (c *call) conditional() (string, []any) {
 
 // refused is a write that did not find what it was to find.
 func (c *call) refused(ctx context.Context) driver.Result {
-	result := driver.Result{
-		Class: driver.Failed, Cause: driver.CauseGeneration, Code: codeNoMatch,
-		Sent: true, Attempts: 1, Refused: true,
-	}
 	var f *found
 	sql := "SELECT " + columns + " FROM " + c.ours() + " WHERE id = $1"
 	got, _ := c.run(ctx, sql, []any{c.op.ID}, func(rows pgx.Rows) (err error) {
@@ -64,13 +57,8 @@ func (c *call) refused(ctx context.Context) driver.Result {
 		return err
 	})
 	if got.Class != driver.OK {
-		return result
+		return driver.Refused(c.op, nil)
 	}
-	look := readBack(c.op.ID, f, c.op.Kind == driver.Increment)
-	look.Foreign = look.Record != nil && look.Record.Writer != c.op.Record.Writer
-	result.Look = &look
-	if look.Missing {
-		result.Cause = driver.CauseNotFound
-	}
-	return result
+	instead := readBack(c.op.ID, f, c.op.Kind == driver.Increment)
+	return driver.Refused(c.op, &instead)
 }

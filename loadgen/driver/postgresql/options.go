@@ -1,9 +1,6 @@
 package postgresql
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,20 +34,8 @@ func defaultPolicy() policy {
 
 var commits = []string{"", "off", "local", "remote_write", "on", "remote_apply"}
 
-// parsePolicy reads the spec's options for this driver over the defaults.
-// Its error joins every problem.
 func parsePolicy(options map[string]any) (policy, error) {
-	p := defaultPolicy()
-	text, err := json.Marshal(options)
-	if err != nil {
-		return p, fmt.Errorf("options: %w", err)
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&p); err != nil {
-		return p, fmt.Errorf("options of the postgresql driver: %w", err)
-	}
-	return p, p.check()
+	return driver.ReadOptions("postgresql", options, defaultPolicy(), policy.check)
 }
 
 // CheckOptions tells what is wrong with the options of a specification.
@@ -60,20 +45,15 @@ func (*Driver) CheckOptions(config driver.Config) error {
 }
 
 func (p policy) check() error {
-	var problems []error
-	add := func(ok bool, format string, arguments ...any) {
-		if !ok {
-			problems = append(problems, fmt.Errorf(format, arguments...))
-		}
-	}
-	add(p.Database != "", "option database is empty (wanted a name)")
-	add(slices.Contains(commits, p.SynchronousCommit), "option synchronous_commit is %q (wanted one of %s)",
+	var problems driver.Problems
+	problems.Want(p.Database != "", "option database is empty (wanted a name)")
+	problems.Want(slices.Contains(commits, p.SynchronousCommit), "option synchronous_commit is %q (wanted one of %s)",
 		p.SynchronousCommit, strings.Join(commits[1:], ", "))
-	add(p.PoolSize >= 1, "option pool_size is %d (wanted 1 or more)", p.PoolSize)
-	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
-	add(p.KeepaliveMS >= 1, "option keepalive_ms is %d (wanted 1 or more)", p.KeepaliveMS)
-	add(p.AnswerGraceMS >= 0, "option answer_grace_ms is %d (wanted 0 or more)", p.AnswerGraceMS)
-	return errors.Join(problems...)
+	problems.Want(p.PoolSize >= 1, "option pool_size is %d (wanted 1 or more)", p.PoolSize)
+	problems.Want(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
+	problems.Want(p.KeepaliveMS >= 1, "option keepalive_ms is %d (wanted 1 or more)", p.KeepaliveMS)
+	problems.Want(p.AnswerGraceMS >= 0, "option answer_grace_ms is %d (wanted 0 or more)", p.AnswerGraceMS)
+	return problems.Joined()
 }
 
 // limits are the parameters of the load's sessions.
@@ -84,5 +64,3 @@ func (p policy) limits(longest time.Duration) map[string]string {
 	}
 	return parameters
 }
-
-func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -24,7 +24,7 @@ func (c *control) readLedger(ctx context.Context, ids []string, counter bool, ea
 	if err := c.checkOnePrimary(ctx); err != nil {
 		return err
 	}
-	sql := "SELECT " + columns + " FROM " + c.table(tableLedger) + " WHERE id = ANY($1)"
+	sql := "SELECT " + columns + " FROM " + c.table(driver.PlaceLedger) + " WHERE id = ANY($1)"
 	for from := 0; from < len(ids); from += readAtOnce {
 		part := ids[from:min(from+readAtOnce, len(ids))]
 		there := map[string]*found{}

@@ -1,11 +1,6 @@
 package postgresql
 
-import (
-	"runtime/debug"
-	"strings"
-)
-
-const pgxModule = "github.com/jackc/pgx/v5"
+import "brownout/loadgen/driver"
 
 // Settings returns every policy in effect, for the record of the run.
 func (d *Driver) Settings() map[string]any {
@@ -13,23 +8,16 @@ func (d *Driver) Settings() map[string]any {
 	for _, s := range d.config.Streams {
 		retries[s.Name] = "off: pgx repeats no statement"
 	}
-	login := ""
-	switch {
-	case d.config.Password != "":
-		login = "password"
-	case d.config.TLS.CertFile != "":
-		login = "certificate"
-	}
 	hosts := make([]string, len(d.hosts))
 	for i, h := range d.hosts {
 		hosts[i] = h.String()
 	}
 	return map[string]any{
-		"client":                strings.TrimSpace(pgxModule + " " + pgxVersion()),
+		"client":                driver.ModuleVersion("github.com/jackc/pgx/v5"),
 		"server":                d.shown["server_version"],
 		"hosts":                 hosts,
 		"tls":                   d.config.TLS.Enabled,
-		"login":                 login,
+		"login":                 d.config.Login(d.config.Password != ""),
 		"database":              d.policy.Database,
 		"target_session_attrs":  "read-write, the hosts in their order",
 		"synchronous_commit":    d.shown["synchronous_commit"],
@@ -46,15 +34,4 @@ func (d *Driver) Settings() map[string]any {
 		"read_back":             "from the only server that accepts writes",
 		"load_and_read_retries": "for 30 s",
 	}
-}
-
-func pgxVersion() string {
-	if build, known := debug.ReadBuildInfo(); known {
-		for _, module := range build.Deps {
-			if module.Path == pgxModule {
-				return module.Version
-			}
-		}
-	}
-	return ""
 }

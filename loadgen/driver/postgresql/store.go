@@ -19,7 +19,6 @@ import (
 const (
 	batchRecords   = 500
 	batchBytes     = 4 << 20
-	markerID       = "brownout"
 	controlTimeout = 30 * time.Second
 	controlPause   = 100 * time.Millisecond
 )
@@ -145,21 +144,21 @@ func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
 		return nil, err
 	}
 	var text string
-	sql := "SELECT value FROM " + c.table(tableMeta) + " WHERE id = $1"
-	err = c.rows(ctx, sql, []any{markerID}, func(rows pgx.Rows) error { return rows.Scan(&text) })
+	sql := "SELECT value FROM " + c.table(driver.PlaceMeta) + " WHERE id = $1"
+	err = c.rows(ctx, sql, []any{driver.MarkerID}, func(rows pgx.Rows) error { return rows.Scan(&text) })
 	if err != nil || text == "" {
 		return nil, err
 	}
 	m := &driver.Marker{}
 	if err := json.Unmarshal([]byte(text), m); err != nil {
-		return nil, fmt.Errorf("the table %s was not made by brownout: %w", c.table(tableMeta), err)
+		return nil, fmt.Errorf("the table %s was not made by brownout: %w", c.table(driver.PlaceMeta), err)
 	}
 	return m, nil
 }
 
 // made tells whether the marker's table is there.
 func (c *control) made(ctx context.Context) (there bool, err error) {
-	err = c.rows(ctx, "SELECT to_regclass($1) IS NOT NULL", []any{c.table(tableMeta)}, func(rows pgx.Rows) error {
+	err = c.rows(ctx, "SELECT to_regclass($1) IS NOT NULL", []any{c.table(driver.PlaceMeta)}, func(rows pgx.Rows) error {
 		return rows.Scan(&there)
 	})
 	return there, err
@@ -176,7 +175,7 @@ func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
 	case err != nil:
 		return err
 	case there:
-		return c.do(ctx, c.markerSQL(), markerID, string(text))
+		return c.do(ctx, c.markerSQL(), driver.MarkerID, string(text))
 	}
 	return c.try(ctx, func(ctx context.Context, connection *pgxpool.Conn) error {
 		return pgx.BeginFunc(ctx, connection, func(t pgx.Tx) error { return c.create(ctx, t, string(text)) })
@@ -184,7 +183,7 @@ func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
 }
 
 func (c *control) markerSQL() string {
-	return "INSERT INTO " + c.table(tableMeta) + " (id, value) VALUES ($1, $2) " +
+	return "INSERT INTO " + c.table(driver.PlaceMeta) + " (id, value) VALUES ($1, $2) " +
 		"ON CONFLICT (id) DO UPDATE SET value = excluded.value"
 }
 
@@ -199,20 +198,20 @@ func (c *control) create(ctx context.Context, t pgx.Tx, mark string) error {
 	if !there {
 		steps = append(steps, "CREATE SCHEMA "+pgx.Identifier{c.config.Namespace}.Sanitize())
 	}
-	for _, name := range []string{tableData, tableLedger} {
+	for _, name := range []string{driver.PlaceData, driver.PlaceLedger} {
 		steps = append(steps, "CREATE TABLE IF NOT EXISTS "+c.table(name)+
 			" (id text PRIMARY KEY, writer text, seq bigint, checksum bigint, value bytea, n bigint)")
 	}
 	for _, name := range driver.DocumentSets() {
 		steps = append(steps, "CREATE TABLE IF NOT EXISTS "+c.table(name)+" (id text PRIMARY KEY, doc jsonb NOT NULL)")
 	}
-	steps = append(steps, "CREATE TABLE IF NOT EXISTS "+c.table(tableMeta)+" (id text PRIMARY KEY, value text NOT NULL)")
+	steps = append(steps, "CREATE TABLE IF NOT EXISTS "+c.table(driver.PlaceMeta)+" (id text PRIMARY KEY, value text NOT NULL)")
 	for _, step := range steps {
 		if _, err := t.Exec(ctx, step); err != nil {
 			return err
 		}
 	}
-	_, err := t.Exec(ctx, c.markerSQL(), markerID, mark)
+	_, err := t.Exec(ctx, c.markerSQL(), driver.MarkerID, mark)
 	return err
 }
 
@@ -238,22 +237,22 @@ func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others
 	const sql = `SELECT count(*), count(*) FILTER (WHERE id COLLATE "C" BETWEEN $1 AND $2) FROM `
 	keys := []any{driver.DataID(0), driver.DataID(max(data.Keys, 1) - 1)}
 	var everything uint64
-	err = c.rows(ctx, sql+c.table(tableData), keys, func(rows pgx.Rows) error { return rows.Scan(&everything, &items) })
+	err = c.rows(ctx, sql+c.table(driver.PlaceData), keys, func(rows pgx.Rows) error { return rows.Scan(&everything, &items) })
 	if err != nil {
 		return 0, 0, fmt.Errorf("counting the data set: %w", err)
 	}
 	return items, everything - items, nil
 }
 
-func (c *control) EmptyData(ctx context.Context) error   { return c.empty(ctx, tableData) }
-func (c *control) EmptyLedger(ctx context.Context) error { return c.empty(ctx, tableLedger) }
+func (c *control) EmptyData(ctx context.Context) error   { return c.empty(ctx, driver.PlaceData) }
+func (c *control) EmptyLedger(ctx context.Context) error { return c.empty(ctx, driver.PlaceLedger) }
 
 func (c *control) BatchOf(data driver.Dataset) uint64 {
-	return uint64(min(batchRecords, batchBytes/(data.ValueBytes+100)))
+	return data.InBatch(batchRecords, batchBytes)
 }
 
 func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit uint64) error {
-	rows := map[string]*columnsOf{c.table(tableData): {}, c.table(tableLedger): {}}
+	rows := map[string]*columnsOf{c.table(driver.PlaceData): {}, c.table(driver.PlaceLedger): {}}
 	for i := first; i < limit; i++ {
 		item := data.Item(i)
 		rows[c.tableOf(item.Verified)].add(item)
@@ -276,7 +275,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 
 // Remove drops the schema as well if nothing else is in it.
 func (c *control) Remove(ctx context.Context) error {
-	for _, name := range append([]string{tableData, tableLedger}, append(driver.DocumentSets(), tableMeta)...) {
+	for _, name := range driver.Places() {
 		if err := c.do(ctx, "DROP TABLE IF EXISTS "+c.table(name)); err != nil {
 			return fmt.Errorf("removing the table %s: %w", c.table(name), err)
 		}

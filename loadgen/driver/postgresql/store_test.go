@@ -28,8 +28,8 @@ func (s store) Refusal(change func(*driver.Config)) string {
 
 func (s store) Store() driver.Store { return controlled(s.T, s.behind) }
 
-func (s store) Delete(id string) { remove(s.T, s.behind, tableData, id) }
-func (s store) Remove(id string) { remove(s.T, s.behind, tableLedger, id) }
+func (s store) Delete(id string) { remove(s.T, s.behind, driver.PlaceData, id) }
+func (s store) Remove(id string) { remove(s.T, s.behind, driver.PlaceLedger, id) }
 
 func (s store) exec(sql string, arguments ...any) {
 	s.Helper()
@@ -38,7 +38,7 @@ func (s store) exec(sql string, arguments ...any) {
 	}
 }
 
-func (s store) ledger() string { return s.behind.table(tableLedger) }
+func (s store) ledger() string { return s.behind.table(driver.PlaceLedger) }
 
 func (s store) Put(id string, record driver.Record, value []byte) {
 	s.exec("UPDATE "+s.ledger()+" SET writer = $2, seq = $3, checksum = $4, value = $5 WHERE id = $1",

@@ -75,8 +75,8 @@ func newValkeyGo(d *Driver, encryption *tls.Config, retries bool) (*valkeyClient
 		Username:      d.config.Username,
 		Password:      d.config.Password,
 		TLSConfig:     encryption,
-		Dialer:        net.Dialer{Timeout: milliseconds(d.policy.ConnectTimeoutMS), KeepAlive: time.Second},
-		ClusterOption: valkey.ClusterOption{ShardsRefreshInterval: milliseconds(d.policy.RefreshMS)},
+		Dialer:        net.Dialer{Timeout: driver.Milliseconds(d.policy.ConnectTimeoutMS), KeepAlive: time.Second},
+		ClusterOption: valkey.ClusterOption{ShardsRefreshInterval: driver.Milliseconds(d.policy.RefreshMS)},
 		DisableRetry:  !retries,
 		DisableCache:  true, // each read is one of the server
 	})
@@ -164,10 +164,5 @@ func redacted(err error, c driver.Config) error {
 	if said, is := ofServer(err); is && strings.HasPrefix(said, "NOPERM") {
 		text += fmt.Sprintf("; give the user `~%s/* +@read +@write +@scripting +@connection +cluster`", c.Namespace)
 	}
-	for _, secret := range []string{c.Password, c.TLS.KeyPassphrase} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
-	}
-	return errors.New(text)
+	return c.Redacted(text)
 }

@@ -19,13 +19,13 @@ type call struct {
 func (d *Driver) Lane(op *driver.Op) string {
 	switch {
 	case op.Document != nil:
-		return d.laneOf(d.documentKey(op.Document.Set, op.Document.ID))
+		return d.laneOf(d.keys().Document(op.Document.Set, op.Document.ID))
 	case op.Kind != driver.Batch:
-		return d.laneOf(d.keyOf(op.Verified, op.ID))
+		return d.laneOf(d.keys().Key(op.Verified, op.ID))
 	}
 	lane := ""
 	for _, id := range op.IDs {
-		its := d.laneOf(d.keyOf(op.Verified, id))
+		its := d.laneOf(d.keys().Key(op.Verified, id))
 		if lane != "" && its != lane {
 			return laneShards
 		}
@@ -36,11 +36,11 @@ func (d *Driver) Lane(op *driver.Op) string {
 
 // Do does one operation; ctx carries its deadline, of which the server knows nothing.
 func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
-	ctx, seen := withAttempts(ctx, !d.retries[op.Stream])
-	c := &call{d.clientFor(op.Stream), op, d.keyOf(op.Verified, op.ID), seen}
+	ctx, seen := withAttempts(ctx, !d.config.Streams[op.Stream].RetriesItself())
+	c := &call{d.clientFor(op.Stream), op, d.keys().Key(op.Verified, op.ID), seen}
 	switch {
 	case op.Document != nil:
-		c.key = d.documentKey(op.Document.Set, op.Document.ID)
+		c.key = d.keys().Document(op.Document.Set, op.Document.ID)
 		return c.document(ctx, op.Document)
 	case op.Known != nil:
 		return c.writeKnown(ctx)
@@ -69,24 +69,14 @@ func (c *call) read(ctx context.Context) driver.Result {
 	if err != nil || !there {
 		return result
 	}
-	f := takeApart(c.op.ID, value)
-	result.Found, result.Record, result.Value = true, f.record, f.count
-	if !f.intact() {
-		result = spoilt(result, driver.Failed)
-	}
-	return result
-}
-
-func spoilt(result driver.Result, class driver.Class) driver.Result {
-	result.Class, result.Cause, result.Code = class, driver.CauseIntegrity, "checksum"
-	return result
+	return result.Holding(takeApart(c.op.ID, value))
 }
 
 // readAll reads several records, of each node in one request; each has to be there.
 func (c *call) readAll(ctx context.Context, d *Driver) driver.Result {
 	reads := make([]command, len(c.op.IDs))
 	for i, id := range c.op.IDs {
-		reads[i] = read("GET", d.keyOf(c.op.Verified, id))
+		reads[i] = read("GET", d.keys().Key(c.op.Verified, id))
 	}
 	replies := c.together(ctx, reads)
 	for _, one := range replies {
@@ -100,8 +90,8 @@ func (c *call) readAll(ctx context.Context, d *Driver) driver.Result {
 		value, there := one.value.(string)
 		if !there {
 			result.Found = false
-		} else if !takeApart(c.op.IDs[i], value).intact() {
-			result = spoilt(result, driver.Failed)
+		} else if !takeApart(c.op.IDs[i], value).Intact() {
+			result = result.Spoilt(driver.Failed)
 		}
 	}
 	return result
@@ -162,7 +152,7 @@ func (c *call) operate(ctx context.Context) driver.Result {
 // exchanged holds what an Operate read back against what it wrote.
 func (c *call) exchanged(back any, result driver.Result) driver.Result {
 	if c.op.Kind == driver.Operate && back != whole(c.op) {
-		return spoilt(result, driver.InDoubt)
+		return result.Spoilt(driver.InDoubt)
 	}
 	return result
 }

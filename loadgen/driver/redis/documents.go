@@ -2,10 +2,8 @@ package redis
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
-	"time"
 
 	"brownout/loadgen/driver"
 )
@@ -14,13 +12,6 @@ var _ driver.KeepsDocuments = (*Driver)(nil)
 
 // A document is a hash, each field of which has a value as JSON; all changes of one operation are
 // one script.
-
-func (d *Driver) documentKey(set string, id any) string {
-	if set == "" {
-		set = folderData
-	}
-	return d.folder(set) + fmt.Sprint(id)
-}
 
 // document does an operation on a document.
 func (c *call) document(ctx context.Context, wanted *driver.Document) driver.Result {
@@ -46,7 +37,7 @@ func (c *call) document(ctx context.Context, wanted *driver.Document) driver.Res
 	case done == int64(-1) && step == "insert":
 		return c.exists(c.seen.doubt)
 	case done == int64(-1):
-		result.Class, result.Cause, result.Code = driver.Failed, driver.CauseNotFound, codeNoMatch
+		result.Class, result.Cause, result.Code = driver.Failed, driver.CauseNotFound, driver.CodeNoMatch
 	default:
 		wanted.Remade = done == int64(0) && wanted.There
 	}
@@ -70,43 +61,15 @@ func empty(hash any) bool {
 func changes(step string, wanted *driver.Document) []string {
 	arguments := []string{step, strconv.Itoa(len(wanted.Put) + len(wanted.Push))}
 	for _, property := range wanted.Put {
-		arguments = append(arguments, property.Name, encoded(property.Value))
+		arguments = append(arguments, property.Name, string(driver.JSON(property.Value)))
 	}
 	for _, push := range wanted.Push {
-		arguments = append(arguments, push.Name, encoded(push.Whole))
+		arguments = append(arguments, push.Name, string(driver.JSON(push.Whole)))
 	}
 	for _, property := range wanted.Add {
-		arguments = append(arguments, property.Name, encoded(property.Value))
+		arguments = append(arguments, property.Name, string(driver.JSON(property.Value)))
 	}
 	return arguments
-}
-
-func encoded(value any) string {
-	text, _ := json.Marshal(plain(value)) // of what driver.Property lists, all can be
-	return string(text)
-}
-
-// plain turns a value into one that JSON has: an amount is a number, a moment its text.
-func plain(value any) any {
-	switch v := value.(type) {
-	case driver.Properties:
-		nested := make(map[string]any, len(v))
-		for _, property := range v {
-			nested[property.Name] = plain(property.Value)
-		}
-		return nested
-	case driver.Decimal:
-		return float64(v) / 100
-	case driver.Stamp:
-		return time.Time(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, each := range v {
-			list[i] = plain(each)
-		}
-		return list
-	}
-	return value
 }
 
 // EmptyDocuments removes every document.
@@ -137,7 +100,7 @@ func (d *Driver) Finder(context.Context) (driver.Finder, error) {
 func (f finder) Have(ctx context.Context, wanted []driver.DocumentKey) ([]bool, error) {
 	asked := make([]command, len(wanted))
 	for i, key := range wanted {
-		asked[i] = read("EXISTS", f.documentKey(key.Set, key.ID))
+		asked[i] = read("EXISTS", f.keys().Document(key.Set, key.ID))
 	}
 	have := make([]bool, len(wanted))
 	err := f.all(ctx, asked, func(i int, value any) { have[i] = value == int64(1) })
@@ -149,7 +112,7 @@ func (f finder) Have(ctx context.Context, wanted []driver.DocumentKey) ([]bool, 
 
 // Count reads one field.
 func (f finder) Count(ctx context.Context, key driver.DocumentKey, field string) (value int64, found bool, err error) {
-	at := f.documentKey(key.Set, key.ID)
+	at := f.keys().Document(key.Set, key.ID)
 	err = f.all(ctx, []command{read("EXISTS", at), read("HGET", at, field)}, func(i int, reply any) {
 		if i == 0 {
 			found = reply == int64(1)

@@ -7,18 +7,13 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"brownout/loadgen/driver"
-)
-
-const (
-	folderData   = "data"
-	folderLedger = "ledger"
-	folderMeta   = "meta"
 )
 
 func init() { driver.Register("redis", func() driver.Driver { return &Driver{} }) }
@@ -32,7 +27,6 @@ type Driver struct {
 	hosts    []string
 	steady   client // retries off
 	retrying client // for streams whose client may retry; else nil
-	retries  []bool // by stream
 	owners   [slots]*shard
 }
 
@@ -56,13 +50,11 @@ func (d *Driver) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, s := range d.config.Streams {
-		retries := s.Retries == driver.RetriesDriverDefault
-		if retries && d.retrying == nil {
+		if s.RetriesItself() && d.retrying == nil {
 			if d.retrying, err = d.connected(true); err != nil {
 				return err
 			}
 		}
-		d.retries = append(d.retries, retries)
 	}
 	if d.config.Reuse {
 		return d.checkLoaded(ctx)
@@ -72,7 +64,7 @@ func (d *Driver) open(ctx context.Context) (err error) {
 
 // clientFor is that of a stream.
 func (d *Driver) clientFor(stream int) client {
-	if d.retries[stream] {
+	if d.config.Streams[stream].RetriesItself() {
 		return d.retrying
 	}
 	return d.steady
@@ -83,24 +75,14 @@ const openTimeout = 20 * time.Second
 
 // awaitService waits until every slot has a master that answers, and learns who has which.
 func (d *Driver) awaitService(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
-	for begun := time.Now(); ; {
-		err := d.tryService(ctx)
-		if err == nil {
-			return nil
-		}
-		if cause := judge(err).cause; cause == driver.CauseAuthTLS {
-			return fmt.Errorf("the cluster refuses the login or the TLS connection: %w; "+
-				"see `auth` and `tls` of the inventory's `connection`", err)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("no cluster serves at %s within %v: %w; is it up, and has every slot a master?",
-				strings.Join(d.hosts, ", "), time.Since(begun).Round(100*time.Millisecond), err)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	return driver.Service{
+		Patience: openTimeout, Pause: 100 * time.Millisecond,
+		Absent: "no cluster serves at " + strings.Join(d.hosts, ", "), Hint: "is it up, and has every slot a master?",
+		Try: func(ctx context.Context) (bool, error) {
+			err := d.tryService(ctx)
+			return err != nil && judge(err).cause == driver.CauseAuthTLS, err
+		},
+	}.Await(ctx)
 }
 
 func (d *Driver) tryService(ctx context.Context) error {
@@ -124,7 +106,7 @@ func (d *Driver) tryService(ctx context.Context) error {
 			return fmt.Errorf("the master %s cannot be connected to", of.master)
 		}
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
-		err := node.Do(ctx, node.B().Arbitrary("SCAN", "0", "MATCH", escaped(d.markerKey()), "COUNT", "1").Build()).Error()
+		err := node.Do(ctx, node.B().Arbitrary("SCAN", "0", "MATCH", escaped(d.keys().Marker()), "COUNT", "1").Build()).Error()
 		cancel()
 		if err != nil {
 			return fmt.Errorf("the master %s: %w", of.master, err)
@@ -139,25 +121,14 @@ func (d *Driver) tryService(ctx context.Context) error {
 
 // LaneCap is how many requests may be in flight to a shard: valkey-go, which sends all of them over
 // few connections, has no limit, and go-redis has its pools.
-func (d *Driver) LaneCap() int {
-	if d.config.LaneCap > 0 {
-		return d.config.LaneCap
-	}
-	return defaultLaneCap
-}
+func (d *Driver) LaneCap() int { return cmp.Or(d.config.LaneCap, defaultLaneCap) }
 
 const defaultLaneCap = 100
 
 // InDoubtFor is the longest deadline. What a master that hangs has in its buffers by then it may still
 // do when it wakes up, but no write that knows what it wants to find (Op.Known) finds it once a
 // later one of its key has been done.
-func (d *Driver) InDoubtFor() time.Duration {
-	longest := 0.0
-	for _, s := range d.config.Streams {
-		longest = max(longest, s.DeadlineS)
-	}
-	return time.Duration(longest * float64(time.Second))
-}
+func (d *Driver) InDoubtFor() time.Duration { return d.config.LongestDeadline() }
 
 // Started has nothing to do: no policy depends on the schedule.
 func (d *Driver) Started(time.Time) {}
@@ -171,13 +142,4 @@ func (d *Driver) Close() {
 	}
 }
 
-// folder is the beginning of all keys of one part of the namespace.
-func (d *Driver) folder(name string) string { return d.config.Namespace + "/" + name + "/" }
-
-// keyOf is where the record of an operation lies.
-func (d *Driver) keyOf(verified bool, id string) string {
-	if verified {
-		return d.folder(folderLedger) + id
-	}
-	return d.folder(folderData) + id
-}
+func (d *Driver) keys() driver.Keys { return driver.Keys(d.config.Namespace) }

@@ -36,7 +36,7 @@ func TestWhileAMasterHangsAWriteIsInDoubtAndOthersAreServed(t *testing.T) {
 	for _, client := range clients {
 		t.Run(client, func(t *testing.T) {
 			d := opened(t, c, with(client))
-			hangs := c.owner(t, d, d.keyOf(true, update("v").ID))
+			hangs := c.owner(t, d, d.keys().Key(true, update("v").ID))
 			if got := do(t, d, update("v")); got.Class != driver.OK {
 				t.Fatalf("got %+v", got)
 			}
@@ -65,7 +65,7 @@ func TestAWriteToADeadMasterFailsUntilItsReplicaIsFound(t *testing.T) {
 			d := opened(t, c, func(config *driver.Config) { config.Options = options })
 			op := update("v")
 			do(t, d, op)
-			c.owner(t, d, d.keyOf(true, op.ID)).Kill()
+			c.owner(t, d, d.keys().Key(true, op.ID)).Kill()
 			classes := map[string]int{}
 			drivertest.Until(t, "the replica serves", func() bool {
 				got := do(t, d, op)
@@ -99,7 +99,7 @@ func TestTheClientsOwnRetriesAreCounted(t *testing.T) {
 	if got := do(t, d, op); got.Class != driver.OK || got.Attempts != 1 {
 		t.Errorf("got %+v", got)
 	}
-	c.owner(t, d, d.keyOf(true, op.ID)).Kill()
+	c.owner(t, d, d.keys().Key(true, op.ID)).Kill()
 	if got := do(t, d, op); got.Class == driver.OK || got.Attempts < 2 {
 		t.Errorf("with retries: %+v", got)
 	}

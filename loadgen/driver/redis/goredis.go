@@ -7,6 +7,8 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"brownout/loadgen/driver"
 )
 
 type goRedisClient struct{ *goredis.ClusterClient }
@@ -29,8 +31,8 @@ func newGoRedis(d *Driver, encryption *tls.Config, retries bool) *goRedisClient 
 		Username:                   d.config.Username,
 		Password:                   d.config.Password,
 		TLSConfig:                  encryption,
-		DialTimeout:                milliseconds(d.policy.ConnectTimeoutMS),
-		ClusterStateReloadInterval: milliseconds(d.policy.RefreshMS),
+		DialTimeout:                driver.Milliseconds(d.policy.ConnectTimeoutMS),
+		ClusterStateReloadInterval: driver.Milliseconds(d.policy.RefreshMS),
 		PoolSize:                   d.policy.PoolSize,
 		ContextTimeoutEnabled:      true, // or it would not know of deadlines
 		ReadTimeout:                max(goRedisTimeout, d.InDoubtFor()),

@@ -56,20 +56,9 @@ func (c *call) notFound(instead any, answered driver.Result) driver.Result {
 		if instead == whole(c.op) && c.op.Kind != driver.Increment {
 			return answered
 		}
-		answered.Class, answered.Cause, answered.Code = driver.InDoubt, driver.CauseGeneration, codeNoMatch
+		answered.Class, answered.Cause, answered.Code = driver.InDoubt, driver.CauseGeneration, driver.CodeNoMatch
 		return answered
 	}
-	look := readBack(c.op.ID, instead, c.op.Kind == driver.Increment)
-	look.Foreign = look.Record != nil && look.Record.Writer != c.op.Record.Writer
-	result := driver.Result{
-		Class: driver.Failed, Cause: driver.CauseGeneration, Code: codeNoMatch,
-		Sent: true, Attempts: 1, Refused: true, Look: &look,
-	}
-	if look.Missing {
-		result.Cause = driver.CauseNotFound
-	}
-	return result
+	found := readBack(c.op.ID, instead, c.op.Kind == driver.Increment)
+	return driver.Refused(c.op, &found)
 }
-
-// codeNoMatch is the code of a write that found something else than it wanted.
-const codeNoMatch = "no match"

@@ -1,12 +1,6 @@
 package redis
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"strings"
-	"time"
-
 	"brownout/loadgen/driver"
 )
 
@@ -30,14 +24,8 @@ func defaultPolicy() policy { return policy{Client: valkeyGo, ConnectTimeoutMS: 
 // Its error joins every problem.
 func parsePolicy(options map[string]any) (policy, error) {
 	p := defaultPolicy()
-	text, err := json.Marshal(options)
-	if err != nil {
-		return p, fmt.Errorf("options: %w", err)
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&p); err != nil {
-		return p, fmt.Errorf("options of the redis driver: %w", err)
+	if err := driver.ReadOptions("redis", options, &p); err != nil {
+		return p, err
 	}
 	return p, p.check()
 }
@@ -49,19 +37,12 @@ func (*Driver) CheckOptions(config driver.Config) error {
 }
 
 func (p policy) check() error {
-	var problems []error
-	add := func(ok bool, format string, arguments ...any) {
-		if !ok {
-			problems = append(problems, fmt.Errorf(format, arguments...))
-		}
-	}
-	add(p.Client == valkeyGo || p.Client == goRedis, "option client is %q (wanted valkey-go or go-redis)", p.Client)
-	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
-	add(p.RefreshMS == 0 || p.RefreshMS >= 100,
+	var problems driver.Problems
+	problems.Want(p.Client == valkeyGo || p.Client == goRedis, "option client is %q (wanted valkey-go or go-redis)", p.Client)
+	problems.Want(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
+	problems.Want(p.RefreshMS == 0 || p.RefreshMS >= 100,
 		"option refresh_ms is %d (wanted 100 or more, or 0 for the client's own)", p.RefreshMS)
-	add(p.PoolSize >= 0, "option pool_size is %d (wanted 0, for the client's own, or more)", p.PoolSize)
-	add(p.PoolSize == 0 || p.Client == goRedis, "option pool_size is of go-redis (found client %q)", p.Client)
-	return errors.Join(problems...)
+	problems.Want(p.PoolSize >= 0, "option pool_size is %d (wanted 0, for the client's own, or more)", p.PoolSize)
+	problems.Want(p.PoolSize == 0 || p.Client == goRedis, "option pool_size is of go-redis (found client %q)", p.Client)
+	return problems.Joined()
 }
-
-func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

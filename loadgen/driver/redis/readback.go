@@ -17,7 +17,7 @@ func (d *Driver) ReadBack(
 			part := ids[from:min(from+batchRecords, len(ids))]
 			reads := make([]command, len(part))
 			for i, id := range part {
-				reads[i] = read("GET", d.keyOf(true, id))
+				reads[i] = read("GET", d.keys().Key(true, id))
 			}
 			err := c.all(ctx, reads, func(i int, value any) { each(readBack(part[i], value, counter)) })
 			if err != nil {

@@ -22,18 +22,10 @@ func stored(record driver.Record, value []byte) string {
 
 func whole(op *driver.Op) string { return stored(op.Record, op.Value) }
 
-// found is a stored value, taken apart.
-type found struct {
-	record  *driver.Record // nil for a counter, or if it is none of ours
-	count   int64
-	counter bool
-	valid   bool // the checksum fits
-}
-
 // takeApart reads a value of ours; what is not of our shape is not valid.
-func takeApart(id, value string) (f found) {
+func takeApart(id, value string) (f driver.Found) {
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-		return found{counter: true, count: n}
+		return driver.Found{Counter: true, Count: n}
 	}
 	parts := bytes.SplitN([]byte(value), []byte{0}, 3)
 	if value == "" || value[0] != kindRecord || len(parts) < 3 || len(parts[2]) < 8 {
@@ -44,28 +36,16 @@ func takeApart(id, value string) (f found) {
 	if err != nil || notOurs != nil {
 		return f
 	}
-	f.record = &driver.Record{Writer: string(parts[0][1:]), Seq: seq, Checksum: uint32(checksum)}
-	f.valid = f.record.Valid(id, parts[2][8:])
+	f.Record = &driver.Record{Writer: string(parts[0][1:]), Seq: seq, Checksum: uint32(checksum)}
+	f.Valid = f.Record.Valid(id, parts[2][8:])
 	return f
 }
 
-// intact tells whether the value is a whole register or a plain counter.
-func (f found) intact() bool { return f.valid || f.counter }
-
-// readBack is what a reply says of its key; nil is a key that is missing. A value that is not of the
-// wanted shape counts as one whose checksum is wrong.
+// readBack is what a reply says of its key; nil is a key that is missing.
 func readBack(id string, reply any, counter bool) driver.ReadBack {
 	value, there := reply.(string)
 	if !there {
 		return driver.ReadBack{ID: id, Missing: true}
 	}
-	f := takeApart(id, value)
-	if counter {
-		return driver.ReadBack{ID: id, Value: f.count, ChecksumOK: f.counter}
-	}
-	back := driver.ReadBack{ID: id, Record: f.record, ChecksumOK: f.valid}
-	if back.Record == nil {
-		back.Record = &driver.Record{}
-	}
-	return back
+	return takeApart(id, value).ReadBack(id, counter)
 }

@@ -13,31 +13,17 @@ func (d *Driver) Settings() map[string]any {
 		name = "github.com/redis/go-redis/v9 " + goredis.Version()
 		repeats = "reads and writes, 3 times at most; counted"
 	}
-	retries := map[string]string{}
-	for i, s := range d.config.Streams {
-		retries[s.Name] = "off"
-		if d.retries[i] {
-			retries[s.Name] = repeats
-		}
-	}
 	for _, of := range d.owners {
 		if of != nil {
 			lanes[of.lane] = true
 		}
 	}
-	login := ""
-	switch {
-	case d.config.Username != "" || d.config.Password != "":
-		login = "password"
-	case d.config.TLS.CertFile != "":
-		login = "certificate"
-	}
 	return map[string]any{
 		"client":             name,
 		"hosts":              d.hosts,
 		"tls":                d.config.TLS.Enabled,
-		"login":              login,
-		"driver_retries":     retries,
+		"login":              d.config.Login(d.config.Username != "" || d.config.Password != ""),
+		"driver_retries":     d.config.RetriesOf(repeats),
 		"redirects":          "followed, within the deadline",
 		"in_flight":          d.LaneCap(),
 		"connect_timeout_ms": d.policy.ConnectTimeoutMS,

@@ -152,10 +152,8 @@ func (c *control) String() string {
 	return fmt.Sprintf("the namespace %q on %s", c.config.Namespace, strings.Join(c.hosts, ", "))
 }
 
-func (d *Driver) markerKey() string { return d.folder(folderMeta) + "brownout" }
-
 func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
-	got, err := c.one(ctx, read("GET", c.markerKey()))
+	got, err := c.one(ctx, read("GET", c.keys().Marker()))
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +163,7 @@ func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
 	}
 	m := &driver.Marker{}
 	if err := json.Unmarshal([]byte(text), m); err != nil {
-		return nil, fmt.Errorf("the key %s was not made by brownout: %w", c.markerKey(), err)
+		return nil, fmt.Errorf("the key %s was not made by brownout: %w", c.keys().Marker(), err)
 	}
 	return m, nil
 }
@@ -173,7 +171,7 @@ func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
 func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
 	text, err := json.Marshal(m)
 	if err == nil {
-		_, err = c.one(ctx, write("SET", c.markerKey(), string(text)))
+		_, err = c.one(ctx, write("SET", c.keys().Marker(), string(text)))
 	}
 	return err
 }
@@ -190,7 +188,7 @@ func (c *control) Holds(ctx context.Context) (string, error) {
 }
 
 func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others uint64, err error) {
-	keys, prefix := data.Keys, c.folder(folderData)
+	keys, prefix := data.Keys, c.keys().Of(driver.PlaceData)
 	there, strangers := make([]bool, keys), map[string]bool{}
 	err = c.scan(ctx, prefix, func(found []string) (bool, error) {
 		for _, key := range found {
@@ -208,11 +206,11 @@ func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others
 	return items, uint64(len(strangers)), err
 }
 
-func (c *control) EmptyData(ctx context.Context) error   { return c.empty(ctx, folderData) }
-func (c *control) EmptyLedger(ctx context.Context) error { return c.empty(ctx, folderLedger) }
+func (c *control) EmptyData(ctx context.Context) error   { return c.empty(ctx, driver.PlaceData) }
+func (c *control) EmptyLedger(ctx context.Context) error { return c.empty(ctx, driver.PlaceLedger) }
 
 func (c *control) BatchOf(data driver.Dataset) uint64 {
-	return uint64(min(batchRecords, batchBytes/(data.ValueBytes+100)))
+	return data.InBatch(batchRecords, batchBytes)
 }
 
 func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit uint64) error {
@@ -222,23 +220,23 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 		if !item.Counter {
 			value = stored(item.Record, item.Value)
 		}
-		writes = append(writes, write("SET", c.keyOf(item.Verified, item.ID), value))
+		writes = append(writes, write("SET", c.keys().Key(item.Verified, item.ID), value))
 	}
 	return c.all(ctx, writes, func(int, any) {})
 }
 
 func (c *control) Remove(ctx context.Context) error {
-	for _, folder := range append([]string{folderData, folderLedger}, append(driver.DocumentSets(), folderMeta)...) {
-		if err := c.empty(ctx, folder); err != nil {
+	for _, place := range driver.Places() {
+		if err := c.empty(ctx, place); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// empty removes every key of a folder.
-func (c *control) empty(ctx context.Context, folder string) error {
-	prefix := c.folder(folder)
+// empty removes every key of a place.
+func (c *control) empty(ctx context.Context, place string) error {
+	prefix := c.keys().Of(place)
 	err := c.scan(ctx, prefix, func(keys []string) (bool, error) {
 		gone := make([]command, len(keys))
 		for i, key := range keys {

@@ -45,10 +45,10 @@ func (s store) Store() driver.Store {
 	return c
 }
 
-func (s store) Delete(id string) { remove(s.T, s.behind, s.behind.keyOf(false, id)) }
-func (s store) Remove(id string) { remove(s.T, s.behind, s.behind.keyOf(true, id)) }
+func (s store) Delete(id string) { remove(s.T, s.behind, s.behind.keys().Key(false, id)) }
+func (s store) Remove(id string) { remove(s.T, s.behind, s.behind.keys().Key(true, id)) }
 
-func (s store) put(id, value string) { put(s.T, s.behind, s.behind.keyOf(true, id), value) }
+func (s store) put(id, value string) { put(s.T, s.behind, s.behind.keys().Key(true, id), value) }
 
 func (s store) Put(id string, record driver.Record, value []byte) { s.put(id, stored(record, value)) }
 
@@ -59,13 +59,13 @@ func (s store) Misshape(id string, way int) int {
 }
 
 func (s store) Keep(id string) func() {
-	old := get(s.T, s.behind, s.behind.keyOf(true, id))
+	old := get(s.T, s.behind, s.behind.keys().Key(true, id))
 	return func() { s.put(id, old) }
 }
 
 func (s store) Document(set string, id int64) string {
 	fields := map[string]json.RawMessage{}
-	hash, _ := direct(s.T, s.behind, read("HGETALL", s.behind.documentKey(set, id))).(map[string]any)
+	hash, _ := direct(s.T, s.behind, read("HGETALL", s.behind.keys().Document(set, id))).(map[string]any)
 	for name, value := range hash {
 		fields[name] = json.RawMessage(value.(string))
 	}

@@ -49,14 +49,8 @@ type options struct {
 
 func readOptions(given map[string]any) (options, error) {
 	o := options{Connections: 2, Pool: 64, SettleS: 1, DialTimeoutS: 1}
-	text, err := json.Marshal(given)
-	if err != nil {
-		return o, fmt.Errorf("the options are not as wanted: %w", err)
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&o); err != nil {
-		return o, fmt.Errorf("the options are not as wanted: %w", err)
+	if err := driver.ReadOptions("scripted", given, &o); err != nil {
+		return o, err
 	}
 	if o.Connections < 1 || o.Pool < 1 || o.SettleS < 0 || o.DialTimeoutS <= 0 {
 		return o, fmt.Errorf("the options are out of range: %+v", o)
