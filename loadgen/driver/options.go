@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// ReadOptions reads the options of a driver into a struct that has the defaults, by the names that
-// its fields have in JSON. It refuses those that are unknown.
-func ReadOptions(of string, options map[string]any, into any) error {
+// ReadOptions reads the options of a driver over its defaults, by the names that their fields have in
+// JSON, refuses those that are unknown, and checks the rest.
+func ReadOptions[O any](of string, options map[string]any, defaults O, check func(O) error) (O, error) {
+	read := defaults
 	text, err := json.Marshal(options)
 	if err != nil {
-		return fmt.Errorf("options: %w", err)
+		return read, fmt.Errorf("options: %w", err)
 	}
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("options of the %s driver: %w", of, err)
+	if err := decoder.Decode(&read); err != nil {
+		return read, fmt.Errorf("options of the %s driver: %w", of, err)
 	}
-	return nil
+	return read, check(read)
 }
 
 // Problems are all that is wrong with a configuration.

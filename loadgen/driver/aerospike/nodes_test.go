@@ -173,6 +173,8 @@ func (n *node) info(command string) string {
 	return answers[command]
 }
 
+func blank() driver.Driver { return &Driver{} }
+
 // opened returns an open driver for sets of the test's own.
 func opened(t testing.TB, c *cluster, change func(*driver.Config)) *Driver {
 	t.Helper()

@@ -54,18 +54,14 @@ var (
 	}
 )
 
-// parsePolicy reads the spec's options for this driver over the defaults.
-// Its error joins every problem.
 func parsePolicy(options map[string]any, laneCap int) (policy, error) {
 	p := defaultPolicy()
 	if laneCap > 0 {
 		p.PoolSize = laneCap // a lane wider than the pool would queue inside the client
 	}
-	if err := driver.ReadOptions("aerospike", options, &p); err != nil {
-		return p, err
-	}
+	p, err := driver.ReadOptions("aerospike", options, p, policy.check)
 	p.MinPoolSize = min(p.MinPoolSize, p.PoolSize) // a cap that is stated is a pool that is smaller than usual
-	return p, p.check()
+	return p, err
 }
 
 // CheckOptions tells what is wrong with the options of a specification.

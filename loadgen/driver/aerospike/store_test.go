@@ -12,20 +12,15 @@ import (
 
 // store is the sets of one test.
 type store struct {
-	*testing.T
+	drivertest.Drivers
 	*cluster
 	behind *Driver // a driver that loads nothing
 }
 
 func backdoor(t *testing.T) drivertest.Backdoor {
 	c := sharedCluster(t)
-	return store{t, c, opened(t, c, nil)}
-}
-
-func (s store) Open(change func(*driver.Config)) driver.Driver { return opened(s.T, s.cluster, change) }
-
-func (s store) Refusal(change func(*driver.Config)) string {
-	return drivertest.Refusal(s.T, &Driver{}, configFor(s.T, s.cluster), change)
+	drivers := drivertest.Drivers{T: t, Config: func() driver.Config { return configFor(t, c) }, Fresh: blank}
+	return store{drivers, c, opened(t, c, nil)}
 }
 
 func (s store) Store() driver.Store {

@@ -31,6 +31,74 @@ type Backdoor interface {
 	RemoveForeign()
 }
 
+// Drivers are the part of a Backdoor that opens them.
+type Drivers struct {
+	*testing.T
+	Config func() driver.Config
+	Fresh  func() driver.Driver
+}
+
+// Open opens one.
+func (d Drivers) Open(change func(*driver.Config)) driver.Driver {
+	d.Helper()
+	return Opened(d.T, d.Fresh(), d.Config(), change)
+}
+
+// Refusal returns why one does not open.
+func (d Drivers) Refusal(change func(*driver.Config)) string {
+	d.Helper()
+	return Refusal(d.T, d.Fresh(), d.Config(), change)
+}
+
+// InKeys is the part of a Backdoor that is the same in all databases that have nothing but keys.
+type InKeys struct {
+	Keys      driver.Keys
+	Address   string
+	Get       func(key string) string
+	Set       func(key, value string)
+	TakeAway  func(key string)
+	Stored    func(driver.Record, []byte) string
+	Misshapen []string
+}
+
+// Delete takes a plain item away.
+func (k InKeys) Delete(id string) { k.TakeAway(k.Keys.Key(false, id)) }
+
+// Remove takes a verified key away.
+func (k InKeys) Remove(id string) { k.TakeAway(k.Keys.Key(true, id)) }
+
+// Put stores a record.
+func (k InKeys) Put(id string, record driver.Record, value []byte) {
+	k.Set(k.Keys.Key(true, id), k.Stored(record, value))
+}
+
+// Misshape stores what is no record.
+func (k InKeys) Misshape(id string, way int) (ways int) {
+	k.Set(k.Keys.Key(true, id), k.Misshapen[way])
+	return len(k.Misshapen)
+}
+
+// Keep remembers what is stored now.
+func (k InKeys) Keep(id string) (putBack func()) {
+	key := k.Keys.Key(true, id)
+	old := k.Get(key)
+	return func() { k.Set(key, old) }
+}
+
+// PutCanary has nothing to do: there is none.
+func (k InKeys) PutCanary() {}
+
+func (k InKeys) customers() string { return string(k.Keys) + "/customers" }
+
+// PutForeign puts something of somebody else's there.
+func (k InKeys) PutForeign() []string {
+	k.Set(k.customers(), "1")
+	return []string{"customers", k.Address}
+}
+
+// RemoveForeign takes it away.
+func (k InKeys) RemoveForeign() { k.TakeAway(k.customers()) }
+
 // inStore is one test with a store of its own.
 type inStore struct {
 	*testing.T

@@ -70,5 +70,5 @@ func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
 		},
 		Poor:   func(c *driver.Config) { c.Namespace = "other" },
 		Denied: []string{"permission denied", `prefix "other/"`},
-	}, func() driver.Driver { return &Driver{} })
+	}, blank)
 }

@@ -114,6 +114,8 @@ func (c *cluster) direct(t testing.TB, s *drivertest.Server) *clientv3.Client {
 	return client
 }
 
+func blank() driver.Driver { return &Driver{} }
+
 // opened returns an open driver for a namespace of the test's own.
 func opened(t testing.TB, c *cluster, change func(*driver.Config)) *Driver {
 	t.Helper()
@@ -121,29 +123,5 @@ func opened(t testing.TB, c *cluster, change func(*driver.Config)) *Driver {
 }
 
 var do = drivertest.Do
-
-// put stores a value behind the driver's back, and get reads it.
-func put(t testing.TB, d *Driver, key, value string) {
-	t.Helper()
-	if _, err := d.members[0].client.Load().Put(t.Context(), key, value); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func get(t testing.TB, d *Driver, key string) string {
-	t.Helper()
-	got, err := d.members[0].client.Load().Get(t.Context(), key)
-	if err != nil || len(got.Kvs) != 1 {
-		t.Fatalf("%s: %v, %v", key, got, err)
-	}
-	return string(got.Kvs[0].Value)
-}
-
-func remove(t testing.TB, d *Driver, key string) {
-	t.Helper()
-	if gone, err := d.members[0].client.Load().Delete(t.Context(), key); err != nil || gone.Deleted != 1 {
-		t.Fatalf("%s: %v, %v", key, gone, err)
-	}
-}
 
 func update(value string) driver.Op { return drivertest.Update(0, value) }

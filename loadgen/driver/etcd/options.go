@@ -34,14 +34,8 @@ func defaultPolicy() policy {
 	}
 }
 
-// parsePolicy reads the spec's options for this driver over the defaults.
-// Its error joins every problem.
 func parsePolicy(options map[string]any) (policy, error) {
-	p := defaultPolicy()
-	if err := driver.ReadOptions("etcd", options, &p); err != nil {
-		return p, err
-	}
-	return p, p.check()
+	return driver.ReadOptions("etcd", options, defaultPolicy(), policy.check)
 }
 
 // CheckOptions tells what is wrong with the options of a specification.

@@ -1,7 +1,10 @@
 package etcd
 
 import (
+	"encoding/json"
 	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"brownout/loadgen/driver"
 	"brownout/loadgen/driver/drivertest"
@@ -9,20 +12,43 @@ import (
 
 // store is the namespace of one test.
 type store struct {
-	*testing.T
-	*cluster
+	drivertest.Drivers
+	drivertest.InKeys
 	behind *Driver // a driver that loads nothing
 }
 
 func backdoor(t *testing.T) drivertest.Backdoor {
 	c := sharedCluster(t)
-	return store{t, c, opened(t, c, nil)}
+	s := store{behind: opened(t, c, nil)}
+	s.Drivers = drivertest.Drivers{
+		T: t, Config: func() driver.Config { return drivertest.Config(t, c.uri()) }, Fresh: blank,
+	}
+	s.InKeys = drivertest.InKeys{
+		Keys: s.behind.keys(), Address: c.servers[0].Address, Get: s.get,
+		Set:       func(key, value string) { s.do(clientv3.OpPut(key, value)) },
+		TakeAway:  func(key string) { s.do(clientv3.OpDelete(key)) },
+		Stored:    stored,
+		Misshapen: []string{"somebody else's", ""},
+	}
+	return s
 }
 
-func (s store) Open(change func(*driver.Config)) driver.Driver { return opened(s.T, s.cluster, change) }
+func (s store) do(op clientv3.Op) clientv3.OpResponse {
+	s.Helper()
+	done, err := s.behind.members[0].client.Load().Do(s.Context(), op)
+	if err != nil || (op.IsDelete() && done.Del().Deleted != 1) {
+		s.Fatalf("%s: %v", op.KeyBytes(), err)
+	}
+	return done
+}
 
-func (s store) Refusal(change func(*driver.Config)) string {
-	return drivertest.Refusal(s.T, &Driver{}, drivertest.Config(s.T, s.uri()), change)
+func (s store) get(key string) string {
+	s.Helper()
+	kv := first(s.do(clientv3.OpGet(key)).Get().Kvs)
+	if kv == nil {
+		s.Fatalf("%s is not there", key)
+	}
+	return string(kv.Value)
 }
 
 func (s store) Store() driver.Store {
@@ -34,38 +60,13 @@ func (s store) Store() driver.Store {
 	return c
 }
 
-func (s store) Delete(id string) { remove(s.T, s.behind, s.behind.keys().Key(false, id)) }
-func (s store) Remove(id string) { remove(s.T, s.behind, s.behind.keys().Key(true, id)) }
-
-func (s store) put(id, value string) { put(s.T, s.behind, s.behind.keys().Key(true, id), value) }
-
-func (s store) Put(id string, record driver.Record, value []byte) { s.put(id, stored(record, value)) }
-
-func (s store) Misshape(id string, way int) int {
-	shapes := []string{"somebody else's", ""}
-	s.put(id, shapes[way])
-	return len(shapes)
-}
-
-func (s store) Keep(id string) func() {
-	old := get(s.T, s.behind, s.behind.keys().Key(true, id))
-	return func() { s.put(id, old) }
-}
-
 func (s store) Document(set string, id int64) string {
-	return get(s.T, s.behind, s.behind.keys().Document(set, id))
+	var stored map[string]any
+	if err := json.Unmarshal([]byte(s.get(s.behind.keys().Document(set, id))), &stored); err != nil {
+		s.Fatal(err)
+	}
+	return string(driver.JSON(stored))
 }
-
-func (s store) PutCanary() {} // there is none
-
-func (s store) foreign() string { return drivertest.Namespace(s.T) + "/customers" }
-
-func (s store) PutForeign() []string {
-	put(s.T, s.behind, s.foreign(), "1")
-	return []string{"customers", s.servers[0].Address}
-}
-
-func (s store) RemoveForeign() { remove(s.T, s.behind, s.foreign()) }
 
 func TestLoadsAreWhole(t *testing.T)    { drivertest.LoadsAreWhole(t, backdoor) }
 func TestLossesAreFound(t *testing.T)   { drivertest.LossesAreFound(t, backdoor) }

@@ -56,7 +56,7 @@ func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
 		},
 		Poor:   func(c *driver.Config) { c.Username = "poor" },
 		Denied: []string{"give the user the role `readWrite`"},
-	}, func() driver.Driver { return &Driver{} })
+	}, blank)
 	t.Run("certificate with an encrypted key", func(t *testing.T) {
 		locked := func(passphrase string) func(*driver.Config) {
 			return func(c *driver.Config) {

@@ -129,6 +129,8 @@ func (m *mongod) waitUntilFailing(t *testing.T) {
 	}
 }
 
+func blank() driver.Driver { return &Driver{} }
+
 // opened returns an open driver for a namespace of the test's own.
 func opened(t testing.TB, server *mongod, change func(*driver.Config)) *Driver {
 	t.Helper()

@@ -15,20 +15,17 @@ func opts() *options.ClientOptions { return options.Client() }
 
 // store is the database of one test.
 type store struct {
-	*testing.T
+	drivertest.Drivers
 	*mongod
 	*mongo.Database
 }
 
 func backdoor(t *testing.T) drivertest.Backdoor {
 	server := sharedMongod(t)
-	return store{t, server, server.direct(t, opts()).Database(drivertest.Namespace(t))}
-}
-
-func (s store) Open(change func(*driver.Config)) driver.Driver { return opened(s.T, s.mongod, change) }
-
-func (s store) Refusal(change func(*driver.Config)) string {
-	return drivertest.Refusal(s.T, &Driver{}, drivertest.Config(s.T, s.uri()), change)
+	drivers := drivertest.Drivers{
+		T: t, Config: func() driver.Config { return drivertest.Config(t, server.uri()) }, Fresh: blank,
+	}
+	return store{drivers, server, server.direct(t, opts()).Database(drivertest.Namespace(t))}
 }
 
 func (s store) do(what error) {

@@ -59,7 +59,7 @@ func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
 		},
 		Poor:   func(c *driver.Config) { c.Username, c.Namespace = "poor", "another" },
 		Denied: []string{"let the user create the schema"},
-	}, func() driver.Driver { return &Driver{} })
+	}, blank)
 	t.Run("without TLS", func(t *testing.T) {
 		said := drivertest.Refusal(t, &Driver{}, config, func(c *driver.Config) {
 			c.TLS, c.Username, c.Password = driver.TLS{}, "me", "s3cr3t"

@@ -216,6 +216,8 @@ func configOf(t testing.TB, servers ...*server) driver.Config {
 	return config
 }
 
+func blank() driver.Driver { return &Driver{} }
+
 // opened returns an open driver for a schema of the test's own.
 func opened(t testing.TB, s *server, change func(*driver.Config)) *Driver {
 	t.Helper()

@@ -10,20 +10,15 @@ import (
 
 // store is the schema of one test.
 type store struct {
-	*testing.T
+	drivertest.Drivers
 	*server
 	behind *Driver // a driver that loads nothing
 }
 
 func backdoor(t *testing.T) drivertest.Backdoor {
 	s := sharedServer(t)
-	return store{t, s, opened(t, s, nil)}
-}
-
-func (s store) Open(change func(*driver.Config)) driver.Driver { return opened(s.T, s.server, change) }
-
-func (s store) Refusal(change func(*driver.Config)) string {
-	return drivertest.Refusal(s.T, &Driver{}, configOf(s.T, s.server), change)
+	drivers := drivertest.Drivers{T: t, Config: func() driver.Config { return configOf(t, s) }, Fresh: blank}
+	return store{drivers, s, opened(t, s, nil)}
 }
 
 func (s store) Store() driver.Store { return controlled(s.T, s.behind) }

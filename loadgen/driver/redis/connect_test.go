@@ -24,8 +24,7 @@ func TestTheDriverConnectsWithTLSAndAPassword(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	load := drivertest.Config(t, c.uri())
-	load.TLS = encrypted
+	load := c.config(t)
 	for _, client := range clients {
 		t.Run(client, func(t *testing.T) {
 			with(client)(&load)
@@ -36,7 +35,7 @@ func TestTheDriverConnectsWithTLSAndAPassword(t *testing.T) {
 				},
 				Poor:   func(c *driver.Config) { c.Namespace = "other" },
 				Denied: []string{"NOPERM", "~other/*"},
-			}, func() driver.Driver { return &Driver{} })
+			}, blank)
 		})
 	}
 }

@@ -20,14 +20,8 @@ const (
 // defaultPolicy is that of both clients, which connect within 5 s.
 func defaultPolicy() policy { return policy{Client: valkeyGo, ConnectTimeoutMS: 5000} }
 
-// parsePolicy reads the spec's options for this driver over the defaults.
-// Its error joins every problem.
 func parsePolicy(options map[string]any) (policy, error) {
-	p := defaultPolicy()
-	if err := driver.ReadOptions("redis", options, &p); err != nil {
-		return p, err
-	}
-	return p, p.check()
+	return driver.ReadOptions("redis", options, defaultPolicy(), policy.check)
 }
 
 // CheckOptions tells what is wrong with the options of a specification.

@@ -189,54 +189,24 @@ func with(name string) func(*driver.Config) {
 	return func(c *driver.Config) { c.Options = map[string]any{"client": name} }
 }
 
-// opened returns an open driver for a namespace of the test's own.
-func opened(t testing.TB, c *cluster, change func(*driver.Config)) *Driver {
-	t.Helper()
+func blank() driver.Driver { return &Driver{} }
+
+func (c *cluster) config(t testing.TB) driver.Config {
 	config := drivertest.Config(t, c.uri())
 	config.TLS = c.tls
 	config.Streams = append(config.Streams, driver.StreamConfig{
 		Name: "retrying", DeadlineS: 1, Retries: driver.RetriesDriverDefault,
 	})
-	return drivertest.Opened(t, &Driver{}, config, change)
+	return config
+}
+
+// opened returns an open driver for a namespace of the test's own.
+func opened(t testing.TB, c *cluster, change func(*driver.Config)) *Driver {
+	t.Helper()
+	return drivertest.Opened(t, &Driver{}, c.config(t), change)
 }
 
 var do = drivertest.Do
-
-// direct does a command behind the load's back.
-func direct(t testing.TB, d *Driver, asked command) any {
-	t.Helper()
-	c, err := d.control()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	value, err := c.one(t.Context(), asked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return value
-}
-
-func put(t testing.TB, d *Driver, key, value string) {
-	t.Helper()
-	direct(t, d, write("SET", key, value))
-}
-
-func get(t testing.TB, d *Driver, key string) string {
-	t.Helper()
-	value, there := direct(t, d, read("GET", key)).(string)
-	if !there {
-		t.Fatalf("%s is not there", key)
-	}
-	return value
-}
-
-func remove(t testing.TB, d *Driver, key string) {
-	t.Helper()
-	if direct(t, d, write("DEL", key)) != int64(1) {
-		t.Fatalf("%s is not there", key)
-	}
-}
 
 func update(value string) driver.Op { return drivertest.Update(0, value) }
 

@@ -10,8 +10,8 @@ import (
 
 // store is the namespace of one test.
 type store struct {
-	*testing.T
-	*cluster
+	drivertest.Drivers
+	drivertest.InKeys
 	behind *Driver // a driver that loads nothing
 }
 
@@ -19,24 +19,44 @@ type store struct {
 func by(client string) func(t *testing.T) drivertest.Backdoor {
 	return func(t *testing.T) drivertest.Backdoor {
 		c := sharedCluster(t)
-		return store{t, c, opened(t, c, with(client))}
+		s := store{behind: opened(t, c, with(client))}
+		s.Drivers = drivertest.Drivers{T: t, Fresh: blank, Config: func() driver.Config {
+			config := c.config(t)
+			with(client)(&config)
+			return config
+		}}
+		s.InKeys = drivertest.InKeys{
+			Keys: s.behind.keys(), Address: c.servers[0].Address, Stored: stored,
+			Get: func(key string) string {
+				value, there := s.do(read("GET", key)).(string)
+				if !there {
+					t.Fatalf("%s is not there", key)
+				}
+				return value
+			},
+			Set: func(key, value string) { s.do(write("SET", key, value)) },
+			TakeAway: func(key string) {
+				if s.do(write("DEL", key)) != int64(1) {
+					t.Fatalf("%s is not there", key)
+				}
+			},
+			Misshapen: []string{"somebody else's", "r\x00x\x00", ""},
+		}
+		return s
 	}
 }
 
-func (s store) Open(change func(*driver.Config)) driver.Driver {
-	return opened(s.T, s.cluster, func(config *driver.Config) {
-		with(s.behind.policy.Client)(config)
-		if change != nil {
-			change(config)
-		}
-	})
+func (s store) do(asked command) any {
+	s.Helper()
+	value, err := s.control().one(s.Context(), asked)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return value
 }
 
-func (s store) Refusal(change func(*driver.Config)) string {
-	return drivertest.Refusal(s.T, &Driver{}, drivertest.Config(s.T, s.uri()), change)
-}
-
-func (s store) Store() driver.Store {
+func (s store) control() *control {
+	s.Helper()
 	c, err := s.behind.control()
 	if err != nil {
 		s.Fatal(err)
@@ -45,44 +65,16 @@ func (s store) Store() driver.Store {
 	return c
 }
 
-func (s store) Delete(id string) { remove(s.T, s.behind, s.behind.keys().Key(false, id)) }
-func (s store) Remove(id string) { remove(s.T, s.behind, s.behind.keys().Key(true, id)) }
-
-func (s store) put(id, value string) { put(s.T, s.behind, s.behind.keys().Key(true, id), value) }
-
-func (s store) Put(id string, record driver.Record, value []byte) { s.put(id, stored(record, value)) }
-
-func (s store) Misshape(id string, way int) int {
-	shapes := []string{"somebody else's", "r\x00x\x00", ""}
-	s.put(id, shapes[way])
-	return len(shapes)
-}
-
-func (s store) Keep(id string) func() {
-	old := get(s.T, s.behind, s.behind.keys().Key(true, id))
-	return func() { s.put(id, old) }
-}
+func (s store) Store() driver.Store { return s.control() }
 
 func (s store) Document(set string, id int64) string {
 	fields := map[string]json.RawMessage{}
-	hash, _ := direct(s.T, s.behind, read("HGETALL", s.behind.keys().Document(set, id))).(map[string]any)
+	hash, _ := s.do(read("HGETALL", s.behind.keys().Document(set, id))).(map[string]any)
 	for name, value := range hash {
 		fields[name] = json.RawMessage(value.(string))
 	}
-	text, _ := json.Marshal(fields)
-	return string(text)
+	return string(driver.JSON(fields))
 }
-
-func (s store) PutCanary() {} // there is none
-
-func (s store) foreign() string { return drivertest.Namespace(s.T) + "/customers" }
-
-func (s store) PutForeign() []string {
-	put(s.T, s.behind, s.foreign(), "1")
-	return []string{"customers", s.servers[0].Address}
-}
-
-func (s store) RemoveForeign() { remove(s.T, s.behind, s.foreign()) }
 
 func TestLoadsAreWhole(t *testing.T) { drivertest.LoadsAreWhole(t, by(valkeyGo)) }
 func TestDocumentsAreKept(t *testing.T) {

@@ -48,14 +48,13 @@ type options struct {
 }
 
 func readOptions(given map[string]any) (options, error) {
-	o := options{Connections: 2, Pool: 64, SettleS: 1, DialTimeoutS: 1}
-	if err := driver.ReadOptions("scripted", given, &o); err != nil {
-		return o, err
-	}
-	if o.Connections < 1 || o.Pool < 1 || o.SettleS < 0 || o.DialTimeoutS <= 0 {
-		return o, fmt.Errorf("the options are out of range: %+v", o)
-	}
-	return o, nil
+	defaults := options{Connections: 2, Pool: 64, SettleS: 1, DialTimeoutS: 1}
+	return driver.ReadOptions("scripted", given, defaults, func(o options) error {
+		if o.Connections < 1 || o.Pool < 1 || o.SettleS < 0 || o.DialTimeoutS <= 0 {
+			return fmt.Errorf("the options are out of range: %+v", o)
+		}
+		return nil
+	})
 }
 
 // Open asks the server at config.URI (scripted://HOST:PORT) for its lanes.
