@@ -10,6 +10,7 @@ import (
 )
 
 func TestAnUnreachableClusterIsNamedWithItsReason(t *testing.T) {
+	t.Parallel()
 	config := drivertest.Config(t, scheme+"127.0.0.1:1")
 	drivertest.AnUnreachableClusterIsNamed(t, &Driver{}, config, "is the cluster up?")
 }

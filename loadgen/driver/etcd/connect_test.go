@@ -12,11 +12,13 @@ import (
 )
 
 func TestAnUnreachableClusterIsNamedWithItsReason(t *testing.T) {
+	t.Parallel()
 	config := drivertest.Config(t, "etcd://127.0.0.1:1,127.0.0.1:2")
 	drivertest.AnUnreachableClusterIsNamed(t, &Driver{}, config, "no member serves", "127.0.0.1:2")
 }
 
 func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
+	t.Parallel()
 	files := drivertest.Certificates(t)
 	c := ownCluster(t, 1, "--cert-file", files.Server, "--key-file", files.Server,
 		"--trusted-ca-file", files.CA, "--client-cert-auth")

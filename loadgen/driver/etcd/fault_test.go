@@ -36,6 +36,7 @@ func allReady(t *testing.T, d *Driver) {
 }
 
 func TestMembersAreAskedInTurnAndADeadOneIsNot(t *testing.T) {
+	t.Parallel()
 	c := ownCluster(t, 3)
 	leader, _ := c.leader(t)
 	d := opened(t, c, nil)
@@ -57,6 +58,7 @@ func TestMembersAreAskedInTurnAndADeadOneIsNot(t *testing.T) {
 }
 
 func TestAWriteToAMemberThatHangsIsInDoubt(t *testing.T) {
+	t.Parallel()
 	c := ownCluster(t, 3)
 	_, follower := c.leader(t)
 	d := opened(t, c, nil)
@@ -73,6 +75,7 @@ func TestAWriteToAMemberThatHangsIsInDoubt(t *testing.T) {
 }
 
 func TestAWriteInFlightToAMemberThatDiesIsInDoubt(t *testing.T) {
+	t.Parallel()
 	c := ownCluster(t, 3)
 	_, follower := c.leader(t)
 	d := opened(t, c, nil)
@@ -92,6 +95,7 @@ func TestAWriteInFlightToAMemberThatDiesIsInDoubt(t *testing.T) {
 }
 
 func TestWithoutAQuorumAWriteIsInDoubtUnlessTheMemberRefusesIt(t *testing.T) {
+	t.Parallel()
 	c := ownCluster(t, 3)
 	leader, follower := c.leader(t)
 	waits := opened(t, c, nil)

@@ -14,12 +14,14 @@ import (
 )
 
 func TestAnUnreachableClusterIsNamedWithItsReason(t *testing.T) {
+	t.Parallel()
 	config := drivertest.Config(t, "mongodb://me:pw@127.0.0.1:1/?replicaSet=rs")
 	config.Options = map[string]any{"server_selection_timeout_ms": 300}
 	drivertest.AnUnreachableClusterIsNamed(t, &Driver{}, config, "no primary found")
 }
 
 func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
+	t.Parallel()
 	files := drivertest.Certificates(t)
 	server := ownMongod(t, "--tlsMode", "requireTLS", "--tlsCAFile", files.CA,
 		"--tlsCertificateKeyFile", files.Server, "--setParameter", "authenticationMechanisms=SCRAM-SHA-256,MONGODB-X509",

@@ -62,6 +62,7 @@ func TestOnlyTheDriverDefaultRetriesByItself(t *testing.T) {
 }
 
 func TestALostServerLeavesTheWriteInFlightInDoubtAndNoLane(t *testing.T) {
+	t.Parallel()
 	server := ownMongod(t)
 	server.initiate(t, opts())
 	d := opened(t, server, func(c *driver.Config) { c.Streams[1].DeadlineS = 20 })

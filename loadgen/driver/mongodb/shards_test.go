@@ -120,6 +120,7 @@ func (m *mongod) has(t *testing.T, d *Driver, id string) bool {
 }
 
 func TestBehindARouterALaneIsTheShardOfTheKeyAndItsPrimary(t *testing.T) {
+	t.Parallel()
 	d, servers := sharded(t)
 	addresses := map[string]*mongod{"s1": servers[0], "s2": servers[1]}
 	keys := dataKeys(d)

@@ -11,11 +11,13 @@ import (
 )
 
 func TestAnUnreachableClusterIsNamedWithItsReason(t *testing.T) {
+	t.Parallel()
 	config := drivertest.Config(t, "postgresql://127.0.0.1:1,127.0.0.1:2")
 	drivertest.AnUnreachableClusterIsNamed(t, &Driver{}, config, "no server accepts writes", "127.0.0.1:2")
 }
 
 func TestTheDriverConnectsWithTLSAndAPasswordOrACertificate(t *testing.T) {
+	t.Parallel()
 	if built, err := command(t, "pg_config", "--configure").Output(); err == nil && !strings.Contains(string(built), "openssl") {
 		t.Skip("NOT TESTED: TLS: the server of BROWNOUT_POSTGRESQL was built without OpenSSL")
 	}

@@ -25,6 +25,7 @@ func both(t *testing.T, settings ...string) (primary, replica *server, d *Driver
 }
 
 func TestThePrimaryIsFoundAmongTheHostsAndAnotherOneAfterItsDeath(t *testing.T) {
+	t.Parallel()
 	primary, replica, d := both(t)
 	op := update("v")
 	if got := do(t, d, op); got.Class != driver.OK || d.Lane(&op) != primary.Address {
@@ -46,6 +47,7 @@ func TestThePrimaryIsFoundAmongTheHostsAndAnotherOneAfterItsDeath(t *testing.T) 
 }
 
 func TestWhatAHungPrimaryDoesNotAnswerIsInDoubt(t *testing.T) {
+	t.Parallel()
 	s := ownServer(t)
 	d := claimed(t, s)
 	op := update("v")
@@ -124,6 +126,7 @@ func TestALateAnswerCostsItsConnectionOnlyAfterTheGrace(t *testing.T) {
 }
 
 func TestAWriteInFlightToAServerThatDiesIsInDoubt(t *testing.T) {
+	t.Parallel()
 	s := ownServer(t)
 	d := claimed(t, s)
 	result, _ := locked(t.Context(), t, s, d)
@@ -134,6 +137,7 @@ func TestAWriteInFlightToAServerThatDiesIsInDoubt(t *testing.T) {
 }
 
 func TestAWriteThatTheServerEndsInOrderHasFailed(t *testing.T) {
+	t.Parallel()
 	s := ownServer(t)
 	d := claimed(t, s)
 	result, _ := locked(t.Context(), t, s, d)
@@ -144,6 +148,7 @@ func TestAWriteThatTheServerEndsInOrderHasFailed(t *testing.T) {
 }
 
 func TestAWriteToAServerThatBecameReadOnlyHasFailedAndTheNextOneLooksForAnother(t *testing.T) {
+	t.Parallel()
 	s := ownServer(t)
 	d := claimed(t, s)
 	op := update("v")
@@ -160,6 +165,7 @@ func TestAWriteToAServerThatBecameReadOnlyHasFailedAndTheNextOneLooksForAnother(
 }
 
 func TestACommitThatDidNotWaitForItsReplicaIsInDoubt(t *testing.T) {
+	t.Parallel()
 	s := ownServer(t)
 	d := claimed(t, s)
 	s.synchronize(t, "nobody")
@@ -184,6 +190,7 @@ func TestACommitThatDidNotWaitForItsReplicaIsInDoubt(t *testing.T) {
 }
 
 func TestAReplicaThatLagsAndIsPromotedLacksWhatWasAcknowledgedUnlessCommitsWaitForIt(t *testing.T) {
+	t.Parallel()
 	for name, synchronous := range map[string]bool{"asynchronous": false, "synchronous": true} {
 		t.Run(name, func(t *testing.T) {
 			primary, replica, d := both(t)
@@ -212,6 +219,7 @@ func TestAReplicaThatLagsAndIsPromotedLacksWhatWasAcknowledgedUnlessCommitsWaitF
 }
 
 func TestTwoServersThatAcceptWritesAreNotReadBack(t *testing.T) {
+	t.Parallel()
 	primary, replica, d := both(t)
 	run(t, command(t, "pg_ctl", "promote", "--pgdata", replica.directory))
 	err := d.ReadBack(t.Context(), 1, []string{"x"}, false, func(driver.ReadBack) { t.Error("it read") })

@@ -8,11 +8,13 @@ import (
 )
 
 func TestAnUnreachableClusterIsNamedWithItsReason(t *testing.T) {
+	t.Parallel()
 	config := drivertest.Config(t, "redis://127.0.0.1:1,127.0.0.1:2")
 	drivertest.AnUnreachableClusterIsNamed(t, &Driver{}, config, "no cluster serves", "127.0.0.1:2")
 }
 
 func TestTheDriverConnectsWithTLSAndAPassword(t *testing.T) {
+	t.Parallel()
 	files := drivertest.Certificates(t)
 	encrypted := driver.TLS{Enabled: true, CAFile: files.CA, CertFile: files.Client}
 	c := ownCluster(t, 3, 0, encrypted, "--tls-cert-file", files.Server, "--tls-key-file", files.Server,

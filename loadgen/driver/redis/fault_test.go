@@ -32,6 +32,7 @@ func TestALaneIsAShardAndStaysWhatItIs(t *testing.T) {
 }
 
 func TestWhileAMasterHangsAWriteIsInDoubtAndOthersAreServed(t *testing.T) {
+	t.Parallel()
 	c := ownCluster(t, 3, 0, driver.TLS{}, "--cluster-require-full-coverage", "no")
 	for _, client := range clients {
 		t.Run(client, func(t *testing.T) {
@@ -61,6 +62,7 @@ func TestAWriteToADeadMasterFailsUntilItsReplicaIsFound(t *testing.T) {
 		valkeyGo: {}, goRedis: {"client": goRedis, "refresh_ms": 200},
 	} {
 		t.Run(client, func(t *testing.T) {
+			t.Parallel()
 			c := ownCluster(t, 3, 3, driver.TLS{})
 			d := opened(t, c, func(config *driver.Config) { config.Options = options })
 			op := update("v")
@@ -92,6 +94,7 @@ func TestAWriteToADeadMasterFailsUntilItsReplicaIsFound(t *testing.T) {
 }
 
 func TestTheClientsOwnRetriesAreCounted(t *testing.T) {
+	t.Parallel()
 	c := ownCluster(t, 3, 0, driver.TLS{})
 	d := opened(t, c, with(goRedis))
 	op := update("v")
@@ -110,6 +113,7 @@ func TestTheClientsOwnRetriesAreCounted(t *testing.T) {
 }
 
 func TestAServerThatIsNoClusterIsRefused(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, filepath.Join(t.TempDir(), "alone"), driver.TLS{})
 	defer s.Kill()
 	drivertest.Until(t, "it answers", func() bool { _, err := (&cluster{}).ask(t, s, "PING"); return err == nil })

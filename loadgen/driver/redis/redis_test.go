@@ -60,6 +60,7 @@ func startCluster(
 		_, bus, _ := net.SplitHostPort(drivertest.FreeAddresses(t, 1)[0])
 		s := &server{startServer(t, filepath.Join(directory, fmt.Sprintf("n%d", i+1)), encrypted, append([]string{
 			"--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", strconv.Itoa(nodeTimeoutMS),
+			"--repl-diskless-sync-delay", "0", // its own 5 s wait for more replicas
 		}, arguments...)...), bus}
 		c.servers = append(c.servers, s)
 	}
@@ -135,9 +136,9 @@ func (c *cluster) form(t testing.TB) {
 			must(s, "CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(first), strconv.Itoa(last))
 			must(s, "CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1))
 		}
-		host, port, _ := net.SplitHostPort(c.servers[0].Address)
-		if i > 0 {
-			must(s, "CLUSTER", "MEET", host, port, c.servers[0].bus)
+		for _, met := range c.servers[:i] { // each by itself: to hear of each other takes them seconds
+			host, port, _ := net.SplitHostPort(met.Address)
+			must(s, "CLUSTER", "MEET", host, port, met.bus)
 		}
 	}
 	for i, s := range c.servers[c.masters:] {
