@@ -2,7 +2,10 @@ package driver
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -98,4 +101,20 @@ func (c Config) Redacted(text string, more ...string) error {
 		}
 	}
 	return errors.New(text)
+}
+
+// Hosts are those of a URI that is like the example, `scheme://10.0.0.1:1234,10.0.0.2:1234`
+func Hosts(uri, example string) ([]string, error) {
+	wrong := fmt.Errorf("`uri` is not like %s", example)
+	scheme, _, _ := strings.Cut(example, "://")
+	named, is := strings.CutPrefix(strings.TrimSuffix(uri, "/"), scheme+"://")
+	hosts := strings.Split(named, ",")
+	for _, host := range hosts {
+		name, port, err := net.SplitHostPort(host)
+		_, bad := strconv.ParseUint(port, 10, 16)
+		if !is || err != nil || bad != nil || name == "" || strings.ContainsAny(name, "/@") {
+			return nil, wrong
+		}
+	}
+	return hosts, nil
 }

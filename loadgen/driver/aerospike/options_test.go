@@ -20,12 +20,10 @@ func TestOptionsAreReadOverTheDefaults(t *testing.T) {
 }
 
 func TestThePoolIsAsWideAsTheLane(t *testing.T) {
-	if p, _ := parsePolicy(nil, 250); p.PoolSize != 250 {
-		t.Errorf("the pool has %d connections, wanted the lane's 250", p.PoolSize)
-	}
-	if p, _ := parsePolicy(map[string]any{"pool_size": 20}, 250); p.PoolSize != 20 {
-		t.Errorf("a pool size that is set gave way: %d", p.PoolSize)
-	}
+	drivertest.ThePoolIsAsWideAsTheLane(t, func(options map[string]any, laneCap int) int {
+		p, _ := parsePolicy(options, laneCap)
+		return p.PoolSize
+	})
 	own, err := clientPolicy(driver.Config{}, policy{PoolSize: 20})
 	if err != nil || own.ConnectionQueueSize != 21 || !own.LimitConnectionsToQueueSize {
 		t.Errorf("wanted a hard limit of one connection more than the pool: %+v, %v", own, err)

@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -43,6 +44,32 @@ func TheLaneIsAsWideAsItIsSaid(t *testing.T, usual int, configured func(driver.C
 	for said, wanted := range map[int]int{0: usual, 7: 7} {
 		if got := configured(driver.Config{LaneCap: said}).LaneCap(); got != wanted {
 			t.Errorf("said is %d: got %d, wanted %d", said, got, wanted)
+		}
+	}
+}
+
+// ThePoolIsAsWideAsTheLane wants it to be, unless its size is said.
+func ThePoolIsAsWideAsTheLane(t *testing.T, pool func(options map[string]any, laneCap int) int) {
+	if got := pool(nil, 250); got != 250 {
+		t.Errorf("the pool has %d connections, wanted the lane's 250", got)
+	}
+	if got := pool(map[string]any{"pool_size": 20}, 250); got != 20 {
+		t.Errorf("a pool size that is set gave way: %d", got)
+	}
+}
+
+// HostsAreThoseOfTheURI wants them as they stand behind the scheme, and what is no such URI to be refused
+// without telling a password.
+func HostsAreThoseOfTheURI[H any](t *testing.T, scheme string, read func(uri string) ([]H, error)) {
+	hosts, err := read(scheme + "a:1,[::1]:2/")
+	if err != nil || len(hosts) != 2 || fmt.Sprint(hosts[0]) != "a:1" || fmt.Sprint(hosts[1]) != "[::1]:2" {
+		t.Errorf("got %v, %v", hosts, err)
+	}
+	for _, bad := range []string{
+		"", "a:1", scheme, scheme + "a:1,", scheme + "a:1,,b:1", scheme + "a:x", scheme + "me:pw@a:1", "https://a:1",
+	} {
+		if _, err := read(bad); err == nil || strings.Contains(err.Error(), "pw") {
+			t.Errorf("%q gave %v", bad, err)
 		}
 	}
 }

@@ -16,15 +16,8 @@ import (
 	"brownout/loadgen/driver/secure"
 )
 
-// hostsOf reads a URI: etcd://10.0.0.1:2379,10.0.0.2:2379
 func hostsOf(uri string) ([]string, error) {
-	hosts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(uri, "etcd://"), "/"), ",")
-	for _, host := range hosts {
-		if host == "" || strings.ContainsAny(host, "/@") {
-			return nil, fmt.Errorf("`uri` is not like etcd://10.0.0.1:2379,10.0.0.2:2379")
-		}
-	}
-	return hosts, nil
+	return driver.Hosts(uri, "etcd://10.0.0.1:2379,10.0.0.2:2379")
 }
 
 // The pace at which gRPC connects again, as it is without being told. Only the

@@ -1,7 +1,6 @@
 package etcd
 
 import (
-	"strings"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -35,14 +34,7 @@ func TestTheLaneIsAsWideAsItIsSaid(t *testing.T) {
 }
 
 func TestHostsAreThoseOfTheURI(t *testing.T) {
-	if hosts, err := hostsOf("etcd://a:1,[::1]:2/"); err != nil || strings.Join(hosts, " ") != "a:1 [::1]:2" {
-		t.Errorf("got %v, %v", hosts, err)
-	}
-	for _, bad := range []string{"", "etcd://", "etcd://a:1,", "https://a:1", "etcd://me:pw@a:1"} {
-		if _, err := hostsOf(bad); err == nil || strings.Contains(err.Error(), "pw") {
-			t.Errorf("%q gave %v", bad, err)
-		}
-	}
+	drivertest.HostsAreThoseOfTheURI(t, "etcd://", hostsOf)
 }
 
 func TestErrorsHoldNoSecretAndSayWhatToDo(t *testing.T) {

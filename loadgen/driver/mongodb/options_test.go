@@ -23,12 +23,10 @@ func TestOptionsAreReadOverTheDefaults(t *testing.T) {
 }
 
 func TestThePoolIsAsWideAsTheLane(t *testing.T) {
-	if p, _ := parsePolicy(nil, 250); p.PoolSize != 250 {
-		t.Errorf("the pool has %d connections, wanted the lane's 250", p.PoolSize)
-	}
-	if p, _ := parsePolicy(map[string]any{"pool_size": 20}, 250); p.PoolSize != 20 {
-		t.Errorf("a pool size that is set gave way: %d", p.PoolSize)
-	}
+	drivertest.ThePoolIsAsWideAsTheLane(t, func(options map[string]any, laneCap int) int {
+		p, _ := parsePolicy(options, laneCap)
+		return p.PoolSize
+	})
 }
 
 func TestBadOptionsAreAllReported(t *testing.T) {

@@ -3,7 +3,6 @@ package postgresql
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -26,23 +25,15 @@ type host struct {
 
 func (h host) String() string { return net.JoinHostPort(h.name, strconv.Itoa(int(h.port))) }
 
-// hostsOf reads a URI: postgresql://10.0.0.1:5432,10.0.0.2:5432
 func hostsOf(uri string) ([]host, error) {
-	const wanted = "`uri` is not like postgresql://10.0.0.1:5432,10.0.0.2:5432"
-	named, is := strings.CutPrefix(strings.TrimSuffix(uri, "/"), "postgresql://")
-	if !is {
-		return nil, errors.New(wanted)
+	addresses, err := driver.Hosts(uri, "postgresql://10.0.0.1:5432,10.0.0.2:5432")
+	hosts := make([]host, len(addresses))
+	for i, address := range addresses {
+		name, port, _ := net.SplitHostPort(address)
+		number, _ := strconv.ParseUint(port, 10, 16)
+		hosts[i] = host{name, uint16(number)}
 	}
-	var hosts []host
-	for each := range strings.SplitSeq(named, ",") {
-		name, port, err := net.SplitHostPort(each)
-		number, bad := strconv.ParseUint(port, 10, 16)
-		if err != nil || bad != nil || name == "" || strings.ContainsAny(name, "/@") {
-			return nil, errors.New(wanted)
-		}
-		hosts = append(hosts, host{name, uint16(number)})
-	}
-	return hosts, nil
+	return hosts, err
 }
 
 // settingsFor is a pool of so many connections, each to the first server in the order of the URI

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -44,15 +43,8 @@ func script(text, key string, arguments ...string) command {
 	return command{append([]string{"EVAL", text, "1", key}, arguments...), 3, false}
 }
 
-// hostsOf reads a URI: redis://10.0.0.1:6379,10.0.0.2:6379
 func hostsOf(uri string) ([]string, error) {
-	hosts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(uri, "redis://"), "/"), ",")
-	for _, host := range hosts {
-		if _, _, err := net.SplitHostPort(host); err != nil || strings.ContainsAny(host, "/@") {
-			return nil, errors.New("`uri` is not like redis://10.0.0.1:6379,10.0.0.2:6379")
-		}
-	}
-	return hosts, nil
+	return driver.Hosts(uri, "redis://10.0.0.1:6379,10.0.0.2:6379")
 }
 
 // connected makes a client of the whole cluster.

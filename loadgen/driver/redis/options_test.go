@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"strings"
 	"testing"
 
 	"brownout/loadgen/driver"
@@ -25,14 +24,7 @@ func TestTheLaneIsAsWideAsItIsSaid(t *testing.T) {
 }
 
 func TestHostsAreThoseOfTheURI(t *testing.T) {
-	if hosts, err := hostsOf("redis://a:1,[::1]:2/"); err != nil || strings.Join(hosts, " ") != "a:1 [::1]:2" {
-		t.Errorf("got %v, %v", hosts, err)
-	}
-	for _, bad := range []string{"", "redis://", "redis://a:1,", "redis://a", "redis://me:pw@a:1"} {
-		if _, err := hostsOf(bad); err == nil || strings.Contains(err.Error(), "pw") {
-			t.Errorf("%q gave %v", bad, err)
-		}
-	}
+	drivertest.HostsAreThoseOfTheURI(t, "redis://", hostsOf)
 }
 
 func TestErrorsHoldNoSecretAndSayWhatToDo(t *testing.T) {
