@@ -38,10 +38,14 @@ type Drivers struct {
 	Fresh  func() driver.Driver
 }
 
-// Open opens one.
+// Open opens one whose operations have time.
 func (d Drivers) Open(change func(*driver.Config)) driver.Driver {
 	d.Helper()
-	return Opened(d.T, d.Fresh(), d.Config(), change)
+	config := d.Config()
+	for i := range config.Streams {
+		config.Streams[i].DeadlineS = patience.Seconds()
+	}
+	return Opened(d.T, d.Fresh(), config, change)
 }
 
 // Refusal returns why one does not open.
@@ -126,7 +130,7 @@ func (s inStore) loaded() driver.Driver {
 // ok does an operation that succeeds at the first attempt.
 func (s inStore) ok(d driver.Driver, op driver.Op) driver.Result {
 	s.Helper()
-	got := Do(s, d, op)
+	got := doWithin(s, d, op, patience)
 	if got.Class != driver.OK || !got.Sent || got.Attempts != 1 {
 		s.Fatalf("%v of %s: %+v", op.Kind, op.ID, got)
 	}
@@ -136,7 +140,7 @@ func (s inStore) ok(d driver.Driver, op driver.Op) driver.Result {
 // refused does an operation that fails of a cause.
 func (s inStore) refused(d driver.Driver, op driver.Op, cause driver.Cause) driver.Result {
 	s.Helper()
-	got := Do(s, d, op)
+	got := doWithin(s, d, op, patience)
 	if got.Class != driver.Failed || got.Cause != cause {
 		s.Errorf("%v of %s: %+v, wanted that it fails: %s", op.Kind, op.ID, got, cause)
 	}

@@ -33,11 +33,14 @@ func Load(t testing.TB, d driver.Driver, writer string) {
 	load(t, d, DatasetOf(writer))
 }
 
-// LoadFew loads a few items of RunID, for a test that needs no more than a ledger and some plain keys.
+// Few is how many plain items a test has that needs no more than a ledger and some of them.
+const Few uint64 = 100
+
+// LoadFew loads a data set of RunID with so few plain items.
 func LoadFew(t testing.TB, d driver.Driver) {
 	t.Helper()
 	data := DatasetOf(RunID)
-	data.Keys = 10
+	data.Keys = Few
 	load(t, d, data)
 }
 
@@ -130,7 +133,7 @@ func (s inStore) killed(done uint64) {
 // wantWriter wants the plain item to be of the writer.
 func (s inStore) wantWriter(d driver.Driver, key uint64, writer string) {
 	s.Helper()
-	got := Do(s, d, driver.Op{Kind: driver.Read, ID: driver.DataID(key)})
+	got := s.ok(d, driver.Op{Kind: driver.Read, ID: driver.DataID(key)})
 	if !got.Found || got.Record.Writer != writer {
 		s.Errorf("key %d: %+v, wanted that of %s", key, got.Record, writer)
 	}
@@ -148,7 +151,7 @@ func (s inStore) readBackAndCleaned() {
 		s.Errorf("a key that never was: %+v", got[gone])
 	}
 	count := driver.LedgerID("orders", true, 4)
-	Do(s, d, driver.Op{Kind: driver.Increment, Stream: 1, ID: count, Verified: true})
+	s.ok(d, driver.Op{Kind: driver.Increment, Stream: 1, ID: count, Verified: true})
 	if back := ReadBack(s, d, true, count)[count]; back.Value != 1 || !back.ChecksumOK {
 		s.Errorf("a counter: %+v", back)
 	}
@@ -204,7 +207,7 @@ func (s inStore) withOneMore() {
 	inserted := driver.Op{Kind: driver.Insert, ID: driver.InsertID(0, 0), Value: []byte("v")}
 	inserted.Record = driver.NewRecord("run-1", inserted.ID, 0, inserted.Value)
 	insert := func(d driver.Driver) {
-		if got := Do(s, d, inserted); got.Class != driver.OK {
+		if got := doWithin(s, d, inserted, patience); got.Class != driver.OK {
 			s.Errorf("inserting it: %+v", got)
 		}
 	}

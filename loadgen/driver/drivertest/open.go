@@ -75,7 +75,15 @@ func Update(key uint64, value string) driver.Op {
 // Do does one operation within a second.
 func Do(t testing.TB, d driver.Driver, op driver.Op) driver.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	return doWithin(t, d, op, time.Second)
+}
+
+// patience is how long an operation may take that no fault keeps from being done.
+const patience = 30 * time.Second
+
+func doWithin(t testing.TB, d driver.Driver, op driver.Op, limit time.Duration) driver.Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	return d.Do(ctx, &op)
 }

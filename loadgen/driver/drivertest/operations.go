@@ -104,7 +104,7 @@ func (s inStore) countTogether() {
 	for range 4 {
 		writers.Go(func() {
 			for range 10 {
-				if got := Do(s, d, driver.Op{Kind: driver.Increment, ID: "total"}); got.Class != driver.OK {
+				if got := doWithin(s, d, driver.Op{Kind: driver.Increment, ID: "total"}, patience); got.Class != driver.OK {
 					s.Errorf("got %+v", got)
 				}
 			}
@@ -144,8 +144,11 @@ func (s inStore) misshape() {
 func (s inStore) wantSpoilt(d driver.Driver, id string, how any) {
 	s.Helper()
 	s.Logf("spoilt: %v", how)
+	whole := Update(1, "whole")
+	s.ok(d, whole)
 	s.refused(d, lookUp(id), driver.CauseIntegrity)
-	s.refused(d, driver.Op{Kind: driver.Batch, Stream: 1, IDs: []string{id}, Verified: true}, driver.CauseIntegrity)
+	both := driver.Op{Kind: driver.Batch, Stream: 1, IDs: []string{whole.ID, id}, Verified: true}
+	s.refused(d, both, driver.CauseIntegrity)
 	if back := ReadBack(s, d, false, id)[id]; back.ChecksumOK {
 		s.Errorf("read back as %+v", back)
 	}

@@ -61,7 +61,7 @@ func sharded(t *testing.T) (d *Driver, servers [2]*mongod) {
 	d = opened(t, servers[0], func(c *driver.Config) {
 		c.URI = "mongodb://" + router + "/"
 	})
-	drivertest.Load(t, d, drivertest.RunID)
+	drivertest.LoadFew(t, d)
 	return d, servers
 }
 
@@ -101,7 +101,7 @@ func router(t *testing.T, shards map[string]string) string {
 // dataKeys is the ids of the plain data set by the shard that their lane names.
 func dataKeys(d *Driver) map[string][]string {
 	found := map[string][]string{}
-	for i := range drivertest.Keys {
+	for i := range drivertest.Few {
 		id := driver.DataID(i)
 		shard, _, _ := strings.Cut(d.Lane(&driver.Op{Kind: driver.Read, ID: id}), "/")
 		found[shard] = append(found[shard], id)
@@ -120,7 +120,6 @@ func (m *mongod) has(t *testing.T, d *Driver, id string) bool {
 }
 
 func TestBehindARouterALaneIsTheShardOfTheKeyAndItsPrimary(t *testing.T) {
-	t.Parallel()
 	d, servers := sharded(t)
 	addresses := map[string]*mongod{"s1": servers[0], "s2": servers[1]}
 	keys := dataKeys(d)
