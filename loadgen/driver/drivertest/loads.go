@@ -27,12 +27,6 @@ func DatasetOf(writer string) driver.Dataset {
 	}
 }
 
-// Load loads DatasetOf the writer.
-func Load(t testing.TB, d driver.Driver, writer string) {
-	t.Helper()
-	load(t, d, DatasetOf(writer))
-}
-
 // Few is how many plain items a test has that needs no more than a ledger and some of them.
 const Few uint64 = 100
 
@@ -89,7 +83,7 @@ func LoadsAreWhole(t *testing.T, open func(t *testing.T) Backdoor) {
 func (s inStore) loadedBy(writer string) driver.Driver {
 	s.Helper()
 	d := s.Open(func(config *driver.Config) { config.Writer = writer })
-	Load(s, d, writer)
+	load(s, d, DatasetOf(writer))
 	return d
 }
 
