@@ -9,6 +9,8 @@ import pytest
 from tests.cli.conftest import Brownout
 
 from brownout.base import catalog
+from brownout.databases.adapter import MilestoneState
+from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.faults import open_runs
 
 
@@ -209,6 +211,33 @@ def test_a_plan_on_nodes_that_do_not_answer_shows_every_guard(
     assert "NO   cluster is whole" in said.out
     assert "NO   target: no member is primary now: n1 is silent" in said.out
     assert "kill-the-node" in said.out
+
+
+@pytest.mark.parametrize(
+    ("looks", "ok"), [((["n1 is 16.6 s behind (wanted 10)"], []), True), ((["n1 is down"],), False)]
+)
+def test_a_plan_asks_as_a_run_does_whether_the_cluster_is_whole(
+    looks: tuple[list[str], ...],
+    ok: bool,
+    brownout: Brownout,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One look may fall between a write and its arrival, or take longer than a look may."""
+    left = list(looks)
+
+    def stable(*_: object) -> MilestoneState:
+        missing = left.pop(0) if len(left) > 1 else left[0]
+        return MilestoneState(not missing, {"missing": missing})
+
+    monkeypatch.setattr(AerospikeAdapter, "stable", stable)
+    inventory = (
+        "database: aerospike\nenvironment: test\nnodes: [{name: n1, address: '127.0.0.1:1'}]"
+    )
+    (home / "idle.yaml").write_text(inventory)
+    said = brownout("plan", "node-kill", "--set", f"cluster={home / 'idle.yaml'}")
+    told = "yes  cluster is whole: every member" if ok else "NO   cluster is whole: n1 is down\n"
+    assert told in said.out
 
 
 def test_with_no_run_there_is_nothing_to_stop_or_to_heal(brownout: Brownout) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests import chaos_runner as chaos
 
 from brownout.databases.adapter import adapter_for
+from brownout.databases.lacking import still_lacks
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import network
@@ -88,7 +89,7 @@ def test_all_that_a_cut_off_primary_acknowledged_alone_is_found_lost(
     assert ledger["lost"] <= reverted(old) <= ledger["lost"] + ledger["in_doubt"]
     adapter = adapter_for(lab_partition)
     try:
-        assert adapter.stable("whole").reached
+        assert still_lacks(adapter, "whole") == []
     finally:
         adapter.close()
 

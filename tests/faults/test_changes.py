@@ -7,7 +7,7 @@ from tests import kill_harness
 from tests.waiting import await_whole
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
-from brownout.databases.lacking import lacks
+from brownout.databases.lacking import lacks, still_lacks
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.faults import undos
 from brownout.faults.faults import Faults
@@ -44,7 +44,7 @@ def test_a_replaced_member_is_back_in_the_end_with_the_say_that_it_had(
     assert undos.left(read_events(log)) == faults.pending != ()
     assert faults.put_back() == []
     assert undos.left(read_events(log)) == faults.pending == ()
-    assert adapter.stable("whole").reached
+    assert still_lacks(adapter, "whole") == []
     assert adapter.setting("votes_and_priority", old) == say
     assert not host_for(new).running().running
     (data,) = adapter.data_directories(new)
@@ -77,7 +77,7 @@ def test_taking_back_a_change_leaves_nothing_to_put_back(
     await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
     faults.do("remove_node", spare)
     assert faults.pending == ()
-    assert adapter.stable("whole").reached
+    assert still_lacks(adapter, "whole") == []
 
 
 def test_a_spare_that_was_out_of_the_set_already_when_the_run_died_is_stopped_and_emptied(
@@ -91,7 +91,7 @@ def test_a_spare_that_was_out_of_the_set_already_when_the_run_died_is_stopped_an
     after = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t, undos.left(events))
     assert after.put_back() == []
     assert not host_for(spare).running().running
-    assert adapter.stable("whole").reached
+    assert still_lacks(adapter, "whole") == []
     faults.resolve("remove_node", spare.name)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from brownout.base.errors import BrownoutError
 from brownout.base.redact import redact
 from brownout.databases.adapter import Adapter, Support, adapter_for
+from brownout.databases.lacking import still_lacks
 from brownout.faults import guards, open_runs
 from brownout.faults.guards import Guard
 from brownout.faults.registry import supports
@@ -142,13 +143,13 @@ def _free(cluster: Cluster) -> Guard:
 
 
 def _whole(adapter: Adapter) -> Guard:
-    """Whether the cluster is whole now; one that does not answer is not."""
+    """Whether the cluster is whole, by the very looks that a run takes; one that raises is not."""
     try:
-        state = adapter.stable("whole")
+        missing = still_lacks(adapter, "whole")
     except BrownoutError as error:
         return Guard("cluster is whole", False, str(error))
-    missing = state.detail.get("missing") or "every member is there and in step"
-    return Guard("cluster is whole", state.reached, str(missing))
+    detail = "; ".join(missing) or "every member is there and in step"
+    return Guard("cluster is whole", not missing, detail)
 
 
 def _target(

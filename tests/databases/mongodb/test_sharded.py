@@ -10,6 +10,7 @@ from tests.waiting import await_whole
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Electing, Quiescing, SteppingDown, adapter_for
+from brownout.databases.lacking import still_lacks
 from brownout.databases.mongodb import figures, sharding
 from brownout.databases.mongodb.lab import router_stand_in
 from brownout.databases.mongodb.sharded import ShardedAdapter
@@ -148,7 +149,7 @@ def test_a_router_that_is_gone_is_missing_and_lab_up_starts_it_again(
     with pytest.raises(ClusterError, match="no router answers"):
         adapter.ready()
     assert lab.up(NAME) == cluster
-    assert adapter.stable("whole").reached
+    assert still_lacks(adapter, "whole") == []
 
 
 def test_a_member_that_is_no_router_is_not_taken_for_one(cluster: Cluster) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import adapter_for
+from brownout.databases.lacking import still_lacks
 from brownout.infra import lab
 from brownout.inventory import inventory, labs
 from brownout.inventory.model import Cluster
@@ -39,7 +40,7 @@ def processes_below(directory: Path) -> list[int]:
 def is_whole(cluster: Cluster) -> bool:
     adapter = adapter_for(cluster)
     try:
-        return adapter.stable("whole").reached
+        return not still_lacks(adapter, "whole")
     finally:
         adapter.close()
 

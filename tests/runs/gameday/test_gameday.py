@@ -14,6 +14,7 @@ from tests.kill_harness import kill_tree
 from tests.runs.gameday.conftest import GENTLY, Hook, Write
 
 from brownout.databases.adapter import adapter_for
+from brownout.databases.lacking import still_lacks
 from brownout.faults import open_runs
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
@@ -75,7 +76,7 @@ def check_whole(cluster: Cluster) -> None:
         assert not state.paused
     adapter = adapter_for(cluster)
     try:
-        assert adapter.stable("whole").reached
+        assert still_lacks(adapter, "whole") == []
     finally:
         adapter.close()
     assert open_runs.claims() == []
