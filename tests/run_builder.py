@@ -8,8 +8,11 @@ the same bytes, but for nothing that looks at the clock.
 """
 
 import csv
+import functools
 import json
 import math
+import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,10 +99,23 @@ class Operations:
     end: Ints
 
 
+#: Where each script's run is kept, to be copied when it is asked for again.
+_KEPT = tempfile.TemporaryDirectory(prefix="brownout-runs-")
+_kept: dict[str, Path] = {}
+
+
 def build_run(root: Path, script: RunScript | None = None) -> Path:
     """Write the run directory of `script` below `root` and return its path."""
     script = script or RunScript()
     path = root / script.name
+    known = repr(script)
+    if known not in _kept:
+        _kept[known] = _write_run(Path(_KEPT.name) / str(len(_kept)) / script.name, script)
+    shutil.copytree(_kept[known], path)
+    return path
+
+
+def _write_run(path: Path, script: RunScript) -> Path:
     path.mkdir(parents=True)
     operations = _operations(script)
     _write_counts(path, script, operations)
@@ -264,11 +280,17 @@ def _write_latency(path: Path, script: RunScript, operations: Operations) -> Non
 
 
 def _interval(tag: str, second: int, micros: Ints) -> str:
-    histogram = HdrHistogram(1, 3_600_000_000, 3)
-    for value, n in zip(*np.unique(micros, return_counts=True), strict=True):
-        histogram.record_value(int(value), int(n))
-    payload = histogram.encode().decode()
+    payload = _encoded(micros.tobytes())
     return f"Tag={tag},{second}.000,1.000,{micros.max() / 1e6:.3f},{payload}"
+
+
+@functools.lru_cache(8192)  # service times are response times, and many scripts have one load
+def _encoded(micros: bytes) -> str:
+    histogram = HdrHistogram(1, 3_600_000_000, 3)
+    values, counts = np.unique(np.frombuffer(micros, np.int64), return_counts=True)
+    for value, n in zip(values, counts, strict=True):
+        histogram.record_value(int(value), int(n))
+    return str(histogram.encode().decode())
 
 
 def _write_generator(path: Path, script: RunScript, operations: Operations) -> None:
