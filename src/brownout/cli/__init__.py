@@ -3,6 +3,7 @@
 Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 aborted, 4 an undo failed, 64 bad input.
 """
 
+import functools
 import os
 import sys
 import traceback
@@ -118,13 +119,19 @@ def main() -> None:
     sys.exit(run())
 
 
+@functools.cache
+def _command() -> Any:
+    """Return what typer makes of `app`, which takes it some time, so once in a process."""
+    return typer.main.get_command(app)
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run a command, by default the process's own, and return its exit code.
 
     An error of ours is one message on stderr. A crash of ours is inconclusive, never a fail.
     """
     try:
-        code = app(arguments, standalone_mode=False)
+        code = _command()(arguments, standalone_mode=False)
         sys.stdout.flush()
     except BrownoutError as error:
         typer.echo(f"brownout: {error}", err=True)
