@@ -37,6 +37,12 @@ REDIS = "lab-redis"
 POSTGRESQL = "lab-postgresql"
 PARTITION = "lab-mongodb-partition"
 SLOW = "lab-mongodb-slow"
+SECURED = "lab-mongodb-secure"
+
+
+#: The files that use a lab, where several workers share them; where the shared labs are, by name.
+_USING_LABS = pytest.StashKey[set[Path]]()
+_SHARED: set[tuple[Path, str]] = set()
 
 
 @pytest.hookimpl(trylast=True)
@@ -47,12 +53,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if not hasattr(config, "workerinput"):
         return
-    live = {
+    live = config.stash[_USING_LABS] = {
         item.path
         for item in items
         if any("lab" in name for name in getattr(item, "fixturenames", ()))
     }
     items.sort(key=lambda item: item.path not in live)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Take the shared labs down where no file that uses any comes next: idle ones take time too.
+
+    The next test that wants one brings it up again.
+    """
+    live = item.config.stash.get(_USING_LABS, set())
+    if nextitem is not None and item.path in live and nextitem.path not in live:
+        for directory, name in _SHARED:
+            _take_down(directory, name)
+
+
+def _take_down(directory: Path, name: str) -> None:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("BROWNOUT_LAB_DIR", str(directory))
+        lab.down(name)
 
 
 class _ByLab(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
@@ -69,6 +93,8 @@ class _ByLab(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
 @functools.cache
 def _lab_of(file: Path) -> str:
     text = file.read_text()
+    if "security" in file.parts and "secured: " in text:
+        return SECURED
     labs = (AEROSPIKE, "aerospike"), (POSTGRESQL, "postgresql"), (ETCD, "etcd"), (REDIS, "redis")
     return next((lab for lab, it in labs if it in file.parts or f"lab_{it}" in text), "")
 
@@ -102,13 +128,14 @@ def _lab_in(directory: Path) -> Iterator[Cluster]:
         try:
             yield lab.up(LAB)
         finally:
-            environment.setenv("BROWNOUT_LAB_DIR", str(directory))
-            lab.down(LAB)
+            _take_down(directory, LAB)
 
 
 @pytest.fixture(scope="session")
 def _session_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    yield from _lab_in(tmp_path_factory.mktemp("lab"))
+    directory = tmp_path_factory.mktemp("lab")
+    _SHARED.add((directory, LAB))
+    yield from _lab_in(directory)
 
 
 @pytest.fixture
@@ -145,12 +172,11 @@ def sshd(tmp_path: Path) -> Iterator[Sshd]:
 def _home(factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
     """Give a lab its place for the whole session, and take it down at the end."""
     home = factory.mktemp(name)
+    _SHARED.add((home, name))
     try:
         yield home
     finally:
-        with pytest.MonkeyPatch.context() as environment:
-            environment.setenv("BROWNOUT_LAB_DIR", str(home))
-            lab.down(name)
+        _take_down(home, name)
 
 
 @pytest.fixture(scope="session")
