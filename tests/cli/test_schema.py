@@ -37,11 +37,16 @@ WRONG: list[tuple[str, Any]] = [
 ]
 
 
+_validators: dict[str, Any] = {}
+
+
 def _validator(kind: str, brownout: Brownout) -> Any:
-    schema = json.loads(brownout("schema", kind).out)
-    validator = jsonschema.validators.validator_for(schema)
-    validator.check_schema(schema)
-    return validator(schema)
+    if kind not in _validators:
+        schema = json.loads(brownout("schema", kind).out)
+        validator = jsonschema.validators.validator_for(schema)
+        validator.check_schema(schema)
+        _validators[kind] = validator(schema)
+    return _validators[kind]
 
 
 @pytest.mark.parametrize(("kind", "path"), FILES, ids=lambda part: getattr(part, "stem", part))

@@ -28,6 +28,8 @@ def made(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Make:
     monkeypatch.setenv("BROWNOUT_STATE", str(pytester.path / "state"))
     monkeypatch.setenv("BROWNOUT_RUNS", str(pytester.path / "runs"))
     monkeypatch.delenv("BROWNOUT_CLUSTER", raising=False)
+    # To import other people's plugins takes longer than the rest of a pytest that tests so little.
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:anyio -p no:hypothesispytest -p no:syrupy")
 
     def make(name: str = "recorded", **script: object) -> Path:
         run = build_run(pytester.path / name, RunScript(duration_s=45, **script))  # type: ignore[arg-type]

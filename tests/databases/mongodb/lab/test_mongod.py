@@ -43,7 +43,7 @@ def test_a_packaged_one_that_was_altered_is_not_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = tmp_path / "started"
-    altered = program(tmp_path / "mongod", f"touch {started}; echo db version v6.0.5")
+    altered = program(tmp_path / "mongod", f": > {started}; echo db version v6.0.5")
     monkeypatch.setattr(mongod, "_packaged", lambda: altered)
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     monkeypatch.delenv("BROWNOUT_MONGOD", raising=False)
@@ -55,6 +55,12 @@ def test_a_packaged_one_that_was_altered_is_not_started(
     assert f"`{altered}` was not started: found the SHA-256 {found}, wanted 2680" in str(
         caught.value
     )
+    monkeypatch.setattr(mongod, "_SHA256", found)
+    assert mongod.find_mongod() == altered
+    started.unlink()
+    program(altered, f": > {started}; echo db version v6.0.6")  # and altered once more
+    with pytest.raises(ClusterError, match="was not started"):
+        mongod.find_mongod()
     assert not started.exists()
 
 

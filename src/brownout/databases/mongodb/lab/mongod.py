@@ -1,5 +1,6 @@
 """Finding a mongod that starts on this machine, and what goes into its configuration file."""
 
+import functools
 import hashlib
 import os
 import platform
@@ -111,6 +112,13 @@ def _packaged() -> Path | None:
 
 
 def _sha256(path: Path) -> str:
+    """Return a file's digest, made once while the file is the same: it has 140 MB."""
+    found = path.stat()
+    return _digest(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+@functools.lru_cache(2)
+def _digest(path: Path, _version: tuple[int, ...]) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
