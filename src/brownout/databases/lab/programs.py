@@ -12,6 +12,8 @@ from brownout.base.errors import ClusterError
 __all__ = ["first", "named", "problem"]
 
 _STARTS_WITHIN_S = 30
+#: Those that did, each with what it was then: a file that was changed since is started anew.
+_suited: set[tuple[Path, str, int, int, int]] = set()
 
 
 def first(
@@ -48,12 +50,16 @@ def named(variable: str, program: str) -> Iterator[tuple[str, Path]]:
 
 
 def problem(program: Path, says: str, wanted: str) -> str | None:
-    """Return why a program will not do; None if it does.
+    """Return why a program will not do; None if it does, and did before while it is the same file.
 
     `says` is the pattern of what its `--version` prints, `wanted` what such a program is called.
     """
     if not program.is_file():
         return f"`{program}` is not a file"
+    found = program.stat()
+    asked = (program, says, found.st_ino, found.st_size, found.st_mtime_ns)
+    if asked in _suited:
+        return None
     try:
         done = subprocess.run(
             [program, "--version"],
@@ -70,4 +76,5 @@ def problem(program: Path, says: str, wanted: str) -> str | None:
     said = (done.stdout or done.stderr).strip()
     if not re.search(says, said):
         return f"`{program}` says {said.partition(chr(10))[0]!r}, wanted {wanted}"
+    _suited.add(asked)
     return None
