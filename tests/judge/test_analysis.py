@@ -100,7 +100,7 @@ def test_the_document_has_every_field_of_its_schema(healthy: Path) -> None:
 
 def test_a_slow_database_fails_with_its_reasons(tmp_path: Path) -> None:
     slow = RunScript(rate=200, outage_s=11.0, rejoined_at=39.0, redundant_at=39.5, limits=HEALTHY)
-    impact = analyzed(build_run(tmp_path, slow))
+    impact = impact_of(build_run(tmp_path, slow))
     assert impact["verdict"] == "fail"
     assert [reason.split(":")[0] for reason in impact["reasons"]] == [
         "blackout", "recovery_time", "lost_seconds",
@@ -156,7 +156,7 @@ def test_the_verdict_follows_from_the_files(
     given = script.limits != RunScript().limits
     limits = script.limits if given else (limit("recovery_time", 10),)
     quick = {**script.__dict__, "rate": 200, "limits": limits}
-    impact = analyzed(build_run(tmp_path, RunScript(**quick)))
+    impact = impact_of(build_run(tmp_path, RunScript(**quick)))
     assert impact["verdict"] == word
     assert reason in " ".join(impact["reasons"])
 
@@ -164,7 +164,7 @@ def test_the_verdict_follows_from_the_files(
 def test_an_early_abort_is_no_failure_to_recover(tmp_path: Path) -> None:
     early = RunScript(rate=200, duration_s=29.0, start_at=28.5, rejoined_at=28.8, redundant_at=28.9,
                       abort="Ctrl-C", limits=HEALTHY)  # fmt: skip
-    impact = analyzed(build_run(tmp_path, early))
+    impact = impact_of(build_run(tmp_path, early))
     assert (impact["verdict"], impact["reasons"]) == ("aborted", ["aborted: Ctrl-C"])
     met = {slo["name"]: slo["met"] for slo in impact["slos"]}
     assert met["recovery_time"] is None
@@ -172,7 +172,7 @@ def test_an_early_abort_is_no_failure_to_recover(tmp_path: Path) -> None:
 
 def test_a_closed_loop_is_judged_by_throughput(tmp_path: Path) -> None:
     closed = RunScript(rate=400, concurrency=16, fault_at=25.4, outage_s=3.0, deadline_s=5.0)
-    fault = analyzed(build_run(tmp_path, closed))["faults"][0]
+    fault = impact_of(build_run(tmp_path, closed))["faults"][0]
     assert (fault["availability"], fault["worst_second"]) == (None, None)
     assert fault["dip_method"] == "throughput below the baseline"
     assert fault["recovery_time"] == pytest.approx(3.0, abs=0.2)
@@ -252,7 +252,7 @@ def test_a_wanted_resolution_is_reported(tmp_path: Path) -> None:
     settings = MeasureSettings.from_mapping(
         {**MeasureSettings.lab().as_dict(), "resolution_s": 5.0}
     )
-    fault = analyzed(build_run(tmp_path, RunScript(rate=200, settings=settings)))["faults"][0]
+    fault = impact_of(build_run(tmp_path, RunScript(rate=200, settings=settings)))["faults"][0]
     assert 0.3 < fault["tps_drop_at_resolution"] < 0.6
     assert fault["tps_drop"] == 1.0
 
