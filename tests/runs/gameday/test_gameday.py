@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conftest import Brownout, brownout
 from tests.kill_harness import kill_tree
 from tests.runs.gameday.conftest import GENTLY, Hook, Write
 
@@ -22,6 +23,8 @@ from brownout.runs.gameday.days import Day, all_days
 from brownout.runs.history.place import find
 from brownout.runs.history.store import Store
 
+__all__ = ["brownout"]
+
 COMMAND = (sys.executable, "-m", "brownout", "gameday")
 GO_ON = {"fail": "go on", "inconclusive": "go on"}
 SOON = {"at_least_s": 0, "limit_s": 60}
@@ -33,7 +36,7 @@ def gently(experiment: str, **variables: Any) -> dict[str, Any]:
 
 
 def told(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+    """Run a command to its end, in a process of its own."""
     arguments = [*COMMAND, *map(str, words)]
     return subprocess.run(arguments, capture_output=True, text=True, timeout=200)
 
@@ -87,7 +90,12 @@ def verdicts(day: Day) -> list[str]:
 
 
 def test_three_experiments_a_second_day_refused_and_a_stop_in_the_middle(
-    lab_mongodb: Cluster, home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
+    lab_mongodb: Cluster,
+    home: Path,
+    write: Write,
+    hook: Hook,
+    brownout: Brownout,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPS", hook.url)
     monkeypatch.setenv("BROKEN", "json://127.0.0.1:9/secretpath")
@@ -101,13 +109,13 @@ def test_three_experiments_a_second_day_refused_and_a_stop_in_the_middle(
     process = started("run", day)
     try:
         await_(happened("pause_node", home), process)
-        second = told("run", day)
-        assert second.returncode == 64
-        assert f"process {process.pid} on host" in second.stderr
-        assert "node-pause: running" in told("status").stdout
-        stopped = told("stop", "--reason", "the pager rang")
-        assert stopped.returncode == 0, stopped.stderr
-        assert "cluster `lab-mongodb` is whole: n1, n2, n3 are there and in step" in stopped.stdout
+        second = brownout("gameday", "run", day)
+        assert second.code == 64
+        assert f"process {process.pid} on host" in second.err
+        assert "node-pause: running" in brownout("gameday", "status").out
+        stopped = brownout("gameday", "stop", "--reason", "the pager rang")
+        assert stopped.code == 0, stopped.err
+        assert "cluster `lab-mongodb` is whole: n1, n2, n3 are there and in step" in stopped.out
         check_whole(lab_mongodb)
         process.wait(60)  # it has let go of the cluster, and tells people last
     finally:
@@ -134,7 +142,7 @@ def test_three_experiments_a_second_day_refused_and_a_stop_in_the_middle(
 
 
 def test_a_day_that_is_killed_is_healed_and_resumed(
-    lab_mongodb: Cluster, home: Path, write: Write
+    lab_mongodb: Cluster, home: Path, write: Write, brownout: Brownout
 ) -> None:
     steps = [gently("node-pause", hang_s=6)]
     day = write(experiments=steps, stop_on=GO_ON)
@@ -142,11 +150,11 @@ def test_a_day_that_is_killed_is_healed_and_resumed(
     await_(happened("pause_node", home), process)
     kill_tree(process.pid)
     process.wait()
-    assert ": died" in told("status").stdout
+    assert ": died" in brownout("gameday", "status").out
     changed = write(experiments=[*steps, "stepdown"], stop_on=GO_ON)
-    refused = told("run", changed, "--resume")
-    assert refused.returncode == 64
-    assert "is not what it was when" in refused.stderr
+    refused = brownout("gameday", "run", changed, "--resume")
+    assert refused.code == 64
+    assert "is not what it was when" in refused.err
     day = write(experiments=steps, stop_on=GO_ON)
     resumed = told("run", day, "--resume")
     assert ": died; taken over" in resumed.stderr
@@ -156,8 +164,8 @@ def test_a_day_that_is_killed_is_healed_and_resumed(
     assert verdicts(made)[0] in ("pass", "fail", "inconclusive"), resumed.stderr
     assert resumed.returncode in (0, 1, 2)
     check_whole(lab_mongodb)
-    nothing = told("run", day, "--resume")
-    assert "nothing is left to do" in nothing.stderr
+    nothing = brownout("gameday", "run", day, "--resume")
+    assert "nothing is left to do" in nothing.err
 
 
 @pytest.mark.matrix
