@@ -169,7 +169,7 @@ def sshd(tmp_path: Path) -> Iterator[Sshd]:
         server.stop()
 
 
-def _home(factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
+def home_of_lab(factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
     """Give a lab its place for the whole session, and take it down at the end."""
     home = factory.mktemp(name)
     _SHARED.add((home, name))
@@ -181,7 +181,7 @@ def _home(factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def _aerospike_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from _home(tmp_path_factory, AEROSPIKE)
+    yield from home_of_lab(tmp_path_factory, AEROSPIKE)
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def lab_aerospike(_aerospike_home: Path, monkeypatch: pytest.MonkeyPatch) -> Clu
 
 @pytest.fixture(scope="session")
 def _etcd_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from _home(tmp_path_factory, ETCD)
+    yield from home_of_lab(tmp_path_factory, ETCD)
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def lab_etcd(_etcd_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
 
 @pytest.fixture(scope="session")
 def _redis_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from _home(tmp_path_factory, REDIS)
+    yield from home_of_lab(tmp_path_factory, REDIS)
 
 
 @pytest.fixture
@@ -234,7 +234,7 @@ def lab_redis(_redis_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
 
 @pytest.fixture(scope="session")
 def _postgresql_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from _home(tmp_path_factory, POSTGRESQL)
+    yield from home_of_lab(tmp_path_factory, POSTGRESQL)
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ def lab_postgresql(_postgresql_home: Path, monkeypatch: pytest.MonkeyPatch) -> C
 
 @pytest.fixture(scope="session")
 def _partition_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from _home(tmp_path_factory, PARTITION)
+    yield from home_of_lab(tmp_path_factory, PARTITION)
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def lab_partition(_partition_home: Path, monkeypatch: pytest.MonkeyPatch) -> Clu
 
 @pytest.fixture(scope="session")
 def _slow_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from _home(tmp_path_factory, SLOW)
+    yield from home_of_lab(tmp_path_factory, SLOW)
 
 
 @pytest.fixture

@@ -99,7 +99,9 @@ def test_reads_from_secondaries_go_on_while_there_is_no_primary(
 
 
 @pytest.mark.alone  # it asserts how little is lost
-@pytest.mark.parametrize("retries", ["none", "driver-default"])
+@pytest.mark.parametrize(
+    "retries", [pytest.param("none", marks=pytest.mark.matrix), "driver-default"]
+)
 def test_a_step_down_costs_little_and_less_with_the_drivers_retries(
     running: Callable[..., Running], retries: str
 ) -> None:

@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.conftest import home_of_lab
 from tests.security.secured_lab import LAB, SecuredLab
 
 from brownout.infra import lab
+from brownout.inventory import labs
 
 
 @contextmanager
@@ -21,24 +23,23 @@ def _labs_in(directory: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def _session_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, SecuredLab]]:
-    directory = tmp_path_factory.mktemp("secured")
-    try:
-        with _labs_in(directory):
-            found = SecuredLab.up()
-        yield directory, found
-    finally:
-        with _labs_in(directory):
-            lab.down(LAB)
+def _secured_lab_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield from home_of_lab(tmp_path_factory, LAB)
+
+
+#: What logs in to the lab in a directory; another one once it was taken down.
+_known: dict[Path, SecuredLab] = {}
 
 
 @pytest.fixture
-def secured(_session_lab: tuple[Path, SecuredLab]) -> Iterator[SecuredLab]:
+def secured(_secured_lab_home: Path) -> Iterator[SecuredLab]:
     """A replica set of three that takes TLS only and wants a login; whole when a test begins.
 
     BROWNOUT_LAB_DIR points to it while the test runs.
     """
-    directory, found = _session_lab
-    with _labs_in(directory):
-        lab.up(LAB)  # mends what a failed test left broken
-        yield found
+    with _labs_in(_secured_lab_home):
+        if labs.directory(LAB).is_dir():
+            lab.up(LAB)  # mends what a failed test left broken
+        else:
+            _known[_secured_lab_home] = SecuredLab.up()
+        yield _known[_secured_lab_home]
