@@ -25,7 +25,7 @@ def first(
     """Return the first candidate with which nothing is wrong, or what is wrong with each.
 
     Candidates come with where they are from. What somebody named by the environment's `variable`
-    is not silently replaced: `ClusterError` if it will not do, as `the lab cannot use the etcd …`.
+    is not silently replaced: if it will not do, `ClusterError` says so of the lab's `what`.
     """
     problems = []
     for source, program in candidates:
