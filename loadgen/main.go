@@ -15,6 +15,7 @@ import (
 	"brownout/loadgen/control"
 	"brownout/loadgen/depot"
 	_ "brownout/loadgen/driver/aerospike"
+	_ "brownout/loadgen/driver/cassandra"
 	_ "brownout/loadgen/driver/etcd"
 	_ "brownout/loadgen/driver/mongodb"
 	_ "brownout/loadgen/driver/postgresql"

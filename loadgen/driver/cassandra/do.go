@@ -1,0 +1,220 @@
+package cassandra
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/cassandra-gocql-driver/v2"
+
+	"brownout/loadgen/driver"
+)
+
+// call is one operation on its way.
+type call struct {
+	*Driver
+	op   *driver.Op
+	seen *attempts
+}
+
+// Do does one operation; ctx carries its deadline, of which the servers know nothing.
+func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
+	ctx, seen := withAttempts(ctx)
+	c := &call{d, op, seen}
+	switch {
+	case op.Document != nil:
+		return c.document(ctx, op.Document)
+	case op.Known != nil:
+		return c.writeKnown(ctx)
+	}
+	switch op.Kind {
+	case driver.Read:
+		return c.read(ctx)
+	case driver.Batch:
+		return c.readAll(ctx)
+	case driver.Increment:
+		return c.count(ctx)
+	}
+	return c.write(ctx)
+}
+
+func (c *call) writing() gocql.Consistency { return levels[c.policy.Consistency] }
+func (c *call) reading() gocql.Consistency { return levels[c.policy.ReadConsistency] }
+
+// records and counters are the tables of the operation's key.
+func (c *call) records() string {
+	if c.op.Verified {
+		return c.table(tableLedger)
+	}
+	return c.table(tableData)
+}
+
+func (c *call) counters() string {
+	if c.op.Verified {
+		return c.table(tableLedgerCounters)
+	}
+	return c.table(tableDataCounters)
+}
+
+// columns are those of a record.
+const columns = "id, writer, seq, checksum, value"
+
+// write stores the whole record. Cassandra does not tell whether there was one.
+func (c *call) write(ctx context.Context) driver.Result {
+	record := c.op.Record
+	c.seen.sent = 0
+	err := c.session.Query("INSERT INTO "+c.records()+" ("+columns+") VALUES (?, ?, ?, ?, ?)",
+		c.op.ID, record.Writer, int64(record.Seq), int64(record.Checksum), valueOf(c.op.Value)).
+		Consistency(c.writing()).WithTimestamp(c.now()).ExecContext(ctx)
+	result := classify(err, c.op.Kind, c.seen)
+	if err != nil || c.op.Kind != driver.Operate {
+		return result
+	}
+	return c.writtenBack(ctx, result)
+}
+
+// valueOf is a value that is there, of whatever length: no bytes at all are not null.
+func valueOf(value []byte) []byte {
+	if value == nil {
+		return []byte{}
+	}
+	return value
+}
+
+// writtenBack reads what an Operate has written, as a request of its own: Cassandra has none that does
+// both. Of a plain key another write may have come in between.
+func (c *call) writtenBack(ctx context.Context, result driver.Result) driver.Result {
+	f, err := c.look(ctx, c.reading())
+	if err != nil { // the write itself is done
+		return classify(err, c.op.Kind, c.seen)
+	}
+	if !f.valid || (c.op.Verified && *f.record != c.op.Record) {
+		return spoilt(result, driver.InDoubt)
+	}
+	return result
+}
+
+func spoilt(result driver.Result, class driver.Class) driver.Result {
+	result.Class, result.Cause, result.Code = class, driver.CauseIntegrity, "checksum"
+	return result
+}
+
+// count adds one to a counter. Cassandra does not tell what it was.
+func (c *call) count(ctx context.Context) driver.Result {
+	c.seen.sent = 0
+	err := c.session.Query("UPDATE "+c.counters()+" SET n = n + 1 WHERE id = ?", c.op.ID).
+		Consistency(c.writing()).ExecContext(ctx)
+	return classify(err, driver.Increment, c.seen)
+}
+
+// found is a stored record or counter; the zero value is one that is missing.
+type found struct {
+	there  bool
+	record *driver.Record // nil for a counter, or if it is none of ours
+	count  int64
+	valid  bool // the checksum fits, or it is a counter
+}
+
+// look reads what is stored under the operation's key.
+func (c *call) look(ctx context.Context, level gocql.Consistency) (found, error) {
+	if c.op.Kind == driver.Increment {
+		return lookAtCounter(ctx, c.session, c.counters(), c.op.ID, level)
+	}
+	return lookAtRecord(ctx, c.session, c.records(), c.op.ID, level)
+}
+
+func lookAtCounter(
+	ctx context.Context, session *gocql.Session, table, id string, level gocql.Consistency,
+) (f found, err error) {
+	var n *int64
+	err = session.Query("SELECT n FROM "+table+" WHERE id = ?", id).Consistency(level).ScanContext(ctx, &n)
+	if errors.Is(err, gocql.ErrNotFound) {
+		return found{}, nil
+	}
+	if err == nil && n != nil {
+		f = found{there: true, count: *n, valid: true}
+	}
+	return f, err
+}
+
+func lookAtRecord(
+	ctx context.Context, session *gocql.Session, table, id string, level gocql.Consistency,
+) (f found, err error) {
+	iter := session.Query("SELECT "+columns+" FROM "+table+" WHERE id = ?", id).Consistency(level).IterContext(ctx)
+	row := row{}
+	if row.scan(iter) {
+		f = row.found()
+	}
+	return f, iter.Close()
+}
+
+// row is one of columns; what is null in it is of nobody of ours.
+type row struct {
+	id            string
+	writer        *string
+	seq, checksum *int64
+	value         []byte
+}
+
+func (r *row) scan(iter *gocql.Iter) bool {
+	*r = row{}
+	return iter.Scan(&r.id, &r.writer, &r.seq, &r.checksum, &r.value)
+}
+
+func (r *row) found() found {
+	f := found{there: true}
+	if r.writer != nil && r.seq != nil && r.checksum != nil {
+		f.record = &driver.Record{Writer: *r.writer, Seq: uint64(*r.seq), Checksum: uint32(*r.checksum)}
+		f.valid = f.record.Valid(r.id, r.value)
+	}
+	return f
+}
+
+func (c *call) read(ctx context.Context) driver.Result {
+	f, err := c.look(ctx, c.reading())
+	result := classify(err, driver.Read, c.seen)
+	if err != nil || !f.there {
+		return result
+	}
+	result.Found, result.Record, result.Value = true, f.record, f.count
+	if !f.valid {
+		result = spoilt(result, driver.Failed)
+	}
+	return result
+}
+
+// readAll reads several records by one request, each of which has to be there.
+func (c *call) readAll(ctx context.Context) driver.Result {
+	iter := c.session.Query("SELECT "+columns+" FROM "+c.records()+" WHERE id IN ?", c.op.IDs).
+		Consistency(c.reading()).IterContext(ctx)
+	there, spoiled := map[string]bool{}, false
+	for one := (row{}); one.scan(iter); {
+		there[one.id] = true
+		spoiled = spoiled || !one.found().valid
+	}
+	err := iter.Close()
+	result := classify(err, driver.Batch, c.seen)
+	if err != nil {
+		return result
+	}
+	result.Found = true
+	for _, id := range c.op.IDs {
+		result.Found = result.Found && there[id]
+	}
+	if spoiled {
+		result = spoilt(result, driver.Failed)
+	}
+	return result
+}
+
+// readBack is what was found under a key. What is not of the wanted shape counts as something whose
+// checksum is wrong.
+func (f found) readBack(id string) driver.ReadBack {
+	if !f.there {
+		return driver.ReadBack{ID: id, Missing: true}
+	}
+	back := driver.ReadBack{ID: id, Record: f.record, Value: f.count, ChecksumOK: f.valid}
+	if !f.valid && back.Record == nil {
+		back.Record = &driver.Record{}
+	}
+	return back
+}

@@ -1,0 +1,162 @@
+// Package cassandra is the Apache Cassandra driver of the load generator: Apache's Go driver, with
+// every policy that matters in a fault stated and recorded.
+//
+// All tables lie in a keyspace that is called as the namespace: `data` and `data_counters` have the
+// plain data set, `ledger` and `ledger_counters` the verified keys, `documents` the documents, and
+// `meta` the marker that says whose keyspace this is. It touches nothing else.
+package cassandra
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/apache/cassandra-gocql-driver/v2"
+
+	"brownout/loadgen/driver"
+)
+
+const (
+	tableData           = "data"
+	tableDataCounters   = "data_counters"
+	tableLedger         = "ledger"
+	tableLedgerCounters = "ledger_counters"
+	tableDocuments      = "documents"
+	tableMeta           = "meta"
+)
+
+func init() { driver.Register("cassandra", func() driver.Driver { return &Driver{} }) }
+
+var _ driver.Driver = (*Driver)(nil)
+
+// Driver does operations on one Cassandra cluster.
+type Driver struct {
+	config  driver.Config
+	policy  policy
+	hosts   []string
+	session *gocql.Session
+	ring    ring
+	opened  time.Time
+}
+
+// keyspaceName is what Cassandra takes as the name of a keyspace. Source: its SchemaConstants, where
+// a name has 48 characters at most.
+var keyspaceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,47}$`)
+
+// Open connects, waits until a read is served, and learns who owns which tokens.
+func (d *Driver) Open(ctx context.Context, config driver.Config) error {
+	d.config, d.opened = config, time.Now()
+	return redacted(d.open(ctx), config)
+}
+
+func (d *Driver) open(ctx context.Context) (err error) {
+	if d.policy, err = parsePolicy(d.config.Options); err != nil {
+		return err
+	}
+	if d.hosts, err = hostsOf(d.config.URI); err != nil {
+		return err
+	}
+	if !keyspaceName.MatchString(d.config.Namespace) {
+		return fmt.Errorf("the namespace %q cannot be the name of a keyspace (wanted a letter, then letters, "+
+			"digits and _, 48 characters at most); set `namespace` in the workload", d.config.Namespace)
+	}
+	if d.session, err = d.connect(ctx, d.InDoubtFor()); err != nil {
+		return err
+	}
+	if d.ring, err = ringOf(d.session.GetHosts()); err != nil {
+		return err
+	}
+	if d.config.Reuse {
+		return d.checkLoaded(ctx)
+	}
+	return nil
+}
+
+const (
+	// openTimeout leaves room for nodes that are starting.
+	openTimeout = 30 * time.Second
+	openPause   = 250 * time.Millisecond
+)
+
+// connect returns a session that serves; it tries again until openTimeout is over, except where the
+// cluster refuses us.
+func (d *Driver) connect(ctx context.Context, timeout time.Duration) (*gocql.Session, error) {
+	for deadline := time.Now().Add(openTimeout); ; {
+		settings, err := d.settingsFor(timeout) // of one session each
+		if err != nil {
+			return nil, err
+		}
+		session, err := tryOne(ctx, settings)
+		if err == nil {
+			return session, nil
+		}
+		if refusal(err) {
+			return nil, fmt.Errorf("the cluster refuses the login or the TLS connection: %w; "+
+				"see `auth` and `tls` of the inventory's `connection`", err)
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return nil, fmt.Errorf("no node of %s serves: %w; is the cluster up?", d.config.URI, err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(openPause):
+		}
+	}
+}
+
+func tryOne(ctx context.Context, settings gocql.ClusterConfig) (*gocql.Session, error) {
+	session, err := settings.CreateSession()
+	if err != nil {
+		return nil, err
+	}
+	var version string
+	err = session.Query("SELECT release_version FROM system.local").ScanContext(ctx, &version)
+	if err != nil {
+		session.Close()
+		return nil, err
+	}
+	return session, nil
+}
+
+// LaneCap is how many requests may be in flight to the replicas of one token owner: the client
+// itself takes thousands over each connection.
+func (d *Driver) LaneCap() int {
+	if d.config.LaneCap > 0 {
+		return d.config.LaneCap
+	}
+	return defaultLaneCap
+}
+
+const defaultLaneCap = 100
+
+// InDoubtFor is the longest deadline. What a node that hangs has in its buffers by then, or keeps as a
+// hint for another one, may take effect later, but with the time at which the client sent it: it
+// does not show behind a later write of its key, and a counter is read before it is counted on.
+func (d *Driver) InDoubtFor() time.Duration {
+	longest := 0.0
+	for _, s := range d.config.Streams {
+		longest = max(longest, s.DeadlineS)
+	}
+	return time.Duration(longest * float64(time.Second))
+}
+
+// Started has nothing to do: no policy depends on the schedule.
+func (d *Driver) Started(time.Time) {}
+
+// Close disconnects.
+func (d *Driver) Close() {
+	if d.session != nil {
+		d.session.Close()
+	}
+}
+
+// table is a table of ours, as CQL names it.
+func (d *Driver) table(name string) string { return `"` + d.config.Namespace + `".` + name }
+
+// now is the time that a write carries, in microseconds: what decides which of two writes of a key
+// is the later one. It is the wall clock's when the driver was opened and does not go back with it.
+func (d *Driver) now() int64 { return d.opened.Add(time.Since(d.opened)).UnixMicro() }
+
+var errNoTokens = errors.New("no node tells its tokens; is the cluster up, and its partitioner Murmur3Partitioner?")

@@ -1,0 +1,106 @@
+package cassandra
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
+)
+
+func until(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(3 * time.Minute); !reached(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within three minutes: %s", what)
+		}
+	}
+}
+
+// ownedBy is a write to a ledger key whose token a node owns.
+func ownedBy(t *testing.T, d *Driver, s *server) driver.Op {
+	t.Helper()
+	for key := range uint64(30) {
+		op := update("v")
+		op.ID = driver.LedgerID("orders", false, key)
+		op.Record = driver.NewRecord("run-1", op.ID, 2, op.Value)
+		if d.Lane(&op) == "owner "+s.address {
+			return op
+		}
+	}
+	t.Fatalf("no key is owned by %s: %v", s.address, d.ring)
+	return driver.Op{}
+}
+
+func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
+	c := ownCluster(t, 3, "")
+	for _, s := range c.servers {
+		_ = opened(t, &cluster{servers: []*server{s}}, nil)
+	}
+	var d *Driver
+	until(t, "every node knows the others", func() bool {
+		d = opened(t, c, nil)
+		return len(d.session.GetHosts()) == 3
+	})
+	load(t, d)
+	all := opened(t, c, func(config *driver.Config) { config.Options["consistency"] = "ALL" })
+	hung, last := c.servers[2], c.servers[0]
+
+	t.Run("a node that hangs", func(t *testing.T) {
+		hung.signal(t, syscall.SIGSTOP)
+		got := drivertest.Do(t, d, ownedBy(t, d, hung))
+		if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || got.Attempts != 1 {
+			t.Errorf("a write that it coordinates: %+v", got)
+		}
+		if got := do(t, d, ownedBy(t, d, last)); got.Class != driver.OK {
+			t.Errorf("a write that another one coordinates, QUORUM: %+v", got)
+		}
+		got = do(t, all, ownedBy(t, all, last))
+		if got.Class == driver.OK || (got.Class == driver.Failed && got.Cause != driver.CauseQuorumUnavailable) {
+			t.Errorf("the same, ALL: %+v", got)
+		}
+		hung.signal(t, syscall.SIGCONT)
+		until(t, "it serves again", func() bool { return do(t, all, ownedBy(t, all, hung)).Class == driver.OK })
+	})
+	t.Run("a node that is gone", func(t *testing.T) {
+		hung.kill()
+		until(t, "the next replica is asked", func() bool { return do(t, d, ownedBy(t, d, hung)).Class == driver.OK })
+		known := ownedBy(t, d, last)
+		known.Known = &driver.Known{First: 2, Last: 2}
+		known.Record = driver.NewRecord("run-1", known.ID, 3, known.Value)
+		if got := do(t, d, known); got.Class != driver.OK {
+			t.Errorf("a write after what is known: %+v", got)
+		}
+	})
+	t.Run("no quorum", func(t *testing.T) {
+		c.servers[1].kill()
+		until(t, "it is refused before it is tried", func() bool {
+			got := do(t, d, ownedBy(t, d, last))
+			if got.Class == driver.OK {
+				t.Errorf("one of three made a quorum: %+v", got)
+			}
+			return got.Class == driver.Failed && got.Cause == driver.CauseQuorumUnavailable && got.Code == "unavailable"
+		})
+		one := opened(t, &cluster{servers: c.servers[:1]}, func(config *driver.Config) {
+			config.Options = map[string]any{"consistency": "ONE"}
+			config.Namespace = d.config.Namespace
+		})
+		if got := do(t, one, ownedBy(t, d, last)); got.Class != driver.OK {
+			t.Errorf("ONE: %+v", got)
+		}
+		unsure := ownedBy(t, d, last)
+		unsure.Known = &driver.Known{First: 7, Last: 7}
+		got := do(t, one, unsure)
+		if got.Class != driver.Failed || got.Refused || got.Code != codeUnchecked {
+			t.Errorf("a write after something else than was found, with no replica to ask besides: %+v", got)
+		}
+	})
+	t.Run("nobody", func(t *testing.T) {
+		last.kill()
+		until(t, "there is no connection", func() bool {
+			got := do(t, d, ownedBy(t, d, last))
+			return got.Class == driver.Failed && got.Cause == driver.CauseNoNode && !got.Sent
+		})
+	})
+}

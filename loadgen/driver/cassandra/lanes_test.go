@@ -1,0 +1,42 @@
+package cassandra
+
+import (
+	"testing"
+
+	"brownout/loadgen/driver"
+)
+
+// halves is a ring of two nodes.
+var halves = ring{{-1, "owner a"}, {1<<63 - 1, "owner b"}}
+
+func TestALaneIsTheOwnerOfTheToken(t *testing.T) {
+	d := &Driver{ring: halves}
+	seen := map[string]string{}
+	for i := range uint64(20) {
+		id := driver.DataID(i)
+		lane := d.Lane(&driver.Op{Kind: driver.Read, ID: id})
+		if want := map[bool]string{true: "owner a", false: "owner b"}[tokenOf(id) < 0]; lane != want {
+			t.Errorf("%s, of token %d, has the lane %s", id, tokenOf(id), lane)
+		}
+		seen[lane] = id
+	}
+	if len(seen) != 2 {
+		t.Fatalf("20 keys have the lanes %v", seen)
+	}
+	both := []string{seen["owner a"], seen["owner b"]}
+	if lane := d.Lane(&driver.Op{Kind: driver.Batch, IDs: both}); lane != laneOwners {
+		t.Errorf("a batch over both has the lane %s", lane)
+	}
+	if lane := d.Lane(&driver.Op{Kind: driver.Batch, IDs: both[:1]}); lane != "owner a" {
+		t.Errorf("a batch of one has the lane %s", lane)
+	}
+}
+
+func TestWhatIsBehindTheLastTokenBelongsToTheFirst(t *testing.T) {
+	r := ring{{-100, "owner a"}, {100, "owner b"}}
+	for _, key := range []string{"a", "b"} {
+		if lane := r.laneOf(key); lane != "owner a" {
+			t.Errorf("%s, of token %d, has the lane %s", key, tokenOf(key), lane)
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package cassandra
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/apache/cassandra-gocql-driver/v2"
+
+	"brownout/loadgen/driver"
+)
+
+const (
+	batchRecords   = 200 // that one worker of a load writes, batchWriters at a time
+	batchWriters   = 8
+	controlTimeout = 30 * time.Second
+	controlPause   = 250 * time.Millisecond
+	markerID       = "brownout"
+	// loaded is the time that loaded verified keys carry: before that of every other write, so that no
+	// difference between the clocks of two generators hides one.
+	loaded = 1
+)
+
+// definitions are our tables.
+var definitions = map[string]string{
+	tableMeta:           "(id text PRIMARY KEY, marker text, made_keyspace boolean)",
+	tableData:           "(id text PRIMARY KEY, writer text, seq bigint, checksum bigint, value blob)",
+	tableDataCounters:   "(id text PRIMARY KEY, n counter)",
+	tableLedger:         "(id text PRIMARY KEY, writer text, seq bigint, checksum bigint, value blob)",
+	tableLedgerCounters: "(id text PRIMARY KEY, n counter)",
+	tableDocuments:      "(id text PRIMARY KEY, doc text, version bigint)",
+}
+
+// Load claims the keyspace and writes the data set, as [driver.Load] says.
+func (d *Driver) Load(ctx context.Context, data driver.Dataset, progress func(done, total uint64)) error {
+	return d.controlled(ctx, func(c *control) error { return driver.Load(ctx, c, data, progress) })
+}
+
+// Clean removes all of our tables, and refuses those of others.
+func (d *Driver) Clean(ctx context.Context) error {
+	return d.controlled(ctx, func(c *control) error { return driver.Clean(ctx, c) })
+}
+
+func (d *Driver) checkLoaded(ctx context.Context) error {
+	return d.controlled(ctx, func(c *control) error { return driver.CheckLoaded(ctx, c) })
+}
+
+// control is a session for everything but the load. It is there only while it is needed, so that it
+// does not disturb the load.
+type control struct {
+	*Driver
+	session *gocql.Session
+	lacking atomic.Bool // a replica did not answer
+}
+
+func (d *Driver) control(ctx context.Context) (*control, error) {
+	session, err := d.connect(ctx, controlTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return &control{Driver: d, session: session}, nil
+}
+
+func (d *Driver) controlled(ctx context.Context, do func(*control) error) error {
+	c, err := d.control(ctx)
+	if err == nil {
+		defer c.Close()
+		err = do(c)
+	}
+	return redacted(err, d.config)
+}
+
+func (c *control) Close() { c.session.Close() }
+
+// try does what may be done twice, a few times while the cluster does not serve, as in a failover.
+func (c *control) try(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
+	for again := 0; ; again++ {
+		err := do(ctx)
+		var spoken gocql.RequestError
+		if err == nil || again == 3 || (errors.As(err, &spoken) && meaning(spoken.Code()).final) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(controlPause << again):
+		}
+	}
+}
+
+// do does a statement that may be done twice.
+func (c *control) do(ctx context.Context, statement string, values ...any) error {
+	return c.try(ctx, func(ctx context.Context) error { return c.session.Query(statement, values...).ExecContext(ctx) })
+}
+
+// sure is the consistency of what is not part of the load.
+const sure = gocql.Quorum
+
+var _ driver.Store = (*control)(nil)
+
+func (c *control) String() string {
+	return fmt.Sprintf("the keyspace %q on %s", c.config.Namespace, strings.Join(c.hosts, ", "))
+}
+
+// tables are those of the keyspace, whoever made them.
+func (c *control) tables(ctx context.Context) (names []string, err error) {
+	err = c.try(ctx, func(ctx context.Context) error {
+		names = nil
+		iter := c.session.Query("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?",
+			c.config.Namespace).Consistency(gocql.One).IterContext(ctx)
+		for name := ""; iter.Scan(&name); {
+			names = append(names, name)
+		}
+		return iter.Close()
+	})
+	return names, err
+}
+
+func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
+	m, _, err := c.readMarker(ctx)
+	return m, err
+}
+
+// readMarker also tells whether we have made the keyspace.
+func (c *control) readMarker(ctx context.Context) (m *driver.Marker, made bool, err error) {
+	names, err := c.tables(ctx)
+	if err != nil || !slices.Contains(names, tableMeta) {
+		return nil, false, err
+	}
+	var text string
+	err = c.try(ctx, func(ctx context.Context) error {
+		err := c.session.Query("SELECT marker, made_keyspace FROM "+c.table(tableMeta)+" WHERE id = ?", markerID).
+			Consistency(sure).ScanContext(ctx, &text, &made)
+		if errors.Is(err, gocql.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil || text == "" {
+		return nil, false, err
+	}
+	m = &driver.Marker{}
+	if err := json.Unmarshal([]byte(text), m); err != nil {
+		return nil, false, fmt.Errorf("the row %s of %s was not made by brownout: %w", markerID, c.table(tableMeta), err)
+	}
+	return m, made, nil
+}
+
+// WriteMarker makes the keyspace and our tables if they are not there.
+func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
+	made, err := c.make(ctx)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	columns, marks, values := "id, marker", "?, ?", []any{markerID, string(text)}
+	if made {
+		columns, marks, values = columns+", made_keyspace", marks+", ?", append(values, true)
+	}
+	return c.try(ctx, func(ctx context.Context) error {
+		return c.session.Query("INSERT INTO "+c.table(tableMeta)+" ("+columns+") VALUES ("+marks+")", values...).
+			Consistency(sure).ExecContext(ctx)
+	})
+}
+
+// make makes what is not there, and tells whether that was the keyspace.
+func (c *control) make(ctx context.Context) (made bool, err error) {
+	there, err := c.tables(ctx)
+	if err != nil {
+		return false, err
+	}
+	if len(there) == 0 {
+		if made, err = c.makeKeyspace(ctx); err != nil {
+			return false, err
+		}
+	}
+	for _, name := range ours {
+		if slices.Contains(there, name) {
+			continue
+		}
+		if err := c.do(ctx, "CREATE TABLE IF NOT EXISTS "+c.table(name)+" "+definitions[name]); err != nil {
+			return false, fmt.Errorf("making the table %s: %w", c.table(name), err)
+		}
+	}
+	return made, nil
+}
+
+// ours are our tables, the marker's last.
+var ours = []string{tableData, tableDataCounters, tableLedger, tableLedgerCounters, tableDocuments, tableMeta}
+
+func (c *control) makeKeyspace(ctx context.Context) (made bool, err error) {
+	name := c.config.Namespace
+	var found string
+	err = c.session.Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?", name).
+		Consistency(gocql.One).ScanContext(ctx, &found)
+	if !errors.Is(err, gocql.ErrNotFound) {
+		return false, err
+	}
+	copies := c.policy.ReplicationFactor
+	if nodes := len(c.session.GetHosts()); nodes < copies {
+		return false, fmt.Errorf("the cluster has %d nodes, and option replication_factor is %d; lower it, "+
+			"or make the keyspace %q yourself", nodes, copies, name)
+	}
+	err = c.do(ctx, fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = "+
+		"{'class': 'NetworkTopologyStrategy', 'replication_factor': %d}", name, copies))
+	if err != nil {
+		return false, fmt.Errorf("making the keyspace %q: %w", name, err)
+	}
+	return true, nil
+}
+
+func (c *control) Holds(ctx context.Context) (string, error) {
+	const examples = 5
+	names, err := c.tables(ctx)
+	slices.Sort(names)
+	return strings.Join(names[:min(examples, len(names))], ", "), err
+}
+
+func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others uint64, err error) {
+	err = c.try(ctx, func(ctx context.Context) error {
+		items, others = 0, 0
+		iter := c.session.Query("SELECT id FROM " + c.table(tableData)).Consistency(sure).IterContext(ctx)
+		for id := ""; iter.Scan(&id); {
+			number, err := strconv.ParseUint(strings.TrimPrefix(id, "k"), 10, 64)
+			if err == nil && number < data.Keys && id == driver.DataID(number) {
+				items++
+			} else {
+				others++
+			}
+		}
+		return iter.Close()
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("counting the data set: %w", err)
+	}
+	return items, others, nil
+}
+
+func (c *control) EmptyData(ctx context.Context) error {
+	return c.empty(ctx, tableData, tableDataCounters)
+}
+
+func (c *control) EmptyLedger(ctx context.Context) error {
+	return c.empty(ctx, tableLedger, tableLedgerCounters)
+}
+
+// empty truncates tables, which every replica has to confirm.
+func (c *control) empty(ctx context.Context, tables ...string) error {
+	for _, name := range tables {
+		if err := c.do(ctx, "TRUNCATE TABLE "+c.table(name)); err != nil {
+			return fmt.Errorf("emptying %s, for which every node has to be up: %w", c.table(name), err)
+		}
+	}
+	return nil
+}
+
+func (c *control) BatchOf(driver.Dataset) uint64 { return batchRecords }
+
+func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit uint64) error {
+	return driver.InBatches(ctx, batchWriters, first, limit, 1, func(ctx context.Context, i, _ uint64) error {
+		item := data.Item(i)
+		query := c.session.Query("UPDATE "+c.table(tableLedgerCounters)+" SET n = n + 0 WHERE id = ?", item.ID)
+		if !item.Counter {
+			table := c.table(tableData)
+			if item.Verified {
+				table = c.table(tableLedger)
+			}
+			query = c.session.Query("INSERT INTO "+table+" ("+columns+") VALUES (?, ?, ?, ?, ?)", item.ID,
+				item.Record.Writer, int64(item.Record.Seq), int64(item.Record.Checksum), valueOf(item.Value))
+			if item.Verified {
+				query = query.WithTimestamp(loaded)
+			}
+		}
+		return c.try(ctx, query.Consistency(sure).ExecContext)
+	})
+}
+
+// Remove takes our tables away, and the keyspace if we have made it and nobody else uses it.
+func (c *control) Remove(ctx context.Context) error {
+	names, err := c.tables(ctx)
+	if err != nil {
+		return err
+	}
+	_, made, err := c.readMarker(ctx)
+	if err != nil {
+		return err
+	}
+	strange := slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(ours, name) })
+	if made && !strange {
+		return c.do(ctx, fmt.Sprintf("DROP KEYSPACE IF EXISTS %q", c.config.Namespace))
+	}
+	for _, name := range ours {
+		if err := c.do(ctx, "DROP TABLE IF EXISTS "+c.table(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

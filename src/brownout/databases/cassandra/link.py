@@ -1,0 +1,268 @@
+"""One node's native protocol, for short questions whose answers are JSON.
+
+Version 4 of the protocol, which Cassandra from 2.2 on and DataStax Enterprise speak. Answers are
+asked for as `SELECT JSON`, so that of all types of the protocol only text has to be read. Source:
+native_protocol_v4.spec of Cassandra.
+"""
+
+import json
+import socket
+import ssl
+import struct
+import time
+from typing import Any
+
+from brownout.base.errors import ClusterError, NoAnswer
+from brownout.databases.cassandra.access import Access
+from brownout.inventory.model import Node
+
+__all__ = ["CommandFailed", "Link", "Row"]
+
+Row = dict[str, Any]
+
+_VERSION = 4
+_HEADER = struct.Struct(">BBhBi")
+#: Opcodes.
+_ERROR, _STARTUP, _READY, _AUTHENTICATE, _QUERY, _RESULT = 0x00, 0x01, 0x02, 0x03, 0x07, 0x08
+_AUTH_RESPONSE, _AUTH_SUCCESS = 0x0F, 0x10
+_ROWS = 0x0002
+_ONE = 0x0001
+#: Flags of the metadata of rows.
+_GLOBAL_TABLE, _MORE_PAGES, _NO_METADATA = 0x01, 0x02, 0x04
+#: Codes of errors.
+_BAD_CREDENTIALS, _UNAUTHORIZED, _INVALID = 0x0100, 0x2100, 0x2200
+_TEXTS = frozenset({0x0001, 0x000D})
+#: No answer of ours comes near it; what claims to be larger is another protocol.
+_LARGEST = 16 * 2**20
+
+
+class CommandFailed(ClusterError):
+    """A node answered, and the answer was an error: `code` is the protocol's."""
+
+    def __init__(self, message: str, code: int, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.code = code
+
+    @property
+    def unknown_table(self) -> bool:
+        """Whether the node does not know what it was asked for, as an older version."""
+        return self.code == _INVALID
+
+
+class Link:
+    """Asks one node, and only that one; safe to use from several threads."""
+
+    def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
+        self._node, self._access, self._timeout_s = node, access, timeout_s
+        self._idle: list[_Connection] = []
+
+    def rows(self, what: str, timeout_s: float = 0.0) -> list[Row]:
+        """Return the rows of `SELECT JSON <what>`, as `rows("* FROM system.local")`.
+
+        Waits `timeout_s` seconds, by default `connection.timeout_s`. Raises `NoAnswer` in time,
+        `CommandFailed` with what the node says, and `ClusterError` otherwise.
+        """
+        who = f"node `{self._node.name}` ({self._node.address})"
+        until = time.monotonic() + (timeout_s or self._timeout_s)
+        try:
+            texts = self._texts(f"SELECT JSON {what}", until)
+        except TimeoutError as error:
+            raise NoAnswer(f"{who}: no answer in time") from error
+        except ssl.SSLError as error:
+            reason = error.reason or "the TLS connection failed"
+            raise ClusterError(f"{who}: {reason}; see `connection.tls`") from error
+        except OSError as error:
+            reason = error.strerror or str(error) or type(error).__name__
+            raise ClusterError(f"{who}: {reason}") from error
+        except _Said as error:
+            raise _failed(who, error) from error
+        except (struct.error, IndexError, ValueError) as error:
+            raise ClusterError(
+                f"{who}: it does not speak Cassandra's protocol ({error})",
+                "see that `address` has its native_transport_port",
+            ) from error
+        return [json.loads(text) for text in texts]
+
+    def close(self) -> None:
+        """Close every connection."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def _texts(self, statement: str, until: float) -> list[str]:
+        """Ask, once more where a connection that was kept turns out to be over."""
+        kept = self._idle.pop() if self._idle else None
+        if kept is not None:
+            try:
+                return self._over(kept, statement, until)
+            except TimeoutError:
+                raise
+            except OSError:
+                pass
+        host, _, port = self._node.address.rpartition(":")
+        new = _Connection(host.strip("[]"), int(port), self._access, until)
+        return self._over(new, statement, until)
+
+    def _over(self, connection: "_Connection", statement: str, until: float) -> list[str]:
+        try:
+            found = connection.ask(statement, until)
+        except _Said:
+            self._idle.append(connection)
+            raise
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+        return found
+
+
+class _Said(Exception):
+    """The node's own error."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code, self.text = code, text
+
+
+class _Connection:
+    """One connection, on which one question is out at a time."""
+
+    def __init__(self, host: str, port: int, access: Access, until: float) -> None:
+        self._until = until
+        self._socket = socket.create_connection((host, port), timeout=self._left())
+        try:
+            if access.tls is not None:
+                self._socket = access.tls.wrap_socket(self._socket, server_hostname=host)
+            self._log_in(access)
+        except _Said:
+            self.close()
+            raise
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, statement: str, until: float) -> list[str]:
+        """Return the first column of every row, as text."""
+        self._until = until
+        text = statement.encode()
+        opcode, body = self._exchange(
+            _QUERY, struct.pack(">i", len(text)) + text + struct.pack(">HB", _ONE, 0)
+        )
+        if opcode != _RESULT:
+            raise ValueError(f"opcode {opcode} as the answer to a query")
+        return _first_column(body)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _log_in(self, access: Access) -> None:
+        opcode, _ = self._exchange(_STARTUP, struct.pack(">H", 1) + _string("CQL_VERSION", "3.0.0"))
+        if opcode == _AUTHENTICATE:
+            if not access.username:
+                raise _Said(_BAD_CREDENTIALS, "it wants a login, and the inventory has none")
+            token = f"\0{access.username}\0{access.password}".encode()
+            opcode, _ = self._exchange(_AUTH_RESPONSE, struct.pack(">i", len(token)) + token)
+        if opcode not in (_READY, _AUTH_SUCCESS):
+            raise ValueError(f"opcode {opcode} as the answer to a greeting")
+
+    def _exchange(self, opcode: int, body: bytes) -> tuple[int, bytes]:
+        self._socket.settimeout(self._left())
+        self._socket.sendall(_HEADER.pack(_VERSION, 0, 0, opcode, len(body)) + body)
+        version, flags, _, answered, length = _HEADER.unpack(self._read(_HEADER.size))
+        if not version & 0x80 or length > _LARGEST:
+            raise ValueError("the answer has another header")
+        answer = self._read(length)
+        if answered == _ERROR:
+            (code,) = struct.unpack_from(">i", answer)
+            raise _Said(code, _Reader(answer, 4).text())
+        if flags & 0x08:  # warnings stand before everything else
+            reader = _Reader(answer)
+            for _ in range(reader.short()):
+                reader.text()
+            answer = answer[reader.at :]
+        return answered, answer
+
+    def _read(self, length: int) -> bytes:
+        parts, missing = [], length
+        while missing:
+            self._socket.settimeout(self._left())
+            part = self._socket.recv(missing)
+            if not part:
+                raise ConnectionResetError("it closed the connection")
+            parts.append(part)
+            missing -= len(part)
+        return b"".join(parts)
+
+    def _left(self) -> float:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+
+class _Reader:
+    """Reads the protocol's notations one after the other."""
+
+    def __init__(self, data: bytes, at: int = 0) -> None:
+        self._data, self.at = data, at
+
+    def short(self) -> int:
+        (number,) = struct.unpack_from(">H", self._data, self.at)
+        self.at += 2
+        return int(number)
+
+    def int(self) -> int:
+        (number,) = struct.unpack_from(">i", self._data, self.at)
+        self.at += 4
+        return int(number)
+
+    def text(self) -> str:
+        return self._take(self.short()).decode()
+
+    def bytes(self) -> bytes | None:
+        length = self.int()
+        return None if length < 0 else self._take(length)
+
+    def _take(self, length: "int") -> "bytes":
+        taken = self._data[self.at : self.at + length]
+        if len(taken) < length:
+            raise ValueError("the answer is cut short")
+        self.at += length
+        return taken
+
+
+def _first_column(body: bytes) -> list[str]:
+    """Return the texts of a result whose one column is JSON."""
+    reader = _Reader(body)
+    if reader.int() != _ROWS:
+        return []
+    flags, columns = reader.int(), reader.int()
+    if flags & _MORE_PAGES:
+        reader.bytes()
+    if not flags & _NO_METADATA:
+        if flags & _GLOBAL_TABLE:
+            reader.text(), reader.text()
+        for _ in range(columns):
+            if not flags & _GLOBAL_TABLE:
+                reader.text(), reader.text()
+            reader.text()
+            if reader.short() not in _TEXTS:
+                raise ValueError("a column that is not text")
+    found = []
+    for _ in range(reader.int()):
+        cells = [reader.bytes() for _ in range(columns)]
+        found.append((cells[0] or b"null").decode())
+    return found
+
+
+def _string(*texts: str) -> bytes:
+    return b"".join(struct.pack(">H", len(text)) + text.encode() for text in texts)
+
+
+def _failed(who: str, said: _Said) -> CommandFailed:
+    message = f"{who}: {said.text.strip() or f'error {said.code:#06x}'}"
+    if said.code == _BAD_CREDENTIALS:
+        return CommandFailed(f"{message}; see `connection.auth`", said.code)
+    if said.code == _UNAUTHORIZED:
+        hint = "give the role SELECT on the keyspaces system, system_schema and system_views"
+        return CommandFailed(message, said.code, hint)
+    return CommandFailed(message, said.code)
