@@ -87,7 +87,7 @@ write_request_timeout: 1000ms
 `
 
 // javaArguments are those of the lab.
-const javaArguments = "../../../src/brownout/databases/cassandra/lab/java.args"
+const javaArguments = "../../../src/brownout/databases/cassandra/lab/java.conf"
 
 // startCluster starts nodes, all of which are seeds: they need not wait for each other.
 func startCluster(t testing.TB, directory string, nodes int, more string) *cluster {
@@ -109,7 +109,7 @@ func startCluster(t testing.TB, directory string, nodes int, more string) *clust
 			t.Fatal(err)
 		}
 		text := yaml + more + fmt.Sprintf("native_transport_port: %s\nstorage_port: %s\ninitial_token: '%d'\n",
-			portOf(addresses[i]), portOf(seeds[i]), int64(uint64(1<<63)+uint64(i)*(1<<64-1)/uint64(nodes)))
+			portOf(addresses[i]), portOf(seeds[i]), int64(uint64(1<<63)+(1<<64-1)/uint64(nodes)*uint64(i)))
 		for _, kind := range []string{"commitlog", "hints", "saved_caches"} {
 			text += fmt.Sprintf("%s_directory: %s\n", kind, filepath.Join(home, kind))
 		}
@@ -122,7 +122,7 @@ func startCluster(t testing.TB, directory string, nodes int, more string) *clust
 			}
 		}
 		s := &server{address: addresses[i], arguments: []string{
-			"java", "@" + arguments, "-javaagent:" + agents[0], "-cp", filepath.Join(jars, "*"),
+			"java", "@" + arguments, "-Xmx384m", "-javaagent:" + agents[0], "-cp", filepath.Join(jars, "*"),
 			"-Dcassandra.config=file://" + filepath.Join(home, "cassandra.yaml"), "-Dcassandra.storagedir=" + home,
 			"-Dlogback.configurationFile=" + filepath.Join(home, "logback.xml"),
 			"-Dcassandra.jmx.local.port=" + portOf(addresses[2*nodes+i]), "org.apache.cassandra.service.CassandraDaemon",
@@ -261,8 +261,12 @@ func do(t testing.TB, d *Driver, op driver.Op) driver.Result {
 // direct does a statement behind the driver's back.
 func direct(t testing.TB, d *Driver, statement string, values ...any) {
 	t.Helper()
-	err := d.session.Query(statement, values...).Consistency(gocql.All).ExecContext(t.Context())
+	c, err := d.control(t.Context())
 	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.session.Query(statement, values...).Consistency(gocql.All).ExecContext(t.Context()); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }

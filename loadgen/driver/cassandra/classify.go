@@ -42,7 +42,13 @@ func unsent(err error) driver.Result {
 	failed := func(cause driver.Cause, code string) driver.Result {
 		return driver.Result{Class: driver.Failed, Cause: cause, Code: code}
 	}
+	var spoken gocql.RequestError
 	switch {
+	case errors.As(err, &spoken): // to a statement that was to be prepared
+		v := meaning(spoken.Code())
+		return failed(v.cause, v.code)
+	case errors.Is(err, gocql.ErrTimeoutNoResponse):
+		return failed(driver.CauseReadTimeout, "not prepared")
 	case errors.Is(err, gocql.ErrNoStreams):
 		return failed(driver.CausePoolExhausted, "no streams")
 	case errors.Is(err, context.DeadlineExceeded):

@@ -93,6 +93,8 @@ func TestAnErrorBeforeTheSendIsAFailure(t *testing.T) {
 		"nobody is up":  {gocql.ErrNoConnections, driver.CauseNoNode},
 		"all in use":    {gocql.ErrNoStreams, driver.CausePoolExhausted},
 		"closed":        {gocql.ErrConnectionClosed, driver.CauseNoNode},
+		"not prepared":  {gocql.ErrTimeoutNoResponse, driver.CauseReadTimeout},
+		"not allowed":   {said(gocql.ErrCodeUnauthorized), driver.CauseAuthTLS},
 		"no connection": {context.DeadlineExceeded, driver.CauseConnectTimeout},
 		"given up":      {context.Canceled, driver.CauseTotalTimeout},
 	}

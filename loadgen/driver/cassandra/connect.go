@@ -68,7 +68,7 @@ func refusal(err error) bool {
 	text := err.Error()
 	for _, part := range []string{
 		"x509:", "tls:", "first record does not look like a TLS handshake", "credentials", "authentication",
-		"Authenticator", "username and/or password",
+		"Authenticator", "password are incorrect",
 	} {
 		if strings.Contains(text, part) {
 			return true

@@ -117,16 +117,17 @@ type found struct {
 // look reads what is stored under the operation's key.
 func (c *call) look(ctx context.Context, level gocql.Consistency) (found, error) {
 	if c.op.Kind == driver.Increment {
-		return lookAtCounter(ctx, c.session, c.counters(), c.op.ID, level)
+		return lookAtCounter(ctx, c.session.Query(theCounter(c.counters()), c.op.ID).Consistency(level))
 	}
-	return lookAtRecord(ctx, c.session, c.records(), c.op.ID, level)
+	return lookAtRecord(ctx, c.session.Query(theRecord(c.records()), c.op.ID).Consistency(level))
 }
 
-func lookAtCounter(
-	ctx context.Context, session *gocql.Session, table, id string, level gocql.Consistency,
-) (f found, err error) {
+func theCounter(table string) string { return "SELECT n FROM " + table + " WHERE id = ?" }
+func theRecord(table string) string  { return "SELECT " + columns + " FROM " + table + " WHERE id = ?" }
+
+func lookAtCounter(ctx context.Context, query *gocql.Query) (f found, err error) {
 	var n *int64
-	err = session.Query("SELECT n FROM "+table+" WHERE id = ?", id).Consistency(level).ScanContext(ctx, &n)
+	err = query.ScanContext(ctx, &n)
 	if errors.Is(err, gocql.ErrNotFound) {
 		return found{}, nil
 	}
@@ -136,10 +137,8 @@ func lookAtCounter(
 	return f, err
 }
 
-func lookAtRecord(
-	ctx context.Context, session *gocql.Session, table, id string, level gocql.Consistency,
-) (f found, err error) {
-	iter := session.Query("SELECT "+columns+" FROM "+table+" WHERE id = ?", id).Consistency(level).IterContext(ctx)
+func lookAtRecord(ctx context.Context, query *gocql.Query) (f found, err error) {
+	iter := query.IterContext(ctx)
 	row := row{}
 	if row.scan(iter) {
 		f = row.found()

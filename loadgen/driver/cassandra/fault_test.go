@@ -46,6 +46,11 @@ func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
 	load(t, d)
 	all := opened(t, c, func(config *driver.Config) { config.Options["consistency"] = "ALL" })
 	hung, last := c.servers[2], c.servers[0]
+	for _, s := range c.servers { // statements are prepared by now
+		for _, with := range []*Driver{d, all} {
+			until(t, "it is served", func() bool { return do(t, with, ownedBy(t, with, s)).Class == driver.OK })
+		}
+	}
 
 	t.Run("a node that hangs", func(t *testing.T) {
 		hung.signal(t, syscall.SIGSTOP)
@@ -75,8 +80,10 @@ func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
 	})
 	t.Run("no quorum", func(t *testing.T) {
 		c.servers[1].kill()
+		var got driver.Result
+		t.Cleanup(func() { t.Logf("at last it was %+v", got) })
 		until(t, "it is refused before it is tried", func() bool {
-			got := do(t, d, ownedBy(t, d, last))
+			got = do(t, d, ownedBy(t, d, last))
 			if got.Class == driver.OK {
 				t.Errorf("one of three made a quorum: %+v", got)
 			}
@@ -91,7 +98,7 @@ func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
 		}
 		unsure := ownedBy(t, d, last)
 		unsure.Known = &driver.Known{First: 7, Last: 7}
-		got := do(t, one, unsure)
+		got = do(t, one, unsure)
 		if got.Class != driver.Failed || got.Refused || got.Code != codeUnchecked {
 			t.Errorf("a write after something else than was found, with no replica to ask besides: %+v", got)
 		}

@@ -28,9 +28,9 @@ func (d *Driver) ReadBack(
 			var f found
 			err := c.fromMost(ctx, func(ctx context.Context, level gocql.Consistency) (err error) {
 				if counter {
-					f, err = lookAtCounter(ctx, c.session, c.table(tableLedgerCounters), ids[i], level)
+					f, err = lookAtCounter(ctx, c.session.Query(theCounter(c.table(tableLedgerCounters)), ids[i]).Consistency(level))
 				} else {
-					f, err = lookAtRecord(ctx, c.session, c.table(tableLedger), ids[i], level)
+					f, err = lookAtRecord(ctx, c.session.Query(theRecord(c.table(tableLedger)), ids[i]).Consistency(level))
 				}
 				return err
 			})

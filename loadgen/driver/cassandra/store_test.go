@@ -74,11 +74,11 @@ func stored(t *testing.T, d *Driver) drivertest.Stored {
 	isCounter := func(id string) bool { return id[:len("orders:c")] == "orders:c" }
 	ask := func(id string) found {
 		t.Helper()
-		look, table := lookAtRecord, registers
+		look, statement := lookAtRecord, theRecord(registers)
 		if isCounter(id) {
-			look, table = lookAtCounter, counters
+			look, statement = lookAtCounter, theCounter(counters)
 		}
-		f, err := look(t.Context(), d.session, table, id, sure)
+		f, err := look(t.Context(), d.session.Query(statement, id))
 		if err != nil || !f.there {
 			t.Fatalf("%s: %+v, %v", id, f, err)
 		}

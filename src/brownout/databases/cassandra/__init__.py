@@ -1,0 +1,69 @@
+"""Apache Cassandra, and DataStax Enterprise, which speaks the same protocol: nodes all equal.
+
+`adapter` joins the parts: `access` (how a node is reached), `link` (one node's native protocol),
+`view` (what one node says of itself and has heard of others), `milestones` and `copies` (judging
+those, pure), `choice`, `settings` and `storage` (a node's own configuration, where it keeps its
+data, and whether it comes back without). `options` is what a workload may say, `lab` makes clusters
+of processes here.
+"""
+
+from collections.abc import Callable
+
+from brownout.databases.cassandra.lab.settings import CassandraLab
+from brownout.databases.cassandra.options import CassandraOptions
+from brownout.inventory.database import Database, LabKind, Server
+from brownout.inventory.model import Cluster
+
+__all__ = ["CASSANDRA"]
+
+
+# Inventories are read with this, so what takes time to import is imported when it is called.
+
+
+def _check_target(select: str, cluster: Cluster) -> None:
+    from brownout.databases.cassandra.choice import check
+
+    check(select, cluster)
+
+
+def _find_server() -> str:
+    from brownout.databases.cassandra.lab.server import find_server
+
+    return find_server()
+
+
+def _fetch(progress: Callable[[str], None]) -> None:
+    from brownout.databases.cassandra.lab.server import fetch
+
+    fetch(progress)
+
+
+def _secure(spec: CassandraLab) -> dict[str, tuple[str, str]]:
+    return {"a secure lab": ("cryptography", "lab")} if spec.secure else {}
+
+
+CASSANDRA = Database(
+    name="cassandra",
+    title="Cassandra",
+    driver="cassandra",
+    adapter="brownout.databases.cassandra.adapter:CassandraAdapter",
+    options=CassandraOptions,
+    most_bytes=16 * 2**20 - 65_536,  # half a segment of the commit log, less what is around a value
+    check_target=_check_target,
+    labs={
+        "cassandra": LabKind(
+            settings=CassandraLab,
+            engine="brownout.databases.cassandra.lab.cluster",
+            packages=_secure,
+            fetch=_fetch,
+        )
+    },
+    lab_server=_find_server,
+    server=Server(
+        program="cassandra",
+        service="cassandra",
+        port=9042,
+        config_file="/etc/cassandra/cassandra.yaml",
+        images=("dse-server",),
+    ),
+)

@@ -62,10 +62,22 @@ class Link:
         Waits `timeout_s` seconds, by default `connection.timeout_s`. Raises `NoAnswer` in time,
         `CommandFailed` with what the node says, and `ClusterError` otherwise.
         """
+        return [json.loads(text) for text in self._ask(f"SELECT JSON {what}", timeout_s)]
+
+    def change(self, statement: str) -> None:
+        """Have the node do a statement; raises as `rows`."""
+        self._ask(statement, 0.0)
+
+    def close(self) -> None:
+        """Close every connection."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def _ask(self, statement: str, timeout_s: float) -> list[str]:
         who = f"node `{self._node.name}` ({self._node.address})"
         until = time.monotonic() + (timeout_s or self._timeout_s)
         try:
-            texts = self._texts(f"SELECT JSON {what}", until)
+            return self._texts(statement, until)
         except TimeoutError as error:
             raise NoAnswer(f"{who}: no answer in time") from error
         except ssl.SSLError as error:
@@ -81,12 +93,6 @@ class Link:
                 f"{who}: it does not speak Cassandra's protocol ({error})",
                 "see that `address` has its native_transport_port",
             ) from error
-        return [json.loads(text) for text in texts]
-
-    def close(self) -> None:
-        """Close every connection."""
-        while self._idle:
-            self._idle.pop().close()
 
     def _texts(self, statement: str, until: float) -> list[str]:
         """Ask, once more where a connection that was kept turns out to be over."""

@@ -1,0 +1,180 @@
+"""The adapter itself: asks every node at once and hands the answers to pure functions."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from brownout.base.errors import ClusterError, Refused, Unsupported
+from brownout.databases import apart
+from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
+from brownout.databases.cassandra import copies, milestones, storage
+from brownout.databases.cassandra.access import access, load_spec
+from brownout.databases.cassandra.choice import TARGETS
+from brownout.databases.cassandra.link import Link
+from brownout.databases.cassandra.scenarios import support
+from brownout.databases.cassandra.settings import own_settings, properties
+from brownout.databases.cassandra.view import View, look, reasons, without
+from brownout.databases.panel import Panel
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import Proof, host_for
+
+__all__ = ["CassandraAdapter"]
+
+#: What is asked over and over need not wait for a node that hangs; the next time is soon.
+_POLL_PATIENCE_S = 0.5
+_USUAL = "QUORUM"
+
+
+class CassandraAdapter:
+    """Asks each node directly, in parallel, with `connection.timeout_s`."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster, self._access = cluster, access(cluster)
+        self._timeout_s = cluster.connection.timeout_s
+        self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
+        self._panel = Panel(cluster.nodes, self._ask, without, len(cluster.nodes))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._panel.close()
+        for link in self._links.values():
+            link.close()
+
+    def ready(self) -> None:
+        """Return if at least one node answers and all that do are of one cluster.
+
+        Raises `ClusterError` with each node's own reason otherwise.
+        """
+        views = self._views()
+        found = sorted({view.cluster_name for view in views if view.cluster_name})
+        if not found:
+            raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons(views)}")
+        if len(found) > 1:
+            raise ClusterError(
+                f"cluster `{self._cluster.name}`: its nodes are of the clusters "
+                f"{', '.join(found)}, wanted one"
+            )
+
+    def members(self) -> list[Member]:
+        """Return every node with its state; each one that serves is a primary."""
+        return [
+            Member(v.node, v.address, v.role, v.state, v.serves, None, v.evidence())
+            for v in self._views()
+        ]
+
+    def targets(self, select: str, seed: int) -> list[Node]:
+        """Return the nodes that `select` means now; see `Targets.choose`."""
+        racks = {node.name: node.rack for node in self._cluster.nodes}
+        chosen = TARGETS.choose(select, self.members(), seed, racks)
+        return [self._cluster.node(name) for name in chosen]
+
+    def stable(self, milestone: Milestone) -> MilestoneState:
+        """Return whether `milestone` is reached now; see `milestones`."""
+        return milestones.judge(milestone, self._panel.views(_POLL_PATIENCE_S))
+
+    def signature(self) -> str:
+        """Return a line that changes when a node goes, comes back or changes its state."""
+        return milestones.signature_of(self._panel.views(_POLL_PATIENCE_S))
+
+    def drain(self, node: Node) -> Proof:
+        """Raise `Unsupported`: a node of Cassandra hands nothing over while it runs."""
+        raise Unsupported(f"node `{node.name}`: Cassandra hands no work over while a node runs")
+
+    def undrain(self, node: Node) -> Proof:
+        """Raise `Unsupported`, as `drain`."""
+        return self.drain(node)
+
+    def before_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
+        """Do nothing, unless `node` has no data.
+
+        Then it raises `ClusterError` if the node would not come back as the one that it was, with a
+        copy of what it had from the others.
+        """
+        if node.host is None or node.host.config_file is None:
+            return {}
+        host = host_for(node)
+        settings = own_settings(node, host)
+        if host.running().running or not storage.is_empty(host, settings):
+            return {}
+        try:
+            storage.check_returns(node, settings, properties(node, host))
+        except Refused as error:
+            raise ClusterError(error.message, error.hint) from error
+        return {"replaces_itself": True}
+
+    def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
+        """Do nothing: the others know it already."""
+        return {}
+
+    def evidence(self, node: Node) -> dict[str, Any]:
+        """Return what `node` says of itself now; if it says nothing, why."""
+        return self._ask(node).evidence()
+
+    def supports(self, scenario: str) -> Support:
+        """Return whether `scenario` is possible on this topology and with these hosts."""
+        return support(scenario, self._cluster)
+
+    def engine(self) -> str:
+        """Return what the nodes run, as `Cassandra 5.0.5`; several versions are all named."""
+        versions = sorted({view.version for view in self._views() if view.version})
+        if not versions:
+            raise ClusterError(f"no node of `{self._cluster.name}` says its version")
+        return " and ".join(versions)
+
+    def load_spec(self) -> dict[str, Any]:
+        """Return how the load generator connects: driver, connection with secrets, options."""
+        return load_spec(self._cluster)
+
+    def would_lose(self, nodes: Sequence[Node]) -> list[str]:
+        """Return in words what would be lost if `nodes` lost their data; see `copies`.
+
+        The load's consistency is that of the inventory's `connection.options`.
+        """
+        views = self._views()
+        answering = [view for view in views if view.serves]
+        if not answering:
+            return ["no node serves, so nobody says where copies are"]
+        rows = self._links[answering[0].node].rows(
+            "keyspace_name, replication FROM system_schema.keyspaces"
+        )
+        return copies.lost_with(
+            {node.name for node in nodes},
+            views,
+            {str(row["keyspace_name"]): row["replication"] for row in rows},
+            str(self._cluster.connection.options.get("consistency", _USUAL)),
+            bool(self._access.username),
+        )
+
+    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
+        """Return where the node keeps data, commit log and hints, as its cassandra.yaml says.
+
+        Raises `Refused` if that is not known for sure, if they do not look like Cassandra's (unless
+        their wipe has `begun`), if the node would not come back without its data, or if they are,
+        hold or lie in those of another node of the same machine.
+        """
+        host = host_for(node)
+        settings = own_settings(node, host)
+        found = storage.directories(node, settings)
+        storage.check_returns(node, settings, properties(node, host))
+        for directory in [] if begun else found:
+            storage.check_contents(node, host, directory)
+        apart.check(
+            node,
+            found,
+            self._cluster.nodes,
+            lambda other, its: storage.directories(other, own_settings(other, its)),
+        )
+        return found
+
+    def _ask(self, node: Node) -> View:
+        return look(node, self._links[node.name])
+
+    def _views(self) -> list[View]:
+        """Ask every node and wait for each one's answer or its own time limit."""
+        return self._panel.views(3 * self._timeout_s)

@@ -1,0 +1,20 @@
+"""Which nodes a target means on Cassandra, where every node that serves is a `primary`."""
+
+from brownout.base.errors import ConfigurationError
+from brownout.databases.choice import Targets
+from brownout.inventory.model import Cluster
+
+__all__ = ["TARGETS", "check"]
+
+TARGETS = Targets(secondary="random")
+
+
+def check(select: str, cluster: Cluster) -> None:
+    """Refuse a `select` that would mean no node of `cluster` even if every one served."""
+    if select.removeprefix("role=").partition("@")[0] == "secondary":
+        raise ConfigurationError(
+            f"target: found {select!r}, wanted another one: every node of Cassandra accepts "
+            "writes, so none is a secondary",
+            "`random`, or `primary`, is one of all that serve",
+        )
+    TARGETS.check(select, cluster)

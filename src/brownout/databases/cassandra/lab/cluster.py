@@ -1,0 +1,168 @@
+"""A cluster of Cassandra on loopback: where its nodes live, and waiting until they are one."""
+
+import secrets
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.extras import how_to_install
+from brownout.base.waiting import wait_until
+from brownout.databases.cassandra.access import access
+from brownout.databases.cassandra.adapter import CassandraAdapter
+from brownout.databases.cassandra.lab import configuration, server
+from brownout.databases.cassandra.lab.configuration import USER, Ports
+from brownout.databases.cassandra.lab.settings import CassandraLab
+from brownout.databases.cassandra.link import Link
+from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.waiting import await_milestone
+from brownout.inventory.connection import Auth, Connection, Tls
+from brownout.inventory.model import Cluster, Node, ProcessSpec
+
+__all__ = ["await_whole", "form", "lay_out"]
+
+#: Generous: 16 s are usual on an idle machine, and minutes on one that three JVMs overload.
+_WHOLE_TIMEOUT_S = 600.0
+_DONE_WITHIN_S = 120.0
+_POLL_S = 0.5
+_YAML, _ARGUMENTS = "cassandra.yaml", "jvm.args"
+_DAEMON = "org.apache.cassandra.service.CassandraDaemon"
+#: The role, and its password, that a cluster has at first.
+_FIRST = "cassandra"
+
+
+def lay_out(cluster: Cluster, spec: CassandraLab, directory: Path) -> Cluster:
+    """Write each node's directories and configuration; return the cluster with all of them."""
+    java, jars = server.find_java(), server.jars()
+    free = free_ports(3 * spec.members)
+    ports = {
+        number: Ports(*free[3 * number - 3 : 3 * number]) for number in range(1, spec.members + 1)
+    }
+    connection = _secured(cluster, spec, directory) if spec.secure else _plain(cluster)
+    nodes = []
+    for number, at in ports.items():
+        home = directory / f"n{number}"
+        for kind in ("data", "commitlog", "hints", "saved_caches"):
+            (home / "data" / kind).mkdir(parents=True, mode=0o700)
+        (home / "rackdc.properties").write_text(configuration.rack(spec, number), encoding="utf-8")
+        (home / "logback.xml").write_text(configuration.logging(), encoding="utf-8")
+        for formed, ends in ((False, ""), (True, ".formed")):
+            text = configuration.cassandra_yaml(spec, cluster.name, number, ports, home, formed)
+            (home / f"{_YAML}{ends}").write_text(text, encoding="utf-8")
+            text = configuration.jvm_arguments(spec, number, at, home, jars, formed)
+            (home / f"{_ARGUMENTS}{ends}").write_text(text, encoding="utf-8")
+        nodes.append(_node(number, at, home, java, spec))
+    update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}
+    return cluster.model_copy(update=update)
+
+
+def form(cluster: Cluster, spec: CassandraLab, progress: Progress) -> None:
+    """Wait until the nodes are one cluster, which they become by themselves.
+
+    From then on their configuration is that of a cluster which exists: a node that lost its data
+    comes back as the one that it was.
+    """
+    if spec.secure:
+        _make_role(cluster, progress)
+    await_whole(cluster, progress)
+    for node in cluster.nodes:
+        if isinstance(node.host, ProcessSpec) and node.host.config_file:
+            for name in (_YAML, _ARGUMENTS):
+                (node.host.config_file.parent / f"{name}.formed").replace(
+                    node.host.config_file.parent / name
+                )
+
+
+def await_whole(cluster: Cluster, progress: Progress) -> None:
+    """Wait until every node is back with all its data."""
+    progress(f"waiting for {len(cluster.nodes)} nodes")
+    with CassandraAdapter(cluster) as adapter:
+        await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
+
+
+def _make_role(cluster: Cluster, progress: Progress) -> None:
+    """Keep the roles on every node, make one of the lab's own, and take the first one away."""
+    own = cluster.connection.auth
+    assert own is not None
+    assert own.password is not None
+    progress("waiting for the first login")
+    first = _as(cluster, _FIRST)
+    with CassandraAdapter(first) as adapter:
+        await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
+    progress(f"making the role {USER}")
+    _do(
+        first,
+        "ALTER KEYSPACE system_auth WITH replication = "
+        f"{{'class': 'NetworkTopologyStrategy', 'dc1': {len(cluster.nodes)}}}",
+        f"CREATE ROLE IF NOT EXISTS {USER} WITH LOGIN = true AND SUPERUSER = true "
+        f"AND PASSWORD = '{own.password.get_secret_value()}'",
+    )
+    _do(cluster, f"DROP ROLE IF EXISTS {_FIRST}")
+
+
+def _do(cluster: Cluster, *statements: str) -> None:
+    """Do statements that may be done twice, until each is done."""
+    link = Link(cluster.nodes[0], access(cluster), cluster.connection.timeout_s)
+
+    def each() -> bool:
+        for statement in statements:
+            link.change(statement)
+        return True
+
+    try:
+        wait_until(each, _DONE_WITHIN_S, _POLL_S, despite=ClusterError)
+    finally:
+        link.close()
+
+
+def _as(cluster: Cluster, name: str) -> Cluster:
+    auth = Auth(username=name, password=SecretStr(name))
+    connection = cluster.connection.model_copy(update={"auth": auth})
+    return cluster.model_copy(update={"connection": connection})
+
+
+def _plain(cluster: Cluster) -> Connection:
+    own = cluster.connection
+    return Connection(options=own.options, timeout_s=own.timeout_s)
+
+
+def _secured(cluster: Cluster, spec: CassandraLab, directory: Path) -> Connection:
+    """Write an authority's certificates for nodes and clients; its own key is kept nowhere."""
+    try:
+        from brownout.databases.lab.certificates import Authority
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"a secured lab needs the package `{error.name}`, which is not installed",
+            how_to_install("lab"),
+        ) from error
+    place, password = directory / "tls", secrets.token_hex(16)
+    place.mkdir(mode=0o700)
+    authority = Authority(f"authority of {cluster.name}")
+    _keep(place / "ca.pem", authority.pem)
+    _keep(place / "client.pem", authority.issue("brownout", "clients"))
+    _keep(place / "password", password.encode())
+    for number in range(1, spec.members + 1):
+        name = f"n{number}"
+        _keep(place / f"{name}.pem", authority.issue(name, "nodes", ("127.0.0.1", "localhost")))
+    tls = Tls(ca_file=place / "ca.pem", certificate_file=place / "client.pem")
+    auth = Auth(username=USER, password=SecretStr(password))
+    return _plain(cluster).model_copy(update={"tls": tls, "auth": auth})
+
+
+def _keep(path: Path, text: bytes) -> None:
+    """Write what only its owner may read."""
+    path.touch(mode=0o600)
+    path.write_bytes(text)
+
+
+def _node(number: int, at: Ports, home: Path, java: Path, spec: CassandraLab) -> Node:
+    host = ProcessSpec(
+        config_file=home / _YAML,
+        pid_file=home / "cassandra.pid",
+        log_file=home / "cassandra.log",
+        working_directory=home,
+        command=(str(java), f"@{server.arguments()}", f"@{home / _ARGUMENTS}", _DAEMON),
+    )
+    rack = f"r{spec.rack_of(number)}" if spec.racks else ""
+    return Node(name=f"n{number}", address=f"127.0.0.1:{at.client}", host=host, rack=rack)

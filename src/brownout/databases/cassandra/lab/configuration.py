@@ -1,0 +1,130 @@
+"""The files of one node: cassandra.yaml, the arguments of its JVM, and what it logs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from brownout.databases.cassandra.lab.settings import CassandraLab
+
+__all__ = ["USER", "Ports", "cassandra_yaml", "jvm_arguments", "logging", "rack"]
+
+#: The role of a secure lab.
+USER = "brownout"
+_PARTITIONER = "org.apache.cassandra.dht.Murmur3Partitioner"
+_SEEDS = "org.apache.cassandra.locator.SimpleSeedProvider"
+_PEM = "org.apache.cassandra.security.PEMBasedSslContextFactory"
+_HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where a node listens on loopback: for clients, for the other nodes, and for JMX."""
+
+    client: int
+    storage: int
+    jmx: int
+
+
+def cassandra_yaml(
+    spec: CassandraLab, name: str, number: int, ports: Mapping[int, Ports], home: Path, formed: bool
+) -> str:
+    """Return the text of the cassandra.yaml of node `number` of those with these `ports`.
+
+    A cluster begins with nodes all of which are seeds, so that none waits for another. Once it is
+    `formed`, no node is a seed in its own file: a seed would not copy the data that it lost.
+    """
+    own = ports[number]
+    seeds = [at.storage for other, at in sorted(ports.items()) if not formed or other != number]
+    seeds = seeds or [own.storage]
+    settings: dict[str, Any] = {
+        "cluster_name": name,
+        "partitioner": _PARTITIONER,
+        "num_tokens": 1,
+        "initial_token": str(-(2**63) + (number - 1) * 2**64 // len(ports)),
+        "endpoint_snitch": "GossipingPropertyFileSnitch",
+        "listen_address": _HOST,
+        "rpc_address": _HOST,
+        "native_transport_port": own.client,
+        "storage_port": own.storage,
+        "data_file_directories": [str(home / "data" / "data")],
+        "commitlog_directory": str(home / "data" / "commitlog"),
+        "hints_directory": str(home / "data" / "hints"),
+        "saved_caches_directory": str(home / "data" / "saved_caches"),
+        "commitlog_sync": "periodic",
+        "commitlog_sync_period": "1000ms",
+        "hints_flush_period": "1000ms",
+        "auto_snapshot": False,
+        "seed_provider": [
+            {
+                "class_name": _SEEDS,
+                "parameters": [{"seeds": ",".join(f"{_HOST}:{port}" for port in seeds)}],
+            }
+        ],
+    }
+    if spec.secure:
+        tls = home.parent / "tls"
+        settings |= {
+            "authenticator": "PasswordAuthenticator",
+            "authorizer": "CassandraAuthorizer",
+            "client_encryption_options": {
+                "enabled": True,
+                "require_client_auth": True,
+                "ssl_context_factory": {"class_name": _PEM},
+                "keystore": str(tls / f"n{number}.pem"),
+                "truststore": str(tls / "ca.pem"),
+            },
+        }
+    return yaml.safe_dump(settings, sort_keys=False)
+
+
+def jvm_arguments(
+    spec: CassandraLab, number: int, ports: Ports, home: Path, jars: Path, formed: bool
+) -> str:
+    """Return the text of the file of arguments of one node's JVM.
+
+    Once the cluster is `formed`, a node without data replaces itself, and one with data does not
+    wait until another one is up.
+    """
+    (agent,) = sorted(jars.glob("jamm-*.jar"))[:1]
+    lines = [
+        f"-Xms{spec.heap_mb}m",
+        f"-Xmx{spec.heap_mb}m",
+        f"-javaagent:{agent}",
+        "-cp",
+        str(jars / "*"),
+        f"-Dcassandra.config=file://{home / 'cassandra.yaml'}",
+        f"-Dcassandra-rackdc.properties=file://{home / 'rackdc.properties'}",
+        f"-Dcassandra.storagedir={home / 'data'}",
+        f"-Dcassandra.jmx.local.port={ports.jmx}",
+        f"-Dcassandra.ring_delay_ms={spec.ring_delay_ms}",
+        f"-Dlogback.configurationFile={home / 'logback.xml'}",
+    ]
+    if formed:
+        lines += [
+            f"-Dcassandra.replace_address_first_boot={_HOST}:{ports.storage}",
+            "-Dcassandra.allow_unsafe_join=true",
+        ]
+    return "".join(_quoted(line) + "\n" for line in lines)
+
+
+def rack(spec: CassandraLab, number: int) -> str:
+    """Return the text of the file that says where a node stands."""
+    return f"dc=dc1\nrack=r{spec.rack_of(number) or 1}\n"
+
+
+def logging() -> str:
+    """Return a logback.xml: everything of interest to standard output, which is the node's log."""
+    return (
+        '<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender"><encoder>'
+        "<pattern>%date %level %logger{0} %msg%n</pattern></encoder></appender>"
+        '<root level="INFO"><appender-ref ref="out"/></root></configuration>\n'
+    )
+
+
+def _quoted(word: str) -> str:
+    """Return a word as Java's files of arguments have it."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

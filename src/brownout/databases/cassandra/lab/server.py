@@ -1,0 +1,185 @@
+"""The programs of a lab: Java, and Cassandra's jars, which Maven fetches once.
+
+    ~/.cache/brownout/cassandra-5.0.5/*.jar
+
+Maven knows where from, by its own settings.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+from brownout.base.errors import ClusterError
+from brownout.databases.lab.engine import Progress
+
+__all__ = ["VARIABLE", "arguments", "fetch", "find_java", "find_server", "jars"]
+
+VARIABLE = "BROWNOUT_CASSANDRA"
+VERSION = "5.0.5"
+_JAVA = 17
+_MAIN = f"cassandra-all-{VERSION}.jar"
+_SAY_EVERY = 50
+_STARTS_WITHIN_S = 60
+_POM = f"""\
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>brownout</groupId>
+  <artifactId>lab-cassandra</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency>
+      <groupId>org.apache.cassandra</groupId>
+      <artifactId>cassandra-all</artifactId>
+      <version>{VERSION}</version>
+    </dependency>
+  </dependencies>
+</project>
+"""
+
+
+def find_server() -> str:
+    """Return in words the server that a lab would run; nothing is fetched.
+
+    Raises `ClusterError` where Java, or Maven and the jars, are missing.
+    """
+    java = find_java()
+    there = _given() or _cached()
+    if there is not None:
+        return f"{there} with {java}"
+    return f"Cassandra {VERSION}, which {_maven()} fetches for the first lab, with {java}"
+
+
+def find_java() -> Path:
+    """Return a Java 17: of JAVA_HOME, or on PATH; `ClusterError` where there is none."""
+    home = os.environ.get("JAVA_HOME")
+    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    hint = "apt install openjdk-17-jre-headless, or set JAVA_HOME to one"
+    if found is None:
+        raise ClusterError("a lab of Cassandra needs Java 17, and no java is on PATH", hint)
+    try:
+        done = subprocess.run(
+            [found, "-version"],
+            capture_output=True,
+            text=True,
+            timeout=_STARTS_WITHIN_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ClusterError(f"`{found}` does not start: {reason}", hint) from error
+    said = done.stderr.partition("\n")[0]
+    version = re.search(r'version "(\d+)', said)
+    if version is None or int(version[1]) != _JAVA:
+        raise ClusterError(f"`{found}` says {said!r}, wanted Java {_JAVA}", hint)
+    return Path(found)
+
+
+def jars() -> Path:
+    """Return the directory of Cassandra's jars; `ClusterError` where they were not fetched."""
+    found = _given() or _cached()
+    if found is None:
+        raise ClusterError(
+            f"Cassandra's jars are not in `{_place()}`", "`brownout lab up lab-cassandra` gets them"
+        )
+    return found
+
+
+def fetch(progress: Progress) -> None:
+    """Fetch Cassandra's jars, some 66 MB, if they are not there.
+
+    Raises `ClusterError` with Maven's own words where it does not get them.
+    """
+    find_java()
+    if _given() or _cached():
+        return
+    maven, place = _maven(), _place()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".cassandra-") as scratch:
+        (Path(scratch) / "pom.xml").write_text(_POM, encoding="utf-8")
+        target = Path(scratch) / "jars"
+        command = [
+            *(str(maven), "--batch-mode", "--file", str(Path(scratch) / "pom.xml")),
+            "dependency:copy-dependencies",
+            *(f"-DoutputDirectory={target}", "-DincludeScope=runtime"),
+        ]
+        progress(f"fetching Cassandra {VERSION} by Maven, some 66 MB, once")
+        words = _run(command, progress)
+        if not (target / _MAIN).is_file():
+            raise ClusterError(
+                f"Maven did not get Cassandra {VERSION}: {words}",
+                f"see that `mvn` works here, or set {VARIABLE} to a directory with its jars",
+            )
+        if not place.is_dir():
+            target.rename(place)
+
+
+def arguments() -> Path:
+    """Return the file of arguments that every node's JVM gets."""
+    return Path(str(files("brownout.databases.cassandra.lab") / "java.conf"))
+
+
+def _run(command: list[str], progress: Progress) -> str:
+    """Run Maven, which says each file that it has fetched; return what else it said."""
+    said: list[str] = []
+    fetched = 0
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        try:
+            for line in process.stdout or ():
+                if "Downloaded" in line:
+                    fetched += 1
+                    if fetched % _SAY_EVERY == 0:
+                        progress(f"Maven has fetched {fetched} files")
+                elif "Downloading" not in line and line.strip():
+                    said.append(line.strip())
+        except BaseException:
+            process.kill()
+            raise
+    errors = [line.removeprefix("[ERROR] ") for line in said if line.startswith("[ERROR]")]
+    return (errors or said[-1:] or [f"exit {process.returncode}"])[0]
+
+
+def _given() -> Path | None:
+    """Return what BROWNOUT_CASSANDRA names: jars, or an installation that has them in `lib`."""
+    given = os.environ.get(VARIABLE)
+    if not given:
+        return None
+    place = Path(given).expanduser()
+    for directory in (place, place / "lib"):
+        if any(directory.glob("cassandra-all-*.jar")) or any(
+            directory.glob("apache-cassandra-*.jar")
+        ):
+            return directory
+    raise ClusterError(
+        f"{VARIABLE} is {given!r}, a directory without Cassandra's jars",
+        f"correct {VARIABLE}, or set it to nothing",
+    )
+
+
+def _cached() -> Path | None:
+    place = _place()
+    return place if (place / _MAIN).is_file() else None
+
+
+def _place() -> Path:
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    return cache / "brownout" / f"cassandra-{VERSION}"
+
+
+def _maven() -> Path:
+    found = shutil.which("mvn")
+    if found is None:
+        raise ClusterError(
+            "a lab of Cassandra needs Maven to fetch Cassandra once, and no mvn is on PATH",
+            f"apt install maven, or set {VARIABLE} to an installation of Cassandra 5",
+        )
+    return Path(found)
+
+
+if __name__ == "__main__":
+    print(jars())  # for the Makefile, whose Go tests want them

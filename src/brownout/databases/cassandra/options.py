@@ -1,0 +1,45 @@
+"""What a workload may tell the driver, under `options: {cassandra: {…}}`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from brownout.base.settings import StrictSettings
+
+__all__ = ["CassandraOptions"]
+
+_Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
+_Reads = Literal["ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_ONE", "LOCAL_QUORUM"]
+
+
+class CassandraOptions(StrictSettings):
+    """Policies of the Cassandra driver."""
+
+    consistency: Annotated[
+        _Reads | Literal["EACH_QUORUM"] | None,
+        Field(description="how many replicas a write waits for; `QUORUM`"),
+    ] = None
+    read_consistency: Annotated[
+        _Reads | None,
+        Field(description="how many replicas a read asks; as `consistency`"),
+    ] = None
+    replication_factor: Annotated[
+        Annotated[int, Field(ge=1, le=99)] | None,
+        Field(description="copies in each data centre, of a keyspace that brownout makes; 3"),
+    ] = None
+    local_dc: Annotated[
+        str | None,
+        Field(description="ask only nodes of this data centre; all"),
+    ] = None
+    connect_timeout_ms: Annotated[
+        _Milliseconds | None,
+        Field(description="for opening a connection; 11000"),
+    ] = None
+    reconnect_ms: Annotated[
+        _Milliseconds | None,
+        Field(description="between two attempts to reach nodes that are down; 1000"),
+    ] = None
+    connections_per_node: Annotated[
+        Annotated[int, Field(ge=1, le=100)] | None,
+        Field(description="each takes thousands of requests at a time; 2"),
+    ] = None

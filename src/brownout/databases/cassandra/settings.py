@@ -1,0 +1,67 @@
+"""A node's own configuration: its cassandra.yaml, and the properties that its JVM is started with.
+
+Properties (`-Dcassandra.…`) stand in the command, in files that it names (`@/path`), or, of a
+package, beside cassandra.yaml in `jvm*-server.options` and `cassandra-env.sh`.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from brownout.base.errors import HostError, Refused
+from brownout.inventory.model import Node
+from brownout.machine.host import Host
+
+__all__ = ["own_settings", "properties", "properties_in"]
+
+_BESIDE = (
+    *("jvm-server.options", "jvm11-server.options", "jvm17-server.options"),
+    *("jvm.options", "cassandra-env.sh"),
+)
+_PROPERTY = re.compile(r"-Dcassandra\.([\w.-]+)=([^\s\"']*)")
+
+
+def own_settings(node: Node, host: Host) -> Mapping[str, Any]:
+    """Return what the node's cassandra.yaml says: `{"listen_address": "10.0.0.1", …}`.
+
+    Raises `Refused` if the inventory names no such file, or it cannot be read.
+    """
+    file = node.host.config_file if node.host else None
+    if file is None:
+        raise Refused(
+            f"node `{node.name}`: its configuration is not known",
+            "give the inventory the node's `host.config_file`, its cassandra.yaml",
+        )
+    try:
+        found = yaml.safe_load(host.read_text(file))
+    except (HostError, yaml.YAMLError) as error:
+        reason = error.message if isinstance(error, HostError) else str(error)
+        raise Refused(f"node `{node.name}`: its configuration is not known: {reason}") from error
+    if not isinstance(found, Mapping):
+        raise Refused(f"node `{node.name}`: `{file}` is no cassandra.yaml")
+    return found
+
+
+def properties(node: Node, host: Host) -> Mapping[str, str]:
+    """Return the properties of its JVM that are known, as `{"ring_delay_ms": "8000"}`."""
+    command = node.host.command if node.host else ()
+    files = [Path(word[1:]) for word in command if word.startswith("@/")]
+    config = node.host.config_file if node.host else None
+    if config is not None:
+        files += [config.parent / name for name in _BESIDE]
+    found: dict[str, str] = {}
+    for file in files:
+        try:
+            found |= properties_in(host.read_text(file))
+        except HostError:
+            continue
+    return found | properties_in("\n".join(command))
+
+
+def properties_in(text: str) -> dict[str, str]:
+    """Return the properties that stand in lines which are no comments."""
+    lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    return dict(match for line in lines for match in _PROPERTY.findall(line))

@@ -1,0 +1,108 @@
+"""Where a node keeps its data, by its own configuration, and whether it comes back without it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from brownout.base.errors import HostError, Refused
+from brownout.inventory.model import Node
+from brownout.machine.host import Host
+
+__all__ = ["check_contents", "check_returns", "directories", "is_empty"]
+
+_DATA, _LOG, _HINTS = "data_file_directories", "commitlog_directory", "hints_directory"
+_OTHERS = ("saved_caches_directory", "cdc_raw_directory", "local_system_data_file_directory")
+#: What a node makes in its data directories before anything else, and how its other files end.
+_MARKS, _ENDS = frozenset({"system", "system_schema"}), (".log", ".hints", ".crc32", ".db", ".idx")
+_REPLACE = ("replace_address_first_boot", "replace_address")
+
+
+def directories(node: Node, settings: Mapping[str, Any]) -> list[Path]:
+    """Return all directories that a node keeps its data in: data, commit log, hints and others.
+
+    Raises `Refused` where one of the three is not named: its default depends on where it runs.
+    """
+    found = [Path(str(path)) for path in _listed(settings.get(_DATA))]
+    for name in (_LOG, _HINTS, *_OTHERS):
+        if name in settings:
+            found.append(Path(str(settings[name])))
+    lacking = [name for name in (_DATA, _LOG, _HINTS) if not settings.get(name)]
+    relative = [str(path) for path in found if not path.is_absolute()]
+    if lacking or relative:
+        what = f"does not name {', '.join(lacking)}" if lacking else f"names {', '.join(relative)}"
+        raise Refused(
+            f"node `{node.name}`: its data directories are not known: its cassandra.yaml {what}, "
+            "wanted absolute paths",
+            "set them to what they are",
+        )
+    return found
+
+
+def check_returns(node: Node, settings: Mapping[str, Any], given: Mapping[str, str]) -> None:
+    """Refuse a node without data that would come back as a new one, or without what it had.
+
+    A node that has its data ignores `replace_address_first_boot`, so it may always be set.
+    """
+    own = str(settings.get("broadcast_address") or settings.get("listen_address") or "")
+    port = str(settings.get("storage_port") or 7000)
+    replaces = next((given[name] for name in _REPLACE if given.get(name)), "")
+    if not replaces or (own and replaces not in (own, f"{own}:{port}")):
+        wanted = own or "its own address"
+        raise Refused(
+            f"node `{node.name}`: its JVM has replace_address_first_boot {replaces!r}, wanted "
+            f"{wanted!r}: without its data it would not come back as the node that it was",
+            f"add -Dcassandra.replace_address_first_boot={wanted} to its jvm-server.options; a "
+            "node that has its data ignores it",
+        )
+    if own and {own, f"{own}:{port}"} & set(_seeds(settings)):
+        raise Refused(
+            f"node `{node.name}`: it is a seed in its own cassandra.yaml, and a seed does not copy "
+            "the data that it lacks from others",
+            "let its own file name only other nodes as seeds; theirs may name it",
+        )
+    if str(settings.get("auto_bootstrap", True)).lower() == "false":
+        raise Refused(
+            f"node `{node.name}`: its cassandra.yaml has `auto_bootstrap: false`, so it would not "
+            "copy the data that it lacks from others",
+            "take that line away",
+        )
+
+
+def check_contents(node: Node, host: Host, directory: Path) -> None:
+    """Raise `Refused` if `directory` holds something, but nothing that Cassandra has left."""
+    try:
+        names = host.entries(directory)
+    except HostError as error:
+        raise Refused(
+            f"node `{node.name}`: its data directory is not known: {error.message}"
+        ) from error
+    if names and not any(name in _MARKS or name.endswith(_ENDS) for name in names):
+        raise Refused(
+            f"node `{node.name}`: `{directory}` does not look like Cassandra's storage: it holds "
+            f"{', '.join(sorted(names)[:5])}"
+        )
+
+
+def is_empty(host: Host, settings: Mapping[str, Any]) -> bool:
+    """Return whether a node that starts there has no data."""
+    try:
+        return not any(
+            _MARKS & set(host.entries(Path(str(path)))) for path in _listed(settings.get(_DATA))
+        )
+    except HostError:
+        return False
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    if value is None:
+        return ()
+    return value if isinstance(value, list) else (value,)
+
+
+def _seeds(settings: Mapping[str, Any]) -> list[str]:
+    """Return the seeds, of however many providers: `parameters: [{seeds: "10.0.0.1,10.0.0.2"}]`."""
+    found = []
+    for provider in _listed(settings.get("seed_provider")):
+        for parameters in _listed(provider.get("parameters")):
+            found += str(parameters.get("seeds", "")).split(",")
+    return [seed.strip() for seed in found if seed.strip()]
