@@ -14,6 +14,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Adapter, adapter_for
+from brownout.databases.cassandra.lab.server import find_server as find_cassandra
 from brownout.databases.redis.lab.server import find_redis
 from brownout.faults import undos
 from brownout.faults.faults import Faults
@@ -35,6 +36,7 @@ AEROSPIKE = "lab-aerospike"
 ETCD = "lab-etcd"
 REDIS = "lab-redis"
 POSTGRESQL = "lab-postgresql"
+CASSANDRA = "lab-cassandra"
 PARTITION = "lab-mongodb-partition"
 SLOW = "lab-mongodb-slow"
 SECURED = "lab-mongodb-secure"
@@ -96,6 +98,7 @@ def _lab_of(file: Path) -> str:
     if "security" in file.parts and "secured: " in text:
         return SECURED
     labs = (AEROSPIKE, "aerospike"), (POSTGRESQL, "postgresql"), (ETCD, "etcd"), (REDIS, "redis")
+    labs = (*labs, (CASSANDRA, "cassandra"))
     return next((lab for lab, it in labs if it in file.parts or f"lab_{it}" in text), "")
 
 
@@ -246,6 +249,27 @@ def lab_postgresql(_postgresql_home: Path, monkeypatch: pytest.MonkeyPatch) -> C
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_postgresql_home))
     monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
     return lab.up(POSTGRESQL)  # mends what a failed test left broken
+
+
+@pytest.fixture(scope="session")
+def _cassandra_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    yield from _home(tmp_path_factory, CASSANDRA)
+
+
+@pytest.fixture
+def lab_cassandra(_cassandra_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """Three nodes of Cassandra that all tests share, whole at the start; leave them whole.
+
+    Only for tests that are `matrix`: they take 2 GB and, on a busy machine, minutes to start.
+    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
+    """
+    try:
+        find_cassandra()
+    except ClusterError as error:
+        pytest.skip(f"NOT TESTED: Cassandra: {error}")
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_cassandra_home))
+    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
+    return lab.up(CASSANDRA)  # mends what a failed test left broken
 
 
 @pytest.fixture(scope="session")

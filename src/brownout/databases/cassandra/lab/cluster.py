@@ -50,7 +50,7 @@ def lay_out(cluster: Cluster, spec: CassandraLab, directory: Path) -> Cluster:
         for formed, ends in ((False, ""), (True, ".formed")):
             text = configuration.cassandra_yaml(spec, cluster.name, number, ports, home, formed)
             (home / f"{_YAML}{ends}").write_text(text, encoding="utf-8")
-            text = configuration.jvm_arguments(spec, number, at, home, jars, formed)
+            text = configuration.jvm_arguments(spec, at, home, jars, formed)
             (home / f"{_ARGUMENTS}{ends}").write_text(text, encoding="utf-8")
         nodes.append(_node(number, at, home, java, spec))
     update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}

@@ -80,9 +80,7 @@ def cassandra_yaml(
     return yaml.safe_dump(settings, sort_keys=False)
 
 
-def jvm_arguments(
-    spec: CassandraLab, number: int, ports: Ports, home: Path, jars: Path, formed: bool
-) -> str:
+def jvm_arguments(spec: CassandraLab, ports: Ports, home: Path, jars: Path, formed: bool) -> str:
     """Return the text of the file of arguments of one node's JVM.
 
     Once the cluster is `formed`, a node without data replaces itself, and one with data does not
