@@ -1,4 +1,4 @@
-"""Experiments on three real nodes of Cassandra: for `make matrix`, since they take 2 GB and long."""
+"""Experiments on three real nodes of Cassandra: for `make matrix`, since they take 2 GB."""
 
 from pathlib import Path
 

@@ -57,7 +57,7 @@ def test_a_strangers_database_is_planned_checked_and_listed_by_its_entry_point(
     schema = json.loads(brownout(env, "schema", "inventory"))
     assert "latency_ms" in schema["$defs"]["lab_stone_stone"]["properties"]
     options = json.loads(brownout(env, "schema", "workload"))["$defs"]["DriverOptions"]
-    databases = {"aerospike", "etcd", "mongodb", "postgresql", "redis", "scripted"}
+    databases = {"aerospike", "cassandra", "etcd", "mongodb", "postgresql", "redis", "scripted"}
     assert set(options["properties"]) == databases
 
 
