@@ -97,8 +97,10 @@ def _lab_of(file: Path) -> str:
     text = file.read_text()
     if "security" in file.parts and "secured: " in text:
         return SECURED
-    labs = (AEROSPIKE, "aerospike"), (POSTGRESQL, "postgresql"), (ETCD, "etcd"), (REDIS, "redis")
-    labs = (*labs, (CASSANDRA, "cassandra"))
+    labs = (
+        *((AEROSPIKE, "aerospike"), (CASSANDRA, "cassandra"), (ETCD, "etcd")),
+        *((POSTGRESQL, "postgresql"), (REDIS, "redis")),
+    )
     return next((lab for lab, it in labs if it in file.parts or f"lab_{it}" in text), "")
 
 

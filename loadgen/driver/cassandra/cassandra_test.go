@@ -78,8 +78,6 @@ cluster_name: driver
 partitioner: org.apache.cassandra.dht.Murmur3Partitioner
 endpoint_snitch: SimpleSnitch
 num_tokens: 1
-listen_address: 127.0.0.1
-rpc_address: 127.0.0.1
 commitlog_sync: periodic
 commitlog_sync_period: 1000ms
 auto_snapshot: false
@@ -101,15 +99,19 @@ func startCluster(t testing.TB, directory string, nodes int, more string) *clust
 	if err != nil || len(agents) != 1 {
 		t.Fatalf("no jamm-*.jar in %s, %v", jars, err)
 	}
-	addresses := freeAddresses(t, 3*nodes)
+	ports := freePorts(t, 3*nodes)
+	addresses := make([]string, 3*nodes) // each node has one of its own, by which the client knows it
+	for i, port := range ports {
+		addresses[i] = fmt.Sprintf("127.0.0.%d:%s", i%nodes+1, port)
+	}
 	c, seeds := &cluster{directory: directory}, addresses[nodes:2*nodes]
 	for i := range nodes {
 		home := filepath.Join(directory, fmt.Sprintf("n%d", i+1))
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		text := yaml + more + fmt.Sprintf("native_transport_port: %s\nstorage_port: %s\ninitial_token: '%d'\n",
-			portOf(addresses[i]), portOf(seeds[i]), int64(uint64(1<<63)+(1<<64-1)/uint64(nodes)*uint64(i)))
+		text := yaml + more + fmt.Sprintf("listen_address: 127.0.0.%d\nrpc_address: 127.0.0.%d\n"+
+			"native_transport_port: %s\nstorage_port: %s\ninitial_token: '%d'\n", i+1, i+1, portOf(addresses[i]), portOf(seeds[i]), int64(uint64(1<<63)+(1<<64-1)/uint64(nodes)*uint64(i)))
 		for _, kind := range []string{"commitlog", "hints", "saved_caches"} {
 			text += fmt.Sprintf("%s_directory: %s\n", kind, filepath.Join(home, kind))
 		}
@@ -142,18 +144,18 @@ func portOf(address string) string {
 	return port
 }
 
-func freeAddresses(t testing.TB, n int) []string {
+func freePorts(t testing.TB, n int) []string {
 	t.Helper()
-	addresses := make([]string, n)
-	for i := range addresses {
+	ports := make([]string, n)
+	for i := range ports {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer listener.Close()
-		addresses[i] = listener.Addr().String()
+		ports[i] = portOf(listener.Addr().String())
 	}
-	return addresses
+	return ports
 }
 
 func (s *server) start(t testing.TB) {

@@ -30,8 +30,15 @@ type ring []owned
 // ringOf reads which node has which tokens.
 func ringOf(hosts []*gocql.HostInfo) (ring, error) {
 	var all ring
+	there := map[string]string{}
 	for _, host := range hosts {
-		lane := "owner " + addressOf(host)
+		at, own := host.ConnectAddress().String(), addressOf(host)
+		if other, taken := there[at]; taken {
+			return nil, fmt.Errorf("the nodes %s and %s have one IP address, by which the client tells nodes apart; "+
+				"give each one of its own", other, own)
+		}
+		there[at] = own
+		lane := "owner " + own
 		for _, text := range host.Tokens() {
 			token, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {

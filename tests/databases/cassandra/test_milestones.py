@@ -43,7 +43,7 @@ def away(name: str) -> View:
 
 def test_three_nodes_that_hear_each_other_are_whole() -> None:
     for milestone in ("rejoined", "redundant", "whole"):
-        assert judge(milestone, views()).reached  # type: ignore[arg-type]
+        assert judge(milestone, views()).reached
 
 
 def test_a_node_that_does_not_answer_is_not_back() -> None:

@@ -216,7 +216,7 @@ class _Reader:
         self.at += 2
         return int(number)
 
-    def int(self) -> int:
+    def number(self) -> int:
         (number,) = struct.unpack_from(">i", self._data, self.at)
         self.at += 4
         return int(number)
@@ -224,11 +224,11 @@ class _Reader:
     def text(self) -> str:
         return self._take(self.short()).decode()
 
-    def bytes(self) -> bytes | None:
-        length = self.int()
+    def cell(self) -> bytes | None:
+        length = self.number()
         return None if length < 0 else self._take(length)
 
-    def _take(self, length: "int") -> "bytes":
+    def _take(self, length: int) -> bytes:
         taken = self._data[self.at : self.at + length]
         if len(taken) < length:
             raise ValueError("the answer is cut short")
@@ -239,11 +239,11 @@ class _Reader:
 def _first_column(body: bytes) -> list[str]:
     """Return the texts of a result whose one column is JSON."""
     reader = _Reader(body)
-    if reader.int() != _ROWS:
+    if reader.number() != _ROWS:
         return []
-    flags, columns = reader.int(), reader.int()
+    flags, columns = reader.number(), reader.number()
     if flags & _MORE_PAGES:
-        reader.bytes()
+        reader.cell()
     if not flags & _NO_METADATA:
         if flags & _GLOBAL_TABLE:
             reader.text(), reader.text()
@@ -254,8 +254,8 @@ def _first_column(body: bytes) -> list[str]:
             if reader.short() not in _TEXTS:
                 raise ValueError("a column that is not text")
     found = []
-    for _ in range(reader.int()):
-        cells = [reader.bytes() for _ in range(columns)]
+    for _ in range(reader.number()):
+        cells = [reader.cell() for _ in range(columns)]
         found.append((cells[0] or b"null").decode())
     return found
 

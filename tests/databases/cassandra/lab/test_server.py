@@ -1,5 +1,6 @@
 """Finding Java and Cassandra's jars, and what goes into a node's files."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,11 @@ import yaml
 
 from brownout.base.errors import ClusterError
 from brownout.databases.cassandra.lab import server
-from brownout.databases.cassandra.lab.configuration import Ports, cassandra_yaml, jvm_arguments
+from brownout.databases.cassandra.lab.configuration import Place, cassandra_yaml, jvm_arguments
 from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.settings import properties_in
 
-PORTS = {n: Ports(9000 + n, 7000 + n, 7100 + n) for n in (1, 2, 3)}
+PLACES = {n: Place(f"127.0.0.{n}", 9000 + n, 7000 + n, 7100 + n) for n in (1, 2, 3)}
 SPEC = CassandraLab(engine="cassandra")
 
 
@@ -33,7 +34,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(server.shutil, "which", lambda name: _own(tmp_path / "bin" / name))
+    monkeypatch.setattr(shutil, "which", lambda name: _own(tmp_path / "bin" / name))
     return tmp_path
 
 
@@ -104,13 +105,13 @@ def test_an_installation_that_was_named_is_taken_or_refused(
 
 def test_a_cluster_begins_with_seeds_only_and_none_is_its_own_once_it_is_formed() -> None:
     new, formed = (
-        yaml.safe_load(cassandra_yaml(SPEC, "lab", 2, PORTS, Path("/lab/n2"), each))
+        yaml.safe_load(cassandra_yaml(SPEC, "lab", 2, PLACES, Path("/lab/n2"), each))
         for each in (False, True)
     )
     seeds = [text["seed_provider"][0]["parameters"][0]["seeds"] for text in (new, formed)]
     assert seeds == [
-        "127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003",
-        "127.0.0.1:7001,127.0.0.1:7003",
+        "127.0.0.1:7001,127.0.0.2:7002,127.0.0.3:7003",
+        "127.0.0.1:7001,127.0.0.3:7003",
     ]
     assert (formed["native_transport_port"], formed["storage_port"]) == (9002, 7002)
     assert formed["hints_directory"] == "/lab/n2/data/hints"
@@ -120,7 +121,7 @@ def test_a_cluster_begins_with_seeds_only_and_none_is_its_own_once_it_is_formed(
 def test_a_node_of_a_formed_cluster_replaces_itself_if_it_has_no_data(tmp_path: Path) -> None:
     (tmp_path / "jamm-0.4.0.jar").touch()
     new, formed = (
-        properties_in(jvm_arguments(SPEC, PORTS[1], Path("/a lab/n1"), tmp_path, each))
+        properties_in(jvm_arguments(SPEC, PLACES[1], Path("/a lab/n1"), tmp_path, each))
         for each in (False, True)
     )
     assert "replace_address_first_boot" not in new
@@ -129,7 +130,7 @@ def test_a_node_of_a_formed_cluster_replaces_itself_if_it_has_no_data(tmp_path: 
 
 def test_a_secure_node_wants_a_certificate_and_a_login() -> None:
     spec = CassandraLab(engine="cassandra", secure=True)
-    said = yaml.safe_load(cassandra_yaml(spec, "lab", 1, PORTS, Path("/lab/n1"), True))
+    said = yaml.safe_load(cassandra_yaml(spec, "lab", 1, PLACES, Path("/lab/n1"), True))
     assert said["authenticator"] == "PasswordAuthenticator"
     assert said["client_encryption_options"]["require_client_auth"]
     assert said["client_encryption_options"]["truststore"] == "/lab/tls/ca.pem"

@@ -11,7 +11,7 @@ from brownout.base.waiting import wait_until
 from brownout.databases.cassandra.access import access
 from brownout.databases.cassandra.adapter import CassandraAdapter
 from brownout.databases.cassandra.lab import configuration, server
-from brownout.databases.cassandra.lab.configuration import USER, Ports
+from brownout.databases.cassandra.lab.configuration import USER, Place
 from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.link import Link
 from brownout.databases.lab.engine import Progress
@@ -36,19 +36,20 @@ def lay_out(cluster: Cluster, spec: CassandraLab, directory: Path) -> Cluster:
     """Write each node's directories and configuration; return the cluster with all of them."""
     java, jars = server.find_java(), server.jars()
     free = free_ports(3 * spec.members)
-    ports = {
-        number: Ports(*free[3 * number - 3 : 3 * number]) for number in range(1, spec.members + 1)
+    places = {
+        number: Place(f"127.0.0.{number}", *free[3 * number - 3 : 3 * number])
+        for number in range(1, spec.members + 1)
     }
     connection = _secured(cluster, spec, directory) if spec.secure else _plain(cluster)
     nodes = []
-    for number, at in ports.items():
+    for number, at in places.items():
         home = directory / f"n{number}"
         for kind in ("data", "commitlog", "hints", "saved_caches"):
             (home / "data" / kind).mkdir(parents=True, mode=0o700)
         (home / "rackdc.properties").write_text(configuration.rack(spec, number), encoding="utf-8")
         (home / "logback.xml").write_text(configuration.logging(), encoding="utf-8")
         for formed, ends in ((False, ""), (True, ".formed")):
-            text = configuration.cassandra_yaml(spec, cluster.name, number, ports, home, formed)
+            text = configuration.cassandra_yaml(spec, cluster.name, number, places, home, formed)
             (home / f"{_YAML}{ends}").write_text(text, encoding="utf-8")
             text = configuration.jvm_arguments(spec, at, home, jars, formed)
             (home / f"{_ARGUMENTS}{ends}").write_text(text, encoding="utf-8")
@@ -144,7 +145,10 @@ def _secured(cluster: Cluster, spec: CassandraLab, directory: Path) -> Connectio
     _keep(place / "password", password.encode())
     for number in range(1, spec.members + 1):
         name = f"n{number}"
-        _keep(place / f"{name}.pem", authority.issue(name, "nodes", ("127.0.0.1", "localhost")))
+        _keep(
+            place / f"{name}.pem",
+            authority.issue(name, "nodes", (f"127.0.0.{number}", "localhost")),
+        )
     tls = Tls(ca_file=place / "ca.pem", certificate_file=place / "client.pem")
     auth = Auth(username=USER, password=SecretStr(password))
     return _plain(cluster).model_copy(update={"tls": tls, "auth": auth})
@@ -156,7 +160,7 @@ def _keep(path: Path, text: bytes) -> None:
     path.write_bytes(text)
 
 
-def _node(number: int, at: Ports, home: Path, java: Path, spec: CassandraLab) -> Node:
+def _node(number: int, at: Place, home: Path, java: Path, spec: CassandraLab) -> Node:
     host = ProcessSpec(
         config_file=home / _YAML,
         pid_file=home / "cassandra.pid",
@@ -165,4 +169,4 @@ def _node(number: int, at: Ports, home: Path, java: Path, spec: CassandraLab) ->
         command=(str(java), f"@{server.arguments()}", f"@{home / _ARGUMENTS}", _DAEMON),
     )
     rack = f"r{spec.rack_of(number)}" if spec.racks else ""
-    return Node(name=f"n{number}", address=f"127.0.0.1:{at.client}", host=host, rack=rack)
+    return Node(name=f"n{number}", address=at.address, host=host, rack=rack)

@@ -9,44 +9,62 @@ import yaml
 
 from brownout.databases.cassandra.lab.settings import CassandraLab
 
-__all__ = ["USER", "Ports", "cassandra_yaml", "jvm_arguments", "logging", "rack"]
+__all__ = ["USER", "Place", "cassandra_yaml", "jvm_arguments", "logging", "rack"]
 
 #: The role of a secure lab.
 USER = "brownout"
 _PARTITIONER = "org.apache.cassandra.dht.Murmur3Partitioner"
 _SEEDS = "org.apache.cassandra.locator.SimpleSeedProvider"
 _PEM = "org.apache.cassandra.security.PEMBasedSslContextFactory"
-_HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
-    """Where a node listens on loopback: for clients, for the other nodes, and for JMX."""
+class Place:
+    """Where a node listens on loopback: for clients, for the other nodes, and for JMX.
 
+    Each has an address of its own: the load's client tells nodes apart by that alone.
+    """
+
+    host: str
     client: int
     storage: int
     jmx: int
 
+    @property
+    def address(self) -> str:
+        """Where clients reach it, as `127.0.0.2:9042`."""
+        return f"{self.host}:{self.client}"
+
+    @property
+    def peer(self) -> str:
+        """Where the other nodes reach it."""
+        return f"{self.host}:{self.storage}"
+
 
 def cassandra_yaml(
-    spec: CassandraLab, name: str, number: int, ports: Mapping[int, Ports], home: Path, formed: bool
+    spec: CassandraLab,
+    name: str,
+    number: int,
+    places: Mapping[int, Place],
+    home: Path,
+    formed: bool,
 ) -> str:
-    """Return the text of the cassandra.yaml of node `number` of those with these `ports`.
+    """Return the text of the cassandra.yaml of node `number` of those at these `places`.
 
     A cluster begins with nodes all of which are seeds, so that none waits for another. Once it is
     `formed`, no node is a seed in its own file: a seed would not copy the data that it lost.
     """
-    own = ports[number]
-    seeds = [at.storage for other, at in sorted(ports.items()) if not formed or other != number]
-    seeds = seeds or [own.storage]
+    own = places[number]
+    seeds = [at.peer for other, at in sorted(places.items()) if not formed or other != number]
+    seeds = seeds or [own.peer]
     settings: dict[str, Any] = {
         "cluster_name": name,
         "partitioner": _PARTITIONER,
         "num_tokens": 1,
-        "initial_token": str(-(2**63) + (number - 1) * 2**64 // len(ports)),
+        "initial_token": str(-(2**63) + (number - 1) * 2**64 // len(places)),
         "endpoint_snitch": "GossipingPropertyFileSnitch",
-        "listen_address": _HOST,
-        "rpc_address": _HOST,
+        "listen_address": own.host,
+        "rpc_address": own.host,
         "native_transport_port": own.client,
         "storage_port": own.storage,
         "data_file_directories": [str(home / "data" / "data")],
@@ -60,7 +78,7 @@ def cassandra_yaml(
         "seed_provider": [
             {
                 "class_name": _SEEDS,
-                "parameters": [{"seeds": ",".join(f"{_HOST}:{port}" for port in seeds)}],
+                "parameters": [{"seeds": ",".join(seeds)}],
             }
         ],
     }
@@ -80,7 +98,7 @@ def cassandra_yaml(
     return yaml.safe_dump(settings, sort_keys=False)
 
 
-def jvm_arguments(spec: CassandraLab, ports: Ports, home: Path, jars: Path, formed: bool) -> str:
+def jvm_arguments(spec: CassandraLab, at: Place, home: Path, jars: Path, formed: bool) -> str:
     """Return the text of the file of arguments of one node's JVM.
 
     Once the cluster is `formed`, a node without data replaces itself, and one with data does not
@@ -96,13 +114,13 @@ def jvm_arguments(spec: CassandraLab, ports: Ports, home: Path, jars: Path, form
         f"-Dcassandra.config=file://{home / 'cassandra.yaml'}",
         f"-Dcassandra-rackdc.properties=file://{home / 'rackdc.properties'}",
         f"-Dcassandra.storagedir={home / 'data'}",
-        f"-Dcassandra.jmx.local.port={ports.jmx}",
+        f"-Dcassandra.jmx.local.port={at.jmx}",
         f"-Dcassandra.ring_delay_ms={spec.ring_delay_ms}",
         f"-Dlogback.configurationFile={home / 'logback.xml'}",
     ]
     if formed:
         lines += [
-            f"-Dcassandra.replace_address_first_boot={_HOST}:{ports.storage}",
+            f"-Dcassandra.replace_address_first_boot={at.peer}",
             "-Dcassandra.allow_unsafe_join=true",
         ]
     return "".join(_quoted(line) + "\n" for line in lines)
