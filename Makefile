@@ -28,6 +28,7 @@ WITH_MARK := grep -rl --include='test_*.py' tests -e mark.
 REDIS = $(shell $(BIN)/python -m brownout.databases.redis.lab.server 2>/dev/null)
 MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/null)
 POSTGRESQL = $(shell $(BIN)/python -m brownout.databases.postgresql.lab.server 2>/dev/null)
+CASSANDRA = $(shell $(BIN)/python -m brownout.databases.cassandra.lab.server 2>/dev/null)
 
 # All Go is compiled in one way, so that nothing of what `setup` compiled is compiled again.
 export CGO_ENABLED := 0
@@ -96,6 +97,9 @@ matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "matrix and not alone" -v; together=$$?; \
 	echo "now those whose verdict depends on time, one after the other"; \
 	$(BIN)/python -m pytest -m "matrix and alone" -v && exit $$together
+	@echo "and the driver on a real Cassandra, which a lab has fetched"
+	@BROWNOUT_CASSANDRA="$${BROWNOUT_CASSANDRA:-$(CASSANDRA)}" \
+		$(GO) test -vet=off -timeout 60m ./loadgen/driver/cassandra
 
 kubernetes: setup $(KUBERNETES) $(S3) ## Test against a real Kubernetes, built first (ten minutes, once; needs root)
 	@$(GO) -C infra/lab/kubernetes vet ./...

@@ -64,6 +64,14 @@ def test_the_plan_of_an_experiment_on_each_lab_is_as_it_was(
     redis.write_text("#!/bin/sh\necho 'Redis server v=7.0.15 sha=0'\n")
     redis.chmod(0o755)
     monkeypatch.setenv("BROWNOUT_REDIS", str(redis))
+    java, jars = home / "java" / "bin" / "java", home / "cassandra"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\necho 'openjdk version \"17.0.15\"' >&2\n")
+    java.chmod(0o755)
+    jars.mkdir()
+    (jars / "cassandra-all-5.0.5.jar").touch()
+    monkeypatch.setenv("JAVA_HOME", str(home / "java"))
+    monkeypatch.setenv("BROWNOUT_CASSANDRA", str(jars))
     for lab in LABS:
         said = brownout("plan", experiment, "--set", f"cluster={lab}", "--set", "seed=4711")
         shown = f"exit code {said.code}\n{said.out}{said.err}"
