@@ -1,16 +1,22 @@
 """When a cluster is back, by what every node says of itself and has heard of the others."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from brownout.base.errors import ConfigurationError
-from brownout.databases.cassandra.milestones import MAX_UNHEARD, judge, signature_of
+from brownout.databases.adapter import MilestoneState
+from brownout.databases.cassandra.milestones import MAX_UNHEARD, away, signature_of
+from brownout.databases.cassandra.milestones import judge as judged
 from brownout.databases.cassandra.view import Heard, View
 
 BEATS = {"id-n1": 500, "id-n2": 400, "id-n3": 300}
+
+
+def judge(milestone: Any, found: Sequence[View], **unsettled: float) -> MilestoneState:
+    return judged(milestone, found, unsettled)
 
 
 def heard(**changes: Heard) -> dict[str, Heard]:
@@ -37,7 +43,7 @@ def views(**changes: Mapping[str, Any]) -> list[View]:
     return [view(name, **changes.get(name, {})) for name in ("n1", "n2", "n3")]
 
 
-def away(name: str) -> View:
+def gone(name: str) -> View:
     return View(name, f"{name}:9042", error="connection refused")
 
 
@@ -47,7 +53,7 @@ def test_three_nodes_that_hear_each_other_are_whole() -> None:
 
 
 def test_a_node_that_does_not_answer_is_not_back() -> None:
-    state = judge("rejoined", [*views()[:2], away("n3")])
+    state = judge("rejoined", [*views()[:2], gone("n3")])
     assert state.detail["missing"] == ["n3 is unreachable (connection refused)"]
 
 
@@ -82,6 +88,18 @@ def test_writes_that_a_node_missed_are_not_redundant_until_it_has_them() -> None
     assert judge("redundant", found).detail["missing"] == ["n1 keeps hints for n3"]
 
 
+def test_a_node_that_is_back_is_not_redundant_before_what_it_missed_has_turned_out() -> None:
+    assert judge("rejoined", views(), n3=2.4).reached
+    state = judge("redundant", views(), n3=2.4)
+    assert state.detail["missing"] == ["n3 was away: what it missed is known in 2 s"]
+
+
+def test_a_node_is_away_that_does_not_answer_or_is_not_heard() -> None:
+    assert away(views()) == set()
+    assert away([*views()[:2], gone("n3")]) == {"n3"}
+    assert away(views(n1={"heard": heard(n2=Heard("NORMAL", 1000, 0))})) == {"n2"}
+
+
 def test_nodes_of_two_schemas_are_not_redundant() -> None:
     found = judge("redundant", views(n2={"local": {"schema_version": "s2"}}))
     assert found.detail["missing"] == ["the nodes have 2 schemas"]
@@ -107,4 +125,4 @@ def test_the_signature_changes_when_a_node_was_restarted() -> None:
 
 def test_a_milestone_that_is_none_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="wanted rejoined, redundant or whole"):
-        judge("well", views())  # type: ignore[arg-type]
+        judge("well", views())

@@ -1,5 +1,7 @@
 """The adapter itself: asks every node at once and hands the answers to pure functions."""
 
+import re
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -23,6 +25,11 @@ __all__ = ["CassandraAdapter"]
 #: What is asked over and over need not wait for a node that hangs; the next time is soon.
 _POLL_PATIENCE_S = 0.5
 _USUAL = "QUORUM"
+#: How long others wait for a node's answer to a write, and then until what it missed is on disk.
+_WAITED = ("write_request_timeout", "counter_write_request_timeout")
+_FLUSHED = "hints_flush_period"
+_USUALLY_S = {"write_request_timeout": 2.0, "counter_write_request_timeout": 5.0, _FLUSHED: 10.0}
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
 
 class CassandraAdapter:
@@ -33,6 +40,8 @@ class CassandraAdapter:
         self._timeout_s = cluster.connection.timeout_s
         self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
         self._panel = Panel(cluster.nodes, self._ask, without, len(cluster.nodes))
+        self._seen_away: dict[str, float] = {}
+        self._settle_s: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -75,8 +84,17 @@ class CassandraAdapter:
         return [self._cluster.node(name) for name in chosen]
 
     def stable(self, milestone: Milestone) -> MilestoneState:
-        """Return whether `milestone` is reached now; see `milestones`."""
-        return milestones.judge(milestone, self._panel.views(_POLL_PATIENCE_S))
+        """Return whether `milestone` is reached now; see `milestones`.
+
+        When a node was away is what this adapter itself has seen.
+        """
+        views, now = self._panel.views(_POLL_PATIENCE_S), time.monotonic()
+        self._seen_away |= dict.fromkeys(milestones.away(views), now)
+        left = {node: seen - now for node, seen in self._seen_away.items()}
+        if left:
+            settle_s = self._settles_in(views)
+            left = {node: at + settle_s for node, at in left.items() if at + settle_s > 0}
+        return milestones.judge(milestone, views, left)
 
     def signature(self) -> str:
         """Return a line that changes when a node goes, comes back or changes its state."""
@@ -172,9 +190,35 @@ class CassandraAdapter:
         )
         return found
 
+    def _settles_in(self, views: Sequence[View]) -> float:
+        """Return for how many seconds what a node missed may still turn out, by its own settings.
+
+        Cassandra's defaults where no node tells: before version 4, or because none answers.
+        """
+        for view in [view for view in views if view.serves and self._settle_s is None]:
+            names = ", ".join(f"'{name}'" for name in (*_WAITED, _FLUSHED))
+            try:
+                rows = self._links[view.node].rows(
+                    f"name, value FROM system_views.settings WHERE name IN ({names})",
+                    _POLL_PATIENCE_S,
+                )
+            except ClusterError:
+                continue
+            self._settle_s = _settles_in({str(row["name"]): str(row["value"]) for row in rows})
+        return _settles_in({}) if self._settle_s is None else self._settle_s
+
     def _ask(self, node: Node) -> View:
         return look(node, self._links[node.name])
 
     def _views(self) -> list[View]:
         """Ask every node and wait for each one's answer or its own time limit."""
         return self._panel.views(3 * self._timeout_s)
+
+
+def _settles_in(settings: Mapping[str, str]) -> float:
+    """Return the seconds of settings as `{"hints_flush_period": "10s", …}`."""
+    found = dict(_USUALLY_S)
+    for name, value in settings.items():
+        if (match := re.fullmatch(r"(\d+)(ms|s|m)", value)) is not None:
+            found[name] = int(match[1]) * _UNITS[match[2]]
+    return max(found[name] for name in _WAITED) + found[_FLUSHED]

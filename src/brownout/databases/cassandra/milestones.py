@@ -3,36 +3,47 @@
 Every node is believed about itself only; each milestone includes the one before it.
 
     rejoined    every node serves, and hears of every other one what that one says of itself
-    redundant   and no node keeps writes for another one that missed them (hints), and all have the
-                same schema
+    redundant   and no node keeps writes for another one that missed them (hints), none will turn
+                out to, and all have the same schema
     whole       and the cluster has exactly the nodes of the inventory
+
+Which writes a node missed the others know only when they have waited for its answer, and tell only
+once that is on their disks: for so long after a node was away nobody knows whether it lacks any.
 
 A node that misses a write for which no other one keeps a hint has it only after a repair, of which
 no node tells.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.cassandra.view import View
 
-__all__ = ["MAX_UNHEARD", "judge", "signature_of", "silent"]
+__all__ = ["MAX_UNHEARD", "away", "judge", "signature_of"]
 
 #: How many heartbeats, of about a second each, may be on their way from one node to another.
 #: Answers of two nodes lie some time apart, and news takes a few rounds of gossip.
 MAX_UNHEARD = 10
 
 
-def judge(milestone: Milestone, views: Sequence[View]) -> MilestoneState:
-    """Return whether `milestone` is reached by these views, and what is still missing."""
+def judge(
+    milestone: Milestone, views: Sequence[View], unsettled: Mapping[str, float]
+) -> MilestoneState:
+    """Return whether `milestone` is reached by these views, and what is still missing.
+
+    `unsettled` has the nodes that were away lately, and for how many seconds from now on what they
+    missed may still turn out.
+    """
     if milestone not in ("rejoined", "redundant", "whole"):
         wanted = "rejoined, redundant or whole"
         raise ConfigurationError(f"milestone: found {milestone!r}, wanted {wanted}")
     missing = list(_not_rejoined(views))
     if milestone in ("redundant", "whole"):
         missing += _not_redundant(views)
+        missing += [f"{node} was away: what it missed is known in {left:.0f} s"
+                    for node, left in sorted(unsettled.items())]  # fmt: skip
     if milestone == "whole":
         missing += _not_whole(views)
     detail: dict[str, Any] = {
@@ -50,9 +61,11 @@ def signature_of(views: Sequence[View]) -> str:
     )
 
 
-def silent(views: Sequence[View], besides: Collection[str]) -> list[str]:
-    """Return the nodes that do not serve, and are none of `besides`."""
-    return [view.node for view in views if not view.serves and view.node not in besides]
+def away(views: Sequence[View]) -> set[str]:
+    """Return the nodes that do not serve, or of which another one that does has not heard."""
+    return {view.node for view in views if not view.serves} | {
+        speaker.node for hearer, speaker in _pairs(views) if _unheard(hearer, speaker)
+    }
 
 
 def _not_rejoined(views: Sequence[View]) -> list[str]:
@@ -63,10 +76,19 @@ def _not_rejoined(views: Sequence[View]) -> list[str]:
     ]
     return missing + [
         f"{hearer.node} has not heard of {speaker.node} since it {what}"
+        for hearer, speaker in _pairs(views)
+        if (what := _unheard(hearer, speaker))
+    ]
+
+
+def _pairs(views: Sequence[View]) -> list[tuple[View, View]]:
+    """Return each node that says what it heard, with each other one that it should hear."""
+    return [
+        (hearer, speaker)
         for hearer in views
         if hearer.heard is not None
         for speaker in views
-        if speaker.id and speaker is not hearer and (what := _unheard(hearer, speaker))
+        if speaker.id and speaker is not hearer
     ]
 
 
