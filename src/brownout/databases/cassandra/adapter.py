@@ -4,26 +4,24 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from brownout.base.errors import ClusterError, Refused, Unsupported
 from brownout.databases import apart
-from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
-from brownout.databases.cassandra import copies, milestones, storage
+from brownout.databases.adapter import Milestone, MilestoneState, Support
+from brownout.databases.asking import Asking
+from brownout.databases.cassandra import choice, copies, milestones, storage
 from brownout.databases.cassandra.access import access, load_spec
-from brownout.databases.cassandra.choice import TARGETS
 from brownout.databases.cassandra.link import Link
 from brownout.databases.cassandra.scenarios import support
 from brownout.databases.cassandra.settings import own_settings, properties
-from brownout.databases.cassandra.view import View, look, reasons, without
-from brownout.databases.panel import Panel
+from brownout.databases.cassandra.view import View, look
+from brownout.databases.view import reasons
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
 __all__ = ["CassandraAdapter"]
 
-#: What is asked over and over need not wait for a node that hangs; the next time is soon.
-_POLL_PATIENCE_S = 0.5
 _USUAL = "QUORUM"
 #: How long others wait for a node's answer to a write, and then until what it missed is on disk.
 _WAITED = ("write_request_timeout", "counter_write_request_timeout")
@@ -32,28 +30,17 @@ _USUALLY_S = {"write_request_timeout": 2.0, "counter_write_request_timeout": 5.0
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
 
-class CassandraAdapter:
+class CassandraAdapter(Asking[Link, View]):
     """Asks each node directly, in parallel, with `connection.timeout_s`."""
 
+    TARGETS = choice.TARGETS
+
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster, self._access = cluster, access(cluster)
-        self._timeout_s = cluster.connection.timeout_s
-        self._links = {n.name: Link(n, self._access, self._timeout_s) for n in cluster.nodes}
-        self._panel = Panel(cluster.nodes, self._ask, without, len(cluster.nodes))
+        self._access, timeout_s = access(cluster), cluster.connection.timeout_s
+        links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
+        super().__init__(cluster, links, look, View)
         self._seen_away: dict[str, float] = {}
         self._settle_s: float | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close every connection."""
-        self._panel.close()
-        for link in self._links.values():
-            link.close()
 
     def ready(self) -> None:
         """Return if at least one node answers and all that do are of one cluster.
@@ -70,25 +57,12 @@ class CassandraAdapter:
                 f"{', '.join(found)}, wanted one"
             )
 
-    def members(self) -> list[Member]:
-        """Return every node with its state; each one that serves is a primary."""
-        return [
-            Member(v.node, v.address, v.role, v.state, v.serves, None, v.evidence())
-            for v in self._views()
-        ]
-
-    def targets(self, select: str, seed: int) -> list[Node]:
-        """Return the nodes that `select` means now; see `Targets.choose`."""
-        racks = {node.name: node.rack for node in self._cluster.nodes}
-        chosen = TARGETS.choose(select, self.members(), seed, racks)
-        return [self._cluster.node(name) for name in chosen]
-
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`.
 
         When a node was away is what this adapter itself has seen.
         """
-        views, now = self._panel.views(_POLL_PATIENCE_S), time.monotonic()
+        views, now = self._polled(), time.monotonic()
         self._seen_away |= dict.fromkeys(milestones.away(views), now)
         left = {node: seen - now for node, seen in self._seen_away.items()}
         if left:
@@ -98,7 +72,7 @@ class CassandraAdapter:
 
     def signature(self) -> str:
         """Return a line that changes when a node goes, comes back or changes its state."""
-        return milestones.signature_of(self._panel.views(_POLL_PATIENCE_S))
+        return milestones.signature_of(self._polled())
 
     def drain(self, node: Node) -> Proof:
         """Raise `Unsupported`: a node of Cassandra hands nothing over while it runs."""
@@ -129,10 +103,6 @@ class CassandraAdapter:
     def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
         """Do nothing: the others know it already."""
         return {}
-
-    def evidence(self, node: Node) -> dict[str, Any]:
-        """Return what `node` says of itself now; if it says nothing, why."""
-        return self._ask(node).evidence()
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible on this topology and with these hosts."""
@@ -200,19 +170,12 @@ class CassandraAdapter:
             try:
                 rows = self._links[view.node].rows(
                     f"name, value FROM system_views.settings WHERE name IN ({names})",
-                    _POLL_PATIENCE_S,
+                    self.PATIENCE_S,
                 )
             except ClusterError:
                 continue
             self._settle_s = _settles_in({str(row["name"]): str(row["value"]) for row in rows})
         return _settles_in({}) if self._settle_s is None else self._settle_s
-
-    def _ask(self, node: Node) -> View:
-        return look(node, self._links[node.name])
-
-    def _views(self) -> list[View]:
-        """Ask every node and wait for each one's answer or its own time limit."""
-        return self._panel.views(3 * self._timeout_s)
 
 
 def _settles_in(settings: Mapping[str, str]) -> float:

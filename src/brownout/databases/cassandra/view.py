@@ -6,13 +6,14 @@ the virtual tables `system_views.gossip_info` and `system_views.pending_hints`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from brownout.base.errors import ClusterError, NoAnswer
+from brownout.base.errors import ClusterError
 from brownout.databases.cassandra.link import CommandFailed, Link, Row
+from brownout.databases.view import NodeView
 from brownout.inventory.model import Node
 
-__all__ = ["NORMAL", "Heard", "View", "look", "reasons", "without"]
+__all__ = ["NORMAL", "Heard", "View", "look"]
 
 NORMAL = "NORMAL"
 _COMPLETED = "COMPLETED"
@@ -32,22 +33,20 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class View(NodeView):
     """One node's answers; empty with `error` if it had none.
 
     `peers` are the ids of the others that it knows; `heard` is by id what it last heard of each,
     and `hints` are the ids of those for whom it keeps writes that they missed. Both are None where
-    its version does not tell. `timed_out` says that it did not answer in time, so it may be well.
+    its version does not tell.
     """
 
-    node: str
-    address: str
+    ROLES: ClassVar[Mapping[str, str]] = {NORMAL: "primary"}  # each accepts writes
+
     local: Mapping[str, Any] = field(default_factory=dict)
     peers: frozenset[str] = frozenset()
     heard: Mapping[str, Heard] | None = None
     hints: frozenset[str] | None = None
-    error: str = ""
-    timed_out: bool = False
 
     @property
     def id(self) -> str:
@@ -68,13 +67,6 @@ class View:
             return "JOINING"
         own = (self.heard or {}).get(self.id)
         return (own.status if own else "") or NORMAL
-
-    @property
-    def role(self) -> str:
-        """`primary` for every node that serves: each accepts writes. Else `other` or `unknown`."""
-        if self.serves:
-            return "primary"
-        return "other" if self.local else "unknown"
 
     @property
     def serves(self) -> bool:
@@ -125,7 +117,7 @@ def look(node: Node, link: Link) -> View:
         heard = _optional(link, "* FROM system_views.gossip_info")
         hints = _optional(link, "host_id FROM system_views.pending_hints")
     except ClusterError as error:
-        return without(node, error)
+        return View.without(node, error)
     return View(
         node.name,
         node.address,
@@ -134,21 +126,6 @@ def look(node: Node, link: Link) -> View:
         None if heard is None else _heard(heard),
         None if hints is None else frozenset(str(row["host_id"]) for row in hints) - {own},
     )
-
-
-def without(node: Node, error: ClusterError) -> View:
-    """Return what is known of one that gave no answer."""
-    return View(node.name, node.address, error=error.message, timed_out=isinstance(error, NoAnswer))
-
-
-def reasons(views: Sequence[View]) -> str:
-    """Return why nodes do not answer: each reason once, after the nodes that gave it."""
-    by_reason: dict[str, list[str]] = {}
-    for view in views:
-        if view.error:
-            who = f"`{view.node}` ({view.address})"
-            by_reason.setdefault(view.error.removeprefix(f"node {who}: "), []).append(who)
-    return "; ".join(f"{', '.join(who)}: {reason}" for reason, who in by_reason.items())
 
 
 def _optional(link: Link, what: str) -> list[Row] | None:

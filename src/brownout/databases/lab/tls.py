@@ -7,7 +7,7 @@
 The authority's key is kept nowhere: nobody can make one more certificate for this lab.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
 from brownout.base.errors import ConfigurationError
@@ -17,11 +17,12 @@ from brownout.inventory.connection import Tls
 __all__ = ["issue", "keep"]
 
 
-def issue(directory: Path, lab: str, nodes: Iterable[str], extra: str = "lab") -> Tls:
+def issue(directory: Path, lab: str, nodes: Mapping[str, str], extra: str = "lab") -> Tls:
     """Write all certificates below the lab's directory; return how clients connect.
 
-    Nodes are of the organisation `members`, we of `clients`. `extra` of brownout brings the package
-    that makes them; without it this raises `ConfigurationError`.
+    `nodes` has the IP address of each. They are of the organisation `members`, we of `clients`.
+    `extra` of brownout brings the package that makes certificates; without it this raises
+    `ConfigurationError`.
     """
     try:
         from brownout.databases.lab.certificates import Authority
@@ -35,8 +36,8 @@ def issue(directory: Path, lab: str, nodes: Iterable[str], extra: str = "lab") -
     authority = Authority(f"authority of {lab}")
     keep(place / "ca.pem", authority.pem)
     keep(place / "client.pem", authority.issue("brownout", "clients"))
-    for node in nodes:
-        hosts = ("127.0.0.1", "localhost", f"{node}.{lab}.localhost")
+    for node, address in nodes.items():
+        hosts = (address, "localhost", f"{node}.{lab}.localhost")
         keep(place / f"{node}.pem", authority.issue(node, "members", hosts))
     return Tls(ca_file=place / "ca.pem", certificate_file=place / "client.pem")
 

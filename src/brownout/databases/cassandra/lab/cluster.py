@@ -5,8 +5,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.base.extras import how_to_install
+from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
 from brownout.databases.cassandra.access import access
 from brownout.databases.cassandra.adapter import CassandraAdapter
@@ -14,10 +13,11 @@ from brownout.databases.cassandra.lab import configuration, server
 from brownout.databases.cassandra.lab.configuration import USER, Place
 from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.link import Link
+from brownout.databases.lab import tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
-from brownout.inventory.connection import Auth, Connection, Tls
+from brownout.inventory.connection import Auth, Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 
 __all__ = ["await_whole", "form", "lay_out"]
@@ -40,7 +40,14 @@ def lay_out(cluster: Cluster, spec: CassandraLab, directory: Path) -> Cluster:
         number: Place(f"127.0.0.{number}", *free[3 * number - 3 : 3 * number])
         for number in range(1, spec.members + 1)
     }
-    connection = _secured(cluster, spec, directory) if spec.secure else _plain(cluster)
+    own = cluster.connection
+    connection = Connection(options=own.options, timeout_s=own.timeout_s)
+    if spec.secure:
+        hosts = {f"n{number}": at.host for number, at in places.items()}
+        certificates, password = tls.issue(directory, cluster.name, hosts), secrets.token_hex(16)
+        tls.keep(directory / "tls" / "password", password.encode())
+        auth = Auth(username=USER, password=SecretStr(password))
+        connection = connection.model_copy(update={"tls": certificates, "auth": auth})
     nodes = []
     for number, at in places.items():
         home = directory / f"n{number}"
@@ -121,43 +128,6 @@ def _as(cluster: Cluster, name: str) -> Cluster:
     auth = Auth(username=name, password=SecretStr(name))
     connection = cluster.connection.model_copy(update={"auth": auth})
     return cluster.model_copy(update={"connection": connection})
-
-
-def _plain(cluster: Cluster) -> Connection:
-    own = cluster.connection
-    return Connection(options=own.options, timeout_s=own.timeout_s)
-
-
-def _secured(cluster: Cluster, spec: CassandraLab, directory: Path) -> Connection:
-    """Write an authority's certificates for nodes and clients; its own key is kept nowhere."""
-    try:
-        from brownout.databases.lab.certificates import Authority
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"a secured lab needs the package `{error.name}`, which is not installed",
-            how_to_install("lab"),
-        ) from error
-    place, password = directory / "tls", secrets.token_hex(16)
-    place.mkdir(mode=0o700)
-    authority = Authority(f"authority of {cluster.name}")
-    _keep(place / "ca.pem", authority.pem)
-    _keep(place / "client.pem", authority.issue("brownout", "clients"))
-    _keep(place / "password", password.encode())
-    for number in range(1, spec.members + 1):
-        name = f"n{number}"
-        _keep(
-            place / f"{name}.pem",
-            authority.issue(name, "nodes", (f"127.0.0.{number}", "localhost")),
-        )
-    tls = Tls(ca_file=place / "ca.pem", certificate_file=place / "client.pem")
-    auth = Auth(username=USER, password=SecretStr(password))
-    return _plain(cluster).model_copy(update={"tls": tls, "auth": auth})
-
-
-def _keep(path: Path, text: bytes) -> None:
-    """Write what only its owner may read."""
-    path.touch(mode=0o600)
-    path.write_bytes(text)
 
 
 def _node(number: int, at: Place, home: Path, java: Path, spec: CassandraLab) -> Node:

@@ -29,7 +29,9 @@ def lay_out(cluster: Cluster, spec: EtcdLab, directory: Path) -> Cluster:
     own = cluster.connection
     connection = Connection(options=own.options, timeout_s=own.timeout_s)
     if spec.secure:
-        certificates = tls.issue(directory, cluster.name, [f"n{number}" for number in ports])
+        certificates = tls.issue(
+            directory, cluster.name, {f"n{number}": "127.0.0.1" for number in ports}
+        )
         connection = connection.model_copy(update={"tls": certificates})
     nodes = []
     for number, at in ports.items():

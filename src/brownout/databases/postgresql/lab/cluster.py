@@ -48,7 +48,7 @@ def lay_out(cluster: Cluster, spec: PostgresqlLab, directory: Path) -> Cluster:
     own = cluster.connection
     connection = Connection(options=own.options, timeout_s=own.timeout_s)
     if spec.secure:
-        names = [f"n{number}" for number in ports]
+        names = {f"n{number}": "127.0.0.1" for number in ports}
         certificates = tls.issue(directory, cluster.name, names, extra="lab-postgresql")
         tls.keep(directory / "tls" / "password", password.encode())
         trusted = Tls(ca_file=certificates.ca_file)  # clients log in by password

@@ -51,7 +51,7 @@ def lay_out(cluster: Cluster, spec: RedisLab, directory: Path) -> Cluster:
     own = cluster.connection
     connection = Connection(options=own.options, timeout_s=own.timeout_s, hosts=hosts)
     if spec.secure:
-        certificates = tls.issue(directory, cluster.name, [name for _, name in names])
+        certificates = tls.issue(directory, cluster.name, {name: "127.0.0.1" for _, name in names})
         tls.keep(directory / "tls" / "password", password.encode())
         auth = Auth(username=USER, password=SecretStr(password))
         connection = connection.model_copy(update={"tls": certificates, "auth": auth})
