@@ -25,7 +25,9 @@ class CassandraOptions(StrictSettings):
     ] = None
     replication_factor: Annotated[
         Annotated[int, Field(ge=1, le=99)] | None,
-        Field(description="copies in each data centre, of a keyspace that brownout makes; 3"),
+        Field(
+            description="number of copies in each data centre, of a keyspace that brownout makes; 3"
+        ),
     ] = None
     local_dc: Annotated[
         str | None,
