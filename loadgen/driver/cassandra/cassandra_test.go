@@ -1,7 +1,6 @@
 package cassandra
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -9,9 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,55 +17,25 @@ import (
 	"brownout/loadgen/driver/drivertest"
 )
 
-// server is a real node: a process of its own.
-type server struct {
-	address   string
-	arguments []string
-	process   *exec.Cmd
-	output    *bytes.Buffer
-	gone      chan struct{}
-}
-
 // cluster is some nodes that know each other.
 type cluster struct {
-	directory string
-	servers   []*server
+	servers []*drivertest.Server
 }
 
-var shared struct {
-	sync.Mutex
-	cluster *cluster
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if shared.cluster != nil {
-		shared.cluster.kill()
-		_ = os.RemoveAll(shared.cluster.directory)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { drivertest.Main(m) }
 
 // sharedCluster returns the node that all tests share which leave it running.
-func sharedCluster(t testing.TB) *cluster {
-	t.Helper()
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.cluster == nil {
-		directory, err := os.MkdirTemp("", "brownout-cassandra-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		shared.cluster = startCluster(t, directory, 1, "")
-	}
-	return shared.cluster
-}
+var sharedCluster = drivertest.Shared(func(t testing.TB, directory string) *cluster {
+	c := startCluster(t, directory, 1, patientYAML)
+	c.await(t, nil)
+	return c
+})
 
 // ownCluster returns so many nodes for one test, with more of a cassandra.yaml.
 func ownCluster(t testing.TB, nodes int, more string) *cluster {
 	t.Helper()
 	c := startCluster(t, t.TempDir(), nodes, more)
-	t.Cleanup(c.kill)
+	t.Cleanup(c.Kill)
 	return c
 }
 
@@ -81,7 +47,15 @@ num_tokens: 1
 commitlog_sync: periodic
 commitlog_sync_period: 1000ms
 auto_snapshot: false
-write_request_timeout: 1000ms
+`
+
+// patientYAML is for nodes that no fault delays, on a busy machine.
+const patientYAML = `
+read_request_timeout: 30s
+range_request_timeout: 30s
+write_request_timeout: 30s
+counter_write_request_timeout: 30s
+cas_contention_timeout: 30s
 `
 
 // javaArguments are those of the lab.
@@ -90,28 +64,25 @@ const javaArguments = "../../../src/brownout/databases/cassandra/lab/java.conf"
 // startCluster starts nodes, all of which are seeds: they need not wait for each other.
 func startCluster(t testing.TB, directory string, nodes int, more string) *cluster {
 	t.Helper()
-	jars := os.Getenv("BROWNOUT_CASSANDRA")
-	if jars == "" {
-		t.Skip("BROWNOUT_CASSANDRA is not set: no real server to test against")
-	}
+	jars := drivertest.Binary(t, "BROWNOUT_CASSANDRA")
 	agents, _ := filepath.Glob(filepath.Join(jars, "jamm-*.jar"))
 	arguments, err := filepath.Abs(javaArguments)
 	if err != nil || len(agents) != 1 {
 		t.Fatalf("no jamm-*.jar in %s, %v", jars, err)
 	}
-	ports := freePorts(t, 3*nodes)
-	addresses := make([]string, 3*nodes) // each node has one of its own, by which the client knows it
-	for i, port := range ports {
-		addresses[i] = fmt.Sprintf("127.0.0.%d:%s", i%nodes+1, port)
+	addresses := drivertest.FreeAddresses(t, 3*nodes)
+	for i, free := range addresses { // each node has an IP address of its own, by which the client knows it
+		addresses[i] = fmt.Sprintf("127.0.0.%d:%s", i%nodes+1, portOf(free))
 	}
-	c, seeds := &cluster{directory: directory}, addresses[nodes:2*nodes]
+	c, seeds := &cluster{}, addresses[nodes:2*nodes]
 	for i := range nodes {
 		home := filepath.Join(directory, fmt.Sprintf("n%d", i+1))
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		text := yaml + more + fmt.Sprintf("listen_address: 127.0.0.%d\nrpc_address: 127.0.0.%d\n"+
-			"native_transport_port: %s\nstorage_port: %s\ninitial_token: '%d'\n", i+1, i+1, portOf(addresses[i]), portOf(seeds[i]), int64(uint64(1<<63)+(1<<64-1)/uint64(nodes)*uint64(i)))
+			"native_transport_port: %s\nstorage_port: %s\ninitial_token: '%d'\n", i+1, i+1, portOf(addresses[i]), portOf(seeds[i]),
+			int64(uint64(1<<63)+(1<<64-1)/uint64(nodes)*uint64(i)))
 		for _, kind := range []string{"commitlog", "hints", "saved_caches"} {
 			text += fmt.Sprintf("%s_directory: %s\n", kind, filepath.Join(home, kind))
 		}
@@ -123,13 +94,16 @@ func startCluster(t testing.TB, directory string, nodes int, more string) *clust
 				t.Fatal(err)
 			}
 		}
-		s := &server{address: addresses[i], arguments: []string{
-			"java", "@" + arguments, "-Xmx384m", "-javaagent:" + agents[0], "-cp", filepath.Join(jars, "*"),
+		arguments := []string{
+			"@" + arguments, "-Xmx384m", "-javaagent:" + agents[0], "-cp", filepath.Join(jars, "*"),
 			"-Dcassandra.config=file://" + filepath.Join(home, "cassandra.yaml"), "-Dcassandra.storagedir=" + home,
 			"-Dlogback.configurationFile=" + filepath.Join(home, "logback.xml"),
 			"-Dcassandra.jmx.local.port=" + portOf(addresses[2*nodes+i]), "org.apache.cassandra.service.CassandraDaemon",
-		}}
-		s.start(t)
+		}
+		s := &drivertest.Server{
+			Address: addresses[i], Command: func() *exec.Cmd { return exec.Command("java", arguments...) },
+		}
+		s.Start(t)
 		c.servers = append(c.servers, s)
 	}
 	return c
@@ -144,118 +118,88 @@ func portOf(address string) string {
 	return port
 }
 
-func freePorts(t testing.TB, n int) []string {
-	t.Helper()
-	ports := make([]string, n)
-	for i := range ports {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer listener.Close()
-		ports[i] = portOf(listener.Addr().String())
-	}
-	return ports
-}
-
-func (s *server) start(t testing.TB) {
-	t.Helper()
-	s.output, s.gone = &bytes.Buffer{}, make(chan struct{})
-	s.process = exec.Command(s.arguments[0], s.arguments[1:]...)
-	s.process.Stdout, s.process.Stderr = s.output, s.output
-	if err := s.process.Start(); err != nil {
-		t.Fatalf("starting %s: %v", s.arguments[0], err)
-	}
-	go func() {
-		_ = s.process.Wait()
-		close(s.gone)
-	}()
-}
-
-func (s *server) kill() {
-	_ = s.process.Process.Kill()
-	<-s.gone
-}
-
-func (s *server) signal(t testing.TB, signal syscall.Signal) {
-	t.Helper()
-	if err := s.process.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (c *cluster) kill() {
+func (c *cluster) Kill() {
 	for _, s := range c.servers {
-		s.kill()
+		s.Kill()
 	}
 }
 
 func (c *cluster) uri() string {
 	addresses := make([]string, len(c.servers))
 	for i, s := range c.servers {
-		addresses[i] = s.address
+		addresses[i] = s.Address
 	}
 	return "cassandra://" + strings.Join(addresses, ",")
 }
 
-// configuration is that of a driver for a keyspace of the test's own, with a deadline for busy machines.
-func (c *cluster) configuration(t testing.TB, change func(*driver.Config)) driver.Config {
+// await waits until a driver opens at every node.
+func (c *cluster) await(t testing.TB, change func(*driver.Config)) {
 	t.Helper()
-	config := driver.Config{
-		URI: c.uri(), Namespace: namespace(t), Writer: "run-1",
-		Options: map[string]any{"replication_factor": len(c.servers)},
-		Streams: []driver.StreamConfig{
-			{Name: "app", DeadlineS: 1, Retries: driver.RetriesNone},
-			{Name: "orders", DeadlineS: 1, Retries: driver.RetriesNone, Verified: true},
-		},
+	for _, s := range c.servers {
+		alone := &cluster{servers: []*drivertest.Server{s}}
+		config := alone.config(t)
+		if change != nil {
+			change(&config)
+		}
+		until(t, s.Address+" serves", func() bool {
+			d := &Driver{}
+			defer d.Close()
+			err := d.Open(t.Context(), config)
+			select {
+			case <-s.Gone:
+				t.Fatalf("it has ended: %s", s.Output)
+			default:
+			}
+			return err == nil
+		})
 	}
-	if change != nil {
-		change(&config)
+}
+
+// until waits for what may take a JVM minutes on a busy machine.
+func until(t testing.TB, what string, reached func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Minute); !reached(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within five minutes: %s", what)
+		}
+	}
+}
+
+func blank() driver.Driver { return &Driver{} }
+
+// patience is how long an operation may take on a busy machine.
+const patience = 10 * time.Second
+
+// config is that of a driver for a keyspace of the test's own.
+func (c *cluster) config(t testing.TB) driver.Config {
+	config := drivertest.Config(t, c.uri())
+	config.Options = map[string]any{"replication_factor": len(c.servers)}
+	for i := range config.Streams {
+		config.Streams[i].DeadlineS = patience.Seconds()
 	}
 	return config
 }
 
-// opened returns an open driver. A node that was just started may take minutes on a busy machine.
+// opened returns an open driver.
 func opened(t testing.TB, c *cluster, change func(*driver.Config)) *Driver {
 	t.Helper()
-	config := c.configuration(t, change)
-	for deadline := time.Now().Add(5 * time.Minute); ; {
-		d := &Driver{}
-		err := d.Open(t.Context(), config)
-		if err == nil {
-			t.Cleanup(d.Close)
-			return d
-		}
-		d.Close()
-		if time.Now().After(deadline) {
-			t.Fatalf("%v\n%s", err, c.servers[0].output)
-		}
-	}
+	return drivertest.Opened(t, &Driver{}, c.config(t), change)
 }
 
-var names struct {
-	sync.Mutex
-	of   map[string]string
-	next atomic.Uint64
+func controlled(t testing.TB, d *Driver) *control {
+	t.Helper()
+	c, err := d.control(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
 }
 
-// namespace is a name of the test's own, of which Cassandra takes but 48 characters.
-func namespace(t testing.TB) string {
-	names.Lock()
-	defer names.Unlock()
-	if names.of == nil {
-		names.of = map[string]string{}
-	}
-	if names.of[t.Name()] == "" {
-		names.of[t.Name()] = fmt.Sprintf("Test_%d", names.next.Add(1))
-	}
-	return names.of[t.Name()]
-}
-
-// do does one operation, for which a busy machine has ten seconds.
+// do does one operation for which it is patient.
 func do(t testing.TB, d *Driver, op driver.Op) driver.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	return d.Do(ctx, &op)
 }
@@ -263,26 +207,7 @@ func do(t testing.TB, d *Driver, op driver.Op) driver.Result {
 // direct does a statement behind the driver's back.
 func direct(t testing.TB, d *Driver, statement string, values ...any) {
 	t.Helper()
-	c, err := d.control(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.session.Query(statement, values...).Consistency(gocql.All).ExecContext(t.Context()); err != nil {
+	if err := d.session.Query(statement, values...).Consistency(gocql.All).ExecContext(t.Context()); err != nil {
 		t.Fatalf("%s: %v", statement, err)
-	}
-}
-
-func load(t *testing.T, d *Driver) {
-	t.Helper()
-	drivertest.Load(t, d, d.config.Writer)
-}
-
-// update is a write of sequence 2 to the first ledger key.
-func update(value string) driver.Op {
-	id := driver.LedgerID("orders", false, 0)
-	return driver.Op{
-		Kind: driver.Update, Stream: 1, ID: id, Verified: true, Value: []byte(value),
-		Record: driver.NewRecord("run-1", id, 2, []byte(value)),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -116,62 +115,5 @@ func TestOnlyWhatMayBeDoneTwiceIsRetryableInDoubt(t *testing.T) {
 		if got := classify(said(gocql.ErrCodeUnavailable), kind, &attempts{sent: 1}); !got.Retryable {
 			t.Errorf("%v that failed: %+v", kind, got)
 		}
-	}
-}
-
-func TestOptionsAreReadOverTheDefaults(t *testing.T) {
-	p, err := parsePolicy(map[string]any{"consistency": "EACH_QUORUM", "replication_factor": 1})
-	if err != nil || p.ReadConsistency != "LOCAL_QUORUM" || p.ReplicationFactor != 1 || p.ConnectTimeoutMS != 11_000 {
-		t.Errorf("got %+v, %v", p, err)
-	}
-	if p, _ = parsePolicy(nil); p.Consistency != "QUORUM" || p.ReadConsistency != "QUORUM" {
-		t.Errorf("the defaults are %+v", p)
-	}
-}
-
-func TestBadOptionsAreAllReported(t *testing.T) {
-	_, err := parsePolicy(map[string]any{
-		"consistency": "MOST", "read_consistency": "EACH_QUORUM", "replication_factor": 0, "connect_timeout_ms": 0,
-		"reconnect_ms": 0, "connections_per_node": 0,
-	})
-	for _, name := range []string{
-		"consistency", "read_consistency", "replication_factor", "connect_timeout_ms", "reconnect_ms", "connections_per_node",
-	} {
-		if err == nil || !strings.Contains(err.Error(), "option "+name) {
-			t.Errorf("%s is not in %v", name, err)
-		}
-	}
-	if _, err := parsePolicy(map[string]any{"w": 1}); err == nil || !strings.Contains(err.Error(), `"w"`) {
-		t.Errorf("an unknown option was accepted: %v", err)
-	}
-}
-
-func TestHostsAreThoseOfTheURI(t *testing.T) {
-	if hosts, err := hostsOf("cassandra://a:1,[::1]:2/"); err != nil || strings.Join(hosts, " ") != "a:1 [::1]:2" {
-		t.Errorf("got %v, %v", hosts, err)
-	}
-	for _, bad := range []string{"", "cassandra://", "cassandra://a:1,", "https://a:1", "cassandra://me:pw@a:1"} {
-		if _, err := hostsOf(bad); err == nil || strings.Contains(err.Error(), "pw") {
-			t.Errorf("%q gave %v", bad, err)
-		}
-	}
-}
-
-func TestErrorsHoldNoSecretAndSayWhatToDo(t *testing.T) {
-	config := driver.Config{Namespace: "brownout", Password: "s3cr3t", TLS: driver.TLS{KeyPassphrase: "0pen"}}
-	got := redacted(errors.New("bad: s3cr3t, 0pen"), config).Error()
-	if strings.Contains(got, "s3cr3t") || strings.Contains(got, "0pen") {
-		t.Errorf("got %q", got)
-	}
-	if got := redacted(said(gocql.ErrCodeUnauthorized), config).Error(); !strings.Contains(got, `the keyspace "brownout"`) {
-		t.Errorf("got %q", got)
-	}
-}
-
-func TestANamespaceThatIsNoNameOfAKeyspaceIsRefused(t *testing.T) {
-	d := &Driver{}
-	err := d.Open(t.Context(), driver.Config{URI: "cassandra://127.0.0.1:1", Namespace: "a-b"})
-	if err == nil || !strings.Contains(err.Error(), `"a-b" cannot be the name of a keyspace`) {
-		t.Error(err)
 	}
 }

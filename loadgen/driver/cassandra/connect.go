@@ -14,15 +14,8 @@ import (
 	"brownout/loadgen/driver/secure"
 )
 
-// hostsOf reads a URI: cassandra://10.0.0.1:9042,10.0.0.2:9042
 func hostsOf(uri string) ([]string, error) {
-	hosts := strings.Split(strings.TrimSuffix(strings.TrimPrefix(uri, "cassandra://"), "/"), ",")
-	for _, host := range hosts {
-		if host == "" || strings.ContainsAny(host, "/@") {
-			return nil, errors.New("`uri` is not like cassandra://10.0.0.1:9042,10.0.0.2:9042")
-		}
-	}
-	return hosts, nil
+	return driver.Hosts(uri, "cassandra://10.0.0.1:9042,10.0.0.2:9042")
 }
 
 // settingsFor turns the configuration into that of a client which waits so long for an answer,
@@ -31,13 +24,13 @@ func (d *Driver) settingsFor(timeout time.Duration) (gocql.ClusterConfig, error)
 	p := d.policy
 	c := *gocql.NewCluster(d.hosts...)
 	c.Timeout = max(timeout, time.Second)
-	c.ConnectTimeout = milliseconds(p.ConnectTimeoutMS)
+	c.ConnectTimeout = driver.Milliseconds(p.ConnectTimeoutMS)
 	c.NumConns = p.ConnectionsPerNode
 	c.Consistency = levels[p.Consistency]
 	c.SerialConsistency = gocql.Serial
 	c.RetryPolicy = nil
 	c.DefaultIdempotence = false // nothing is repeated, and nothing is asked of two nodes at a time
-	c.ReconnectInterval = milliseconds(p.ReconnectMS)
+	c.ReconnectInterval = driver.Milliseconds(p.ReconnectMS)
 	c.Metadata.CacheMode = gocql.KeyspaceOnly
 	c.StreamObserver = observer{}
 	nearest := gocql.RoundRobinHostPolicy()
@@ -88,12 +81,7 @@ func redacted(err error, c driver.Config) error {
 		text += fmt.Sprintf("; give the role all permissions on the keyspace %q, "+
 			"or make it and give them on it", c.Namespace)
 	}
-	for _, secret := range []string{c.Password, c.TLS.KeyPassphrase} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
-	}
-	return errors.New(text)
+	return c.Redacted(text)
 }
 
 // attempts is what happened to one operation inside the client: the requests that were handed to a

@@ -43,9 +43,9 @@ func (c *call) reading() gocql.Consistency { return levels[c.policy.ReadConsiste
 // records and counters are the tables of the operation's key.
 func (c *call) records() string {
 	if c.op.Verified {
-		return c.table(tableLedger)
+		return c.table(driver.PlaceLedger)
 	}
-	return c.table(tableData)
+	return c.table(driver.PlaceData)
 }
 
 func (c *call) counters() string {
@@ -87,14 +87,9 @@ func (c *call) writtenBack(ctx context.Context, result driver.Result) driver.Res
 	if err != nil { // the write itself is done
 		return classify(err, c.op.Kind, c.seen)
 	}
-	if !f.valid || (c.op.Verified && *f.record != c.op.Record) {
-		return spoilt(result, driver.InDoubt)
+	if f == nil || !f.Valid || (c.op.Verified && *f.Record != c.op.Record) {
+		return result.Spoilt(driver.InDoubt)
 	}
-	return result
-}
-
-func spoilt(result driver.Result, class driver.Class) driver.Result {
-	result.Class, result.Cause, result.Code = class, driver.CauseIntegrity, "checksum"
 	return result
 }
 
@@ -106,16 +101,8 @@ func (c *call) count(ctx context.Context) driver.Result {
 	return classify(err, driver.Increment, c.seen)
 }
 
-// found is a stored record or counter; the zero value is one that is missing.
-type found struct {
-	there  bool
-	record *driver.Record // nil for a counter, or if it is none of ours
-	count  int64
-	valid  bool // the checksum fits, or it is a counter
-}
-
-// look reads what is stored under the operation's key.
-func (c *call) look(ctx context.Context, level gocql.Consistency) (found, error) {
+// look reads what is stored under the operation's key; nil is one that is missing.
+func (c *call) look(ctx context.Context, level gocql.Consistency) (*driver.Found, error) {
 	if c.op.Kind == driver.Increment {
 		return lookAtCounter(ctx, c.session.Query(theCounter(c.counters()), c.op.ID).Consistency(level))
 	}
@@ -125,19 +112,19 @@ func (c *call) look(ctx context.Context, level gocql.Consistency) (found, error)
 func theCounter(table string) string { return "SELECT n FROM " + table + " WHERE id = ?" }
 func theRecord(table string) string  { return "SELECT " + columns + " FROM " + table + " WHERE id = ?" }
 
-func lookAtCounter(ctx context.Context, query *gocql.Query) (f found, err error) {
+func lookAtCounter(ctx context.Context, query *gocql.Query) (*driver.Found, error) {
 	var n *int64
-	err = query.ScanContext(ctx, &n)
+	err := query.ScanContext(ctx, &n)
 	if errors.Is(err, gocql.ErrNotFound) {
-		return found{}, nil
+		return nil, nil
 	}
-	if err == nil && n != nil {
-		f = found{there: true, count: *n, valid: true}
+	if err != nil || n == nil {
+		return nil, err
 	}
-	return f, err
+	return &driver.Found{Count: *n, Counter: true}, nil
 }
 
-func lookAtRecord(ctx context.Context, query *gocql.Query) (f found, err error) {
+func lookAtRecord(ctx context.Context, query *gocql.Query) (f *driver.Found, err error) {
 	iter := query.IterContext(ctx)
 	row := row{}
 	if row.scan(iter) {
@@ -159,11 +146,11 @@ func (r *row) scan(iter *gocql.Iter) bool {
 	return iter.Scan(&r.id, &r.writer, &r.seq, &r.checksum, &r.value)
 }
 
-func (r *row) found() found {
-	f := found{there: true}
+func (r *row) found() *driver.Found {
+	f := &driver.Found{}
 	if r.writer != nil && r.seq != nil && r.checksum != nil {
-		f.record = &driver.Record{Writer: *r.writer, Seq: uint64(*r.seq), Checksum: uint32(*r.checksum)}
-		f.valid = f.record.Valid(r.id, r.value)
+		f.Record = &driver.Record{Writer: *r.writer, Seq: uint64(*r.seq), Checksum: uint32(*r.checksum)}
+		f.Valid = f.Record.Valid(r.id, r.value)
 	}
 	return f
 }
@@ -171,24 +158,20 @@ func (r *row) found() found {
 func (c *call) read(ctx context.Context) driver.Result {
 	f, err := c.look(ctx, c.reading())
 	result := classify(err, driver.Read, c.seen)
-	if err != nil || !f.there {
+	if err != nil || f == nil {
 		return result
 	}
-	result.Found, result.Record, result.Value = true, f.record, f.count
-	if !f.valid {
-		result = spoilt(result, driver.Failed)
-	}
-	return result
+	return result.Holding(*f)
 }
 
 // readAll reads several records by one request, each of which has to be there.
 func (c *call) readAll(ctx context.Context) driver.Result {
 	iter := c.session.Query("SELECT "+columns+" FROM "+c.records()+" WHERE id IN ?", c.op.IDs).
 		Consistency(c.reading()).IterContext(ctx)
-	there, spoiled := map[string]bool{}, false
+	there, spoilt := map[string]bool{}, false
 	for one := (row{}); one.scan(iter); {
 		there[one.id] = true
-		spoiled = spoiled || !one.found().valid
+		spoilt = spoilt || !one.found().Intact()
 	}
 	err := iter.Close()
 	result := classify(err, driver.Batch, c.seen)
@@ -199,21 +182,16 @@ func (c *call) readAll(ctx context.Context) driver.Result {
 	for _, id := range c.op.IDs {
 		result.Found = result.Found && there[id]
 	}
-	if spoiled {
-		result = spoilt(result, driver.Failed)
+	if spoilt {
+		result = result.Spoilt(driver.Failed)
 	}
 	return result
 }
 
-// readBack is what was found under a key. What is not of the wanted shape counts as something whose
-// checksum is wrong.
-func (f found) readBack(id string) driver.ReadBack {
-	if !f.there {
+// readBack is what was found of a key; nil is a key that is missing.
+func readBack(id string, f *driver.Found, counter bool) driver.ReadBack {
+	if f == nil {
 		return driver.ReadBack{ID: id, Missing: true}
 	}
-	back := driver.ReadBack{ID: id, Record: f.record, Value: f.count, ChecksumOK: f.valid}
-	if !f.valid && back.Record == nil {
-		back.Record = &driver.Record{}
-	}
-	return back
+	return f.ReadBack(id, counter)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/apache/cassandra-gocql-driver/v2"
 
@@ -44,11 +43,11 @@ func (c *call) document(ctx context.Context, wanted *driver.Document) driver.Res
 		}
 		missing := version == 0 && wanted.There
 		if missing && c.op.Kind != driver.Increment {
-			return driver.Result{Class: driver.Failed, Cause: driver.CauseNotFound, Code: codeNoMatch, Sent: true, Attempts: 1}
+			return driver.Result{Class: driver.Failed, Cause: driver.CauseNotFound, Code: driver.CodeNoMatch, Sent: true, Attempts: 1}
 		}
 		changed := fields{}
 		if version > 0 && json.Unmarshal([]byte(text), &changed) != nil {
-			return spoilt(driver.Result{Sent: true, Attempts: 1}, driver.Failed)
+			return driver.Result{Sent: true, Attempts: 1}.Spoilt(driver.Failed)
 		}
 		changed.apply(wanted)
 		result, written := c.replaceDocument(ctx, key, changed.text(), version)
@@ -88,19 +87,19 @@ type fields map[string]json.RawMessage
 
 func (f fields) apply(wanted *driver.Document) {
 	for _, property := range wanted.Put {
-		f[property.Name] = encoded(property.Value)
+		f[property.Name] = driver.JSON(property.Value)
 	}
 	for _, property := range wanted.Add {
 		var n int64
 		_ = json.Unmarshal(f[property.Name], &n) // nothing is 0
-		f[property.Name] = encoded(n + wholeNumber(property.Value))
+		f[property.Name] = driver.JSON(n + wholeNumber(property.Value))
 	}
 	for _, push := range wanted.Push {
-		f[push.Name] = encoded(push.Whole)
+		f[push.Name] = driver.JSON(push.Whole)
 	}
 }
 
-func (f fields) text() string { return string(encoded(map[string]json.RawMessage(f))) }
+func (f fields) text() string { return string(driver.JSON(f)) }
 
 func wholeNumber(value any) int64 {
 	if n, is := value.(int32); is {
@@ -108,34 +107,6 @@ func wholeNumber(value any) int64 {
 	}
 	n, _ := value.(int64)
 	return n
-}
-
-func encoded(value any) json.RawMessage {
-	text, _ := json.Marshal(plain(value)) // of what driver.Property lists, all can be
-	return text
-}
-
-// plain turns a value into one that JSON has: an amount is a number, a moment its text.
-func plain(value any) any {
-	switch v := value.(type) {
-	case driver.Properties:
-		nested := make(map[string]any, len(v))
-		for _, property := range v {
-			nested[property.Name] = plain(property.Value)
-		}
-		return nested
-	case driver.Decimal:
-		return float64(v) / 100
-	case driver.Stamp:
-		return time.Time(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, each := range v {
-			list[i] = plain(each)
-		}
-		return list
-	}
-	return value
 }
 
 // EmptyDocuments removes every document.
@@ -161,7 +132,7 @@ func (f finder) Have(ctx context.Context, wanted []driver.DocumentKey) ([]bool, 
 	err := driver.InBatches(ctx, readers, 0, uint64(len(wanted)), 1, func(ctx context.Context, i, _ uint64) error {
 		table, id := f.table(tableDocuments), documentKey(wanted[i].Set, wanted[i].ID)
 		if wanted[i].Set == "" {
-			table, id = f.table(tableData), fmt.Sprint(wanted[i].ID)
+			table, id = f.table(driver.PlaceData), fmt.Sprint(wanted[i].ID)
 		}
 		return f.fromMost(ctx, func(ctx context.Context, level gocql.Consistency) error {
 			var found string

@@ -7,6 +7,7 @@
 package cassandra
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,13 +19,11 @@ import (
 	"brownout/loadgen/driver"
 )
 
+// The tables that have no name of what drivers share.
 const (
-	tableData           = "data"
 	tableDataCounters   = "data_counters"
-	tableLedger         = "ledger"
 	tableLedgerCounters = "ledger_counters"
 	tableDocuments      = "documents"
-	tableMeta           = "meta"
 )
 
 func init() { driver.Register("cassandra", func() driver.Driver { return &Driver{} }) }
@@ -80,30 +79,20 @@ const (
 	openPause   = 250 * time.Millisecond
 )
 
-// connect returns a session that serves; it tries again until openTimeout is over, except where the
-// cluster refuses us.
-func (d *Driver) connect(ctx context.Context, timeout time.Duration) (*gocql.Session, error) {
-	for deadline := time.Now().Add(openTimeout); ; {
-		settings, err := d.settingsFor(timeout) // of one session each
-		if err != nil {
-			return nil, err
-		}
-		session, err := tryOne(ctx, settings)
-		if err == nil {
-			return session, nil
-		}
-		if refusal(err) {
-			return nil, fmt.Errorf("the cluster refuses the login or the TLS connection: %w; "+
-				"see `auth` and `tls` of the inventory's `connection`", err)
-		}
-		if time.Now().After(deadline) || ctx.Err() != nil {
-			return nil, fmt.Errorf("no node of %s serves: %w; is the cluster up?", d.config.URI, err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(openPause):
-		}
-	}
+// connect waits for a session that serves, and returns it.
+func (d *Driver) connect(ctx context.Context, timeout time.Duration) (session *gocql.Session, err error) {
+	err = driver.Service{
+		Patience: openTimeout, Pause: openPause,
+		Absent: fmt.Sprintf("no node of %s serves", d.config.URI), Hint: "is the cluster up?",
+		Try: func(ctx context.Context) (bool, error) {
+			settings, err := d.settingsFor(timeout) // of one session each
+			if err == nil {
+				session, err = tryOne(ctx, settings)
+			}
+			return err != nil && refusal(err), err
+		},
+	}.Await(ctx)
+	return session, err
 }
 
 func tryOne(ctx context.Context, settings gocql.ClusterConfig) (*gocql.Session, error) {
@@ -122,25 +111,14 @@ func tryOne(ctx context.Context, settings gocql.ClusterConfig) (*gocql.Session, 
 
 // LaneCap is how many requests may be in flight to the replicas of one token owner: the client
 // itself takes thousands over each connection.
-func (d *Driver) LaneCap() int {
-	if d.config.LaneCap > 0 {
-		return d.config.LaneCap
-	}
-	return defaultLaneCap
-}
+func (d *Driver) LaneCap() int { return cmp.Or(d.config.LaneCap, defaultLaneCap) }
 
 const defaultLaneCap = 100
 
 // InDoubtFor is the longest deadline. What a node that hangs has in its buffers by then, or keeps as a
 // hint for another one, may take effect later, but with the time at which the client sent it: it
 // does not show behind a later write of its key, and a counter is read before it is counted on.
-func (d *Driver) InDoubtFor() time.Duration {
-	longest := 0.0
-	for _, s := range d.config.Streams {
-		longest = max(longest, s.DeadlineS)
-	}
-	return time.Duration(longest * float64(time.Second))
-}
+func (d *Driver) InDoubtFor() time.Duration { return d.config.LongestDeadline() }
 
 // Started has nothing to do: no policy depends on the schedule.
 func (d *Driver) Started(time.Time) {}

@@ -3,47 +3,33 @@ package cassandra
 import (
 	"syscall"
 	"testing"
-	"time"
 
 	"brownout/loadgen/driver"
 	"brownout/loadgen/driver/drivertest"
 )
 
-func until(t *testing.T, what string, reached func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); !reached(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within three minutes: %s", what)
-		}
-	}
-}
-
 // ownedBy is a write to a ledger key whose token a node owns.
-func ownedBy(t *testing.T, d *Driver, s *server) driver.Op {
+func ownedBy(t *testing.T, d *Driver, s *drivertest.Server) driver.Op {
 	t.Helper()
 	for key := range uint64(30) {
-		op := update("v")
-		op.ID = driver.LedgerID("orders", false, key)
-		op.Record = driver.NewRecord("run-1", op.ID, 2, op.Value)
-		if d.Lane(&op) == "owner "+s.address {
+		op := drivertest.Update(key, "v")
+		if d.Lane(&op) == "owner "+s.Address {
 			return op
 		}
 	}
-	t.Fatalf("no key is owned by %s: %v", s.address, d.ring)
+	t.Fatalf("no key is owned by %s: %v", s.Address, d.ring)
 	return driver.Op{}
 }
 
 func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
-	c := ownCluster(t, 3, "")
-	for _, s := range c.servers {
-		_ = opened(t, &cluster{servers: []*server{s}}, nil)
-	}
+	c := ownCluster(t, 3, "write_request_timeout: 1000ms\n")
+	c.await(t, nil)
 	var d *Driver
 	until(t, "every node knows the others", func() bool {
 		d = opened(t, c, nil)
 		return len(d.session.GetHosts()) == 3
 	})
-	load(t, d)
+	drivertest.LoadFew(t, d)
 	all := opened(t, c, func(config *driver.Config) { config.Options["consistency"] = "ALL" })
 	hung, last := c.servers[2], c.servers[0]
 	for _, s := range c.servers { // statements are prepared by now
@@ -53,7 +39,7 @@ func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
 	}
 
 	t.Run("a node that hangs", func(t *testing.T) {
-		hung.signal(t, syscall.SIGSTOP)
+		hung.Signal(t, syscall.SIGSTOP)
 		got := drivertest.Do(t, d, ownedBy(t, d, hung))
 		if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || got.Attempts != 1 {
 			t.Errorf("a write that it coordinates: %+v", got)
@@ -65,21 +51,21 @@ func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
 		if got.Class == driver.OK || (got.Class == driver.Failed && got.Cause != driver.CauseQuorumUnavailable) {
 			t.Errorf("the same, ALL: %+v", got)
 		}
-		hung.signal(t, syscall.SIGCONT)
+		hung.Signal(t, syscall.SIGCONT)
 		until(t, "it serves again", func() bool { return do(t, all, ownedBy(t, all, hung)).Class == driver.OK })
 	})
 	t.Run("a node that is gone", func(t *testing.T) {
-		hung.kill()
+		hung.Kill()
 		until(t, "the next replica is asked", func() bool { return do(t, d, ownedBy(t, d, hung)).Class == driver.OK })
 		known := ownedBy(t, d, last)
 		known.Known = &driver.Known{First: 2, Last: 2}
-		known.Record = driver.NewRecord("run-1", known.ID, 3, known.Value)
+		known.Record = driver.NewRecord(drivertest.RunID, known.ID, 3, known.Value)
 		if got := do(t, d, known); got.Class != driver.OK {
 			t.Errorf("a write after what is known: %+v", got)
 		}
 	})
 	t.Run("no quorum", func(t *testing.T) {
-		c.servers[1].kill()
+		c.servers[1].Kill()
 		var got driver.Result
 		t.Cleanup(func() { t.Logf("at last it was %+v", got) })
 		until(t, "it is refused before it is tried", func() bool {
@@ -104,7 +90,7 @@ func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
 		}
 	})
 	t.Run("nobody", func(t *testing.T) {
-		last.kill()
+		last.Kill()
 		until(t, "there is no connection", func() bool {
 			got := do(t, d, ownedBy(t, d, last))
 			return got.Class == driver.Failed && got.Cause == driver.CauseNoNode && !got.Sent

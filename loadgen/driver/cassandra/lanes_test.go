@@ -1,7 +1,9 @@
 package cassandra
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"brownout/loadgen/driver"
 )
@@ -37,6 +39,25 @@ func TestWhatIsBehindTheLastTokenBelongsToTheFirst(t *testing.T) {
 	for _, key := range []string{"a", "b"} {
 		if lane := r.laneOf(key); lane != "owner a" {
 			t.Errorf("%s, of token %d, has the lane %s", key, tokenOf(key), lane)
+		}
+	}
+}
+
+func TestAKeysTokenIsWhatTheServerSays(t *testing.T) {
+	s := backdoor(t).(store)
+	if err := s.Store().WriteMarker(t.Context(), &driver.Marker{MadeBy: "brownout", Schema: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for length := range 34 {
+		id := strings.Repeat("aé", 20)[:length] + "k"
+		if !utf8.ValidString(id) {
+			continue
+		}
+		s.exec("INSERT INTO "+s.ledger()+" (id) VALUES (?)", id)
+		var token int64
+		err := s.behind.session.Query("SELECT token(id) FROM "+s.ledger()+" WHERE id = ?", id).Scan(&token)
+		if err != nil || token != tokenOf(id) {
+			t.Errorf("%q has the token %d, not %d; %v", id, token, tokenOf(id), err)
 		}
 	}
 }

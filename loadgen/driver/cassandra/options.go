@@ -1,13 +1,9 @@
 package cassandra
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/apache/cassandra-gocql-driver/v2"
 
@@ -40,25 +36,15 @@ func defaultPolicy() policy {
 	}
 }
 
-// parsePolicy reads the spec's options for this driver over the defaults. Its error joins every problem.
 func parsePolicy(options map[string]any) (policy, error) {
-	p := defaultPolicy()
-	text, err := json.Marshal(options)
-	if err != nil {
-		return p, fmt.Errorf("options: %w", err)
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&p); err != nil {
-		return p, fmt.Errorf("options of the cassandra driver: %w", err)
-	}
+	p, err := driver.ReadOptions("cassandra", options, defaultPolicy(), policy.check)
 	if p.ReadConsistency == "" {
 		p.ReadConsistency = p.Consistency
 		if p.Consistency == "EACH_QUORUM" { // of writes only
 			p.ReadConsistency = "LOCAL_QUORUM"
 		}
 	}
-	return p, p.check()
+	return p, err
 }
 
 // CheckOptions tells what is wrong with the options of a specification.
@@ -68,25 +54,21 @@ func (*Driver) CheckOptions(config driver.Config) error {
 }
 
 func (p policy) check() error {
-	var problems []error
-	add := func(ok bool, format string, arguments ...any) {
-		if !ok {
-			problems = append(problems, fmt.Errorf(format, arguments...))
-		}
-	}
+	var problems driver.Problems
 	known := strings.Join(slices.Sorted(maps.Keys(levels)), ", ")
 	level := func(name, found string) {
 		_, is := levels[found]
-		add(is, "option %s is %q (wanted one of %s)", name, found, known)
+		problems.Want(is, "option %s is %q (wanted one of %s)", name, found, known)
 	}
 	level("consistency", p.Consistency)
-	level("read_consistency", p.ReadConsistency)
-	add(p.ReadConsistency != "EACH_QUORUM", "option read_consistency is EACH_QUORUM (wanted another one: it is of writes only)")
-	add(p.ReplicationFactor >= 1, "option replication_factor is %d (wanted 1 or more)", p.ReplicationFactor)
-	add(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
-	add(p.ReconnectMS >= 1, "option reconnect_ms is %d (wanted 1 or more)", p.ReconnectMS)
-	add(p.ConnectionsPerNode >= 1, "option connections_per_node is %d (wanted 1 or more)", p.ConnectionsPerNode)
-	return errors.Join(problems...)
+	if p.ReadConsistency != "" {
+		level("read_consistency", p.ReadConsistency)
+	}
+	problems.Want(p.ReadConsistency != "EACH_QUORUM",
+		"option read_consistency is EACH_QUORUM (wanted another one: it is of writes only)")
+	problems.Want(p.ReplicationFactor >= 1, "option replication_factor is %d (wanted 1 or more)", p.ReplicationFactor)
+	problems.Want(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
+	problems.Want(p.ReconnectMS >= 1, "option reconnect_ms is %d (wanted 1 or more)", p.ReconnectMS)
+	problems.Want(p.ConnectionsPerNode >= 1, "option connections_per_node is %d (wanted 1 or more)", p.ConnectionsPerNode)
+	return problems.Joined()
 }
-
-func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -25,12 +25,12 @@ func (d *Driver) ReadBack(
 ) error {
 	return d.controlled(ctx, func(c *control) error {
 		return driver.InBatches(ctx, readers, 0, uint64(len(ids)), 1, func(ctx context.Context, i, _ uint64) error {
-			var f found
+			var f *driver.Found
 			err := c.fromMost(ctx, func(ctx context.Context, level gocql.Consistency) (err error) {
 				if counter {
 					f, err = lookAtCounter(ctx, c.session.Query(theCounter(c.table(tableLedgerCounters)), ids[i]).Consistency(level))
 				} else {
-					f, err = lookAtRecord(ctx, c.session.Query(theRecord(c.table(tableLedger)), ids[i]).Consistency(level))
+					f, err = lookAtRecord(ctx, c.session.Query(theRecord(c.table(driver.PlaceLedger)), ids[i]).Consistency(level))
 				}
 				return err
 			})
@@ -38,7 +38,7 @@ func (d *Driver) ReadBack(
 				each(driver.ReadBack{ID: ids[i], Err: redacted(err, c.config)})
 				return nil
 			}
-			each(f.readBack(ids[i]))
+			each(readBack(ids[i], f, counter))
 			return nil
 		})
 	})

@@ -1,33 +1,20 @@
 package cassandra
 
-import (
-	"runtime/debug"
-	"strings"
-)
-
-const module = "github.com/apache/cassandra-gocql-driver/v2"
+import "brownout/loadgen/driver"
 
 // Settings returns every policy in effect, for the record of the run.
 func (d *Driver) Settings() map[string]any {
 	p := d.policy
-	retries := map[string]string{}
-	for _, s := range d.config.Streams {
-		retries[s.Name] = "off" // as the client's own default
-	}
-	login := ""
-	if d.config.Username != "" {
-		login = "password"
-	}
 	return map[string]any{
-		"client":                module + " " + clientVersion(),
+		"client":                driver.ModuleVersion("github.com/apache/cassandra-gocql-driver/v2"),
 		"hosts":                 d.hosts,
 		"tls":                   d.config.TLS.Enabled,
-		"login":                 login,
+		"login":                 d.config.Login(d.config.Username != ""),
 		"consistency":           p.Consistency,
 		"read_consistency":      p.ReadConsistency,
 		"replication_factor":    p.ReplicationFactor,
 		"local_dc":              p.LocalDC,
-		"driver_retries":        retries,
+		"driver_retries":        d.config.RetriesOf("off: gocql repeats nothing by itself"),
 		"speculative_execution": "off",
 		"balancing":             "the token's owner, then the key's other replicas, then any node",
 		"timestamps":            "the client's",
@@ -49,17 +36,4 @@ func readBackElse(p policy) string {
 		return level.String()
 	}
 	return "not read"
-}
-
-func clientVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, used := range info.Deps {
-		if used.Path == module {
-			return strings.TrimPrefix(used.Version, "v")
-		}
-	}
-	return ""
 }

@@ -21,7 +21,6 @@ const (
 	batchWriters   = 8
 	controlTimeout = 30 * time.Second
 	controlPause   = 250 * time.Millisecond
-	markerID       = "brownout"
 	// loaded is the time that loaded verified keys carry: before that of every other write, so that no
 	// difference between the clocks of two generators hides one.
 	loaded = 1
@@ -29,10 +28,10 @@ const (
 
 // definitions are our tables.
 var definitions = map[string]string{
-	tableMeta:           "(id text PRIMARY KEY, marker text, made_keyspace boolean)",
-	tableData:           "(id text PRIMARY KEY, writer text, seq bigint, checksum bigint, value blob)",
+	driver.PlaceMeta:    "(id text PRIMARY KEY, marker text, made_keyspace boolean)",
+	driver.PlaceData:    "(id text PRIMARY KEY, writer text, seq bigint, checksum bigint, value blob)",
 	tableDataCounters:   "(id text PRIMARY KEY, n counter)",
-	tableLedger:         "(id text PRIMARY KEY, writer text, seq bigint, checksum bigint, value blob)",
+	driver.PlaceLedger:  "(id text PRIMARY KEY, writer text, seq bigint, checksum bigint, value blob)",
 	tableLedgerCounters: "(id text PRIMARY KEY, n counter)",
 	tableDocuments:      "(id text PRIMARY KEY, doc text, version bigint)",
 }
@@ -132,12 +131,12 @@ func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
 // readMarker also tells whether we have made the keyspace.
 func (c *control) readMarker(ctx context.Context) (m *driver.Marker, made bool, err error) {
 	names, err := c.tables(ctx)
-	if err != nil || !slices.Contains(names, tableMeta) {
+	if err != nil || !slices.Contains(names, driver.PlaceMeta) {
 		return nil, false, err
 	}
 	var text string
 	err = c.try(ctx, func(ctx context.Context) error {
-		err := c.session.Query("SELECT marker, made_keyspace FROM "+c.table(tableMeta)+" WHERE id = ?", markerID).
+		err := c.session.Query("SELECT marker, made_keyspace FROM "+c.table(driver.PlaceMeta)+" WHERE id = ?", driver.MarkerID).
 			Consistency(sure).ScanContext(ctx, &text, &made)
 		if errors.Is(err, gocql.ErrNotFound) {
 			return nil
@@ -149,7 +148,7 @@ func (c *control) readMarker(ctx context.Context) (m *driver.Marker, made bool, 
 	}
 	m = &driver.Marker{}
 	if err := json.Unmarshal([]byte(text), m); err != nil {
-		return nil, false, fmt.Errorf("the row %s of %s was not made by brownout: %w", markerID, c.table(tableMeta), err)
+		return nil, false, fmt.Errorf("the row %s of %s was not made by brownout: %w", driver.MarkerID, c.table(driver.PlaceMeta), err)
 	}
 	return m, made, nil
 }
@@ -164,12 +163,12 @@ func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
 	if err != nil {
 		return err
 	}
-	columns, marks, values := "id, marker", "?, ?", []any{markerID, string(text)}
+	columns, marks, values := "id, marker", "?, ?", []any{driver.MarkerID, string(text)}
 	if made {
 		columns, marks, values = columns+", made_keyspace", marks+", ?", append(values, true)
 	}
 	return c.try(ctx, func(ctx context.Context) error {
-		return c.session.Query("INSERT INTO "+c.table(tableMeta)+" ("+columns+") VALUES ("+marks+")", values...).
+		return c.session.Query("INSERT INTO "+c.table(driver.PlaceMeta)+" ("+columns+") VALUES ("+marks+")", values...).
 			Consistency(sure).ExecContext(ctx)
 	})
 }
@@ -197,7 +196,7 @@ func (c *control) make(ctx context.Context) (made bool, err error) {
 }
 
 // ours are our tables, the marker's last.
-var ours = []string{tableData, tableDataCounters, tableLedger, tableLedgerCounters, tableDocuments, tableMeta}
+var ours = []string{driver.PlaceData, tableDataCounters, driver.PlaceLedger, tableLedgerCounters, tableDocuments, driver.PlaceMeta}
 
 func (c *control) makeKeyspace(ctx context.Context) (made bool, err error) {
 	name := c.config.Namespace
@@ -230,7 +229,7 @@ func (c *control) Holds(ctx context.Context) (string, error) {
 func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others uint64, err error) {
 	err = c.try(ctx, func(ctx context.Context) error {
 		items, others = 0, 0
-		iter := c.session.Query("SELECT id FROM " + c.table(tableData)).Consistency(sure).IterContext(ctx)
+		iter := c.session.Query("SELECT id FROM " + c.table(driver.PlaceData)).Consistency(sure).IterContext(ctx)
 		for id := ""; iter.Scan(&id); {
 			number, err := strconv.ParseUint(strings.TrimPrefix(id, "k"), 10, 64)
 			if err == nil && number < data.Keys && id == driver.DataID(number) {
@@ -248,11 +247,11 @@ func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others
 }
 
 func (c *control) EmptyData(ctx context.Context) error {
-	return c.empty(ctx, tableData, tableDataCounters)
+	return c.empty(ctx, driver.PlaceData, tableDataCounters)
 }
 
 func (c *control) EmptyLedger(ctx context.Context) error {
-	return c.empty(ctx, tableLedger, tableLedgerCounters)
+	return c.empty(ctx, driver.PlaceLedger, tableLedgerCounters)
 }
 
 // empty truncates tables, which every replica has to confirm.
@@ -272,9 +271,9 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 		item := data.Item(i)
 		query := c.session.Query("UPDATE "+c.table(tableLedgerCounters)+" SET n = n + 0 WHERE id = ?", item.ID)
 		if !item.Counter {
-			table := c.table(tableData)
+			table := c.table(driver.PlaceData)
 			if item.Verified {
-				table = c.table(tableLedger)
+				table = c.table(driver.PlaceLedger)
 			}
 			query = c.session.Query("INSERT INTO "+table+" ("+columns+") VALUES (?, ?, ?, ?, ?)", item.ID,
 				item.Record.Writer, int64(item.Record.Seq), int64(item.Record.Checksum), valueOf(item.Value))

@@ -1,9 +1,8 @@
 package cassandra
 
 import (
-	"context"
+	"fmt"
 	"testing"
-	"time"
 
 	"brownout/loadgen/driver"
 	"brownout/loadgen/driver/drivertest"
@@ -11,121 +10,105 @@ import (
 
 // store is the keyspace of one test.
 type store struct {
-	*testing.T
+	drivertest.Drivers
 	*cluster
 	behind *Driver // a driver that loads nothing
 }
 
-func (s store) Open(change func(*driver.Config)) driver.Driver { return opened(s.T, s.cluster, change) }
+func backdoor(t *testing.T) drivertest.Backdoor {
+	c := sharedCluster(t)
+	drivers := drivertest.Drivers{T: t, Config: func() driver.Config { return c.config(t) }, Fresh: blank}
+	s := store{drivers, c, opened(t, c, nil)}
+	// Every table costs the node memory.
+	t.Cleanup(func() { s.exec(fmt.Sprintf("DROP KEYSPACE IF EXISTS %q", s.behind.config.Namespace)) })
+	return s
+}
 
-func (s store) Refusal(change func(*driver.Config)) string {
-	d := &Driver{}
-	defer d.Close()
-	err := d.Open(s.Context(), s.configuration(s.T, change))
-	if err == nil {
-		s.Fatal("it opened")
+func (s store) Store() driver.Store { return controlled(s.T, s.behind) }
+
+func (s store) exec(statement string, values ...any) {
+	s.Helper()
+	if err := s.behind.session.Query(statement, values...).Exec(); err != nil {
+		s.Fatalf("%s: %v", statement, err)
 	}
-	return err.Error()
 }
 
-func (s store) Delete(id string) {
-	direct(s.T, s.behind, "DELETE FROM "+s.behind.table(tableData)+" WHERE id = ?", id)
+func (s store) deleteFrom(id string, tables ...string) {
+	s.Helper()
+	for _, name := range tables {
+		s.exec("DELETE FROM "+s.behind.table(name)+" WHERE id = ?", id)
+	}
 }
 
-func (s store) Store() driver.Store {
-	c, err := s.behind.control(s.Context())
+func (s store) Delete(id string) { s.deleteFrom(id, driver.PlaceData, tableDataCounters) }
+func (s store) Remove(id string) { s.deleteFrom(id, driver.PlaceLedger, tableLedgerCounters) }
+
+func (s store) ledger() string { return s.behind.table(driver.PlaceLedger) }
+
+func (s store) Put(id string, record driver.Record, value []byte) {
+	s.exec("INSERT INTO "+s.ledger()+" ("+columns+") VALUES (?, ?, ?, ?, ?)", id, record.Writer, int64(record.Seq),
+		int64(record.Checksum), value)
+}
+
+func (s store) Misshape(id string, way int) int {
+	shapes := []string{"seq = null", "value = null"}
+	s.exec("UPDATE "+s.ledger()+" SET "+shapes[way]+" WHERE id = ?", id)
+	return len(shapes)
+}
+
+func (s store) Keep(id string) func() {
+	s.Helper()
+	var old row
+	iter := s.behind.session.Query(theRecord(s.ledger()), id).Iter()
+	there := old.scan(iter)
+	if err := iter.Close(); err != nil {
+		s.Fatal(err)
+	}
+	if there {
+		return func() { s.Put(id, *old.found().Record, old.value) }
+	}
+	n := s.Count(true, id)
+	return func() {
+		s.exec("UPDATE "+s.behind.table(tableLedgerCounters)+" SET n = n - ? WHERE id = ?", s.Count(true, id)-n, id)
+	}
+}
+
+func (s store) Count(verified bool, id string) int64 {
+	s.Helper()
+	c := call{Driver: s.behind, op: &driver.Op{Verified: verified}}
+	f, err := lookAtCounter(s.Context(), s.behind.session.Query(theCounter(c.counters()), id))
+	if err != nil || f == nil {
+		s.Fatalf("%s: %+v, %v", id, f, err)
+	}
+	return f.Count
+}
+
+func (s store) Overwrites() {}
+
+func (s store) Document(set string, id int64) (text string) {
+	s.Helper()
+	err := s.behind.session.Query("SELECT doc FROM "+s.behind.table(tableDocuments)+" WHERE id = ?", documentKey(set, id)).Scan(&text)
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.Cleanup(c.Close)
-	return c
+	return text
 }
 
 func (s store) PutCanary() {} // there is none
 
 func (s store) PutForeign() []string {
-	direct(s.T, s.behind, `CREATE KEYSPACE IF NOT EXISTS "`+namespace(s.T)+
-		`" WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}`)
-	direct(s.T, s.behind, "CREATE TABLE "+s.behind.table("customers")+" (id text PRIMARY KEY)")
-	return []string{"customers", s.servers[0].address}
+	s.exec(fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		s.behind.config.Namespace))
+	s.exec("CREATE TABLE " + s.behind.table("customers") + " (id text PRIMARY KEY)")
+	return []string{"customers", s.servers[0].Address}
 }
 
-func (s store) RemoveForeign() { direct(s.T, s.behind, "DROP TABLE "+s.behind.table("customers")) }
+func (s store) RemoveForeign() { s.exec("DROP TABLE " + s.behind.table("customers")) }
 
-func TestLoadsAreWhole(t *testing.T) {
-	drivertest.LoadsAreWhole(t, func(t *testing.T) drivertest.Backdoor {
-		c := sharedCluster(t)
-		return store{t, c, opened(t, c, nil)}
-	})
-}
+func TestLoadsAreWhole(t *testing.T)    { drivertest.LoadsAreWhole(t, backdoor) }
+func TestLossesAreFound(t *testing.T)   { drivertest.LossesAreFound(t, backdoor) }
+func TestDocumentsAreKept(t *testing.T) { drivertest.DocumentsAreKept(t, drivertest.AsJSON, backdoor) }
 
-// patient has a deadline for busy machines.
-type patient struct{ *Driver }
-
-func (p patient) Do(_ context.Context, op *driver.Op) driver.Result {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	return p.Driver.Do(ctx, op)
-}
-
-func stored(t *testing.T, d *Driver) drivertest.Stored {
-	t.Helper()
-	registers, counters := d.table(tableLedger), d.table(tableLedgerCounters)
-	isCounter := func(id string) bool { return id[:len("orders:c")] == "orders:c" }
-	ask := func(id string) found {
-		t.Helper()
-		look, statement := lookAtRecord, theRecord(registers)
-		if isCounter(id) {
-			look, statement = lookAtCounter, theCounter(counters)
-		}
-		f, err := look(t.Context(), d.session.Query(statement, id))
-		if err != nil || !f.there {
-			t.Fatalf("%s: %+v, %v", id, f, err)
-		}
-		return f
-	}
-	return drivertest.Stored{
-		Driver: patient{d}, Writer: d.config.Writer,
-		Remove: func(id string) {
-			table := registers
-			if isCounter(id) {
-				table = counters
-			}
-			direct(t, d, "DELETE FROM "+table+" WHERE id = ?", id)
-		},
-		Keep: func(id string) func() {
-			old := ask(id)
-			return func() {
-				if old.record == nil {
-					direct(t, d, "UPDATE "+counters+" SET n = n - ? WHERE id = ?", ask(id).count-old.count, id)
-					return
-				}
-				direct(t, d, "INSERT INTO "+registers+" ("+columns+") VALUES (?, ?, ?, ?, ?)", id, old.record.Writer,
-					int64(old.record.Seq), int64(old.record.Checksum), []byte("value"))
-			}
-		},
-	}
-}
-
-func TestLossesAreFound(t *testing.T) {
-	drivertest.LossesAreFound(t, func(t *testing.T) drivertest.Stored {
-		d := opened(t, sharedCluster(t), nil)
-		load(t, d)
-		return stored(t, d)
-	})
-}
-
-func TestARecordOfAnotherRunIsToldAndLeftAlone(t *testing.T) {
-	d := opened(t, sharedCluster(t), nil)
-	load(t, d)
-	w := drivertest.NewWriter(t, stored(t, d), false)
-	w.Writes(driver.Update, 2)
-	foreign := driver.NewRecord("run-2", w.ID(), 3, []byte("value"))
-	direct(t, d, "INSERT INTO "+d.table(tableLedger)+" ("+columns+") VALUES (?, ?, ?, ?, ?)", w.ID(), foreign.Writer,
-		int64(foreign.Seq), int64(foreign.Checksum), []byte("value"))
-	w.Write(driver.Update)
-	w.Writes(driver.Update, 1)
-	if _, back := w.WantFound("foreign"); back.Record.Writer != "run-2" {
-		t.Errorf("got %+v", back)
-	}
+func TestOperationsDoWhatTheySay(t *testing.T) {
+	drivertest.OperationsDoWhatTheySay(t, "", backdoor)
 }

@@ -31,6 +31,16 @@ type Backdoor interface {
 	RemoveForeign()
 }
 
+// Overwrites is a Backdoor of a database whose writes do not tell what they write over: an insert
+// replaces what is there, and no record is said to be made anew.
+type Overwrites interface{ Overwrites() }
+
+// CountsApart is a Backdoor of a database that keeps counters apart, where no read of a record finds
+// them: Count reads one.
+type CountsApart interface {
+	Count(verified bool, id string) int64
+}
+
 // Drivers are the part of a Backdoor that opens them.
 type Drivers struct {
 	*testing.T
@@ -125,6 +135,11 @@ func (s inStore) loaded() driver.Driver {
 	d := s.Open(nil)
 	LoadFew(s, d)
 	return d
+}
+
+func (s inStore) overwrites() bool {
+	_, is := s.Backdoor.(Overwrites)
+	return is
 }
 
 // ok does an operation that succeeds at the first attempt.
