@@ -27,6 +27,11 @@ func TestMain(m *testing.M) { drivertest.Main(m) }
 // sharedCluster returns the node that all tests share which leave it running.
 var sharedCluster = drivertest.Shared(func(t testing.TB, directory string) *cluster {
 	c := startCluster(t, directory, 1, patientYAML)
+	defer func() {
+		if t.Failed() { // nobody else knows of it then
+			c.Kill()
+		}
+	}()
 	c.await(t, nil)
 	return c
 })

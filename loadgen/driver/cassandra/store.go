@@ -148,7 +148,8 @@ func (c *control) readMarker(ctx context.Context) (m *driver.Marker, made bool, 
 	}
 	m = &driver.Marker{}
 	if err := json.Unmarshal([]byte(text), m); err != nil {
-		return nil, false, fmt.Errorf("the row %s of %s was not made by brownout: %w", driver.MarkerID, c.table(driver.PlaceMeta), err)
+		return nil, false, fmt.Errorf("the row %s of %s was not made by brownout: %w",
+			driver.MarkerID, c.table(driver.PlaceMeta), err)
 	}
 	return m, made, nil
 }
@@ -196,7 +197,9 @@ func (c *control) make(ctx context.Context) (made bool, err error) {
 }
 
 // ours are our tables, the marker's last.
-var ours = []string{driver.PlaceData, tableDataCounters, driver.PlaceLedger, tableLedgerCounters, tableDocuments, driver.PlaceMeta}
+var ours = []string{
+	driver.PlaceData, tableDataCounters, driver.PlaceLedger, tableLedgerCounters, tableDocuments, driver.PlaceMeta,
+}
 
 func (c *control) makeKeyspace(ctx context.Context) (made bool, err error) {
 	name := c.config.Namespace

@@ -87,7 +87,8 @@ func (s store) Overwrites() {}
 
 func (s store) Document(set string, id int64) (text string) {
 	s.Helper()
-	err := s.behind.session.Query("SELECT doc FROM "+s.behind.table(tableDocuments)+" WHERE id = ?", documentKey(set, id)).Scan(&text)
+	table := s.behind.table(tableDocuments)
+	err := s.behind.session.Query("SELECT doc FROM "+table+" WHERE id = ?", documentKey(set, id)).Scan(&text)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -97,8 +98,8 @@ func (s store) Document(set string, id int64) (text string) {
 func (s store) PutCanary() {} // there is none
 
 func (s store) PutForeign() []string {
-	s.exec(fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
-		s.behind.config.Namespace))
+	s.exec(fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = "+
+		"{'class': 'SimpleStrategy', 'replication_factor': 1}", s.behind.config.Namespace))
 	s.exec("CREATE TABLE " + s.behind.table("customers") + " (id text PRIMARY KEY)")
 	return []string{"customers", s.servers[0].Address}
 }
