@@ -18,10 +18,11 @@ type store struct {
 func backdoor(t *testing.T) drivertest.Backdoor {
 	c := sharedCluster(t)
 	drivers := drivertest.Drivers{T: t, Config: func() driver.Config { return c.config(t) }, Fresh: blank}
-	s := store{drivers, c, opened(t, c, nil)}
-	// Every table costs the node memory.
-	t.Cleanup(func() { s.exec(fmt.Sprintf("DROP KEYSPACE IF EXISTS %q", s.behind.config.Namespace)) })
-	return s
+	behind := drivers.Open(nil).(*Driver)
+	t.Cleanup(func() { // every table costs the node memory
+		_ = behind.session.Query(fmt.Sprintf("DROP KEYSPACE IF EXISTS %q", behind.config.Namespace)).Exec()
+	})
+	return store{drivers, c, behind}
 }
 
 func (s store) Store() driver.Store { return controlled(s.T, s.behind) }
