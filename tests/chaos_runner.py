@@ -52,6 +52,13 @@ class Ran:
         for name in PROVEN:
             assert conditions[name]["ok"], conditions[name]
 
+    def check_passed(self) -> None:
+        """It is a pass, without the loss of one of many acknowledged writes."""
+        assert self.impact["verdict"] == "pass", self.output
+        assert self.code == 0
+        assert self.impact["ledger"]["state"] == "clean"
+        assert self.impact["ledger"]["acknowledged"] > 500
+
 
 def load(name: str) -> dict[str, Any]:
     """Return a shipped experiment, to change it."""
@@ -118,3 +125,17 @@ def run(
 ) -> Ran:
     """Run `experiment` to its end."""
     return finish(start(experiment, where, *options, env=env), where)
+
+
+def run_as_shipped(
+    name: str, where: Path, cluster: str = "", *options: str, **environment: str
+) -> Ran:
+    """Run a shipped experiment on a lab of its own, which it brings up and takes down."""
+    where.mkdir(exist_ok=True)
+    place = {"BROWNOUT_LAB_DIR": str(where / "lab"), "BROWNOUT_STATE": str(where / "state")}
+    if cluster:
+        options = ("--var", f"cluster={cluster}", *options)
+    ran = run(load(name), where, *options, env={**place, **environment})
+    print(ran.output)  # `pytest -rP` shows the table
+    assert list((where / "lab").iterdir()) == []
+    return ran

@@ -2,9 +2,9 @@
 
 import functools
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -174,138 +174,69 @@ def sshd(tmp_path: Path) -> Iterator[Sshd]:
         server.stop()
 
 
-def home_of_lab(factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
-    """Give a lab its place for the whole session, and take it down at the end."""
-    home = factory.mktemp(name)
-    _SHARED.add((home, name))
+@pytest.fixture(scope="session")
+def homes_of_labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Path]]:
+    """Give each lab its place for the whole session, and take all down at the end."""
+    homes: dict[str, Path] = {}
+
+    def home(name: str) -> Path:
+        if name not in homes:
+            homes[name] = tmp_path_factory.mktemp(name)
+            _SHARED.add((homes[name], name))
+        return homes[name]
+
     try:
         yield home
     finally:
-        _take_down(home, name)
+        for name, directory in homes.items():
+            _take_down(directory, name)
 
 
-@pytest.fixture(scope="session")
-def _aerospike_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from home_of_lab(tmp_path_factory, AEROSPIKE)
+def _shared(
+    name: str, why_not: Callable[[], str] = lambda: "", environment: Mapping[str, str] | None = None
+) -> Any:
+    """A lab that all tests share, whole at the start; they leave it whole.
 
-
-@pytest.fixture
-def lab_aerospike(_aerospike_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    """Five nodes of the Aerospike stand-in that all tests share, whole at the start.
-
-    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
+    During a test BROWNOUT_LAB_DIR points to it, so that child processes find it. Where `why_not`
+    says something, the tests that want it are skipped.
     """
-    monkeypatch.setenv("BROWNOUT_ASD", "stand-in")
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_aerospike_home))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    return lab.up(AEROSPIKE)  # mends what a failed test left broken
+
+    @pytest.fixture
+    def shared(homes_of_labs: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Cluster:
+        if reason := why_not():
+            pytest.skip(f"NOT TESTED: {name}: {reason}")
+        for variable, value in (environment or {}).items():
+            monkeypatch.setenv(variable, value)
+        monkeypatch.setenv("BROWNOUT_LAB_DIR", str(homes_of_labs(name)))
+        monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
+        return lab.up(name)  # mends what a failed test left broken
+
+    return shared
 
 
-@pytest.fixture(scope="session")
-def _etcd_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from home_of_lab(tmp_path_factory, ETCD)
+def _lacks(find: Callable[[], object]) -> Callable[[], str]:
+    """Say why a server is not to be found."""
+
+    def why_not() -> str:
+        try:
+            find()
+        except ClusterError as error:
+            return str(error)
+        return ""
+
+    return why_not
 
 
-@pytest.fixture
-def lab_etcd(_etcd_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    """Three members of etcd that all tests share, whole at the start; leave them whole.
-
-    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
-    """
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_etcd_home))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    return lab.up(ETCD)  # mends what a failed test left broken
-
-
-@pytest.fixture(scope="session")
-def _redis_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from home_of_lab(tmp_path_factory, REDIS)
-
-
-@pytest.fixture
-def lab_redis(_redis_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    """A Redis Cluster of six nodes that all tests share, whole at the start; leave it whole.
-
-    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
-    """
-    try:
-        find_redis()
-    except ClusterError as error:
-        pytest.skip(f"NOT TESTED: Redis Cluster: {error}")
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_redis_home))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    return lab.up(REDIS)  # mends what a failed test left broken
-
-
-@pytest.fixture(scope="session")
-def _postgresql_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from home_of_lab(tmp_path_factory, POSTGRESQL)
-
-
-@pytest.fixture
-def lab_postgresql(_postgresql_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    """Three members of PostgreSQL under Patroni that all tests share, whole at the start.
-
-    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
-    """
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_postgresql_home))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    return lab.up(POSTGRESQL)  # mends what a failed test left broken
-
-
-@pytest.fixture(scope="session")
-def _cassandra_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from _home(tmp_path_factory, CASSANDRA)
-
-
-@pytest.fixture
-def lab_cassandra(_cassandra_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    """Three nodes of Cassandra that all tests share, whole at the start; leave them whole.
-
-    Only for tests that are `matrix`: they take 2 GB and, on a busy machine, minutes to start.
-    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
-    """
-    try:
-        find_cassandra()
-    except ClusterError as error:
-        pytest.skip(f"NOT TESTED: Cassandra: {error}")
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_cassandra_home))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    return lab.up(CASSANDRA)  # mends what a failed test left broken
-
-
-@pytest.fixture(scope="session")
-def _partition_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from home_of_lab(tmp_path_factory, PARTITION)
-
-
-@pytest.fixture
-def lab_partition(_partition_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    """A replica set of three in network namespaces that all tests share, whole at the start.
-
-    During the test BROWNOUT_LAB_DIR points to it, so that child processes find it.
-    """
-    if reason := network.why_not():
-        pytest.skip(f"NOT TESTED: partitions of a replica set: {reason}")
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_partition_home))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    return lab.up(PARTITION)  # mends what a failed test left broken
-
-
-@pytest.fixture(scope="session")
-def _slow_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield from home_of_lab(tmp_path_factory, SLOW)
-
-
-@pytest.fixture
-def lab_slow(_slow_home: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    """A replica set of three whose members can be slowed, that all tests share, whole at the start.
-
-    By netem where this machine has it, else by toxiproxy. BROWNOUT_LAB_DIR points to it.
-    """
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(_slow_home))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    return lab.up(SLOW)  # mends what a failed test left broken
+lab_aerospike = _shared(AEROSPIKE, environment={"BROWNOUT_ASD": "stand-in"})
+lab_etcd = _shared(ETCD)
+lab_redis = _shared(REDIS, _lacks(find_redis))
+lab_postgresql = _shared(POSTGRESQL)
+#: Only for tests that are `matrix`: it takes 2 GB and, on a busy machine, minutes to start.
+lab_cassandra = _shared(CASSANDRA, _lacks(find_cassandra))
+#: In network namespaces.
+lab_partition = _shared(PARTITION, network.why_not)
+#: Its members can be slowed, by netem where this machine has it, else by toxiproxy.
+lab_slow = _shared(SLOW)
 
 
 @pytest.fixture(scope="session")

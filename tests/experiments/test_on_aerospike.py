@@ -245,8 +245,7 @@ UNAVAILABLE = {
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_it_passes_as_shipped_and_loses_no_write_but_to_a_hang(name: str, tmp_path: Path) -> None:
-    ran = as_shipped(name, tmp_path)
-    print(ran.output)  # `pytest -rP` shows the table
+    ran = chaos.run_as_shipped(name, tmp_path, "lab-aerospike", BROWNOUT_ASD="stand-in")
     check_landed(ran)
     lost = ran.impact["ledger"]["lost"]
     assert not lost or name in MAY_LOSE_WRITES
@@ -260,15 +259,7 @@ def test_it_passes_as_shipped_and_loses_no_write_but_to_a_hang(name: str, tmp_pa
 def test_forgetting_the_quiesce_costs_what_it_would_have_spared(tmp_path: Path) -> None:
     cost = {}
     for name in ("maintenance-quiesced", "maintenance-forgotten"):
-        (tmp_path / name).mkdir()
-        cost[name] = errors(as_shipped(name, tmp_path / name))
+        where = tmp_path / name
+        ran = chaos.run_as_shipped(name, where, "lab-aerospike", BROWNOUT_ASD="stand-in")
+        cost[name] = errors(ran)
     assert cost["maintenance-forgotten"] > 10 * max(1, cost["maintenance-quiesced"]), cost
-
-
-def as_shipped(name: str, where: Path) -> chaos.Ran:
-    """Run an experiment on a lab of its own, which it brings up and takes down."""
-    place = {"BROWNOUT_LAB_DIR": str(where / "lab"), "BROWNOUT_STATE": str(where / "state"),
-             "BROWNOUT_ASD": "stand-in"}  # fmt: skip
-    ran = chaos.run(chaos.load(name), where, *ON, env=place)
-    assert not (where / "lab" / "lab-aerospike").exists()
-    return ran

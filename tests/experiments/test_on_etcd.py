@@ -38,7 +38,7 @@ def test_a_killed_leader_costs_an_election_and_no_acknowledged_write(
 def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
     name: str, cluster: str, tmp_path: Path
 ) -> None:
-    check_passes(name, cluster, tmp_path)
+    chaos.run_as_shipped(name, tmp_path, cluster).check_passed()
 
 
 @pytest.mark.matrix
@@ -47,17 +47,7 @@ def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
 def test_without_its_quorum_it_serves_nobody_and_loses_no_acknowledged_write(
     tmp_path: Path,
 ) -> None:
-    check_passes("majority-loss", "lab-etcd-majority", tmp_path)
-
-
-def check_passes(name: str, cluster: str, where: Path) -> None:
-    place = {"BROWNOUT_LAB_DIR": str(where / "lab"), "BROWNOUT_STATE": str(where / "state")}
-    ran = chaos.run(chaos.load(name), where, "--var", f"cluster={cluster}", env=place)
-    print(ran.output)  # `pytest -rP` shows the table
-    assert ran.impact["verdict"] == "pass", ran.output
-    assert ran.code == 0
-    assert ran.impact["ledger"]["state"] == "clean"
-    assert ran.impact["ledger"]["acknowledged"] > 1000
+    chaos.run_as_shipped("majority-loss", tmp_path, "lab-etcd-majority").check_passed()
 
 
 @pytest.mark.matrix

@@ -39,7 +39,7 @@ def test_a_killed_primary_costs_its_lease_and_another_one_is_promoted(
 def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
     name: str, cluster: str, tmp_path: Path
 ) -> None:
-    check_passes(name, cluster, tmp_path)
+    chaos.run_as_shipped(name, tmp_path, cluster).check_passed()
 
 
 @pytest.mark.matrix
@@ -50,7 +50,7 @@ def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
 def test_a_primary_that_dies_takes_with_it_only_what_its_replicas_did_not_have_yet(
     name: str, cluster: str, tmp_path: Path
 ) -> None:
-    impact = as_shipped(name, cluster, tmp_path).impact
+    impact = chaos.run_as_shipped(name, tmp_path, cluster).impact
     lost = impact["ledger"]["lost"]
     assert lost <= 40  # 0.1 s of acknowledged writes; replicas follow within milliseconds
     assert impact["ledger"]["acknowledged"] > 1000
@@ -65,22 +65,7 @@ def test_a_primary_that_dies_takes_with_it_only_what_its_replicas_did_not_have_y
 def test_where_commits_wait_for_a_replica_no_acknowledged_write_is_lost(
     name: str, tmp_path: Path
 ) -> None:
-    check_passes(name, "lab-postgresql-sync", tmp_path)
-
-
-def as_shipped(name: str, cluster: str, where: Path) -> chaos.Ran:
-    place = {"BROWNOUT_LAB_DIR": str(where / "lab"), "BROWNOUT_STATE": str(where / "state")}
-    ran = chaos.run(chaos.load(name), where, "--var", f"cluster={cluster}", env=place)
-    print(ran.output)  # `pytest -rP` shows the table
-    return ran
-
-
-def check_passes(name: str, cluster: str, where: Path) -> None:
-    ran = as_shipped(name, cluster, where)
-    assert ran.impact["verdict"] == "pass", ran.output
-    assert ran.code == 0
-    assert ran.impact["ledger"]["state"] == "clean"
-    assert ran.impact["ledger"]["acknowledged"] > 1000
+    chaos.run_as_shipped(name, tmp_path, "lab-postgresql-sync").check_passed()
 
 
 @pytest.mark.matrix
