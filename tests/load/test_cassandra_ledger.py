@@ -16,7 +16,7 @@ from .conftest import Running
 
 pytestmark = [pytest.mark.matrix, pytest.mark.timeout(2400)]
 
-GENTLY = "streams.lookups.rate=5,streams.orders.rate=30,streams.orders.ledger_keys=2000"
+GENTLY = "streams.lookups.rate=40,streams.orders.rate=60,streams.orders.ledger_keys=2000"
 GENTLY += ",data.keys=300,options.cassandra.consistency="
 
 
