@@ -35,6 +35,7 @@ def test_what_the_only_replica_that_had_it_loses_is_found_lost(
     for other in others:
         host_for(other).resume()
     host.wipe(load.adapter.data_directories(alone))
+    await_true(lambda: sum(m.healthy for m in load.adapter.members()) == 2, "the others serve", 60)
     start(alone, host, load.adapter, emptied=True)
     await_true(lambda: load.adapter.stable("whole").reached, "the cluster is whole", 900)
     load.until("the load is well again", load.well)
