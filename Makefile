@@ -6,8 +6,8 @@ CLUSTER ?= lab-mongodb
 EXPERIMENT ?= node-wipe
 INSTALLED := $(VENV)/.brownout-installed
 FOR_DOCS := $(VENV)/.docs-installed
-# Each worker has labs of its own, whose processes cost time: more workers than cores are slower.
-WORKERS ?= 3
+# More than cores: a third of the time of tests is waiting for a run or a server.
+WORKERS ?= 4
 FUZZ_S ?= 60
 FUZZ_EXAMPLES ?= 2000
 FUZZED := $(sort $(dir $(shell find loadgen infra/lab -name fuzz_test.go 2>/dev/null)))
