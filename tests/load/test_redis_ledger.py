@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from tests.waiting import await_true
 
-from brownout.databases.redis.access import Access
+from brownout.databases.access import Access
 from brownout.databases.redis.link import Link
 from brownout.inventory.model import Node
 

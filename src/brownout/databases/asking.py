@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
+from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Member
 from brownout.databases.choice import Targets
 from brownout.databases.panel import Panel
-from brownout.databases.view import NodeView
+from brownout.databases.view import NodeView, clusters, reasons
 from brownout.inventory.model import Cluster, Node
 
 __all__ = ["Asking"]
@@ -50,6 +51,21 @@ class Asking(Generic[L, V]):
         for link in self._links.values():
             link.close()
 
+    def ready(self) -> None:
+        """Return if at least one node answers and all that do are of one cluster.
+
+        Raises `ClusterError` with each node's own reason otherwise.
+        """
+        views = self._views()
+        found = clusters(views)
+        if not found:
+            raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons(views)}")
+        if len(found) > 1:
+            raise ClusterError(
+                f"cluster `{self._cluster.name}`: its nodes are of the clusters "
+                f"{', '.join(found)}, wanted one"
+            )
+
     def members(self) -> list[Member]:
         """Return every node with its role and state."""
         views = self._views()
@@ -65,6 +81,16 @@ class Asking(Generic[L, V]):
         shards = {node.name: node.shard for node in self._cluster.every}
         chosen = self.TARGETS.choose(select, self.members(), seed, racks, shards)
         return [self._cluster.node(name) for name in chosen]
+
+    def engine(self) -> str:
+        """Return what the nodes run, with its version; where versions differ, each is named.
+
+        Raises `ClusterError` if no node tells.
+        """
+        found = sorted({view.engine for view in self._views()} - {""})
+        if not found:
+            raise ClusterError(f"no node of `{self._cluster.name}` tells its version")
+        return " and ".join(found)
 
     def evidence(self, node: Node) -> dict[str, Any]:
         """Return what `node` says of itself now; if it says nothing, why."""

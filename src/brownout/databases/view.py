@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.inventory.model import Node
 
-__all__ = ["NodeView", "reasons"]
+__all__ = ["NodeView", "clusters", "reasons"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,16 @@ class NodeView(ABC):
         return self.ROLES.get(self.state, "unknown" if self.state == "unreachable" else "other")
 
     @property
+    def cluster(self) -> str:
+        """The id or the name of its cluster by its own account; empty if unknown."""
+        return ""
+
+    @property
+    def engine(self) -> str:
+        """What it runs, with its version; empty if unknown."""
+        return ""
+
+    @property
     @abstractmethod
     def serves(self) -> bool:
         """Whether it does what it is there for."""
@@ -50,6 +60,11 @@ class NodeView(ABC):
     @abstractmethod
     def evidence(self) -> dict[str, Any]:
         """Return what matters of it for JSON."""
+
+
+def clusters(views: Sequence[NodeView]) -> list[str]:
+    """Return the clusters that the nodes say they are of: more than one if addresses are wrong."""
+    return sorted({view.cluster for view in views} - {""})
 
 
 def reasons(views: Sequence[NodeView]) -> str:

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 import pytest
 
 from brownout.base.errors import ClusterError, NoAnswer
-from brownout.databases.cassandra.access import Access
+from brownout.databases.access import Access
 from brownout.databases.cassandra.link import CommandFailed, Link
 from brownout.inventory.model import Node
 

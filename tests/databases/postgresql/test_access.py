@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from brownout.base.errors import ConfigurationError
-from brownout.databases.postgresql.access import access, api_of, load_spec
+from brownout.databases.access import load_spec
+from brownout.databases.postgresql.access import access, api_of
 from brownout.inventory.model import Cluster, Node
 
 
@@ -21,10 +22,8 @@ def cluster(**connection: Any) -> Cluster:
     )
 
 
-def test_the_load_knows_every_member_or_the_hosts_that_are_named() -> None:
-    assert load_spec(cluster())["connection"]["uri"] == "postgresql://p1:5432,p2:5432"
-    assert load_spec(cluster(hosts=["lb:6432"]))["connection"]["uri"] == "postgresql://lb:6432"
-    assert load_spec(cluster())["connection"]["username"] == "postgres"
+def test_without_a_login_we_are_the_user_that_every_installation_has() -> None:
+    assert access(cluster()).username == "postgres"
 
 
 def test_patroni_listens_where_it_is_said_or_where_it_usually_does() -> None:
@@ -36,7 +35,7 @@ def test_one_login_is_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PG_PASSWORD", "s3cr3t")
     auth = {"username": "me", "password": {"env": "PG_PASSWORD"}}
     found = cluster(auth=auth, tls={"enabled": True, "insecure": True}, options={"database": "d"})
-    spec = load_spec(found)
+    spec = load_spec(found, "postgresql", access(found))
     assert (spec["driver"], spec["options"]) == ("postgresql", {"database": "d"})
     assert spec["connection"]["password"] == "s3cr3t"
     assert spec["connection"]["tls"]["insecure_skip_verify"]

@@ -73,7 +73,7 @@ WHOLE = [view("n1"), view("n2", "primary", streams=BOTH), view("n3")]
         (view("n2", "primary", streams=BOTH, names=(*NAMES, "n4")), "whole",
          "n4 is a member, but not in the inventory"),
         (view("n1", database_system_identifier="8"), "whole",
-         "the members are of several clusters"),
+         "the members are of 2 clusters"),
         (view("n1", pause=True), "whole", "Patroni is paused: it would promote nobody"),
     ],
 )  # fmt: skip

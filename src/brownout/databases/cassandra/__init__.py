@@ -1,10 +1,9 @@
 """Apache Cassandra, and DataStax Enterprise, which speaks the same protocol: nodes all equal.
 
-`adapter` joins the parts: `access` (how a node is reached), `link` (one node's native protocol),
-`view` (what one node says of itself and has heard of others), `milestones` and `copies` (judging
-those, pure), `choice`, `settings` and `storage` (a node's own configuration, where it keeps its
-data, and whether it comes back without). `options` is what a workload may say, `lab` makes clusters
-of processes here.
+`adapter` joins the parts: `link` (one node's native protocol), `view` (what one node says of itself
+and has heard of others), `milestones` and `copies` (judging those, pure), `choice`, `settings` and
+`storage` (a node's own configuration, where it keeps its data, and whether it comes back without).
+`options` is what a workload may say, `lab` makes clusters of processes here.
 """
 
 from collections.abc import Callable

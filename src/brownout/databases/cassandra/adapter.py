@@ -8,15 +8,14 @@ from typing import Any
 
 from brownout.base.errors import ClusterError, Refused, Unsupported
 from brownout.databases import apart
+from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.asking import Asking
 from brownout.databases.cassandra import choice, copies, milestones, storage
-from brownout.databases.cassandra.access import access, load_spec
-from brownout.databases.cassandra.link import Link
+from brownout.databases.cassandra.link import LOGIN, Link
 from brownout.databases.cassandra.scenarios import support
 from brownout.databases.cassandra.settings import own_settings, properties
 from brownout.databases.cassandra.view import View, look
-from brownout.databases.view import reasons
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
@@ -36,26 +35,11 @@ class CassandraAdapter(Asking[Link, View]):
     TARGETS = choice.TARGETS
 
     def __init__(self, cluster: Cluster) -> None:
-        self._access, timeout_s = access(cluster), cluster.connection.timeout_s
+        self._access, timeout_s = by_password(cluster, LOGIN), cluster.connection.timeout_s
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
         self._seen_away: dict[str, float] = {}
         self._settle_s: float | None = None
-
-    def ready(self) -> None:
-        """Return if at least one node answers and all that do are of one cluster.
-
-        Raises `ClusterError` with each node's own reason otherwise.
-        """
-        views = self._views()
-        found = sorted({view.cluster_name for view in views if view.cluster_name})
-        if not found:
-            raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons(views)}")
-        if len(found) > 1:
-            raise ClusterError(
-                f"cluster `{self._cluster.name}`: its nodes are of the clusters "
-                f"{', '.join(found)}, wanted one"
-            )
 
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`.
@@ -108,16 +92,9 @@ class CassandraAdapter(Asking[Link, View]):
         """Return whether `scenario` is possible on this topology and with these hosts."""
         return support(scenario, self._cluster)
 
-    def engine(self) -> str:
-        """Return what the nodes run, as `Cassandra 5.0.5`; several versions are all named."""
-        versions = sorted({view.version for view in self._views() if view.version})
-        if not versions:
-            raise ClusterError(f"no node of `{self._cluster.name}` says its version")
-        return " and ".join(versions)
-
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
-        return load_spec(self._cluster)
+        return load_spec(self._cluster, "cassandra", self._access)
 
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return in words what would be lost if `nodes` lost their data; see `copies`.

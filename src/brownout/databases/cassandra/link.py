@@ -13,10 +13,13 @@ import time
 from typing import Any
 
 from brownout.base.errors import ClusterError, NoAnswer
-from brownout.databases.cassandra.access import Access
+from brownout.databases.access import Access
 from brownout.inventory.model import Node
 
-__all__ = ["CommandFailed", "Link", "Row"]
+__all__ = ["LOGIN", "CommandFailed", "Link", "Row"]
+
+#: What may stand in `connection.auth`.
+LOGIN = "a username and a password (PasswordAuthenticator)"
 
 Row = dict[str, Any]
 

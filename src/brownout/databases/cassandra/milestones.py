@@ -20,6 +20,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.cassandra.view import View
+from brownout.databases.view import clusters
 
 __all__ = ["MAX_UNHEARD", "away", "judge", "signature_of"]
 
@@ -130,5 +131,6 @@ def _not_whole(views: Sequence[View]) -> list[str]:
     if len(ours) == len(views):
         missing += [f"the node {id} is in the cluster, but not in the inventory"
                     for id in sorted(strangers)]  # fmt: skip
-    names = {view.cluster_name for view in views if view.cluster_name}
-    return missing + [f"the nodes are of {len(names)} clusters"] * (len(names) > 1)
+    if len(found := clusters(views)) > 1:
+        missing.append(f"the nodes are of {len(found)} clusters")
+    return missing

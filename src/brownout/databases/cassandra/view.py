@@ -54,7 +54,7 @@ class View(NodeView):
         return str(self.local.get("host_id") or "")
 
     @property
-    def cluster_name(self) -> str:
+    def cluster(self) -> str:
         """The name of its cluster; empty if unknown."""
         return str(self.local.get("cluster_name") or "")
 
@@ -74,8 +74,8 @@ class View(NodeView):
         return self.state == NORMAL
 
     @property
-    def version(self) -> str:
-        """Its version, as `Cassandra 5.0.5`; empty if unknown."""
+    def engine(self) -> str:
+        """What it runs, as `Cassandra 5.0.5`; empty if unknown."""
         if dse := self.local.get("dse_version"):
             return f"DataStax Enterprise {dse}"
         release = self.local.get("release_version")

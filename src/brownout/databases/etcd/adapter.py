@@ -8,17 +8,16 @@ from typing import Any
 from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
+from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.asking import Asking
 from brownout.databases.etcd import choice, milestones, storage
-from brownout.databases.etcd.access import access, load_spec
 from brownout.databases.etcd.candidate import EtcdCandidate
-from brownout.databases.etcd.link import CommandFailed, Link
+from brownout.databases.etcd.link import LOGIN, CommandFailed, Link
 from brownout.databases.etcd.readmitting import take_in
 from brownout.databases.etcd.scenarios import support
 from brownout.databases.etcd.settings import own_settings
 from brownout.databases.etcd.view import LEADER, View, look
-from brownout.databases.view import reasons
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
@@ -35,24 +34,9 @@ class EtcdAdapter(Asking[Link, View]):
     TARGETS = choice.TARGETS
 
     def __init__(self, cluster: Cluster) -> None:
-        self._access, timeout_s = access(cluster), cluster.connection.timeout_s
+        self._access, timeout_s = by_password(cluster, LOGIN), cluster.connection.timeout_s
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
-
-    def ready(self) -> None:
-        """Return if at least one member answers and all that do are of one cluster.
-
-        Raises `ClusterError` with each member's own reason otherwise.
-        """
-        views = self._views()
-        found = sorted({view.cluster_id for view in views if view.cluster_id})
-        if not found:
-            raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons(views)}")
-        if len(found) > 1:
-            raise ClusterError(
-                f"cluster `{self._cluster.name}`: its members are of the clusters "
-                f"{', '.join(found)}, wanted one"
-            )
 
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`."""
@@ -117,20 +101,13 @@ class EtcdAdapter(Asking[Link, View]):
         """Return whether `scenario` is possible on this topology and with these hosts."""
         return support(scenario, self._cluster)
 
-    def engine(self) -> str:
-        """Return what the members run, as `etcd 3.7.3`; several versions are all named."""
-        versions = sorted({view.version for view in self._views() if view.version})
-        if not versions:
-            raise ClusterError(f"no member of `{self._cluster.name}` says its version")
-        return f"etcd {' and '.join(versions)}"
-
     def candidates(self) -> list[EtcdCandidate]:
         """Return every node, to ask each by itself whether it leads."""
         return [EtcdCandidate(n, self._access, self._timeout_s) for n in self._cluster.nodes]
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
-        return load_spec(self._cluster)
+        return load_spec(self._cluster, "etcd", self._access)
 
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return in words what would be lost if `nodes` lost their data; see `milestones`."""

@@ -3,8 +3,8 @@
 import time
 
 from brownout.base.errors import ClusterError
+from brownout.databases.access import Access
 from brownout.databases.adapter import Claim
-from brownout.databases.etcd.access import Access
 from brownout.databases.etcd.link import Link
 from brownout.databases.etcd.view import LEADER, View
 from brownout.inventory.model import Node

@@ -11,10 +11,16 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 
 from brownout.base.errors import ClusterError, NoAnswer
-from brownout.databases.etcd.access import Access
+from brownout.databases.access import Access
 from brownout.inventory.model import Node
 
-__all__ = ["CommandFailed", "Document", "Link"]
+__all__ = ["LOGIN", "CommandFailed", "Document", "Link"]
+
+#: What may stand in `connection.auth`.
+LOGIN = (
+    "a username and a password: etcd's JSON gateway, by which brownout asks each member, takes no "
+    "certificate for a login"
+)
 
 Document = dict[str, Any]
 

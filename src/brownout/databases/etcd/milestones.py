@@ -16,6 +16,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.etcd.view import LEADER, View
+from brownout.databases.view import clusters
 
 __all__ = ["MAX_BEHIND", "judge", "leader_of", "lost_with", "signature_of"]
 
@@ -124,9 +125,8 @@ def _not_whole(views: Sequence[View]) -> list[str]:
             missing.append(f"{name} is a member, but not in the inventory")
         if entry.learner:
             missing.append(f"{name} is a learner")
-    strangers = {view.cluster_id for view in views if view.cluster_id}
-    if len(strangers) > 1:
-        missing.append(f"the members are of {len(strangers)} clusters")
+    if len(found := clusters(views)) > 1:
+        missing.append(f"the members are of {len(found)} clusters")
     return missing + sorted({alarm for view in views for alarm in view.alarms})
 
 

@@ -40,8 +40,8 @@ class View(NodeView):
         return str(self._header.get("member_id", ""))
 
     @property
-    def cluster_id(self) -> str:
-        """That of its cluster."""
+    def cluster(self) -> str:
+        """The id of its cluster; empty if unknown."""
         return str(self._header.get("cluster_id", ""))
 
     @property
@@ -90,9 +90,10 @@ class View(NodeView):
         return int(self.status.get("raftAppliedIndex", self.status.get("raftIndex", -1)))
 
     @property
-    def version(self) -> str:
-        """Its version; empty if unknown."""
-        return str(self.status.get("version", ""))
+    def engine(self) -> str:
+        """What it runs, as `etcd 3.7.3`; empty if unknown."""
+        version = self.status.get("version")
+        return f"etcd {version}" if version else ""
 
     @property
     def _header(self) -> Mapping[str, Any]:
@@ -106,7 +107,7 @@ class View(NodeView):
             found["error"] = self.error
         if self.status:
             found |= {
-                "cluster_id": self.cluster_id,
+                "cluster_id": self.cluster,
                 "term": self.term,
                 "member_id": self.id,
                 "applied_index": self.applied,

@@ -1,15 +1,13 @@
 """How a member is reached: encrypted or not, and who we are to it."""
 
-import ssl
 from dataclasses import dataclass, field
-from typing import Any
 
 from brownout.base.errors import ConfigurationError
-from brownout.databases import generator
+from brownout.databases import access as common
 from brownout.inventory.connection import Tls
 from brownout.inventory.model import Cluster, Node
 
-__all__ = ["Access", "access", "api_of", "load_spec"]
+__all__ = ["Access", "access", "api_of"]
 
 #: Where Patroni listens where nothing else is said.
 _API_PORT = 8008
@@ -17,12 +15,10 @@ _USER = "postgres"
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class Access(common.Access):
     """How to connect: `tls` encrypts Patroni's API, `conninfo` is libpq's for PostgreSQL itself."""
 
-    tls: ssl.SSLContext | None = None
     username: str = _USER
-    password: str = field(default="", repr=False)
     conninfo: dict[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -57,12 +53,6 @@ def api_of(node: Node) -> str:
     if node.api is not None:
         return str(node.api)
     return f"{node.address.rpartition(':')[0]}:{_API_PORT}"
-
-
-def load_spec(cluster: Cluster) -> dict[str, Any]:
-    """Return how the load generator connects; see `generator.load_spec`."""
-    way = access(cluster)
-    return generator.load_spec(cluster, "postgresql", way.username, way.password)
 
 
 def _encryption(tls: Tls) -> dict[str, str]:

@@ -9,16 +9,16 @@ from typing import Any
 from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
+from brownout.databases.access import load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.asking import Asking
 from brownout.databases.postgresql import choice, milestones, storage
-from brownout.databases.postgresql.access import access, load_spec
+from brownout.databases.postgresql.access import access
 from brownout.databases.postgresql.candidate import PostgresqlCandidate
 from brownout.databases.postgresql.link import CommandFailed, Link
 from brownout.databases.postgresql.scenarios import support
 from brownout.databases.postgresql.settings import own_settings
 from brownout.databases.postgresql.view import PRIMARY, View, look
-from brownout.databases.view import reasons
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
@@ -41,21 +41,6 @@ class PostgresqlAdapter(Asking[Link, View]):
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
         self._told: dict[str, View] = {}
-
-    def ready(self) -> None:
-        """Return if at least one member answers and all that do are of one cluster.
-
-        Raises `ClusterError` with each member's own reason otherwise.
-        """
-        views = self._views()
-        found = sorted({view.scope for view in views if view.scope})
-        if not found:
-            raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons(views)}")
-        if len(found) > 1:
-            raise ClusterError(
-                f"cluster `{self._cluster.name}`: its members are of the clusters "
-                f"{', '.join(found)}, wanted one"
-            )
 
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`."""
@@ -126,22 +111,13 @@ class PostgresqlAdapter(Asking[Link, View]):
         """Return whether `scenario` is possible on this topology and with these hosts."""
         return support(scenario, self._cluster)
 
-    def engine(self) -> str:
-        """Return what the members run, as `PostgreSQL 18.6, Patroni 4.1.5`."""
-        views = self._views()
-        servers = sorted({view.version for view in views if view.version})
-        supervisors = sorted({view.patroni for view in views if view.patroni})
-        if not servers or not supervisors:
-            raise ClusterError(f"no member of `{self._cluster.name}` says its version")
-        return f"PostgreSQL {' and '.join(servers)}, Patroni {' and '.join(supervisors)}"
-
     def candidates(self) -> list[PostgresqlCandidate]:
         """Return every node, to ask each PostgreSQL by itself whether it accepts writes."""
         return [PostgresqlCandidate(n, self._access, self._timeout_s) for n in self._cluster.nodes]
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
-        return load_spec(self._cluster)
+        return load_spec(self._cluster, "postgresql", self._access)
 
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return in words what would be lost if `nodes` lost their data; see `milestones`."""

@@ -15,6 +15,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.postgresql.view import PRIMARY, REPLICA, View
+from brownout.databases.view import clusters
 
 __all__ = ["MAX_BEHIND", "judge", "lost_with", "primary_of", "signature_of", "successor_of"]
 
@@ -152,8 +153,8 @@ def _not_whole(views: Sequence[View]) -> list[str]:
     if len(ours) == len(views):
         strangers = sorted(listed - set(ours))
         missing += [f"{name} is a member, but not in the inventory" for name in strangers]
-    if len({view.scope for view in views if view.scope}) > 1:
-        missing.append("the members are of several clusters")
+    if len(found := clusters(views)) > 1:
+        missing.append(f"the members are of {len(found)} clusters")
     if any(view.paused for view in views):
         missing.append("Patroni is paused: it would promote nobody")
     return missing

@@ -43,7 +43,7 @@ class View(NodeView):
         return str(self._patroni.get("name", ""))
 
     @property
-    def scope(self) -> str:
+    def cluster(self) -> str:
         """What Patroni calls its cluster, with PostgreSQL's own id of it; empty if unknown."""
         system = self.status.get("database_system_identifier", "")
         return f"{self._patroni.get('scope', '')}/{system}" if system else ""
@@ -89,15 +89,11 @@ class View(NodeView):
         return bool(self.status.get("pause"))
 
     @property
-    def version(self) -> str:
-        """PostgreSQL's version, as `18.6`; empty if unknown."""
-        number = int(self.status.get("server_version") or 0)
-        return f"{number // 10000}.{number % 10000}" if number else ""
-
-    @property
-    def patroni(self) -> str:
-        """Patroni's version; empty if unknown."""
-        return str(self._patroni.get("version", ""))
+    def engine(self) -> str:
+        """What it runs, as `PostgreSQL 18.6, Patroni 4.1.5`; empty if unknown."""
+        number, patroni = int(self.status.get("server_version") or 0), self._patroni.get("version")
+        server = f"PostgreSQL {number // 10000}.{number % 10000}"
+        return f"{server}, Patroni {patroni}" if number and patroni else ""
 
     @property
     def _patroni(self) -> Mapping[str, Any]:

@@ -1,10 +1,10 @@
 """Redis Cluster: shards of a master and its replicas, which have 16384 slots among them.
 
-`adapter` joins the parts: `access` (how a node is reached), `link` (one node, by its own protocol),
-`view` (what one node says of itself), `milestones` and `choice` (judging those, pure), `settings`
-and `storage` (a node's own configuration, and where it keeps its data), `returning` (what a node
-without data would do to others, and introducing it to them). `options` is what a workload may say,
-`lab` makes clusters of processes here.
+`adapter` joins the parts: `link` (one node, by its own protocol), `view` (what one node says of
+itself), `milestones` and `choice` (judging those, pure), `settings` and `storage` (a node's own
+configuration, and where it keeps its data), `returning` (what a node without data would do to
+others, and introducing it to them). `options` is what a workload may say, `lab` makes clusters of
+processes here.
 """
 
 from pathlib import Path

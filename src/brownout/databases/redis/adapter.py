@@ -8,12 +8,12 @@ from typing import Any
 from brownout.base.errors import ClusterError, Refused
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
+from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.asking import Asking
 from brownout.databases.redis import choice, milestones, returning, storage
-from brownout.databases.redis.access import access, load_spec
 from brownout.databases.redis.candidate import RedisCandidate
-from brownout.databases.redis.link import CommandFailed, Link
+from brownout.databases.redis.link import LOGIN, CommandFailed, Link
 from brownout.databases.redis.scenarios import support
 from brownout.databases.redis.settings import own_settings
 from brownout.databases.redis.view import View, look
@@ -34,7 +34,7 @@ class RedisAdapter(Asking[Link, View]):
     TARGETS = choice.TARGETS
 
     def __init__(self, cluster: Cluster) -> None:
-        self._access, timeout_s = access(cluster), cluster.connection.timeout_s
+        self._access, timeout_s = by_password(cluster, LOGIN), cluster.connection.timeout_s
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
         self._shards = {node.name: node.shard for node in cluster.nodes}
@@ -125,13 +125,6 @@ class RedisAdapter(Asking[Link, View]):
         """Return whether `scenario` is possible on this topology and with these hosts."""
         return support(scenario, self._cluster)
 
-    def engine(self) -> str:
-        """Return what the nodes run, as `redis 7.0.15`; several versions are all named."""
-        versions = sorted({view.version for view in self._views() if view.version})
-        if not versions:
-            raise ClusterError(f"no node of `{self._cluster.name}` says its version")
-        return " and ".join(versions)
-
     def candidates(self) -> list[RedisCandidate]:
         """Return every node, to ask each by itself whether it is a master that serves.
 
@@ -145,7 +138,7 @@ class RedisAdapter(Asking[Link, View]):
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
-        return load_spec(self._cluster)
+        return load_spec(self._cluster, "redis", self._access)
 
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return in words what would be lost if `nodes` lost their data; see `milestones`."""

@@ -3,8 +3,8 @@
 import time
 
 from brownout.base.errors import ClusterError
+from brownout.databases.access import Access
 from brownout.databases.adapter import Claim
-from brownout.databases.redis.access import Access
 from brownout.databases.redis.link import Link
 from brownout.databases.redis.view import View, parse_info, parse_nodes
 from brownout.inventory.model import Node

@@ -10,10 +10,13 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from brownout.base.errors import ClusterError, NoAnswer
-from brownout.databases.redis.access import Access
+from brownout.databases.access import Access
 from brownout.inventory.model import Node
 
-__all__ = ["CommandFailed", "Link", "Reply"]
+__all__ = ["LOGIN", "CommandFailed", "Link", "Reply"]
+
+#: What may stand in `connection.auth`.
+LOGIN = "a username and a password, as an ACL has them (the user of `requirepass` is `default`)"
 
 #: What a node answers: text, a number, a list of answers, or nothing.
 Reply = str | int | list["Reply"] | None

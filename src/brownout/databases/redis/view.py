@@ -121,8 +121,8 @@ class View(NodeView):
         return int(self.info.get(name, "-1"))
 
     @property
-    def version(self) -> str:
-        """Its version, as `redis 7.0.15`; empty if unknown."""
+    def engine(self) -> str:
+        """What it runs, as `redis 7.0.15`; empty if unknown."""
         if "valkey_version" in self.info:
             return f"valkey {self.info['valkey_version']}"
         return f"redis {self.info['redis_version']}" if "redis_version" in self.info else ""

@@ -10,8 +10,8 @@ import pytest
 from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import ClusterError, Refused
+from brownout.databases.access import Access
 from brownout.databases.adapter import adapter_for
-from brownout.databases.etcd.access import Access
 from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.link import Link
 from brownout.databases.lacking import still_lacks

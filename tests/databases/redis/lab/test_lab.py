@@ -8,9 +8,9 @@ import pytest
 from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import ClusterError
+from brownout.databases.access import Access
 from brownout.databases.adapter import adapter_for
 from brownout.databases.redis import returning
-from brownout.databases.redis.access import Access
 from brownout.databases.redis.adapter import RedisAdapter
 from brownout.databases.redis.link import Link
 from brownout.databases.starting import start

@@ -7,12 +7,12 @@ from pydantic import SecretStr
 
 from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
-from brownout.databases.cassandra.access import access
+from brownout.databases.access import by_password
 from brownout.databases.cassandra.adapter import CassandraAdapter
 from brownout.databases.cassandra.lab import configuration, server
 from brownout.databases.cassandra.lab.configuration import USER, Place
 from brownout.databases.cassandra.lab.settings import CassandraLab
-from brownout.databases.cassandra.link import Link
+from brownout.databases.cassandra.link import LOGIN, Link
 from brownout.databases.lab import tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
@@ -111,7 +111,7 @@ def _make_role(cluster: Cluster, progress: Progress) -> None:
 
 def _do(cluster: Cluster, *statements: str) -> None:
     """Do statements that may be done twice, until each is done."""
-    link = Link(cluster.nodes[0], access(cluster), cluster.connection.timeout_s)
+    link = Link(cluster.nodes[0], by_password(cluster, LOGIN), cluster.connection.timeout_s)
 
     def each() -> bool:
         for statement in statements:

@@ -8,15 +8,15 @@ from pydantic import SecretStr
 
 from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
+from brownout.databases.access import by_password
 from brownout.databases.lab import tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
-from brownout.databases.redis.access import access
 from brownout.databases.redis.adapter import RedisAdapter
 from brownout.databases.redis.lab.server import USER, Ports, configuration, find_redis
 from brownout.databases.redis.lab.settings import RedisLab
-from brownout.databases.redis.link import Link
+from brownout.databases.redis.link import LOGIN, Link
 from brownout.databases.redis.settings import own_settings
 from brownout.databases.redis.view import SLOTS
 from brownout.inventory.connection import Auth, Connection
@@ -61,7 +61,7 @@ def lay_out(cluster: Cluster, spec: RedisLab, directory: Path) -> Cluster:
 
 def form(cluster: Cluster, spec: RedisLab, progress: Progress) -> None:
     """Give the first node of each shard its slots, let all meet, and the others replicate it."""
-    way, timeout_s = access(cluster), cluster.connection.timeout_s
+    way, timeout_s = by_password(cluster, LOGIN), cluster.connection.timeout_s
     links = {node.name: Link(node, way, timeout_s) for node in cluster.nodes}
     masters = {shard: links[f"{shard}n1"] for shard in spec.shard_names}
     try:
