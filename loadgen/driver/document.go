@@ -27,6 +27,39 @@ type Document struct {
 	Remade bool // set by Do
 }
 
+// Applied returns the JSON text of a document as the operation leaves it; stored is that of the
+// document before, or empty if it is new. Numbers that stay are as they were written.
+func (d *Document) Applied(stored []byte) (string, error) {
+	fields := map[string]json.RawMessage{}
+	if len(stored) > 0 {
+		if err := json.Unmarshal(stored, &fields); err != nil {
+			return "", err
+		}
+	}
+	for _, property := range d.Put {
+		fields[property.Name] = JSON(property.Value)
+	}
+	for _, property := range d.Add {
+		fields[property.Name] = JSON(number(fields[property.Name]) + number(JSON(property.Value)))
+	}
+	for _, push := range d.Push {
+		fields[push.Name] = JSON(push.Whole)
+	}
+	return string(JSON(fields)), nil
+}
+
+// NumberIn returns a whole number out of a document's JSON text; one that is missing is 0.
+func NumberIn(stored []byte, field string) int64 {
+	fields := map[string]json.RawMessage{}
+	_ = json.Unmarshal(stored, &fields)
+	return number(fields[field])
+}
+
+func number(text json.RawMessage) (n int64) {
+	_ = json.Unmarshal(text, &n)
+	return n
+}
+
 // Property is a named value: nil, bool, int32, int64, string, Decimal, Stamp,
 // Properties or []any of those.
 type Property struct {

@@ -2,7 +2,6 @@ package cassandra
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -28,9 +27,8 @@ func (c *call) document(ctx context.Context, wanted *driver.Document) driver.Res
 		result.Found = err == nil && version > 0
 		return result
 	case driver.Insert:
-		fresh := fields{}
-		fresh.apply(wanted)
-		result, written := c.replaceDocument(ctx, key, fresh.text(), 0)
+		fresh, _ := wanted.Applied(nil)
+		result, written := c.replaceDocument(ctx, key, fresh, 0)
 		if result.Class == driver.OK && !written {
 			result.Class, result.Cause, result.Code = driver.Failed, driver.CauseKeyBusy, "exists"
 		}
@@ -45,12 +43,11 @@ func (c *call) document(ctx context.Context, wanted *driver.Document) driver.Res
 		if missing && c.op.Kind != driver.Increment {
 			return driver.Result{Class: driver.Failed, Cause: driver.CauseNotFound, Code: driver.CodeNoMatch, Sent: true, Attempts: 1}
 		}
-		changed := fields{}
-		if version > 0 && json.Unmarshal([]byte(text), &changed) != nil {
+		changed, err := wanted.Applied([]byte(text))
+		if err != nil {
 			return driver.Result{Sent: true, Attempts: 1}.Spoilt(driver.Failed)
 		}
-		changed.apply(wanted)
-		result, written := c.replaceDocument(ctx, key, changed.text(), version)
+		result, written := c.replaceDocument(ctx, key, changed, version)
 		if written || result.Class != driver.OK {
 			wanted.Remade = written && missing
 			return result
@@ -80,33 +77,6 @@ func (c *call) replaceDocument(ctx context.Context, key, text string, version in
 	written, err := c.session.Query(statement, values...).Consistency(c.writing()).
 		MapScanCASContext(ctx, map[string]any{})
 	return classify(err, c.op.Kind, c.seen), written
-}
-
-// fields is a document as JSON has it; numbers stay as they were written.
-type fields map[string]json.RawMessage
-
-func (f fields) apply(wanted *driver.Document) {
-	for _, property := range wanted.Put {
-		f[property.Name] = driver.JSON(property.Value)
-	}
-	for _, property := range wanted.Add {
-		var n int64
-		_ = json.Unmarshal(f[property.Name], &n) // nothing is 0
-		f[property.Name] = driver.JSON(n + wholeNumber(property.Value))
-	}
-	for _, push := range wanted.Push {
-		f[push.Name] = driver.JSON(push.Whole)
-	}
-}
-
-func (f fields) text() string { return string(driver.JSON(f)) }
-
-func wholeNumber(value any) int64 {
-	if n, is := value.(int32); is {
-		return int64(n)
-	}
-	n, _ := value.(int64)
-	return n
 }
 
 // EmptyDocuments removes every document.
@@ -160,9 +130,8 @@ func (f finder) Count(ctx context.Context, key driver.DocumentKey, field string)
 			there = false
 			return nil
 		}
-		document := fields{}
-		if there = err == nil; there && json.Unmarshal([]byte(text), &document) == nil {
-			_ = json.Unmarshal(document[field], &n)
+		if there = err == nil; there {
+			n = driver.NumberIn([]byte(text), field)
 		}
 		return err
 	})

@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -24,57 +23,29 @@ func (c *call) document(ctx context.Context, wanted *driver.Document) driver.Res
 		result.Found = err == nil && len(got.Kvs) > 0
 		return result
 	case driver.Insert:
-		fresh := fields{}
-		fresh.apply(wanted)
-		return c.insert(ctx, fresh.text())
+		fresh, _ := wanted.Applied(nil)
+		return c.insert(ctx, fresh)
 	}
 	remade, missing := false, false
 	result, written := c.change(ctx, func(stored *mvccpb.KeyValue) (string, bool) {
-		changed := fields{}
 		if missing = stored == nil && wanted.There; missing {
 			if c.op.Kind != driver.Increment {
 				return "", false
 			}
 		}
 		remade = missing
-		if stored != nil && json.Unmarshal(stored.Value, &changed) != nil {
-			return "", false
+		var before []byte
+		if stored != nil {
+			before = stored.Value
 		}
-		changed.apply(wanted)
-		return changed.text(), true
+		changed, err := wanted.Applied(before)
+		return changed, err == nil
 	})
 	wanted.Remade = written && remade
 	if missing && !remade {
 		result.Cause = driver.CauseNotFound
 	}
 	return result
-}
-
-// fields is a document as JSON has it; numbers stay as they were written.
-type fields map[string]json.RawMessage
-
-func (f fields) apply(wanted *driver.Document) {
-	for _, property := range wanted.Put {
-		f[property.Name] = driver.JSON(property.Value)
-	}
-	for _, property := range wanted.Add {
-		var n int64
-		_ = json.Unmarshal(f[property.Name], &n) // nothing is 0
-		f[property.Name] = driver.JSON(n + wholeNumber(property.Value))
-	}
-	for _, push := range wanted.Push {
-		f[push.Name] = driver.JSON(push.Whole)
-	}
-}
-
-func (f fields) text() string { return string(driver.JSON(f)) }
-
-func wholeNumber(value any) int64 {
-	if n, is := value.(int32); is {
-		return int64(n)
-	}
-	n, _ := value.(int64)
-	return n
 }
 
 // EmptyDocuments removes every document.
@@ -125,9 +96,5 @@ func (f finder) Count(ctx context.Context, key driver.DocumentKey, field string)
 	if kv == nil {
 		return 0, false, nil
 	}
-	document, n := fields{}, int64(0)
-	if json.Unmarshal(kv.Value, &document) == nil {
-		_ = json.Unmarshal(document[field], &n)
-	}
-	return n, true, nil
+	return driver.NumberIn(kv.Value, field), true, nil
 }
