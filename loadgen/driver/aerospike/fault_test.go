@@ -58,8 +58,8 @@ func TestOnAHungNodeWritesAreInDoubtAndReadsAreNot(t *testing.T) {
 		}
 	}
 	together(t, d, 5*time.Second, ops) // opens a connection for each
-	c.nodes[0].pause(t)
-	defer c.nodes[0].resume(t)
+	c.nodes[0].Pause(t)
+	defer c.nodes[0].Resume(t)
 	for _, got := range together(t, d, 300*time.Millisecond, ops[:4]) {
 		if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || !got.Retryable {
 			t.Errorf("a write: %+v", got)
@@ -93,11 +93,11 @@ func TestASecondAttemptFollowsAHangOnlyIfOneAttemptIsShorterThanTheDeadline(t *t
 		if got := do(t, d, read(ops[0])); got.Class != driver.OK {
 			t.Fatalf("%s: before: %+v", name, got)
 		}
-		c.nodes[0].pause(t)
+		c.nodes[0].Pause(t)
 		if got := together(t, d, test.deadline, reads(ops))[0]; got.Class != test.wanted {
 			t.Errorf("%s: %+v", name, got)
 		}
-		c.nodes[0].resume(t)
+		c.nodes[0].Resume(t)
 		c.whole(t, 3)
 	}
 }
@@ -107,10 +107,10 @@ func TestAKilledNodeBreaksItsConnectionsThenIsNotReached(t *testing.T) {
 	d := opened(t, c, func(c *driver.Config) { c.Options = map[string]any{"tend_interval_ms": 60_000} })
 	ops := on(d, c.nodes[0], 4)
 	together(t, d, 5*time.Second, ops)
-	c.nodes[0].pause(t)
+	c.nodes[0].Pause(t)
 	done := make(chan []driver.Result)
 	go func() { done <- together(t, d, 5*time.Second, ops) }()
-	drivertest.Until(t, "the writes wait for an answer", func() bool { return c.nodes[0].waiting() >= len(ops) })
+	drivertest.Until(t, "the writes wait for an answer", func() bool { return len(c.nodes[0].Unread(t)) >= len(ops) })
 	c.nodes[0].Kill()
 	for _, got := range <-done {
 		if got.Class != driver.InDoubt || got.Cause != driver.CauseConnectionReset || got.Code != "-18 NETWORK_ERROR" {
@@ -134,8 +134,8 @@ func TestTheCircuitBreakerIsACauseOfItsOwn(t *testing.T) {
 	})
 	ops := on(d, c.nodes[0], 6)
 	together(t, d, 5*time.Second, ops)
-	c.nodes[0].pause(t)
-	defer c.nodes[0].resume(t)
+	c.nodes[0].Pause(t)
+	defer c.nodes[0].Resume(t)
 	together(t, d, 200*time.Millisecond, ops)
 	got := do(t, d, ops[0])
 	if got.Class != driver.Failed || got.Cause != driver.CauseCircuitBreaker || got.Code != "-15 MAX_ERROR_RATE" || got.Sent {
@@ -150,8 +150,8 @@ func TestAFullPoolIsToldFromOneThatCannotConnect(t *testing.T) {
 	})
 	ops := on(d, c.nodes[0], 3)
 	do(t, d, ops[0])
-	c.nodes[0].pause(t)
-	defer c.nodes[0].resume(t)
+	c.nodes[0].Pause(t)
+	defer c.nodes[0].Resume(t)
 	causes := map[driver.Cause]int{}
 	for _, got := range together(t, d, 300*time.Millisecond, ops) {
 		causes[got.Cause]++

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -95,43 +94,6 @@ func (c *cluster) Kill() {
 	for _, n := range c.nodes {
 		n.Kill()
 	}
-}
-
-// pause stops every thread of the node; resume lets them go on.
-func (n *node) pause(t testing.TB) {
-	t.Helper()
-	n.Signal(t, syscall.SIGSTOP)
-	drivertest.Until(t, "the node stands", n.stands)
-}
-
-func (n *node) resume(t testing.TB) {
-	t.Helper()
-	n.Signal(t, syscall.SIGCONT)
-}
-
-func (n *node) stands() bool {
-	states, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", n.PID()))
-	for _, path := range states {
-		text, _ := os.ReadFile(path)
-		if _, rest, _ := strings.Cut(string(text), ") "); !strings.HasPrefix(rest, "T") {
-			return false
-		}
-	}
-	return len(states) > 0
-}
-
-// waiting is how many connections hold something that the node has not read.
-func (n *node) waiting() int {
-	text, _ := os.ReadFile("/proc/net/tcp")
-	count := 0
-	for _, line := range strings.Split(string(text), "\n") {
-		fields := strings.Fields(line)
-		if len(fields) > 4 && strings.HasSuffix(fields[1], fmt.Sprintf(":%04X", n.port)) &&
-			!strings.HasSuffix(fields[4], ":00000000") && fields[3] == "01" {
-			count++
-		}
-	}
-	return count
 }
 
 func (c *cluster) uri() string {

@@ -1,7 +1,6 @@
 package cassandra
 
 import (
-	"syscall"
 	"testing"
 
 	"brownout/loadgen/driver"
@@ -39,7 +38,7 @@ func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
 	}
 
 	t.Run("a node that hangs", func(t *testing.T) {
-		hung.Signal(t, syscall.SIGSTOP)
+		hung.Pause(t)
 		got := drivertest.Do(t, d, ownedBy(t, d, hung))
 		if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || got.Attempts != 1 {
 			t.Errorf("a write that it coordinates: %+v", got)
@@ -51,7 +50,7 @@ func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
 		if got.Class == driver.OK || (got.Class == driver.Failed && got.Cause != driver.CauseQuorumUnavailable) {
 			t.Errorf("the same, ALL: %+v", got)
 		}
-		hung.Signal(t, syscall.SIGCONT)
+		hung.Resume(t)
 		until(t, "it serves again", func() bool { return do(t, all, ownedBy(t, all, hung)).Class == driver.OK })
 	})
 	t.Run("a node that is gone", func(t *testing.T) {

@@ -145,7 +145,7 @@ func (s inStore) overwrites() bool {
 // ok does an operation that succeeds at the first attempt.
 func (s inStore) ok(d driver.Driver, op driver.Op) driver.Result {
 	s.Helper()
-	got := doWithin(s, d, op, patience)
+	got := DoPatiently(s, d, op)
 	if got.Class != driver.OK || !got.Sent || got.Attempts != 1 {
 		s.Fatalf("%v of %s: %+v", op.Kind, op.ID, got)
 	}
@@ -155,7 +155,7 @@ func (s inStore) ok(d driver.Driver, op driver.Op) driver.Result {
 // refused does an operation that fails of a cause.
 func (s inStore) refused(d driver.Driver, op driver.Op, cause driver.Cause) driver.Result {
 	s.Helper()
-	got := doWithin(s, d, op, patience)
+	got := DoPatiently(s, d, op)
 	if got.Class != driver.Failed || got.Cause != cause {
 		s.Errorf("%v of %s: %+v, wanted that it fails: %s", op.Kind, op.ID, got, cause)
 	}

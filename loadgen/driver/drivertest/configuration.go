@@ -118,7 +118,7 @@ func OnlyAllowedUsersGetIn(t *testing.T, s Secured, fresh func() driver.Driver) 
 		t.Run(name, func(t *testing.T) {
 			d := Opened(t, fresh(), config, way)
 			LoadFew(t, d)
-			if got := doWithin(t, d, Update(0, "v"), patience); got.Class != driver.OK || got.Attempts != 1 {
+			if got := DoPatiently(t, d, Update(0, "v")); got.Class != driver.OK || got.Attempts != 1 {
 				t.Errorf("got %+v", got)
 			}
 			id := Update(0, "v").ID

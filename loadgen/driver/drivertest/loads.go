@@ -201,7 +201,7 @@ func (s inStore) withOneMore() {
 	inserted := driver.Op{Kind: driver.Insert, ID: driver.InsertID(0, 0), Value: []byte("v")}
 	inserted.Record = driver.NewRecord("run-1", inserted.ID, 0, inserted.Value)
 	insert := func(d driver.Driver) {
-		if got := doWithin(s, d, inserted, patience); got.Class != driver.OK {
+		if got := DoPatiently(s, d, inserted); got.Class != driver.OK {
 			s.Errorf("inserting it: %+v", got)
 		}
 	}

@@ -48,7 +48,7 @@ func (w *Writer) begun(kind driver.Kind) driver.Op {
 // Write does one write of the kind, and books it.
 func (w *Writer) Write(kind driver.Kind) driver.Result {
 	w.t.Helper()
-	result := doWithin(w.t, w.Driver, w.begun(kind), patience)
+	result := DoPatiently(w.t, w.Driver, w.begun(kind))
 	fate := map[driver.Class]ledger.Fate{
 		driver.OK: ledger.Acknowledged, driver.Failed: ledger.Failed, driver.InDoubt: ledger.InDoubt,
 	}[result.Class]
@@ -71,7 +71,7 @@ func (w *Writer) Doubt(kind driver.Kind, applied bool) {
 	w.t.Helper()
 	op := w.begun(kind)
 	if applied {
-		if got := doWithin(w.t, w.Driver, op, patience); got.Class != driver.OK {
+		if got := DoPatiently(w.t, w.Driver, op); got.Class != driver.OK {
 			w.t.Fatalf("got %+v", got)
 		}
 	}

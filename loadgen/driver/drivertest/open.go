@@ -81,6 +81,12 @@ func Do(t testing.TB, d driver.Driver, op driver.Op) driver.Result {
 // patience is how long an operation may take that no fault keeps from being done.
 const patience = 30 * time.Second
 
+// DoPatiently does one operation that no deadline is to end.
+func DoPatiently(t testing.TB, d driver.Driver, op driver.Op) driver.Result {
+	t.Helper()
+	return doWithin(t, d, op, patience)
+}
+
 func doWithin(t testing.TB, d driver.Driver, op driver.Op, limit time.Duration) driver.Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)

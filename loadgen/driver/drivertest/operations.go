@@ -121,7 +121,7 @@ func (s inStore) countTogether() {
 	for range 4 {
 		writers.Go(func() {
 			for range 10 {
-				if got := doWithin(s, d, driver.Op{Kind: driver.Increment, ID: "total"}, patience); got.Class != driver.OK {
+				if got := DoPatiently(s, d, driver.Op{Kind: driver.Increment, ID: "total"}); got.Class != driver.OK {
 					s.Errorf("got %+v", got)
 				}
 			}

@@ -2,9 +2,14 @@ package drivertest
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -42,8 +47,29 @@ func (s *Server) Kill() {
 	<-s.Gone
 }
 
-// Signal sends one to the process.
-func (s *Server) Signal(t testing.TB, signal syscall.Signal) {
+// Pause stops every thread of the process, until Resume.
+func (s *Server) Pause(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGSTOP)
+	Until(t, "every thread stands", func() bool {
+		states, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", s.PID()))
+		for _, path := range states {
+			text, _ := os.ReadFile(path)
+			if _, rest, _ := strings.Cut(string(text), ") "); !strings.HasPrefix(rest, "T") {
+				return false
+			}
+		}
+		return len(states) > 0
+	})
+}
+
+// Resume lets a paused process go on.
+func (s *Server) Resume(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGCONT)
+}
+
+func (s *Server) signal(t testing.TB, signal syscall.Signal) {
 	t.Helper()
 	if err := s.process.Signal(signal); err != nil {
 		t.Fatal(err)
@@ -52,6 +78,28 @@ func (s *Server) Signal(t testing.TB, signal syscall.Signal) {
 
 // PID is the number of the process.
 func (s *Server) PID() int { return s.process.Pid }
+
+// Unread is how many bytes its clients sent that it has not read, by connection.
+func (s *Server) Unread(t testing.TB) (unread []int64) {
+	t.Helper()
+	_, port, err := net.SplitHostPort(s.Address)
+	number, numberErr := strconv.Atoi(port)
+	text, readErr := os.ReadFile("/proc/net/tcp")
+	if err := errors.Join(err, numberErr, readErr); err != nil {
+		t.Fatal(err)
+	}
+	const connected = "01"
+	for _, line := range strings.Split(string(text), "\n") {
+		fields := strings.Fields(line) // sl local_address rem_address st tx_queue:rx_queue …
+		if len(fields) > 4 && strings.HasSuffix(fields[1], fmt.Sprintf(":%04X", number)) && fields[3] == connected {
+			_, queued, _ := strings.Cut(fields[4], ":")
+			if n, _ := strconv.ParseInt(queued, 16, 64); n > 0 {
+				unread = append(unread, n)
+			}
+		}
+	}
+	return unread
+}
 
 // Binary is what a variable of the environment names; without it the test is skipped.
 func Binary(t testing.TB, variable string) string {

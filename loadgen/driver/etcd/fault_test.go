@@ -1,9 +1,9 @@
 package etcd
 
 import (
-	"syscall"
+	"slices"
+	"strings"
 	"testing"
-	"time"
 
 	"brownout/loadgen/driver"
 	"brownout/loadgen/driver/drivertest"
@@ -63,8 +63,8 @@ func TestAWriteToAMemberThatHangsIsInDoubt(t *testing.T) {
 	_, follower := c.leader(t)
 	d := opened(t, c, nil)
 	allReady(t, d)
-	follower.Signal(t, syscall.SIGSTOP)
-	defer follower.Signal(t, syscall.SIGCONT)
+	follower.Pause(t)
+	defer follower.Resume(t)
 	got := do(t, d, to(d, follower))
 	if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || got.Attempts != 1 {
 		t.Errorf("got %+v", got)
@@ -80,17 +80,24 @@ func TestAWriteInFlightToAMemberThatDiesIsInDoubt(t *testing.T) {
 	_, follower := c.leader(t)
 	d := opened(t, c, nil)
 	allReady(t, d)
-	follower.Signal(t, syscall.SIGSTOP)
+	follower.Pause(t)
 	result := make(chan driver.Result)
-	go func() { result <- do(t, d, to(d, follower)) }()
-	time.Sleep(50 * time.Millisecond) // whether it was sent by then decides nothing but what is tested
+	const size = 4096
+	op := update(strings.Repeat("v", size))
+	op.Prepared = to(d, follower).Prepared
+	go func() { result <- drivertest.DoPatiently(t, d, op) }()
+	drivertest.Until(t, "the write is in flight", func() bool {
+		select {
+		case got := <-result:
+			t.Fatalf("it ended before the member did: %+v", got)
+		default:
+		}
+		unread := follower.Unread(t)
+		return len(unread) > 0 && slices.Max(unread) >= size
+	})
 	follower.Kill()
-	got := <-result
-	if got.Sent && (got.Class != driver.InDoubt || got.Cause != driver.CauseConnectionReset) {
-		t.Errorf("sent: %+v", got)
-	}
-	if !got.Sent && got.Class != driver.Failed {
-		t.Errorf("not sent: %+v", got)
+	if got := <-result; !got.Sent || got.Class != driver.InDoubt || got.Cause != driver.CauseConnectionReset {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -41,11 +40,11 @@ func TestWhileAMasterHangsAWriteIsInDoubtAndOthersAreServed(t *testing.T) {
 			if got := do(t, d, update("v")); got.Class != driver.OK {
 				t.Fatalf("got %+v", got)
 			}
-			hangs.Signal(t, syscall.SIGSTOP)
+			hangs.Pause(t)
 			began := time.Now()
 			got := do(t, d, update("v"))
 			took := time.Since(began)
-			hangs.Signal(t, syscall.SIGCONT)
+			hangs.Resume(t)
 			if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent || got.Attempts != 1 {
 				t.Errorf("got %+v", got)
 			}
