@@ -7,7 +7,7 @@ EXPERIMENT ?= node-wipe
 INSTALLED := $(VENV)/.brownout-installed
 FOR_DOCS := $(VENV)/.docs-installed
 # More than cores: a third of the time of tests is waiting for a run or a server.
-WORKERS ?= 4
+WORKERS ?= 6
 FUZZ_S ?= 60
 FUZZ_EXAMPLES ?= 2000
 FUZZED := $(sort $(dir $(shell find loadgen infra/lab -name fuzz_test.go 2>/dev/null)))
@@ -36,7 +36,7 @@ export GOFLAGS := -trimpath -buildvcs=false -modcacherw -tags=grpcnotrace
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-go test-python matrix defects soak lint types bench wheel clean
+.PHONY: help setup demo test test-go test-together test-alone matrix defects soak lint types bench wheel clean
 .PHONY: dashboards dashboards-screenshots docs image
 
 help: ## List the targets
@@ -73,9 +73,13 @@ demo: setup ## Wipe a node of a real cluster under load and say what it cost (CL
 		--journal-path /dev/null experiments/$(EXPERIMENT).json
 
 # Hundreds of commands are started in tests: none is to compile what another has compiled.
-test-python matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
+test-together test-alone matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
 
-test: setup test-go test-python ## Run every test: Go, then Python
+test: setup ## Run every test: Go beside Python, and at last those that measure
+	@$(MAKE) -s test-go > $(VENV)/go-tests 2>&1 & go=$$!; \
+	$(MAKE) -s test-together; together=$$?; \
+	wait $$go || together=$$?; cat $(VENV)/go-tests; \
+	$(MAKE) -s test-alone && exit $$together
 
 test-go: setup
 	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" \
@@ -84,14 +88,16 @@ test-go: setup
 		BROWNOUT_POSTGRESQL="$${BROWNOUT_POSTGRESQL:-$(POSTGRESQL)}" $(GO) test -vet=off ./...
 	@$(GO) test -C infra/lab -vet=off ./...
 
-test-python: setup
+test-together: setup
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 		-m "$(IN_CI) and not live and not alone"; together=$$?; \
 	echo "now those that mostly wait for real clusters"; \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(IN_CI) and live and not alone" \
-		$$($(WITH_MARK)live | sort) || together=$$?; \
-	echo "now those that measure, one after the other"; \
-	$(BIN)/python -m pytest -m "$(IN_CI) and alone" $$($(WITH_MARK)alone | sort) && exit $$together
+		$$($(WITH_MARK)live | sort) && exit $$together
+
+test-alone: setup
+	@echo "now those that measure, one after the other"; \
+	$(BIN)/python -m pytest -m "$(IN_CI) and alone" $$($(WITH_MARK)alone | sort)
 
 matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "matrix and not alone" -v; together=$$?; \

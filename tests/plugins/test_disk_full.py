@@ -114,6 +114,7 @@ def test_a_run_fills_the_disk_puts_it_back_and_tells_of_it_in_the_faults_own_wor
     assert "deny_acts[0]: found 'disk_full', wanted one of add, adjust" in unknown.stderr
 
 
+@pytest.mark.matrix  # in CI a node is healed after a run that was killed (tests/faults)
 def test_the_disk_of_a_node_is_freed_after_the_run_was_killed(
     installed: Path, small: tuple[Cluster, Node, Path], tmp_path: Path
 ) -> None:
