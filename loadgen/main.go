@@ -16,6 +16,7 @@ import (
 	"brownout/loadgen/depot"
 	_ "brownout/loadgen/driver/aerospike"
 	_ "brownout/loadgen/driver/cassandra"
+	_ "brownout/loadgen/driver/couchbase"
 	_ "brownout/loadgen/driver/etcd"
 	_ "brownout/loadgen/driver/mongodb"
 	_ "brownout/loadgen/driver/postgresql"
