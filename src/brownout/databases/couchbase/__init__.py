@@ -1,0 +1,55 @@
+"""Couchbase: tried against CouchbaseMock only, one process that plays the nodes of a cluster.
+
+`adapter` joins the parts: `access` (how a node is reached), `link` (one node's REST API), `view`
+(what one node says of the bucket and its vbuckets), `milestones` (judging those, pure) and
+`scenarios` (why no fault is offered). `options` is what a workload may say, `lab` starts a mock here.
+"""
+
+from collections.abc import Callable
+
+from brownout.databases.couchbase.lab.settings import CouchbaseLab
+from brownout.databases.couchbase.options import CouchbaseOptions
+from brownout.inventory.database import Database, LabKind
+from brownout.inventory.model import Cluster
+
+__all__ = ["COUCHBASE"]
+
+
+# Inventories are read with this, so what takes time to import is imported when it is called.
+
+
+def _check_target(select: str, cluster: Cluster) -> None:
+    from brownout.databases.couchbase.view import TARGETS
+
+    TARGETS.check(select, cluster)
+
+
+def _find_server() -> str:
+    from brownout.databases.couchbase.lab.server import find_server
+
+    return find_server()
+
+
+def _fetch(progress: Callable[[str], None]) -> None:
+    from brownout.databases.couchbase.lab.server import fetch
+
+    fetch(progress)
+
+
+COUCHBASE = Database(
+    name="couchbase",
+    title="Couchbase",
+    driver="couchbase",
+    adapter="brownout.databases.couchbase.adapter:CouchbaseAdapter",
+    options=CouchbaseOptions,
+    most_bytes=20 * 2**20 - 4096,  # Couchbase's limit of a value, less what is around it
+    check_target=_check_target,
+    labs={
+        "couchbase": LabKind(
+            settings=CouchbaseLab,
+            engine="brownout.databases.couchbase.lab.cluster",
+            fetch=_fetch,
+        )
+    },
+    lab_server=_find_server,
+)

@@ -1,0 +1,90 @@
+"""The adapter itself: asks every node at once and hands the answers to pure functions."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from brownout.base.errors import ClusterError, Unsupported
+from brownout.databases.adapter import Milestone, MilestoneState, Support
+from brownout.databases.asking import Asking
+from brownout.databases.couchbase import milestones
+from brownout.databases.couchbase.access import access, load_spec
+from brownout.databases.couchbase.lab.server import VERSION
+from brownout.databases.couchbase.link import Link
+from brownout.databases.couchbase.scenarios import NO_FAULTS, support
+from brownout.databases.couchbase.view import MOCK, TARGETS, View, look
+from brownout.databases.view import reasons
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import Proof
+
+__all__ = ["CouchbaseAdapter"]
+
+
+class CouchbaseAdapter(Asking[Link, View]):
+    """Asks each node's REST API, in parallel, with `connection.timeout_s`."""
+
+    TARGETS = TARGETS
+
+    def __init__(self, cluster: Cluster) -> None:
+        way, timeout_s = access(cluster), cluster.connection.timeout_s
+        links = {n.name: Link(n, way, timeout_s) for n in cluster.nodes}
+        super().__init__(cluster, links, look, View)
+
+    def ready(self) -> None:
+        """Return if at least one node answers, and no mock is taken for a database.
+
+        Raises `ClusterError` with each node's own reason otherwise.
+        """
+        views = self._views()
+        if not any(view.bucket for view in views):
+            raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons(views)}")
+        lab = self._cluster.lab
+        if any(view.is_mock for view in views) and not (lab is not None and lab.stand_in):
+            raise ClusterError(
+                f"cluster `{self._cluster.name}` is {MOCK}, and results would not say so",
+                "only lab-couchbase names a mock on every result",
+            )
+
+    def stable(self, milestone: Milestone) -> MilestoneState:
+        """Return whether `milestone` is reached now; see `milestones`."""
+        return milestones.judge(milestone, self._polled())
+
+    def signature(self) -> str:
+        """Return a line that changes when a node goes, comes back or vbuckets move."""
+        return milestones.signature_of(self._polled())
+
+    def drain(self, node: Node) -> Proof:
+        """Raise `Unsupported`, as every fault."""
+        raise Unsupported(NO_FAULTS)
+
+    def undrain(self, node: Node) -> Proof:
+        """Raise `Unsupported`, as `drain`."""
+        return self.drain(node)
+
+    def supports(self, scenario: str) -> Support:
+        """Return that `scenario` is not offered; see `scenarios`."""
+        return support(scenario)
+
+    def engine(self) -> str:
+        """Return what runs, as `CouchbaseMock 1.5.27 (a mock)` or `Couchbase 7.6.2-3721`.
+
+        A mock does not tell its version: it is the one that labs run.
+        """
+        found = sorted({view.implementation for view in self._views() if view.implementation})
+        if not found:
+            raise ClusterError(f"no node of `{self._cluster.name}` says its version")
+        if MOCK in found:
+            return f"{MOCK} {VERSION} (a mock)"
+        return f"Couchbase {' and '.join(found)}"
+
+    def load_spec(self) -> dict[str, Any]:
+        """Return how the load generator connects: driver, connection with secrets, options."""
+        return load_spec(self._cluster)
+
+    def would_lose(self, nodes: Sequence[Node]) -> list[str]:
+        """Return why no node may lose its data: no fault is offered."""
+        return [NO_FAULTS]
+
+    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
+        """Raise `Unsupported`, as every fault."""
+        raise Unsupported(NO_FAULTS)
