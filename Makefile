@@ -29,6 +29,7 @@ REDIS = $(shell $(BIN)/python -m brownout.databases.redis.lab.server 2>/dev/null
 MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/null)
 POSTGRESQL = $(shell $(BIN)/python -m brownout.databases.postgresql.lab.server 2>/dev/null)
 CASSANDRA = $(shell $(BIN)/python -m brownout.databases.cassandra.lab.server 2>/dev/null)
+COUCHBASE_MOCK = $(shell $(BIN)/python -m brownout.databases.couchbase.lab.server 2>/dev/null)
 
 # All Go is compiled in one way, so that nothing of what `setup` compiled is compiled again.
 export CGO_ENABLED := 0
@@ -106,6 +107,9 @@ matrix: setup ## Run every experiment on every lab (long)
 	@echo "and the driver on a real Cassandra, which a lab has fetched"
 	@BROWNOUT_CASSANDRA="$${BROWNOUT_CASSANDRA:-$(CASSANDRA)}" \
 		$(GO) test -vet=off -timeout 60m ./loadgen/driver/cassandra
+	@echo "and the driver on Couchbase's mock, which a lab has fetched"
+	@BROWNOUT_COUCHBASE_MOCK="$${BROWNOUT_COUCHBASE_MOCK:-$(COUCHBASE_MOCK)}" \
+		$(GO) test -vet=off -timeout 60m ./loadgen/driver/couchbase
 
 kubernetes: setup $(KUBERNETES) $(S3) ## Test against a real Kubernetes, built first (ten minutes, once; needs root)
 	@$(GO) -C infra/lab/kubernetes vet ./...

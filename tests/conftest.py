@@ -15,6 +15,7 @@ from xdist.scheduler import LoadFileScheduling
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.databases.cassandra.lab.server import find_server as find_cassandra
+from brownout.databases.couchbase.lab.server import find_server as find_couchbase
 from brownout.databases.redis.lab.server import find_redis
 from brownout.faults import undos
 from brownout.faults.faults import Faults
@@ -37,6 +38,7 @@ ETCD = "lab-etcd"
 REDIS = "lab-redis"
 POSTGRESQL = "lab-postgresql"
 CASSANDRA = "lab-cassandra"
+COUCHBASE = "lab-couchbase"
 PARTITION = "lab-mongodb-partition"
 SLOW = "lab-mongodb-slow"
 SECURED = "lab-mongodb-secure"
@@ -98,8 +100,8 @@ def _lab_of(file: Path) -> str:
     if "security" in file.parts and "secured: " in text:
         return SECURED
     labs = (
-        *((AEROSPIKE, "aerospike"), (CASSANDRA, "cassandra"), (ETCD, "etcd")),
-        *((POSTGRESQL, "postgresql"), (REDIS, "redis")),
+        *((AEROSPIKE, "aerospike"), (CASSANDRA, "cassandra"), (COUCHBASE, "couchbase")),
+        *((ETCD, "etcd"), (POSTGRESQL, "postgresql"), (REDIS, "redis")),
     )
     return next((lab for lab, it in labs if it in file.parts or f"lab_{it}" in text), "")
 
@@ -233,6 +235,8 @@ lab_redis = _shared(REDIS, _lacks(find_redis))
 lab_postgresql = _shared(POSTGRESQL)
 #: Only for tests that are `matrix`: it takes 2 GB and, on a busy machine, minutes to start.
 lab_cassandra = _shared(CASSANDRA, _lacks(find_cassandra))
+#: A mock. Only for tests that are `matrix`: Maven fetches it.
+lab_couchbase = _shared(COUCHBASE, _lacks(find_couchbase))
 #: In network namespaces.
 lab_partition = _shared(PARTITION, network.why_not)
 #: Its members can be slowed, by netem where this machine has it, else by toxiproxy.

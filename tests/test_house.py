@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("aerospike", "cassandra", "etcd", "mongo", "patroni", "postgresql", "redis(?![jt])")
+NAMES = ("aerospike", "cassandra", "couchbase", "etcd", "mongo", "patroni", "postgresql", "redis(?![jt])")
 NAMED = re.compile("|".join(NAMES), re.IGNORECASE)
 SOURCES = ("src/brownout/**/*.py", "actions/*.py", "probes/*.py", "infra/**/*.py",
            "dashboards/*.py", "loadgen/**/*.go")  # fmt: skip
@@ -17,12 +17,14 @@ ALLOWED = {
     "src/brownout/databases/mongodb/": "its own folder",
     "src/brownout/databases/aerospike/": "its own folder",
     "src/brownout/databases/cassandra/": "its own folder",
+    "src/brownout/databases/couchbase/": "its own folder",
     "src/brownout/databases/etcd/": "its own folder",
     "src/brownout/databases/postgresql/": "its own folder",
     "src/brownout/databases/redis/": "its own folder",
     "loadgen/driver/mongodb/": "its own driver",
     "loadgen/driver/aerospike/": "its own driver",
     "loadgen/driver/cassandra/": "its own driver",
+    "loadgen/driver/couchbase/": "its own driver",
     "loadgen/driver/etcd/": "its own driver",
     "loadgen/driver/postgresql/": "its own driver",
     "loadgen/driver/redis/": "its own driver",

@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import sys
 import sysconfig
 from pathlib import Path
@@ -70,6 +71,11 @@ def test_the_plan_of_an_experiment_on_each_lab_is_as_it_was(
     java.chmod(0o755)
     jars.mkdir()
     (jars / "cassandra-all-5.0.5.jar").touch()
+    maven = home / "bin" / "mvn"  # a plan only looks whether it is there
+    maven.parent.mkdir()
+    maven.touch(mode=0o755)
+    monkeypatch.setenv("PATH", f"{maven.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
     monkeypatch.setenv("JAVA_HOME", str(home / "java"))
     monkeypatch.setenv("BROWNOUT_CASSANDRA", str(jars))
     for lab in LABS:

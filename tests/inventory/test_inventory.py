@@ -113,8 +113,8 @@ def test_every_mistake_is_reported_at_once_with_place_found_and_wanted() -> None
     )
 
     assert problems == [
-        "database: found 'oracle', wanted one of aerospike, cassandra, etcd, mongodb, "
-        "postgresql, redis",
+        "database: found 'oracle', wanted one of aerospike, cassandra, couchbase, "
+        "etcd, mongodb, postgresql, redis",
         "nodes[1].host.command: found nothing, wanted a value",
         "nodes[1].host.pid_file: found 'run/n2.pid', wanted an absolute path without `..`",
         f"nodes[2].host.kind: unknown host kind `telnet`, wanted one of: {known_kinds}",

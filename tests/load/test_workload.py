@@ -253,8 +253,8 @@ def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
         ),
         (
             {**MINIMAL, "options": {"mongo": {}}},
-            "options.mongo: unknown setting, wanted one of aerospike, cassandra, etcd, mongodb, "
-            "postgresql, redis",
+            "options.mongo: unknown setting, wanted one of aerospike, cassandra, couchbase, "
+            "etcd, mongodb, postgresql, redis",
         ),
         ({**MINIMAL, "name": "x"}, "name: unknown setting, wanted one of title, seed"),
         ({**MINIMAL, "namespace": "a/b"}, "namespace: found 'a/b', wanted text that matches"),

@@ -57,8 +57,8 @@ def test_a_strangers_database_is_planned_checked_and_listed_by_its_entry_point(
     schema = json.loads(brownout(env, "schema", "inventory"))
     assert "latency_ms" in schema["$defs"]["lab_stone_stone"]["properties"]
     options = json.loads(brownout(env, "schema", "workload"))["$defs"]["DriverOptions"]
-    databases = {"aerospike", "cassandra", "etcd", "mongodb", "postgresql", "redis", "scripted"}
-    assert set(options["properties"]) == databases
+    databases = {"aerospike", "cassandra", "couchbase", "etcd", "mongodb", "postgresql", "redis"}
+    assert set(options["properties"]) == {*databases, "scripted"}
 
 
 def test_an_unknown_setting_of_its_lab_is_named_with_its_engine(

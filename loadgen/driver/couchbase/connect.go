@@ -75,33 +75,38 @@ func (d *Driver) whyNot() (why string, refused bool) {
 	encryption, _ := secure.Config(d.config.TLS)
 	reasons := make([]string, len(d.hosts))
 	for i, host := range d.hosts {
-		err := dial(host, encryption)
+		encrypted, err := dial(host, encryption)
 		if err == nil {
 			return "", false
 		}
-		var plain tls.RecordHeaderError
-		var untrusted *tls.CertificateVerificationError
-		refused = refused || errors.As(err, &plain) || errors.As(err, &untrusted)
+		refused = refused || encrypted
 		reasons[i] = fmt.Sprintf("%s: %v", host, err)
 	}
 	return strings.Join(reasons, ", "), refused
 }
 
-func dial(host string, encryption *tls.Config) error {
-	dialer := &net.Dialer{Timeout: time.Second}
-	if encryption == nil {
-		opened, err := dialer.Dial("tcp", host)
+// dial tries one host; handshake tells that it could be reached, and what failed is TLS.
+func dial(host string, encryption *tls.Config) (handshake bool, err error) {
+	opened, err := net.DialTimeout("tcp", host, dialTimeout)
+	if err != nil || encryption == nil {
 		if err == nil {
 			err = opened.Close()
 		}
-		return err
+		return false, err
 	}
-	opened, err := tls.DialWithDialer(dialer, "tcp", host, encryption)
-	if err == nil {
-		err = opened.Close()
+	defer opened.Close()
+	its := encryption.Clone()
+	its.ServerName, _, _ = net.SplitHostPort(host)
+	if err = opened.SetDeadline(time.Now().Add(dialTimeout)); err == nil {
+		err = tls.Client(opened, its).Handshake()
 	}
-	return err
+	if err != nil {
+		err = fmt.Errorf("the TLS handshake failed: %w", err)
+	}
+	return true, err
 }
+
+const dialTimeout = time.Second
 
 // redacted returns an error for people, whose text holds no secret of the configuration.
 func redacted(err error, c driver.Config) error {

@@ -23,7 +23,7 @@ func TestWhatAClusterRefusesIsNotTriedAgain(t *testing.T) {
 			func(c *driver.Config) { c.Options["bucket"] = "nobodys" }, []string{"refuses the login", "the bucket has to be there"},
 		},
 		"a server without TLS": {
-			func(c *driver.Config) { c.TLS.Enabled = true }, []string{"refuses the login or the TLS connection", "tls: "},
+			func(c *driver.Config) { c.TLS.Enabled = true }, []string{"refuses the login or the TLS connection", "TLS handshake failed"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

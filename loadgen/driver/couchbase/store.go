@@ -19,6 +19,7 @@ const (
 	batchRecords   = 200     // at once
 	batchBytes     = 1 << 20 // of values, at once
 	controlTimeout = 30 * time.Second
+	listTimeout    = 5 * time.Minute // a view is made of all keys when it is first asked
 )
 
 // Load claims the namespace and writes the data set, as [driver.Load] says.
@@ -80,7 +81,7 @@ func (c *control) list(ctx context.Context, prefix string) ([]string, error) {
 	}
 	rows, err := c.bucket.ViewQuery(design.Name, view, &gocb.ViewOptions{
 		ScanConsistency: gocb.ViewScanConsistencyRequestPlus, Namespace: gocb.DesignDocumentNamespaceProduction,
-		Timeout: controlTimeout, Context: ctx,
+		Timeout: listTimeout, Context: ctx,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listing keys by the view %q: %w", design.Name, err)

@@ -1,0 +1,55 @@
+"""The lab of Couchbase: a mock, which says so."""
+
+from pathlib import Path
+
+import pytest
+
+from brownout.base.errors import ClusterError
+from brownout.databases.adapter import adapter_for
+from brownout.databases.couchbase.adapter import CouchbaseAdapter
+from brownout.infra import lab
+from brownout.inventory import inventory
+from brownout.inventory.connection import Auth
+from brownout.inventory.model import Cluster
+from brownout.machine.host import host_for
+
+pytestmark = [pytest.mark.matrix, pytest.mark.timeout(900)]
+
+
+def test_a_lab_is_whole_and_says_that_it_is_a_mock(lab_couchbase: Cluster) -> None:
+    assert lab_couchbase.lab is not None
+    assert lab_couchbase.lab.stand_in
+    assert inventory.load(lab_couchbase.name).lab == lab_couchbase.lab
+    with CouchbaseAdapter(lab_couchbase) as adapter:
+        adapter.ready()
+        assert adapter.engine() == "CouchbaseMock 1.5.27 (a mock)"
+        (member,) = adapter.members()
+        assert (member.state, member.role) == ("healthy", "primary")
+        hosts = lab_couchbase.connection.hosts
+        assert set(member.detail["nodes"]) == set(member.detail["active_vbuckets"]) == set(hosts)
+        assert sum(member.detail["active_vbuckets"].values()) == 64
+
+
+def test_its_rest_api_wants_the_password_which_is_in_one_file_only(lab_couchbase: Cluster) -> None:
+    with CouchbaseAdapter(lab_couchbase) as adapter:
+        password = adapter.load_spec()["connection"]["password"]
+    (node,) = lab_couchbase.nodes
+    assert node.host is not None
+    home = Path(host_for(node).node.host.working_directory).parent  # type: ignore[attr-defined]
+    holding = {path.name for path in home.rglob("*") if path.is_file() and password in path.read_text()}
+    assert holding == {"password", "mock.js"}
+    wrong = Auth.model_validate({"username": "brownout", "password": "wr0ng"})
+    way = lab_couchbase.connection.model_copy(update={"auth": wrong})
+    stranger = adapter_for(lab_couchbase.model_copy(update={"connection": way}))
+    with pytest.raises(ClusterError, match="the login is refused"):
+        stranger.ready()
+    stranger.close()
+
+
+def test_a_mock_that_died_is_made_anew(lab_couchbase: Cluster) -> None:
+    (node,) = lab_couchbase.nodes
+    host_for(node).stop("kill")
+    assert lab.status(lab_couchbase.name).condition == "crashed"
+    again = lab.up(lab_couchbase.name)
+    with CouchbaseAdapter(again) as adapter:
+        adapter.ready()
