@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("aerospike", "cassandra", "couchbase", "etcd", "mongo", "patroni", "postgresql", "redis(?![jt])")
+NAMES = ("aerospike", "cassandra", "couchbase", "etcd", "mongo", "patroni", "postgresql",
+         "redis(?![jt])")  # fmt: skip
 NAMED = re.compile("|".join(NAMES), re.IGNORECASE)
 SOURCES = ("src/brownout/**/*.py", "actions/*.py", "probes/*.py", "infra/**/*.py",
            "dashboards/*.py", "loadgen/**/*.go")  # fmt: skip

@@ -38,9 +38,7 @@ def test_the_load_goes_to_every_node_or_to_the_hosts_that_are_named() -> None:
 
 
 def test_a_login_and_the_bucket_are_handed_on() -> None:
-    found = cluster(
-        auth=LOGIN, tls={"enabled": True, "insecure": True}, options={"bucket": "shop"}
-    )
+    found = cluster(auth=LOGIN, tls={"enabled": True, "insecure": True}, options={"bucket": "shop"})
     spec, way = load_spec(found), access(found)
     assert (spec["driver"], spec["options"]) == ("couchbase", {"bucket": "shop"})
     assert spec["connection"]["password"] == "s3cr3t"

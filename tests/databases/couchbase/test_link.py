@@ -21,7 +21,9 @@ def serve() -> Iterator[Serve]:
     servers: list[ThreadingHTTPServer] = []
     silent = threading.Event()
 
-    def start(status: int, body: str, timeout_s: float = 30.0, asked: list[str] | None = None) -> Link:
+    def start(
+        status: int, body: str, timeout_s: float = 30.0, asked: list[str] | None = None
+    ) -> Link:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 if asked is not None:

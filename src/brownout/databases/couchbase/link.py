@@ -81,9 +81,7 @@ class Link:
         connection = (
             HTTPConnection(host, int(port), timeout=self._timeout_s)
             if self._access.tls is None
-            else HTTPSConnection(
-                host, int(port), timeout=self._timeout_s, context=self._access.tls
-            )
+            else HTTPSConnection(host, int(port), timeout=self._timeout_s, context=self._access.tls)
         )
         try:
             connection.request("GET", path, headers=headers)

@@ -1,14 +1,12 @@
 """The lab of Couchbase: a mock, which says so."""
 
-from pathlib import Path
-
 import pytest
 
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import adapter_for
 from brownout.databases.couchbase.adapter import CouchbaseAdapter
 from brownout.infra import lab
-from brownout.inventory import inventory
+from brownout.inventory import inventory, labs
 from brownout.inventory.connection import Auth
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
@@ -30,14 +28,13 @@ def test_a_lab_is_whole_and_says_that_it_is_a_mock(lab_couchbase: Cluster) -> No
         assert sum(member.detail["active_vbuckets"].values()) == 64
 
 
-def test_its_rest_api_wants_the_password_which_is_in_one_file_only(lab_couchbase: Cluster) -> None:
+def test_its_rest_api_wants_the_password_and_only_its_own_files_have_it(
+    lab_couchbase: Cluster,
+) -> None:
     with CouchbaseAdapter(lab_couchbase) as adapter:
         password = adapter.load_spec()["connection"]["password"]
-    (node,) = lab_couchbase.nodes
-    assert node.host is not None
-    home = Path(host_for(node).node.host.working_directory).parent  # type: ignore[attr-defined]
-    holding = {path.name for path in home.rglob("*") if path.is_file() and password in path.read_text()}
-    assert holding == {"password", "mock.js"}
+    files = [path for path in labs.directory(lab_couchbase.name).rglob("*") if path.is_file()]
+    assert {path.name for path in files if password in path.read_text()} == {"password", "mock.js"}
     wrong = Auth.model_validate({"username": "brownout", "password": "wr0ng"})
     way = lab_couchbase.connection.model_copy(update={"auth": wrong})
     stranger = adapter_for(lab_couchbase.model_copy(update={"connection": way}))

@@ -1,4 +1,4 @@
-"""A lab of Couchbase on loopback: one process, CouchbaseMock, which plays all nodes of a cluster."""
+"""A lab of Couchbase on loopback: one process of CouchbaseMock, which plays all nodes."""
 
 import secrets
 import socket
