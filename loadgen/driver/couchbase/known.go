@@ -25,7 +25,7 @@ func (c *call) writeKnown() driver.Result {
 	}
 	var look driver.ReadBack
 	result, written := c.change(func(stored *item) ([]byte, bool) {
-		if look = readBack(c.op.ID, stored, counts); !known.Fits(&look) {
+		if look = readBack(c.op.ID, stored, counts); !known.Fits(c.op.Look(&look)) {
 			return nil, false
 		}
 		if counts {
