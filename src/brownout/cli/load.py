@@ -66,6 +66,7 @@ def load(
     from brownout.run.directory import RunDirectory
     from brownout.session.loads import check_allowed, taken
     from brownout.session.status import Status
+    from brownout.show.report.words import STAND_IN
 
     wanted = workloads.load(workload, changes(settings))
     length = seconds(duration, "--for")
@@ -99,6 +100,8 @@ def load(
         finally:
             status.stop()
     typer.echo(words_of(result, directory.path))
+    if target.lab is not None and target.lab.stand_in:
+        typer.echo(STAND_IN)
     if length >= LONG_S:
         typer.echo(f"how it went over time: `brownout trend {directory.path}`")
     if not clean and not brought_up:
