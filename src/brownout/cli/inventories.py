@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from brownout.base import plugins, usual
+from brownout.base import usual
 from brownout.base.errors import ConfigurationError
 from brownout.base.extras import how_to_install
 from brownout.cli.framework import App, Command
@@ -27,17 +27,23 @@ _Port = Annotated[
 
 
 class _OfDatabases(Command):
-    """A command whose help names the databases that are installed; they are looked up then."""
+    """A command whose help names the databases it can write of; they are looked up then."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Put what is installed where the parameters' help leaves room for it."""
         params = super().get_params(ctx)
         for param in params:
             if param.name == "database":
-                param.metavar = f"<{'|'.join(plugins.known(plugins.DATABASES))}>"
+                param.metavar = f"<{'|'.join(_databases())}>"
             elif _KINDS in (words := getattr(param, "help", None) or ""):
                 setattr(param, "help", words.replace(_KINDS, _kinds()))  # noqa: B010  not of all
         return list(params)
+
+
+def _databases() -> list[str]:
+    from brownout.inventory.database import databases
+
+    return [name for name, one in databases().items() if one.server is not None]
 
 
 #: Stands in a help for what may be written before a name.
