@@ -2,7 +2,6 @@ package couchbase
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"brownout/loadgen/driver"
@@ -21,56 +20,27 @@ func (c *call) document(wanted *driver.Document) driver.Result {
 		result.Found = stored != nil
 		return result
 	case driver.Insert:
-		fresh := fields{}
-		fresh.apply(wanted)
-		return c.insert(driver.JSON(fresh))
+		fresh, _ := wanted.Applied(nil)
+		return c.insert([]byte(fresh))
 	}
 	remade, missing := false, false
 	result, written := c.change(func(stored *item) ([]byte, bool) {
 		if missing = stored == nil && wanted.There; missing && c.op.Kind != driver.Increment {
 			return nil, false
 		}
-		changed := fields{}
 		remade = missing
-		if stored != nil && json.Unmarshal(stored.value, &changed) != nil {
-			return nil, false
+		var before []byte
+		if stored != nil {
+			before = stored.value
 		}
-		changed.apply(wanted)
-		return driver.JSON(changed), true
+		changed, err := wanted.Applied(before)
+		return []byte(changed), err == nil
 	})
 	wanted.Remade = written && remade
 	if missing && !remade {
 		result.Cause = driver.CauseNotFound
 	}
 	return result
-}
-
-// fields is a document as JSON has it; numbers stay as they were written.
-type fields map[string]json.RawMessage
-
-func (f fields) apply(wanted *driver.Document) {
-	for _, property := range wanted.Put {
-		f[property.Name] = driver.JSON(property.Value)
-	}
-	for _, property := range wanted.Add {
-		f[property.Name] = driver.JSON(f.number(property.Name) + wholeNumber(property.Value))
-	}
-	for _, push := range wanted.Push {
-		f[push.Name] = driver.JSON(push.Whole)
-	}
-}
-
-func (f fields) number(name string) (n int64) {
-	_ = json.Unmarshal(f[name], &n) // nothing is 0
-	return n
-}
-
-func wholeNumber(value any) int64 {
-	if n, is := value.(int32); is {
-		return int64(n)
-	}
-	n, _ := value.(int64)
-	return n
 }
 
 // EmptyDocuments removes every document.
@@ -106,14 +76,13 @@ func (f finder) Have(ctx context.Context, wanted []driver.DocumentKey) ([]bool, 
 
 // Count reads one field.
 func (f finder) Count(ctx context.Context, key driver.DocumentKey, field string) (value int64, found bool, err error) {
-	document := fields{}
 	err = f.readAll(ctx, []string{f.keys().Document(key.Set, key.ID)}, func(_ int, stored *item) {
 		if found = stored != nil; found {
-			_ = json.Unmarshal(stored.value, &document)
+			value = driver.NumberIn(stored.value, field)
 		}
 	})
 	if err != nil {
 		return 0, false, redacted(fmt.Errorf("reading %s: %w", key.Set, err), f.config)
 	}
-	return document.number(field), found, nil
+	return value, found, nil
 }

@@ -2,7 +2,6 @@ package couchbase
 
 import (
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 
@@ -87,8 +86,8 @@ func TestAnErrorOfANodeIsRepeatedOnlyWhereTheClientMayRetry(t *testing.T) {
 func TestAWriteToANodeThatHangsIsInDoubt(t *testing.T) {
 	m := ownMock(t)
 	d := opened(t, m, nil)
-	m.Signal(t, syscall.SIGSTOP)
-	defer m.Signal(t, syscall.SIGCONT)
+	m.Pause(t)
+	defer m.Resume(t)
 	got := within(t, d, time.Second, update("v"))
 	if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout || !got.Sent {
 		t.Errorf("got %+v", got)

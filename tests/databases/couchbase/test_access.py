@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from brownout.base.errors import ConfigurationError
-from brownout.databases.couchbase.access import access, load_spec
+from brownout.databases.access import load_spec
+from brownout.databases.couchbase.access import access
 from brownout.inventory.model import Cluster
 
 LOGIN = {"username": "me", "password": {"env": "C_PASSWORD"}}
@@ -31,15 +32,10 @@ def cluster(api: bool = True, **connection: Any) -> Cluster:
     )
 
 
-def test_the_load_goes_to_every_node_or_to_the_hosts_that_are_named() -> None:
-    assert load_spec(cluster(auth=LOGIN))["connection"]["uri"] == "couchbase://c1:11210,c2:11210"
-    named = cluster(auth=LOGIN, hosts=["c2:11210"])
-    assert load_spec(named)["connection"]["uri"] == "couchbase://c2:11210"
-
-
 def test_a_login_and_the_bucket_are_handed_on() -> None:
     found = cluster(auth=LOGIN, tls={"enabled": True, "insecure": True}, options={"bucket": "shop"})
-    spec, way = load_spec(found), access(found)
+    way = access(found)
+    spec = load_spec(found, "couchbase", way)
     assert (spec["driver"], spec["options"]) == ("couchbase", {"bucket": "shop"})
     assert spec["connection"]["password"] == "s3cr3t"
     assert spec["connection"]["tls"]["insecure_skip_verify"]

@@ -42,7 +42,7 @@ def serve() -> Iterator[Serve]:
         servers.append(server)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         node = Node(name="n1", address="127.0.0.1:11210", api=f"127.0.0.1:{server.server_port}")
-        return Link(node, Access("a bucket", username="me", password="s3cr3t"), timeout_s)
+        return Link(node, Access(username="me", password="s3cr3t", bucket="a bucket"), timeout_s)
 
     yield start
     silent.set()
@@ -82,4 +82,4 @@ def test_silence_is_no_answer_and_a_closed_port_is_one(serve: Serve) -> None:
         serve(0, "", timeout_s=0.2).bucket()
     node = Node(name="n1", address="127.0.0.1:11210", api="127.0.0.1:1")
     with pytest.raises(ClusterError, match="refused"):
-        Link(node, Access("b"), 5.0).bucket()
+        Link(node, Access(bucket="b"), 5.0).bucket()

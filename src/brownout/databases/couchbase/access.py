@@ -1,26 +1,21 @@
 """How a node is reached: encrypted or not, and who we are to it."""
 
-import ssl
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from brownout.base.errors import ConfigurationError
-from brownout.databases import generator
+from brownout.databases import access as common
 from brownout.inventory.model import Cluster
 
-__all__ = ["Access", "access", "bucket_of", "load_spec"]
+__all__ = ["Access", "access", "bucket_of"]
 
 _BUCKET = "brownout"
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
-    """How to connect: `tls` encrypts; `username` is empty where the certificate is the login."""
+class Access(common.Access):
+    """How to connect; `username` is empty where the certificate is the login."""
 
-    bucket: str
-    tls: ssl.SSLContext | None = None
-    username: str = ""
-    password: str = field(default="", repr=False)
+    bucket: str = _BUCKET
 
 
 def bucket_of(cluster: Cluster) -> str:
@@ -51,11 +46,6 @@ def access(cluster: Cluster) -> Access:
         raise ConfigurationError([f"{where}: {problem}" for problem in problems])
     context = connection.tls.context() if connection.tls is not None and encrypted else None
     if auth is None or by_certificate or auth.password is None:
-        return Access(bucket_of(cluster), context)
-    return Access(bucket_of(cluster), context, auth.username, auth.password.get_secret_value())
-
-
-def load_spec(cluster: Cluster) -> dict[str, Any]:
-    """Return how the load generator connects; see `generator.load_spec`."""
-    way = access(cluster)
-    return generator.load_spec(cluster, "couchbase", way.username, way.password)
+        return Access(context, bucket=bucket_of(cluster))
+    password = auth.password.get_secret_value()
+    return Access(context, auth.username, password, bucket_of(cluster))

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, Unsupported
+from brownout.databases.access import load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.asking import Asking
 from brownout.databases.couchbase import milestones
-from brownout.databases.couchbase.access import access, load_spec
-from brownout.databases.couchbase.lab.server import VERSION
+from brownout.databases.couchbase.access import access
 from brownout.databases.couchbase.link import Link
 from brownout.databases.couchbase.scenarios import NO_FAULTS, support
 from brownout.databases.couchbase.view import MOCK, TARGETS, View, look
@@ -26,8 +26,8 @@ class CouchbaseAdapter(Asking[Link, View]):
     TARGETS = TARGETS
 
     def __init__(self, cluster: Cluster) -> None:
-        way, timeout_s = access(cluster), cluster.connection.timeout_s
-        links = {n.name: Link(n, way, timeout_s) for n in cluster.nodes}
+        self._access, timeout_s = access(cluster), cluster.connection.timeout_s
+        links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
 
     def ready(self) -> None:
@@ -65,21 +65,9 @@ class CouchbaseAdapter(Asking[Link, View]):
         """Return that `scenario` is not offered; see `scenarios`."""
         return support(scenario)
 
-    def engine(self) -> str:
-        """Return what runs, as `CouchbaseMock 1.5.27 (a mock)` or `Couchbase 7.6.2-3721`.
-
-        A mock does not tell its version: it is the one that labs run.
-        """
-        found = sorted({view.implementation for view in self._views() if view.implementation})
-        if not found:
-            raise ClusterError(f"no node of `{self._cluster.name}` says its version")
-        if MOCK in found:
-            return f"{MOCK} {VERSION} (a mock)"
-        return f"Couchbase {' and '.join(found)}"
-
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
-        return load_spec(self._cluster)
+        return load_spec(self._cluster, "couchbase", self._access)
 
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return why no node may lose its data: no fault is offered."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from brownout.base.errors import ClusterError
 from brownout.databases.choice import Targets
+from brownout.databases.couchbase.lab.server import VERSION
 from brownout.databases.couchbase.link import Document, Link
 from brownout.databases.view import NodeView
 from brownout.inventory.model import Node
@@ -34,6 +35,16 @@ class View(NodeView):
     def is_mock(self) -> bool:
         """Whether it says that it is a mock."""
         return self.implementation == MOCK
+
+    @property
+    def engine(self) -> str:
+        """What it runs, as `Couchbase 7.6.2-3721-enterprise`; empty if unknown.
+
+        A mock does not tell its version: it is the one that labs run.
+        """
+        if self.is_mock:
+            return f"{MOCK} {VERSION} (a mock)"
+        return f"Couchbase {self.implementation}" if self.implementation else ""
 
     @property
     def states(self) -> Mapping[str, str]:
