@@ -26,6 +26,7 @@ __all__ = [
     "Quiescing",
     "Returning",
     "SteppingDown",
+    "Supervised",
     "Support",
     "adapter_for",
 ]
@@ -178,6 +179,19 @@ class SteppingDown(Protocol):
         """Have the primary hand over, once another member has caught up, in `catch_up_s` at most.
 
         The evidence says `caught_up_s`, for how long it let another one catch up.
+        """
+        ...
+
+
+@runtime_checkable
+class Supervised(Protocol):
+    """What an adapter has besides, if each server has a supervisor that may die alone."""
+
+    def objections_to_orphan(self, node: Node, of_a_replica: bool) -> list[str]:
+        """Return in words why the supervisor of `node` may not be killed now.
+
+        As where nobody could be promoted instead. A node that is not the primary may lose its
+        supervisor only if `of_a_replica`.
         """
         ...
 

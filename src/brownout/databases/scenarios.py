@@ -7,7 +7,7 @@ from collections import Counter
 
 from brownout.base.errors import Unsupported
 from brownout.inventory.model import Cluster
-from brownout.machine.host import delaying_host, partitioning_host
+from brownout.machine.host import delaying_host, partitioning_host, supervising_host
 
 __all__ = ["TO_A_PROCESS", "act_of", "loses_majority", "problem_of_hosts"]
 
@@ -16,7 +16,11 @@ TO_A_PROCESS = frozenset(
     {"delay", "kill", "partition", "pause", "reboot", "resume", "start", "stop", "wipe"}
 )
 #: What only some hosts can do: each raises `Unsupported` where a node's cannot.
-_ONLY_WHERE = {"delay": delaying_host, "partition": partitioning_host}
+_ONLY_WHERE = {
+    "delay": delaying_host,
+    "partition": partitioning_host,
+    "supervisor": supervising_host,
+}
 
 
 def act_of(scenario: str) -> str:

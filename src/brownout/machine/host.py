@@ -14,7 +14,8 @@ from brownout.base.errors import ConfigurationError, Unsupported
 from brownout.inventory.model import HostSpec, Node
 
 __all__ = ["Host", "Partitioning", "ProcessState", "Proof", "StopMode", "host_class", "host_for"]
-__all__ += ["Delaying", "delaying_host", "lacking_hosts", "partitioning_host"]
+__all__ += ["Delaying", "Supervising", "delaying_host", "lacking_hosts", "partitioning_host"]
+__all__ += ["supervising_host"]
 
 StopMode = Literal["clean", "kill"]
 
@@ -115,7 +116,8 @@ class Host(Protocol):
         """Return the command or call that `act` would be, for a plan; nothing is touched.
 
         `act` is stop, kill, pause, resume, start, wipe or reboot, of a `Partitioning` host
-        partition and join too, of a `Delaying` one delay and undelay; `directories` are a wipe's.
+        partition and join too, of a `Delaying` one delay and undelay, of a `Supervising` one
+        kill_supervisor; `directories` are a wipe's.
         """
         ...
 
@@ -178,6 +180,26 @@ class Delaying(Protocol):
         ...
 
 
+@runtime_checkable
+class Supervising(Protocol):
+    """What a host has besides that can kill a node's own process and let its server go on."""
+
+    def why_no_supervisor(self) -> str:
+        """Return why its own process cannot be killed alone; empty if it can. Touches nothing."""
+        ...
+
+    def supervised(self) -> list[int]:
+        """Return the ids of the servers that the node's own process supervises now."""
+        ...
+
+    def kill_supervisor(self) -> Proof:
+        """Kill the node's own process (SIGKILL) and nothing else; undone by `start`.
+
+        Proven when it is gone and every server of `supervised` still runs.
+        """
+        ...
+
+
 def lacking_hosts() -> dict[str, ConfigurationError]:
     """Return the kinds of hosts whose package is not installed, each with what it needs."""
     return plugins.lacking(plugins.HOSTS, "host kind")
@@ -226,5 +248,22 @@ def delaying_host(node: Node) -> Delaying:
         kind = node.host.kind if node.host else "none"
         raise Unsupported(f"node `{node.name}`: a host of kind {kind} cannot slow it")
     if reason := host.why_no_delay():
+        raise Unsupported(reason)
+    return host
+
+
+def supervising_host(node: Node) -> Supervising:
+    """Return the host of `node` if it can kill the node's supervisor alone, now and here.
+
+    Raises `Unsupported` with the reason if it cannot; nothing was touched.
+    """
+    host = host_for(node)
+    if not isinstance(host, Supervising):
+        kind = node.host.kind if node.host else "none"
+        raise Unsupported(
+            f"node `{node.name}`: a host of kind {kind} knows the node as a whole, and cannot kill "
+            "its supervisor alone"
+        )
+    if reason := host.why_no_supervisor():
         raise Unsupported(reason)
     return host

@@ -85,6 +85,7 @@ class ProcessHost(ShellHost):
         return {
             "stop": f"SIGTERM to {process}",
             "kill": f"SIGKILL to {whole}",
+            "kill_supervisor": f"SIGKILL to {process}, and to nothing that it supervises",
             "pause": f"SIGSTOP to {whole}",
             "resume": f"SIGCONT to {whole}",
             "partition": self._network.would("partition"),

@@ -17,7 +17,7 @@ from brownout.machine.host import Proof
 from brownout.machine.moments import bracket
 from brownout.machine.processes import FUNCTIONS
 
-__all__ = ["freeze", "kill", "pids", "thaw"]
+__all__ = ["freeze", "kill", "pids", "servers", "thaw"]
 
 _WITHIN_S = 20.0
 _MARK = "brownout-undo-pause-in"
@@ -45,6 +45,15 @@ working() {{
 _LIST = f"""{_FUNCTIONS}
 working "$1"
 for pid in $working; do echo "pid $pid"; done
+"""
+#: `$1` directory. After the name in brackets: state, parent, ….
+_SERVERS = f"""{_FUNCTIONS}
+working "$1"
+for pid in $working; do
+  {{ IFS= read -r stat < "/proc/$pid/stat"; }} 2>/dev/null || continue
+  parent=${{stat##*) }}; parent=${{parent#* }}; parent=${{parent%% *}}
+  case " $working " in *" $parent "*) ;; *) echo "pid $pid";; esac
+done
 """
 #: `$1` directory `$2` limit in ns.
 _KILL = f"""{_FUNCTIONS}
@@ -110,6 +119,13 @@ stamp ended
 def pids(runner: Runner, directory: Path) -> list[int]:
     """Return the ids of the processes that work in `directory`."""
     done = runner.run(script(_LIST, directory))
+    said = answer(done, f"looking who works in `{directory}`", runner.where)
+    return [int(pid) for pid in said.all("pid")]
+
+
+def servers(runner: Runner, directory: Path) -> list[int]:
+    """Return the ids of those whose parent does not work in `directory`: the others are theirs."""
+    done = runner.run(script(_SERVERS, directory))
     said = answer(done, f"looking who works in `{directory}`", runner.where)
     return [int(pid) for pid in said.all("pid")]
 

@@ -79,6 +79,38 @@ class ShellHost(ABC):
         evidence = {**proof.evidence, "restarted_as_pid": successor.pid}  # by a supervisor
         return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
 
+    def why_no_supervisor(self) -> str:
+        """Return why the node's own process cannot be killed alone; empty if it can."""
+        if self._server_directory is not None:
+            return ""
+        return (
+            f"node `{self._name}`: the inventory lacks `host.server_directory`, by which the server "
+            "is known that goes on without its supervisor"
+        )
+
+    def supervised(self) -> list[int]:
+        """Return the ids of the servers: what works in `server_directory` for nobody there."""
+        if self._server_directory is None:
+            return []
+        return server_directory.servers(self._runner, self._server_directory)
+
+    def kill_supervisor(self) -> Proof:
+        """Kill the node's own process; its servers go on."""
+        process, servers = self._locate().process, self.supervised()
+        if process is None:
+            return already({"state": "gone", "servers": servers})
+        if not servers or process.pid in servers:
+            raise Refused(f"node `{self._name}`: its process supervises no other one")
+        proof = self._end(process, "kill")
+        if ended := sorted(set(servers) - set(self.supervised())):
+            raise HostError(
+                f"node `{self._name}`: its server (process {', '.join(map(str, ended))}) ended with "
+                "its supervisor",
+                "see what ends both, as `KillMode` of its service",
+            )
+        evidence = {**proof.evidence, "servers": servers}
+        return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
+
     def start(self) -> Proof:
         """Start it as the inventory says."""
         process = self._locate().process

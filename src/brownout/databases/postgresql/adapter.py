@@ -119,6 +119,11 @@ class PostgresqlAdapter(Asking[Link, View]):
         """Return how the load generator connects: driver, connection with secrets, options."""
         return load_spec(self._cluster, "postgresql", self._access)
 
+    def objections_to_orphan(self, node: Node, of_a_replica: bool) -> list[str]:
+        """Return in words why the node's Patroni may not be killed alone; see `milestones`."""
+        may_lose = bool(self._cluster.allow_data_loss)
+        return milestones.objections_to_orphan(node.name, self._views(), of_a_replica, may_lose)
+
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return in words what would be lost if `nodes` lost their data; see `milestones`."""
         return milestones.lost_with({node.name for node in nodes}, self._views())

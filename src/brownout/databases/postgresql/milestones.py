@@ -17,7 +17,8 @@ from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.postgresql.view import PRIMARY, REPLICA, View
 from brownout.databases.view import clusters
 
-__all__ = ["MAX_BEHIND", "judge", "lost_with", "primary_of", "signature_of", "successor_of"]
+__all__ = ["MAX_BEHIND", "judge", "lost_with", "objections_to_orphan", "primary_of"]
+__all__ += ["signature_of", "successor_of"]
 
 #: How many bytes of WAL a replica may be behind the primary and still count as a copy: Patroni's
 #: own default for one that may be promoted (`maximum_lag_on_failover`). Answers of two members lie
@@ -53,6 +54,46 @@ def successor_of(primary: View, views: Sequence[View]) -> View | None:
     ready = [view for view in views if view.state == REPLICA and view.name in streams]
     waited_for = [view for view in ready if streams[view.name] in ("sync", "quorum")]
     return max(waited_for or ready, key=lambda view: view.at, default=None)
+
+
+def objections_to_orphan(
+    node: str, views: Sequence[View], of_a_replica: bool, may_lose: bool
+) -> list[str]:
+    """Return in words why the Patroni of `node` may not be killed alone.
+
+    `may_lose` says that acknowledged writes may be lost: an orphaned primary goes on acknowledging
+    after another one was promoted, unless its commits wait for that one.
+    """
+    own = next(view for view in views if view.node == node)
+    if own.error:
+        return [own.error]
+    found = []
+    if not own.listed:
+        found.append(f"{node}'s Patroni does not reach its store (DCS): nobody could be promoted")
+    if any(view.paused for view in views):
+        found.append("Patroni is paused: it would promote nobody")
+    if own.state != PRIMARY:
+        if not of_a_replica:
+            found.append(
+                f"{node} is {own.state}, so that nobody would be promoted; if that is meant, set "
+                "`of_a_replica`"
+            )
+        return found
+    waited_for = [name for name, how in own.streams.items() if how in ("sync", "quorum")]
+    heirs = [
+        view
+        for view in views
+        if view.state == REPLICA and view.may_lead and _is_close(view, own)
+        if view.name in (waited_for or own.streams)
+    ]
+    if not heirs:
+        found.append(f"no other member could be promoted instead of {node}")
+    if not (waited_for or may_lose):
+        found.append(
+            f"what {node} acknowledges once another member is promoted is lost, and the inventory "
+            "does not say `allow_data_loss: true`"
+        )
+    return found
 
 
 def lost_with(gone: Collection[str], views: Sequence[View]) -> list[str]:

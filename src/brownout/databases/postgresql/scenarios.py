@@ -13,9 +13,9 @@ __all__ = ["support"]
 
 _TO_THE_DATABASE = frozenset({"drain", "stepdown", "undrain"})
 #: After these another member must take over, or there is nothing to measure but the end.
-_NEED_ANOTHER = frozenset({"drain", "partition", "stepdown", "wipe"})
+_NEED_ANOTHER = frozenset({"drain", "partition", "stepdown", "supervisor", "wipe"})
 _IN_TURN = frozenset({"racks", "rolling"})
-_NEED_A_HOST = TO_A_PROCESS | _IN_TURN
+_NEED_A_HOST = TO_A_PROCESS | _IN_TURN | {"supervisor"}
 _KNOWN = _NEED_A_HOST | _TO_THE_DATABASE
 #: These are done to a process, of which such a host knows only the one that it starts.
 _TO_BOTH = frozenset({"kill", "pause", "racks", "wipe"})

@@ -84,6 +84,12 @@ class View(NodeView):
         }
 
     @property
+    def may_lead(self) -> bool:
+        """Whether its own tags let it be promoted; of one that says nothing, yes."""
+        tags = self.status.get("tags") or {}
+        return not tags.get("nofailover") and tags.get("failover_priority", 1) != 0
+
+    @property
     def paused(self) -> bool:
         """Whether Patroni is told to leave the cluster alone (maintenance mode)."""
         return bool(self.status.get("pause"))

@@ -27,6 +27,10 @@ _MACHINE = """
 echo "boot $(cat /proc/sys/kernel/random/boot_id)"
 echo "root $(stat -c %d:%i /)"
 """
+#: `$1` unit.
+_KILL_MODE = """
+echo "mode $(systemctl show --property=KillMode --value -- "$1")"
+"""
 
 
 class SshHost(ShellHost):
@@ -91,6 +95,20 @@ class SshHost(ShellHost):
         """Return in words by what it is slowed now."""
         return self._netem.found()
 
+    def why_no_supervisor(self) -> str:
+        """Return why its process cannot be killed alone, as where systemd would end the rest."""
+        service = self._spec.service
+        if (reason := super().why_no_supervisor()) or not service:
+            return reason
+        done = self._runner.run(script(_KILL_MODE, service))
+        mode = answer(done, f"asking how `{service}` ends", self._runner.where).get("mode")
+        if mode in ("process", "none"):
+            return ""
+        return (
+            f"node `{self._name}`: systemd kills the server with its supervisor: `{service}` has "
+            f"KillMode={mode}, wanted process, as Patroni's own unit has"
+        )
+
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the command that `act` would be on the node's machine."""
         process = self._locate().process
@@ -102,6 +120,7 @@ class SshHost(ShellHost):
         return {
             "stop": f"{self._runner.where}: {self._stop_command()}",
             "kill": f"SIGKILL to {whole}",
+            "kill_supervisor": f"SIGKILL to {who}, and to nothing that it supervises",
             "pause": f"SIGSTOP to {whole}",
             "resume": f"SIGCONT to {whole}",
             "partition": self._network.would("partition"),
