@@ -116,7 +116,7 @@ def _clean(name: str, found: Condition, progress: Progress) -> None:
 
 
 def _make(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
-    kind_of(declared).fetch(progress)
+    kind_of(declared).fetch(spec, progress)
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             return _make_once(declared, spec, progress)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.waiting import await_true
 
-from brownout.base.errors import HostError
+from brownout.base.errors import HostError, Refused, Unsupported
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import server_directory
 from brownout.machine.commands import LocalRunner
-from brownout.machine.host import host_for
+from brownout.machine.host import host_for, supervising_host
 
 #: One that starts another, as a server does, and then waits.
 FORKING = "import os, time; os.fork() or os.setsid(); time.sleep(600)"
@@ -101,3 +101,51 @@ def test_a_node_is_its_own_process_and_those(server: Path, tmp_path: Path) -> No
     assert proof.evidence["processes_in_server_directory"] == 2
     assert {state(pid) for pid in pids if pid} <= {"gone", "Z"}
     assert node.stop("kill").already
+
+
+def supervisor(where: Path, directory: Path | None, *command: str) -> Node:
+    host = ProcessSpec(pid_file=where / "pid", command=command, server_directory=directory)
+    return Node(name="n1", address="127.0.0.1:1", host=host)
+
+
+def test_a_supervisor_dies_alone_and_its_server_goes_on(server: Path, tmp_path: Path) -> None:
+    node = supervisor(tmp_path, server, "sleep", "602")
+    host_for(node).start()
+    pids = server_directory.pids(LocalRunner(), server)
+    (first,) = supervising_host(node).supervised()
+    assert first in pids  # and not what that one has started
+    proof = supervising_host(node).kill_supervisor()
+    assert proof.evidence["servers"] == [first]
+    assert not host_for(node).running().running
+    assert sorted(server_directory.pids(LocalRunner(), server)) == sorted(pids)
+    assert supervising_host(node).kill_supervisor().already
+    host_for(node).start()
+    host_for(node).stop("kill")
+    assert server_directory.pids(LocalRunner(), server) == []
+
+
+def test_a_supervisor_of_nothing_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    node = supervisor(tmp_path, tmp_path / "data", "sleep", "603")
+    host_for(node).start()
+    assert supervising_host(node).supervised() == []
+    with pytest.raises(Refused, match="supervises no other one"):
+        supervising_host(node).kill_supervisor()
+    assert host_for(node).running().running
+    host_for(node).stop("kill")
+
+
+def test_a_server_that_ends_with_its_supervisor_is_no_success(tmp_path: Path) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    server = f"(cd '{directory}' && exec setpriv --pdeathsig KILL sleep 600) & wait"
+    node = supervisor(tmp_path, directory, "sh", "-c", server)
+    host_for(node).start()
+    await_true(lambda: len(supervising_host(node).supervised()) == 1, "it has a server")
+    with pytest.raises(HostError, match="ended with its supervisor"):
+        supervising_host(node).kill_supervisor()
+
+
+def test_a_node_of_one_process_has_no_supervisor(tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match=r"lacks `host\.server_directory`"):
+        supervising_host(supervisor(tmp_path, None, "sleep", "604"))

@@ -1,5 +1,6 @@
 """Milestones: judged from what each member's Patroni says of itself."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from brownout.databases.adapter import Milestone
 from brownout.databases.postgresql.milestones import (
     judge,
     lost_with,
+    objections_to_orphan,
     primary_of,
     signature_of,
     successor_of,
@@ -148,3 +150,49 @@ def test_what_only_a_dead_primary_may_have_is_not_thrown_away() -> None:
     assert lost_with({"n2"}, alone) == ["no other member streams from n2 and is close to it"]
     assert lost_with({"n1"}, WHOLE) == []
     assert lost_with(set(NAMES), WHOLE) == ["no member but n1, n2, n3 has the data"]
+
+
+def orphan(primary: View, *others: View, node: str = "n2", **allowed: bool) -> list[str]:
+    told = {"of_a_replica": False, "may_lose": True, **allowed}
+    return objections_to_orphan(node, [primary, *others], **told)
+
+
+def test_the_patroni_of_a_primary_may_die_alone_where_a_replica_can_take_over() -> None:
+    assert orphan(*WHOLE) == []
+    assert orphan(*WHOLE, node="n1", of_a_replica=True) == []
+
+
+@pytest.mark.parametrize(
+    ("views", "why"),
+    [
+        ([silent("n2"), view("n1")], "no answer in time"),
+        ([replace(WHOLE[1], listed=()), view("n1")], "does not reach its store"),
+        ([WHOLE[1], view("n1", pause=True)], "Patroni is paused"),
+        ([WHOLE[1]], "no other member could be promoted instead of n2"),
+        ([view("n2", "primary", streams={"n3": "async"}), view("n1")], "no other member could be"),
+        ([WHOLE[1], view("n1", tags={"nofailover": True})], "no other member could be"),
+        ([WHOLE[1], view("n1", tags={"failover_priority": 0})], "no other member could be"),
+        ([WHOLE[1], view("n1", at=0)], "no other member could be"),
+        (
+            [view("n2", "primary", streams={"n1": "async", "n3": "sync"}), view("n1")],
+            "no other member could be",
+        ),
+    ],
+)
+def test_the_patroni_of_a_primary_is_not_killed_where_nobody_would_take_over(
+    views: list[View], why: str
+) -> None:
+    (said,) = orphan(*views)
+    assert why in said
+
+
+def test_the_patroni_of_a_replica_is_killed_only_where_that_is_meant() -> None:
+    (said,) = orphan(*WHOLE, node="n1")
+    assert said.startswith("n1 is REPLICA, so that nobody would be promoted")
+
+
+def test_writes_are_lost_by_an_orphan_only_where_the_inventory_allows_it() -> None:
+    (said,) = orphan(*WHOLE, may_lose=False)
+    assert "does not say `allow_data_loss: true`" in said
+    waiting = view("n2", "primary", streams={"n1": "sync"})
+    assert orphan(waiting, view("n1"), may_lose=False) == []

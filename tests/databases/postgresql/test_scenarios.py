@@ -27,7 +27,7 @@ def cluster(members: int, racks: int = 0, host: bool = True, server: bool = True
     return Cluster(name="c", database="postgresql", environment="test", nodes=nodes)
 
 
-@pytest.mark.parametrize("act", ["node-kill", "wipe", "step_down_primary", "rolling", "resume"])
+@pytest.mark.parametrize("act", ["node-kill", "supervisor", "wipe", "step_down_primary", "rolling", "resume"])
 def test_three_members_can_do_it(act: str) -> None:
     assert support(act, cluster(3)).ok
 
@@ -46,6 +46,9 @@ def test_two_members_can_do_it_too_since_others_agree_who_leads(act: str) -> Non
         ("kill", cluster(3, host=False), "does not say what n1, n2, n3 runs on"),
         ("partition", cluster(3), "network"),
         ("racks", cluster(3), "has its nodes in 0 racks"),
+        ("supervisor", cluster(1), "no other one could take over"),
+        ("supervisor", cluster(3, host=False), "does not say what n1, n2, n3 runs on"),
+        ("supervisor", cluster(3, server=False), "node `n1`: the inventory lacks `host.server_dir"),
         ("kill", cluster(3, server=False), "only Patroni would be hit, and PostgreSQL go on"),
         ("pause", cluster(3, server=False), "n1, n2, n3: the inventory lacks `host.server_dir"),
         ("wipe", cluster(3, server=False), "as a second primary"),

@@ -56,6 +56,16 @@ def test_without_its_store_it_still_says_its_own() -> None:
     assert (view.state, view.listed) == ("PRIMARY", ())
 
 
+def test_an_old_patroni_that_does_not_say_its_name_is_known_by_its_address() -> None:
+    status = {**STATUS, "patroni": {"version": "3.0.2", "scope": "c"}}
+    there = {"role": "replica", "state": "running", "timeline": 1, "host": "127.0.0.1"}
+    members = [{**there, "name": "other", "port": 2}, {**there, "name": "own", "port": 1}]
+    with patroni(patroni=(200, status), cluster=(200, {"members": members})) as (node, link):
+        assert look(node, link).name == "own"
+    with patroni(patroni=(200, status), cluster=(500, b"etcd is gone")) as (node, link):
+        assert look(node, link).name == ""
+
+
 @pytest.mark.parametrize("answer", [(503, STATUS), (200, b"<html>"), (200, [])])
 def test_what_is_no_answer_of_patroni_is_an_error(answer: tuple[int, Any]) -> None:
     with patroni(patroni=answer) as (node, link):

@@ -31,7 +31,7 @@ def _find_server() -> str:
     return find_server()
 
 
-def _fetch(progress: Callable[[str], None]) -> None:
+def _fetch(_: CassandraLab, progress: Callable[[str], None]) -> None:
     from brownout.databases.cassandra.lab.server import fetch
 
     fetch(progress)

@@ -8,6 +8,7 @@ may say, `lab` makes clusters of processes here.
 """
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 from brownout.databases.postgresql.lab.settings import PostgresqlLab
@@ -45,6 +46,13 @@ def _find_store() -> Path:
     return find_store()
 
 
+def _fetch(spec: PostgresqlLab, progress: Callable[[str], None]) -> None:
+    from brownout.databases.postgresql.lab.release import fetch
+
+    if spec.patroni:
+        fetch(spec.patroni, progress)
+
+
 def _start_store(directory: Path) -> None:
     from brownout.databases.postgresql.lab.store import start
 
@@ -75,6 +83,7 @@ POSTGRESQL = Database(
             engine="brownout.databases.postgresql.lab.cluster",
             packages=_secure,
             programs={"Patroni": _find_patroni, "Patroni's store": _find_store},
+            fetch=_fetch,
             start=_start_store,
             stop=_stop_store,
         )

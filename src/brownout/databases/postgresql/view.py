@@ -1,6 +1,6 @@
 """What one member's Patroni says of itself and its PostgreSQL, at one moment."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -126,17 +126,33 @@ class View(NodeView):
 def look(node: Node, link: Link) -> View:
     """Ask one member; whatever goes wrong is in the view's `error`."""
     try:
-        return View(node.name, node.address, link.ask("patroni"), _listed(link))
+        status, members = link.ask("patroni"), _members(link)
     except ClusterError as error:
         return View.without(node, error)
+    if not status.get("patroni", {}).get("name"):
+        status["patroni"] = {**status.get("patroni", {}), "name": _name_of(node, members)}
+    return View(node.name, node.address, status, _listed(members))
 
 
-def _listed(link: Link) -> tuple[Listed, ...]:
+def _members(link: Link) -> Sequence[Mapping[str, Any]]:
     """Ask for the members; none are listed while the store does not answer Patroni."""
     try:
-        cluster = link.ask("cluster")
+        found: Sequence[Mapping[str, Any]] = link.ask("cluster").get("members", ())
     except CommandFailed:
         return ()
+    return found
+
+
+def _name_of(node: Node, members: Sequence[Mapping[str, Any]]) -> str:
+    """Return the name of the member at the node's address; empty if none is listed there.
+
+    Patroni 3.0 does not say its own name.
+    """
+    there = (one for one in members if f"{one.get('host')}:{one.get('port')}" == node.address)
+    return str(next(there, {}).get("name", ""))
+
+
+def _listed(members: Sequence[Mapping[str, Any]]) -> tuple[Listed, ...]:
     return tuple(
         Listed(
             str(one.get("name", "")),
@@ -144,5 +160,5 @@ def _listed(link: Link) -> tuple[Listed, ...]:
             str(one.get("state", "")),
             int(one.get("timeline") or -1),
         )
-        for one in cluster.get("members", ())
+        for one in members
     )

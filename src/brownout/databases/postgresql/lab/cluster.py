@@ -11,7 +11,7 @@ from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.postgresql.adapter import PostgresqlAdapter
-from brownout.databases.postgresql.lab import store
+from brownout.databases.postgresql.lab import release, store
 from brownout.databases.postgresql.lab.server import (
     Ports,
     configuration,
@@ -32,7 +32,7 @@ _FILE = "patroni.yml"
 
 def lay_out(cluster: Cluster, spec: PostgresqlLab, directory: Path) -> Cluster:
     """Write each member's directories and configuration; return the cluster with all of them."""
-    patroni = find_patroni()
+    patroni = release.command(spec.patroni) if spec.patroni else find_patroni()
     find_postgres(spec.secure)
     if reason := unprivileged.why_not():
         raise ClusterError(

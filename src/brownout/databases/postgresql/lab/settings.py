@@ -28,6 +28,14 @@ class PostgresqlLab(LabSpec):
     ] = False
     secure: Annotated[bool, Field(description="TLS only, and a login by password (SCRAM)")] = False
 
+    patroni: Annotated[
+        str,
+        Field(
+            pattern=r"^(\d+\.\d+\.\d+)?$",
+            description="a release that pip fetches for labs, as 3.0.2; else the one that is here",
+        ),
+    ] = ""
+
     @model_validator(mode="after")
     def _can_be_formed(self) -> Self:
         if self.spares:
