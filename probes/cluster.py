@@ -4,13 +4,14 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
+from brownout.databases.adapter import Electing
 from brownout.databases.lacking import still_lacks
 from brownout.session.activity import activity
 from brownout.session.current import current
-from brownout.session.leaderless import await_no_primary
+from brownout.session.leaderless import await_no_primary, await_promotion
 
-__all__ = ["cluster_is_whole", "wait_until", "wait_until_no_primary"]
+__all__ = ["cluster_is_whole", "wait_until", "wait_until_no_primary", "wait_until_promoted"]
 
 MILESTONES = ("changed", "rejoined", "redundant")
 
@@ -67,5 +68,31 @@ def wait_until_no_primary(
         raise ClusterError(
             f"a member is still primary, or none answers, after {float(timeout_s):.0f} s",
             "the members that are down may be no majority",
+        )
+    return found
+
+
+@activity
+def wait_until_promoted(
+    node: str = "target",
+    timeout_s: float = 120.0,
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> dict[str, Any]:
+    """Wait until another node says that it is primary, whatever `node` itself still says.
+
+    Fails after `timeout_s` seconds. Returns how long it took and which one it is:
+    `{"waited_s": 21.4, "primary": "n2"}`.
+    """
+    session = current()
+    old = session.node(node)
+    if not isinstance(session.adapter, Electing):
+        raise Unsupported(f"{session.adapter.engine()} elects no primary")
+    stopped = session.interruption.must_stop
+    found = await_promotion(session.adapter, old, float(timeout_s), stopped)
+    if found is None:
+        raise ClusterError(
+            f"no other node than `{old.name}` is primary after {float(timeout_s):.0f} s",
+            "see that another one may be promoted, or raise `timeout_s`",
         )
     return found

@@ -1,0 +1,89 @@
+"""The supervisor of a primary dies alone: two primaries until it is back; guarded, and put back."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.waiting import await_true, await_whole
+
+from brownout.base.errors import Refused, Unsupported
+from brownout.databases.adapter import Adapter
+from brownout.databases.postgresql.adapter import PostgresqlAdapter
+from brownout.faults.faults import Faults
+from brownout.faults.undos import PendingUndo, left
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import host_for
+from brownout.run.events import read_events
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
+
+
+@pytest.fixture
+def cluster(lab_postgresql: Cluster) -> Cluster:
+    return lab_postgresql
+
+
+def primaries(adapter: Adapter) -> set[str]:
+    """Who accepts writes, by each PostgreSQL's own word."""
+    assert isinstance(adapter, PostgresqlAdapter)
+    found = set()
+    for candidate in adapter.candidates():
+        with closing(candidate):
+            if candidate.claim().primary:
+                found.add(candidate.node)
+    return found
+
+
+def the(role: str, adapter: Adapter) -> Node:
+    return adapter.targets(role, 1)[0]
+
+
+def test_two_members_accept_writes_until_the_supervisor_is_back(
+    adapter: Adapter, faults: Faults, log: Path
+) -> None:
+    primary = the("primary", adapter)
+    evidence = faults.do("kill_supervisor", primary)["evidence"]
+    assert (evidence["signal"], evidence["state"]) == ("SIGKILL", "gone")
+    assert len(evidence["servers"]) == 1
+    assert not host_for(primary).running().running
+    assert left(read_events(log)) == (PendingUndo("start_supervisor", primary.name),)
+    await_true(lambda: len(primaries(adapter)) == 2, "another one is primary as well", every_s=0.2)
+    assert faults.put_back() == []  # which waits until the orphan is one no longer
+    assert len(primaries(adapter)) == 1
+    assert adapter.evidence(primary)["state"] == "REPLICA"
+    assert left(read_events(log)) == ()
+    await_whole(adapter)
+
+
+@pytest.mark.matrix
+def test_the_supervisor_of_a_replica_dies_only_where_that_is_meant(
+    adapter: Adapter, faults: Faults, log: Path
+) -> None:
+    replica = the("replica", adapter)
+    with pytest.raises(Refused, match="so that nobody would be promoted"):
+        faults.do("kill_supervisor", replica)
+    assert read_events(log) == []
+    before = primaries(adapter)
+    faults.do("kill_supervisor", replica, of_a_replica=True)
+    faults.do("start_supervisor", replica)
+    assert primaries(adapter) == before
+    await_whole(adapter)
+
+
+@pytest.mark.matrix
+def test_a_second_node_does_not_lose_its_supervisor(adapter: Adapter, faults: Faults) -> None:
+    faults.do("kill_supervisor", the("primary", adapter))
+    with pytest.raises(Refused, match="broken now"):
+        faults.do("kill_supervisor", the("replica", adapter), of_a_replica=True)
+    assert faults.put_back() == []
+    await_whole(adapter)
+
+
+@pytest.mark.matrix
+def test_a_database_without_supervisors_says_so(lab_mongodb: Cluster) -> None:
+    from brownout.databases.adapter import adapter_for
+
+    with closing(adapter_for(lab_mongodb)) as adapter:
+        found = adapter.supports("supervisor")
+    assert not found.ok
+    assert "has no scenario `supervisor`" in found.reason
