@@ -69,6 +69,8 @@ FAULTS = {
     "admit_node": REPLACED,
     "delay_node": SLOWED,
     "kill_node": ON_AEROSPIKE,
+    "kill_supervisor": "faults/test_supervisor.py::"
+    "test_two_members_accept_writes_until_the_supervisor_is_back",
     "partition_node": CUT_OFF,
     "pause_cluster": ON_LAB_ATLAS + "test_a_paused_cluster_is_resumed_by_the_rollback",
     "pause_node": "session/test_abort.py::"
@@ -119,8 +121,8 @@ LABS = {
     "lab-postgresql-sync": "databases/postgresql/lab/test_lab.py::"
     "test_a_synchronous_lab_has_a_replica_that_commits_wait_for",
 }
-#: Labs that take gigabytes and minutes: all that runs on them is `matrix`.
-HEAVY = {"lab-cassandra", "lab-cassandra-secure"}
+#: Labs that fetch what they run, or take gigabytes and minutes: all that runs on them is `matrix`.
+HEAVY = {"lab-cassandra", "lab-cassandra-secure", "lab-postgresql-patroni3"}
 #: Labs that are mocks, on which nothing is broken: a load on one is `matrix`.
 MOCKS = {"lab-couchbase"}
 HOSTS = {

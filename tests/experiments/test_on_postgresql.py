@@ -69,6 +69,68 @@ def test_where_commits_wait_for_a_replica_no_acknowledged_write_is_lost(
 
 
 @pytest.mark.matrix
+@pytest.mark.alone
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("cluster", LABS)
+def test_an_orphaned_primary_costs_no_outage_and_what_it_acknowledged(
+    cluster: str, tmp_path: Path
+) -> None:
+    ran = chaos.run_as_shipped("patroni-killed", tmp_path, cluster)
+    impact = ran.impact
+    assert [name for name, _ in ran.deeds] == ["kill_supervisor", "start_supervisor"]
+    assert impact["verdict"] == "fail", ran.output
+    broken = {reason.partition(":")[0] for reason in impact["reasons"]}
+    assert broken >= {"lost_writes", "primary_overlap"}
+    (fault,) = impact["faults"]
+    assert fault["promoted_time"][1] is not None
+    assert fault["primary_overlap"][0] > 4  # `downtime_s` is 5, from when another one said so
+    assert impact["ledger"]["lost"] > 100
+
+
+@pytest.mark.matrix
+@pytest.mark.alone
+@pytest.mark.timeout(600)
+def test_where_commits_wait_for_a_replica_an_orphaned_primary_acknowledges_nothing(
+    tmp_path: Path,
+) -> None:
+    impact = chaos.run_as_shipped("patroni-killed", tmp_path, "lab-postgresql-sync").impact
+    assert impact["verdict"] == "fail"
+    (fault,) = impact["faults"]
+    assert fault["primary_overlap"][0] > 4
+    assert fault["blackout"] > 4
+    assert impact["ledger"]["lost"] == 0
+    assert impact["ledger"]["acknowledged"] > 1000
+
+
+@pytest.mark.matrix
+@pytest.mark.alone
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("cluster", "loses"), [("lab-postgresql-patroni3", True), (ON, False)])
+def test_an_old_patroni_takes_the_lead_back_after_a_pause_and_a_new_one_does_not(
+    cluster: str, loses: bool, tmp_path: Path
+) -> None:
+    ran = chaos.run_as_shipped("leader-paused-past-ttl", tmp_path, cluster)
+    assert [name for name, _ in ran.deeds] == ["pause_node", "resume_node"]
+    (fault,) = ran.impact["faults"]
+    assert fault["promoted_time"][1] is not None
+    assert (ran.impact["ledger"]["lost"] > 100) == loses, ran.output
+    assert (ran.impact["verdict"] == "fail") == loses
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("mark", ["kill_supervisor", "start_supervisor"])
+def test_a_run_killed_while_a_supervisor_is_dead_is_healed(
+    mark: str, lab_postgresql: Cluster, tmp_path: Path
+) -> None:
+    options = ("--var", f"cluster={lab_postgresql.name}")
+    result = kill_harness.kill_and_heal(
+        lab_postgresql, tmp_path / "run", mark, options=options, experiment="patroni-killed"
+    )
+    assert "n" in result.mended
+
+
+@pytest.mark.matrix
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("mark", ["kill_node", "wipe_node", "start_node"])
 def test_a_run_killed_in_mid_wipe_is_healed(
