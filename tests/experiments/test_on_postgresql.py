@@ -105,16 +105,29 @@ def test_where_commits_wait_for_a_replica_an_orphaned_primary_acknowledges_nothi
 @pytest.mark.matrix
 @pytest.mark.alone
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("cluster", "loses"), [("lab-postgresql-patroni3", True), (ON, False)])
-def test_an_old_patroni_takes_the_lead_back_after_a_pause_and_a_new_one_does_not(
-    cluster: str, loses: bool, tmp_path: Path
+def test_a_leader_that_comes_back_from_a_pause_finds_that_it_leads_no_longer(
+    tmp_path: Path,
 ) -> None:
-    ran = chaos.run_as_shipped("leader-paused-past-ttl", tmp_path, cluster)
+    ran = chaos.run_as_shipped("leader-paused-past-ttl", tmp_path, ON)
     assert [name for name, _ in ran.deeds] == ["pause_node", "resume_node"]
     (fault,) = ran.impact["faults"]
     assert fault["promoted_time"][1] is not None
-    assert (ran.impact["ledger"]["lost"] > 100) == loses, ran.output
-    assert (ran.impact["verdict"] == "fail") == loses
+    ran.check_passed()
+
+
+@pytest.mark.matrix
+@pytest.mark.alone
+@pytest.mark.timeout(1500)
+def test_an_old_patroni_takes_the_lead_back_after_a_pause_sooner_or_later(tmp_path: Path) -> None:
+    lost = 0
+    for number in range(8):  # two threads of it race: 2 of 3 runs lost writes
+        where = tmp_path / str(number)
+        ran = chaos.run_as_shipped("leader-paused-past-ttl", where, "lab-postgresql-patroni3")
+        lost = ran.impact["ledger"]["lost"]
+        if lost:
+            assert ran.impact["verdict"] == "fail"
+            break
+    assert lost > 100
 
 
 @pytest.mark.matrix

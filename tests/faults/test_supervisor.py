@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.waiting import await_true, await_whole
 
-from brownout.base.errors import Refused, Unsupported
-from brownout.databases.adapter import Adapter
+from brownout.base.errors import Refused
+from brownout.databases.adapter import Adapter, adapter_for
 from brownout.databases.postgresql.adapter import PostgresqlAdapter
 from brownout.faults.faults import Faults
 from brownout.faults.undos import PendingUndo, left
@@ -81,8 +81,6 @@ def test_a_second_node_does_not_lose_its_supervisor(adapter: Adapter, faults: Fa
 
 @pytest.mark.matrix
 def test_a_database_without_supervisors_says_so(lab_mongodb: Cluster) -> None:
-    from brownout.databases.adapter import adapter_for
-
     with closing(adapter_for(lab_mongodb)) as adapter:
         found = adapter.supports("supervisor")
     assert not found.ok

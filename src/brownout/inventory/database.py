@@ -69,9 +69,10 @@ class LabKind:
     `brownout.databases.lab.engine.Engine` that makes its members. `packages` returns the packages
     that some settings need besides the adapter's: purpose -> (module, extra). `programs` finds the
     programs that it starts besides the members' server. `fetch` gets what no package of Python
-    brings, if it is not there; it is given the settings, and what says how far it is. `start` starts what the members
-    need before they start; `stop` ends whatever it starts besides its members. Both get the lab's
-    directory and are safe to repeat; they must work wherever the database's client is installed.
+    brings, if it is not there; it is given the settings, and what says how far it is. `start`
+    starts what the members need before they start; `stop` ends whatever it starts besides its
+    members. Both get the lab's directory and are safe to repeat; they must work wherever the
+    database's client is installed.
     `login` holds the credentials for the lab's Atlas API, by reference.
     """
 

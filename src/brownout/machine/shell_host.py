@@ -84,8 +84,8 @@ class ShellHost(ABC):
         if self._server_directory is not None:
             return ""
         return (
-            f"node `{self._name}`: the inventory lacks `host.server_directory`, by which the server "
-            "is known that goes on without its supervisor"
+            f"node `{self._name}`: the inventory lacks `host.server_directory`, by which the "
+            "server is known that goes on without its supervisor"
         )
 
     def supervised(self) -> list[int]:
@@ -103,9 +103,9 @@ class ShellHost(ABC):
             raise Refused(f"node `{self._name}`: its process supervises no other one")
         proof = self._end(process, "kill")
         if ended := sorted(set(servers) - set(self.supervised())):
+            pids = ", ".join(map(str, ended))
             raise HostError(
-                f"node `{self._name}`: its server (process {', '.join(map(str, ended))}) ended with "
-                "its supervisor",
+                f"node `{self._name}`: its server (process {pids}) ended with its supervisor",
                 "see what ends both, as `KillMode` of its service",
             )
         evidence = {**proof.evidence, "servers": servers}

@@ -27,7 +27,9 @@ def cluster(members: int, racks: int = 0, host: bool = True, server: bool = True
     return Cluster(name="c", database="postgresql", environment="test", nodes=nodes)
 
 
-@pytest.mark.parametrize("act", ["node-kill", "supervisor", "wipe", "step_down_primary", "rolling", "resume"])
+@pytest.mark.parametrize(
+    "act", ["node-kill", "supervisor", "wipe", "step_down_primary", "rolling", "resume"]
+)
 def test_three_members_can_do_it(act: str) -> None:
     assert support(act, cluster(3)).ok
 
