@@ -96,4 +96,8 @@ POSTGRESQL = Database(
         config_file="/etc/patroni/config.yml",
         images=("postgres", "spilo"),
     ),
+    variables={
+        "promoted_limit_s": "seconds to wait at most until another node is primary",
+        "resume_after_s": "seconds that the old primary hangs once another node is primary",
+    },
 )
