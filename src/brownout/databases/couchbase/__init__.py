@@ -30,7 +30,7 @@ def _find_server() -> str:
     return find_server()
 
 
-def _fetch(progress: Callable[[str], None]) -> None:
+def _fetch(_: CouchbaseLab, progress: Callable[[str], None]) -> None:
     from brownout.databases.couchbase.lab.server import fetch
 
     fetch(progress)
