@@ -22,7 +22,7 @@ _POLL_S = 0.2
 
 
 class KillSupervisor(NodeFault):
-    """Kill the supervisor of `node` alone (SIGKILL), as Patroni: its server goes on by itself.
+    """Kill the supervisor of `node` alone (SIGKILL): its server goes on by itself.
 
     Another member is promoted once the supervisor's lease ends, while the old primary goes on
     serving its connections. Refused where no other member could be promoted, and on a node that is

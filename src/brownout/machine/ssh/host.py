@@ -106,7 +106,7 @@ class SshHost(ShellHost):
             return ""
         return (
             f"node `{self._name}`: systemd kills the server with its supervisor: `{service}` has "
-            f"KillMode={mode}, wanted process, as Patroni's own unit has"
+            f"KillMode={mode}, wanted process"
         )
 
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
