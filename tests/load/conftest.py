@@ -155,6 +155,12 @@ def running_aerospike(lab_aerospike: Cluster, tmp_path: Path) -> Iterator[Callab
 
 
 @pytest.fixture
+def running_cassandra(lab_cassandra: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Put the lab workload, with changes, on the shared Cassandra; ended after the test."""
+    yield from _runs(lab_cassandra, tmp_path)
+
+
+@pytest.fixture
 def running_postgresql(lab_postgresql: Cluster, tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Put the lab workload, with changes, on the shared PostgreSQL; ended after the test."""
     yield from _runs(lab_postgresql, tmp_path)
