@@ -7,6 +7,7 @@ import pytest
 from brownout.base import plugins
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
 from brownout.inventory import inventory
+from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster, ProcessSpec
 from brownout.machine.host import host_for
 
@@ -252,3 +253,12 @@ def test_a_lab_is_written_down_with_the_settings_of_its_engine(tmp_path: Path) -
     assert inventory.parse(dumped, tmp_path / "lab-aerospike.yaml").lab == changed
     with pytest.raises(ConfigurationError, match="unknown setting of the engine `aerospike`"):
         cluster.lab.changed(election_timeout_ms=900)
+
+
+def test_a_workloads_options_win_over_the_inventorys() -> None:
+    own = {"consistency": "QUORUM", "local_dc": "dc1"}
+    text = {"database": "cassandra", "nodes": [{"name": "n1", "address": "h1:9042"}]}
+    declared = Cluster.model_validate({"name": "shop", **text, "connection": {"options": own}})
+    stated = {"cassandra": {"consistency": "ONE"}, "mongodb": {"write_concern": 1}}
+    assert with_options(declared, stated).connection.options == {**own, "consistency": "ONE"}
+    assert with_options(declared, {}) == declared

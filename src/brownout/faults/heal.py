@@ -12,9 +12,10 @@ next one. Every node is tried even if one fails.
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from brownout.base.errors import BrownoutError, UndoFailed
 from brownout.databases.adapter import adapter_for
@@ -25,6 +26,7 @@ from brownout.faults.open_runs import Claim
 from brownout.faults.undos import PendingUndo
 from brownout.infra import lab
 from brownout.inventory import inventory
+from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster
 from brownout.load.where import collect_left
 from brownout.machine import procfs
@@ -150,7 +152,7 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
         words = ", ".join(map(undos.describe, unrecorded))
         say(f"the run's record does not say why this is needed, and it is done: {words}")
         pending = (*pending, *unrecorded)
-    adapter = adapter_for(cluster)
+    adapter = adapter_for(with_options(cluster, _load_options(run)))
     try:
         confirmed = os.environ.get("BROWNOUT_CONFIRM", "")
         faults = Faults(
@@ -164,6 +166,14 @@ def _mend(cluster: Cluster, run: Path, say: Say) -> dict[str, str]:
     if failures:
         raise UndoFailed("; ".join(failures), "mend these by hand, then heal again")
     return undos.by_place(pending)
+
+
+def _load_options(run: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Return what the run's workload told each driver; nothing where its record is gone."""
+    try:
+        return dict(RunDirectory(run).read_metadata()["workload"]["options"])
+    except (BrownoutError, KeyError):
+        return {}
 
 
 def await_whole(cluster: Cluster, limit_s: float, say: Say) -> None:

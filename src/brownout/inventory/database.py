@@ -20,7 +20,10 @@ from brownout.base.errors import ConfigurationError
 from brownout.base.extras import how_to_install
 from brownout.inventory.model import Cluster, LabSpec
 
-__all__ = ["Database", "LabKind", "Operator", "Server", "database", "databases", "of_driver"]
+__all__ = [
+    *("Database", "LabKind", "Operator", "Server"),
+    *("database", "databases", "of_driver", "with_options"),
+]
 
 #: Returns a program that is there, or raises an error that says what to do.
 Look = Callable[[], object]
@@ -167,3 +170,15 @@ def databases() -> dict[str, Database]:
 def of_driver(driver: str) -> Database | None:
     """Return the database that the load generator's `driver` speaks to; None where unknown."""
     return next((one for one in databases().values() if one.driver == driver), None)
+
+
+def with_options(cluster: Cluster, stated: Mapping[str, Mapping[str, Any]]) -> Cluster:
+    """Return the cluster with the options that a load on it has: a workload's win.
+
+    `stated` are the workload's, by driver, as `{"cassandra": {"consistency": "ONE"}}`. An adapter
+    that guards data has to know what the load's writes wait for.
+    """
+    own = cluster.connection
+    options = {**own.options, **stated.get(database(cluster.database).driver, {})}
+    connection = own.model_copy(update={"options": options})
+    return cluster.model_copy(update={"connection": connection})

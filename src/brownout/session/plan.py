@@ -72,6 +72,11 @@ class Plan:
         return bool(RESIZES & set(self.needs))
 
     @property
+    def load_options(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the workload tells each driver, as `{"cassandra": {"consistency": "ONE"}}`."""
+        return self.workload.options.model_dump(mode="json", exclude_none=True)
+
+    @property
     def mode(self) -> str:
         """How the node is hurt, for titles: `kill`, `pause`, …"""
         return self.needs[0] if self.needs else ""

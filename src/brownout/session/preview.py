@@ -20,6 +20,7 @@ from brownout.faults.registry import supports
 from brownout.faults.wipe import guards_of_wipe
 from brownout.infra import lab
 from brownout.inventory import inventory
+from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for
 from brownout.session.activity import fault_of, steps_of, told_of
@@ -59,7 +60,7 @@ def _reach(plan: Plan) -> tuple[Cluster, Adapter | None]:
     """The cluster as it runs now; a lab that is down has no adapter."""
     try:
         cluster = inventory.load(plan.options.cluster)
-        return cluster, adapter_for(cluster)
+        return cluster, adapter_for(with_options(cluster, plan.load_options))
     except BrownoutError:
         return plan.cluster, None
 

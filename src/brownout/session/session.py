@@ -20,6 +20,7 @@ from brownout.faults.faults import Faults
 from brownout.faults.heal import make_free
 from brownout.faults.wipe import guards_of_wipe
 from brownout.infra import lab
+from brownout.inventory.database import with_options
 from brownout.inventory.model import Node
 from brownout.judge.analysis import analyze
 from brownout.judge.measures import answer
@@ -140,7 +141,7 @@ class Session:
         opening.check_foreseen(plan)
         self.status.phase = f"bringing up {self.cluster.name}"
         self.cluster, self._brought_up = opening.bring_up(self.cluster, self.status.say)
-        self.adapter = adapter_for(self.cluster)
+        self.adapter = adapter_for(with_options(self.cluster, self.plan.load_options))
 
     def _check_cluster(self) -> None:
         self.status.phase = "checking the cluster"

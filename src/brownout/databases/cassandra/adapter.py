@@ -1,4 +1,4 @@
-"""The adapter itself: asks every node at once and hands the answers to pure functions."""
+"""The adapter: asks all nodes in parallel and passes the answers to pure functions."""
 
 import re
 import time
@@ -22,7 +22,7 @@ from brownout.machine.host import Proof, host_for
 __all__ = ["CassandraAdapter"]
 
 _USUAL = "QUORUM"
-#: How long others wait for a node's answer to a write, and then until what it missed is on disk.
+#: Until a coordinator gives up on a replica, and then until the hint for it is on disk.
 _WAITED = ("write_request_timeout", "counter_write_request_timeout")
 _FLUSHED = "hints_flush_period"
 _USUALLY_S = {"write_request_timeout": 2.0, "counter_write_request_timeout": 5.0, _FLUSHED: 10.0}
@@ -44,7 +44,7 @@ class CassandraAdapter(Asking[Link, View]):
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`.
 
-        When a node was away is what this adapter itself has seen.
+        A node counts as having been away from when this adapter last saw it away.
         """
         views, now = self._polled(), time.monotonic()
         self._seen_away |= dict.fromkeys(milestones.away(views), now)
@@ -55,11 +55,11 @@ class CassandraAdapter(Asking[Link, View]):
         return milestones.judge(milestone, views, left)
 
     def signature(self) -> str:
-        """Return a line that changes when a node goes, comes back or changes its state."""
+        """Return a line that changes when a node leaves, comes back or changes its state."""
         return milestones.signature_of(self._polled())
 
     def drain(self, node: Node) -> Proof:
-        """Raise `Unsupported`: a node of Cassandra hands nothing over while it runs."""
+        """Raise `Unsupported`: Cassandra has no way to drain a node that keeps running."""
         raise Unsupported(f"node `{node.name}`: Cassandra hands no work over while a node runs")
 
     def undrain(self, node: Node) -> Proof:
@@ -67,10 +67,10 @@ class CassandraAdapter(Asking[Link, View]):
         return self.drain(node)
 
     def before_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
-        """Do nothing, unless `node` has no data.
+        """Check a node without data: it has to replace itself and copy its data from the others.
 
-        Then it raises `ClusterError` if the node would not come back as the one that it was, with a
-        copy of what it had from the others.
+        Raises `ClusterError` if its configuration would have it join as another node. A node with
+        data is not checked.
         """
         if node.host is None or node.host.config_file is None:
             return {}
@@ -85,7 +85,7 @@ class CassandraAdapter(Asking[Link, View]):
         return {"replaces_itself": True}
 
     def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
-        """Do nothing: the others know it already."""
+        """Do nothing: the other nodes learn of it by gossip."""
         return {}
 
     def supports(self, scenario: str) -> Support:
@@ -99,12 +99,13 @@ class CassandraAdapter(Asking[Link, View]):
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return in words what would be lost if `nodes` lost their data; see `copies`.
 
-        The load's consistency is that of the inventory's `connection.options`.
+        The load's consistency is taken from `connection.options`, into which a run merges its
+        workload's options.
         """
         views = self._views()
         answering = [view for view in views if view.serves]
         if not answering:
-            return ["no node serves, so nobody says where copies are"]
+            return ["no node serves, so it is not known where copies are"]
         rows = self._links[answering[0].node].rows(
             "keyspace_name, replication FROM system_schema.keyspaces"
         )
@@ -138,9 +139,10 @@ class CassandraAdapter(Asking[Link, View]):
         return found
 
     def _settles_in(self, views: Sequence[View]) -> float:
-        """Return for how many seconds what a node missed may still turn out, by its own settings.
+        """Return how long after an absence new hints may become visible, in seconds.
 
-        Cassandra's defaults where no node tells: before version 4, or because none answers.
+        Read from a node's own settings; Cassandra's defaults if no node answers or if its version
+        has no such table (before 4).
         """
         for view in [view for view in views if view.serves and self._settle_s is None]:
             names = ", ".join(f"'{name}'" for name in (*_WAITED, _FLUSHED))
@@ -156,7 +158,7 @@ class CassandraAdapter(Asking[Link, View]):
 
 
 def _settles_in(settings: Mapping[str, str]) -> float:
-    """Return the seconds of settings as `{"hints_flush_period": "10s", …}`."""
+    """Return that time for settings like `{"hints_flush_period": "10s", …}`."""
     found = dict(_USUALLY_S)
     for name, value in settings.items():
         if (match := re.fullmatch(r"(\d+)(ms|s|m)", value)) is not None:

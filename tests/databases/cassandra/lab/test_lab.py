@@ -1,5 +1,8 @@
 """Labs of Cassandra: real nodes that lose one of them, and its data."""
 
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -7,7 +10,9 @@ from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import adapter_for
+from brownout.databases.cassandra.access import Access
 from brownout.databases.cassandra.adapter import CassandraAdapter
+from brownout.databases.cassandra.link import Link
 from brownout.databases.starting import start
 from brownout.infra import lab
 from brownout.inventory.model import Cluster
@@ -51,6 +56,37 @@ def test_nodes_that_all_died_come_back_as_the_cluster_that_they_were(
         assert [member.detail["host_id"] for member in adapter.members()] == ids
 
 
+def test_the_guard_of_a_wipe_knows_what_the_workload_writes_with(lab_cassandra: Cluster) -> None:
+    with closing(Link(lab_cassandra.nodes[0], Access(), 60)) as link:
+        link.change(
+            "CREATE KEYSPACE IF NOT EXISTS shop WITH replication = "
+            "{'class': 'NetworkTopologyStrategy', 'dc1': 3}"
+        )
+        try:
+            found = {level: plan_wipe(lab_cassandra, level) for level in ("ONE", "QUORUM")}
+        finally:
+            link.change("DROP KEYSPACE shop")
+    assert "NO   copies: " in found["ONE"].stdout
+    assert "`shop` a write at ONE is acknowledged by 1 copy, and n1 may have" in found["ONE"].stdout
+    assert (found["ONE"].returncode, found["QUORUM"].returncode) == (64, 0)
+
+
+def plan_wipe(cluster: Cluster, consistency: str) -> subprocess.CompletedProcess[str]:
+    settings = {
+        "cluster": cluster.name,
+        "target": "n1",
+        "load": f"options.cassandra.consistency={consistency}",
+    }
+    words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    return brownout("plan", "node-wipe", *words)
+
+
+def brownout(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "brownout", *words], capture_output=True, text=True
+    )
+
+
 def test_a_secured_lab_serves_who_has_a_certificate_and_a_password_and_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab_cassandra: Cluster
 ) -> None:
@@ -60,7 +96,12 @@ def test_a_secured_lab_serves_who_has_a_certificate_and_a_password_and_nobody_el
         cluster = lab.up("lab-cassandra-secure")
         with CassandraAdapter(cluster) as adapter:
             adapter.ready()
+            assert [member.state for member in adapter.members()] == ["NORMAL"] * 3
+            assert adapter.would_lose(cluster.nodes[:1]) == []  # roles are on every node
             spec = adapter.load_spec()["connection"]
+        checked = brownout("doctor", "--cluster", cluster.name)
+        assert checked.returncode == 0, checked.stdout
+        assert plan_wipe(cluster, "QUORUM").returncode == 0
         assert spec["tls"]["enabled"]
         written = (tmp_path / "lab-cassandra-secure").rglob("*.yaml")
         assert not any(spec["password"] in file.read_text() for file in written)
