@@ -1,9 +1,10 @@
-"""Apache Cassandra, and DataStax Enterprise, which speaks the same protocol: nodes all equal.
+"""Apache Cassandra, and DataStax Enterprise, which speaks the same protocol. All nodes are equal.
 
-`adapter` joins the parts: `link` (one node's native protocol), `view` (what one node says of itself
-and has heard of others), `milestones` and `copies` (judging those, pure), `choice`, `settings` and
-`storage` (a node's own configuration, where it keeps its data, and whether it comes back without).
-`options` is what a workload may say, `lab` makes clusters of processes here.
+`adapter` joins the parts: `link` (one node's native protocol),
+`view` (what one node says of itself and has heard of others), `milestones` and `copies` (pure
+functions that judge views), `choice` (targets), `settings` (a node's own configuration) and
+`storage` (where it keeps data, and whether it comes back without). `options` are the driver's
+settings, `lab` makes clusters of local processes.
 """
 
 from collections.abc import Callable

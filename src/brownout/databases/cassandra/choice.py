@@ -1,4 +1,4 @@
-"""Which nodes a target means on Cassandra, where every node that serves is a `primary`."""
+"""Which nodes a target selects; every node that serves is a `primary`."""
 
 from brownout.base.errors import ConfigurationError
 from brownout.databases.choice import Targets
@@ -10,7 +10,7 @@ TARGETS = Targets(secondary="random")
 
 
 def check(select: str, cluster: Cluster) -> None:
-    """Refuse a `select` that would mean no node of `cluster` even if every one served."""
+    """Raise `ConfigurationError` if `select` can match no node of `cluster`."""
     if select.removeprefix("role=").partition("@")[0] == "secondary":
         raise ConfigurationError(
             f"target: found {select!r}, wanted another one: every node of Cassandra accepts "

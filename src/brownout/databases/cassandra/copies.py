@@ -1,6 +1,6 @@
-"""What would be lost with some nodes' data: how many copies there are, and who waits for how many.
+"""What would be lost with some nodes' data, by the number of copies and the consistency of writes.
 
-Nothing is asked here; `replication` is a row of `system_schema.keyspaces` for each keyspace.
+Pure functions; `replication` is that column of `system_schema.keyspaces`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,10 +23,10 @@ _FIXED = {"ONE": 1, "LOCAL_ONE": 1, "ANY": 1, "TWO": 2, "THREE": 3}
 
 
 def copies_of(replication: Mapping[str, Any]) -> list[int]:
-    """Return the copies of a keyspace in each data centre; none where it is not replicated.
+    """Return the number of copies of a keyspace in each data centre; empty if it is local.
 
-    `replication` is as `{"class": "…NetworkTopologyStrategy", "dc1": "3"}`; of a transient `3/1`
-    all three count.
+    `replication` is like `{"class": "…NetworkTopologyStrategy", "dc1": "3"}`. Transient copies
+    count: `3/1` is 3.
     """
     found = []
     for name, value in replication.items():
@@ -37,7 +37,7 @@ def copies_of(replication: Mapping[str, Any]) -> list[int]:
 
 
 def acknowledged_by(consistency: str, copies: Sequence[int]) -> int:
-    """Return how many copies of a write are sure to be there when it is acknowledged."""
+    """Return how many copies of a write certainly exist when it is acknowledged."""
     if consistency in _FIXED:
         return min(_FIXED[consistency], sum(copies))
     if consistency == "ALL":
@@ -58,8 +58,8 @@ def lost_with(
 ) -> list[str]:
     """Return in words what would be lost if the nodes `gone` lost their data.
 
-    A write is lost if all copies of it that were waited for are on nodes that go, or do not serve.
-    `consistency` is that of the load; other clients may have waited for fewer.
+    An acknowledged write may be lost if no more copies were waited for than there are nodes in
+    `gone` or not serving. `consistency` is that of the load; other clients may wait for fewer.
     """
     away = [view.node for view in views if not view.serves and view.node not in gone]
     fewer = len(gone) + len(away)

@@ -1,8 +1,8 @@
-"""One node's native protocol, for short questions whose answers are JSON.
+"""A client of one node's native protocol for short queries.
 
-Version 4 of the protocol, which Cassandra from 2.2 on and DataStax Enterprise speak. Answers are
-asked for as `SELECT JSON`, so that of all types of the protocol only text has to be read. Source:
-native_protocol_v4.spec of Cassandra.
+It speaks version 4, which Cassandra 2.2 and later and DataStax Enterprise know. It queries with
+`SELECT JSON`, so text is the only type that it has to decode. Source: native_protocol_v4.spec of
+Cassandra.
 """
 
 import json
@@ -48,12 +48,12 @@ class CommandFailed(ClusterError):
 
     @property
     def unknown_table(self) -> bool:
-        """Whether the node does not know what it was asked for, as an older version."""
+        """Whether the node does not have the table, as in older versions."""
         return self.code == _INVALID
 
 
 class Link:
-    """Asks one node, and only that one; safe to use from several threads."""
+    """A client of one node, and only that one; safe to use from several threads."""
 
     def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
         self._node, self._access, self._timeout_s = node, access, timeout_s
@@ -68,7 +68,7 @@ class Link:
         return [json.loads(text) for text in self._ask(f"SELECT JSON {what}", timeout_s)]
 
     def change(self, statement: str) -> None:
-        """Have the node do a statement; raises as `rows`."""
+        """Execute a statement; raises like `rows`."""
         self._ask(statement, 0.0)
 
     def close(self) -> None:
@@ -98,7 +98,7 @@ class Link:
             ) from error
 
     def _texts(self, statement: str, until: float) -> list[str]:
-        """Ask, once more where a connection that was kept turns out to be over."""
+        """Ask over a kept connection, and over a new one if the kept one turns out to be closed."""
         kept = self._idle.pop() if self._idle else None
         if kept is not None:
             try:
@@ -133,7 +133,7 @@ class _Said(Exception):
 
 
 class _Connection:
-    """One connection, on which one question is out at a time."""
+    """One connection; it carries one request at a time."""
 
     def __init__(self, host: str, port: int, access: Access, until: float) -> None:
         self._until = until
@@ -209,7 +209,7 @@ class _Connection:
 
 
 class _Reader:
-    """Reads the protocol's notations one after the other."""
+    """Reads the protocol's data types one after the other."""
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self._data, self.at = data, at

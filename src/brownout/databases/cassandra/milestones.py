@@ -1,17 +1,16 @@
-"""Judging what the nodes said: rejoined, redundant, whole. Pure functions over views.
+"""Whether the nodes' answers reach a milestone. Pure functions over views.
 
-Every node is believed about itself only; each milestone includes the one before it.
+A node is believed about itself only. Each milestone includes the one before it.
 
-    rejoined    every node serves, and hears of every other one what that one says of itself
-    redundant   and no node keeps writes for another one that missed them (hints), none will turn
-                out to, and all have the same schema
+    rejoined    every node serves, and has heard the latest news of every other node
+    redundant   and no node keeps hints for another one, or may have some that are not visible yet,
+                and all nodes have the same schema
     whole       and the cluster has exactly the nodes of the inventory
 
-Which writes a node missed the others know only when they have waited for its answer, and tell only
-once that is on their disks: for so long after a node was away nobody knows whether it lacks any.
+A coordinator learns that a replica missed a write when it stops waiting for its answer, and reports
+the hint once it is on disk. Until then nobody knows whether a node that was away lacks writes.
 
-A node that misses a write for which no other one keeps a hint has it only after a repair, of which
-no node tells.
+If no node keeps a hint for a missed write, only a repair brings it. No node reports such writes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,18 +23,18 @@ from brownout.databases.view import clusters
 
 __all__ = ["MAX_UNHEARD", "away", "judge", "signature_of"]
 
-#: How many heartbeats, of about a second each, may be on their way from one node to another.
-#: Answers of two nodes lie some time apart, and news takes a few rounds of gossip.
+#: By how many heartbeats, of about a second each, a node may be behind in what it has heard.
+#: Two nodes answer at different moments, and news takes a few rounds of gossip.
 MAX_UNHEARD = 10
 
 
 def judge(
     milestone: Milestone, views: Sequence[View], unsettled: Mapping[str, float]
 ) -> MilestoneState:
-    """Return whether `milestone` is reached by these views, and what is still missing.
+    """Return whether these views reach `milestone`, and what is still missing.
 
-    `unsettled` has the nodes that were away lately, and for how many seconds from now on what they
-    missed may still turn out.
+    `unsettled` are nodes that were away lately; the value is for how many more seconds hints for
+    them may become visible.
     """
     if milestone not in ("rejoined", "redundant", "whole"):
         wanted = "rejoined, redundant or whole"
@@ -55,7 +54,7 @@ def judge(
 
 
 def signature_of(views: Sequence[View]) -> str:
-    """Return a line that differs once a node went, came back or changed its state."""
+    """Return a line that changes when a node leaves, comes back or changes its state."""
     return "; ".join(
         f"{view.node}={view.state}" + (f"@{view.generation}/{view.id}" if view.local else "")
         for view in views
@@ -63,7 +62,7 @@ def signature_of(views: Sequence[View]) -> str:
 
 
 def away(views: Sequence[View]) -> set[str]:
-    """Return the nodes that do not serve, or of which another one that does has not heard."""
+    """Return the nodes that do not serve, or whose latest news another node has not heard."""
     return {view.node for view in views if not view.serves} | {
         speaker.node for hearer, speaker in _pairs(views) if _unheard(hearer, speaker)
     }
@@ -83,7 +82,7 @@ def _not_rejoined(views: Sequence[View]) -> list[str]:
 
 
 def _pairs(views: Sequence[View]) -> list[tuple[View, View]]:
-    """Return each node that says what it heard, with each other one that it should hear."""
+    """Return each node that reports what it heard, paired with each node it should hear of."""
     return [
         (hearer, speaker)
         for hearer in views
@@ -94,7 +93,7 @@ def _pairs(views: Sequence[View]) -> list[tuple[View, View]]:
 
 
 def _unheard(hearer: View, speaker: View) -> str:
-    """Return since when `hearer` has not heard of `speaker`; empty if it is up to date."""
+    """Return what of `speaker` the `hearer` has not heard, as `started`; empty if up to date."""
     said, heard = (speaker.heard or {}).get(speaker.id), (hearer.heard or {}).get(speaker.id)
     if said is None:
         return ""

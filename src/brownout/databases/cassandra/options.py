@@ -1,4 +1,4 @@
-"""What a workload may tell the driver, under `options: {cassandra: {…}}`."""
+"""The driver's settings, in a workload's `options: {cassandra: {…}}` or in the inventory."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""What can be done to a cluster, and what that needs. Nothing is touched."""
+"""Which scenarios a cluster supports, and what they need."""
 
 from brownout.databases.adapter import Support
 from brownout.databases.scenarios import (

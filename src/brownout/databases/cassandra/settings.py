@@ -1,7 +1,7 @@
-"""A node's own configuration: its cassandra.yaml, and the properties that its JVM is started with.
+"""A node's own configuration: its cassandra.yaml, and its JVM's properties (`-Dcassandra.…`).
 
-Properties (`-Dcassandra.…`) stand in the command, in files that it names (`@/path`), or, of a
-package, beside cassandra.yaml in `jvm*-server.options` and `cassandra-env.sh`.
+Properties are in the command, in files that it names (`@/path`), or, with a distribution's package,
+beside cassandra.yaml in `jvm*-server.options` and `cassandra-env.sh`.
 """
 
 import re
@@ -25,7 +25,7 @@ _PROPERTY = re.compile(r"-Dcassandra\.([\w.-]+)=([^\s\"']*)")
 
 
 def own_settings(node: Node, host: Host) -> Mapping[str, Any]:
-    """Return what the node's cassandra.yaml says: `{"listen_address": "10.0.0.1", …}`.
+    """Return the settings of the node's cassandra.yaml: `{"listen_address": "10.0.0.1", …}`.
 
     Raises `Refused` if the inventory names no such file, or it cannot be read.
     """
@@ -46,7 +46,7 @@ def own_settings(node: Node, host: Host) -> Mapping[str, Any]:
 
 
 def properties(node: Node, host: Host) -> Mapping[str, str]:
-    """Return the properties of its JVM that are known, as `{"ring_delay_ms": "8000"}`."""
+    """Return its JVM's properties that can be read, as `{"ring_delay_ms": "8000"}`."""
     command = node.host.command if node.host else ()
     files = [Path(word[1:]) for word in command if word.startswith("@/")]
     config = node.host.config_file if node.host else None
@@ -62,6 +62,6 @@ def properties(node: Node, host: Host) -> Mapping[str, str]:
 
 
 def properties_in(text: str) -> dict[str, str]:
-    """Return the properties that stand in lines which are no comments."""
+    """Return the properties in `text`, without those in comments."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     return dict(match for line in lines for match in _PROPERTY.findall(line))

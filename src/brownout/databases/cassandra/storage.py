@@ -1,4 +1,4 @@
-"""Where a node keeps its data, by its own configuration, and whether it comes back without it."""
+"""Where a node keeps its data, and whether it comes back without it, by its own configuration."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,15 +12,15 @@ __all__ = ["check_contents", "check_returns", "directories", "is_empty"]
 
 _DATA, _LOG, _HINTS = "data_file_directories", "commitlog_directory", "hints_directory"
 _OTHERS = ("saved_caches_directory", "cdc_raw_directory", "local_system_data_file_directory")
-#: What a node makes in its data directories before anything else, and how its other files end.
+#: What a node first creates in its data directories, and the suffixes of its other files.
 _MARKS, _ENDS = frozenset({"system", "system_schema"}), (".log", ".hints", ".crc32", ".db", ".idx")
 _REPLACE = ("replace_address_first_boot", "replace_address")
 
 
 def directories(node: Node, settings: Mapping[str, Any]) -> list[Path]:
-    """Return all directories that a node keeps its data in: data, commit log, hints and others.
+    """Return all directories in which a node keeps state: data, commit log, hints and others.
 
-    Raises `Refused` where one of the three is not named: its default depends on where it runs.
+    Raises `Refused` if one of these three is not set, because its default depends on the package.
     """
     found = [Path(str(path)) for path in _listed(settings.get(_DATA))]
     for name in (_LOG, _HINTS, *_OTHERS):
@@ -39,9 +39,9 @@ def directories(node: Node, settings: Mapping[str, Any]) -> list[Path]:
 
 
 def check_returns(node: Node, settings: Mapping[str, Any], given: Mapping[str, str]) -> None:
-    """Refuse a node without data that would come back as a new one, or without what it had.
+    """Raise `Refused` if the node, without data, would join as a new node or would copy nothing.
 
-    A node that has its data ignores `replace_address_first_boot`, so it may always be set.
+    A node with data ignores `replace_address_first_boot`, so it can stay set.
     """
     own = str(settings.get("broadcast_address") or settings.get("listen_address") or "")
     port = str(settings.get("storage_port") or 7000)
@@ -69,7 +69,7 @@ def check_returns(node: Node, settings: Mapping[str, Any], given: Mapping[str, s
 
 
 def check_contents(node: Node, host: Host, directory: Path) -> None:
-    """Raise `Refused` if `directory` holds something, but nothing that Cassandra has left."""
+    """Raise `Refused` if `directory` is not empty and nothing in it looks like Cassandra's."""
     try:
         names = host.entries(directory)
     except HostError as error:
@@ -84,7 +84,7 @@ def check_contents(node: Node, host: Host, directory: Path) -> None:
 
 
 def is_empty(host: Host, settings: Mapping[str, Any]) -> bool:
-    """Return whether a node that starts there has no data."""
+    """Return whether its data directories hold no data."""
     try:
         return not any(
             _MARKS & set(host.entries(Path(str(path)))) for path in _listed(settings.get(_DATA))
@@ -100,7 +100,7 @@ def _listed(value: Any) -> Sequence[Any]:
 
 
 def _seeds(settings: Mapping[str, Any]) -> list[str]:
-    """Return the seeds, of however many providers: `parameters: [{seeds: "10.0.0.1,10.0.0.2"}]`."""
+    """Return the seeds of all providers: `parameters: [{seeds: "10.0.0.1,10.0.0.2"}]`."""
     found = []
     for provider in _listed(settings.get("seed_provider")):
         for parameters in _listed(provider.get("parameters")):

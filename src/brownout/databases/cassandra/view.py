@@ -1,7 +1,7 @@
 """What one node says of itself and of the others, at one moment.
 
-It is asked by CQL, so no JMX is needed: `system.local` and `system.peers_v2`, and from version 5 on
-the virtual tables `system_views.gossip_info` and `system_views.pending_hints`.
+All of it comes by CQL, without JMX: from `system.local` and `system.peers_v2`, and since version 5
+from the virtual tables `system_views.gossip_info` and `system_views.pending_hints`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ _COMPLETED = "COMPLETED"
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """The last that a node heard of one of its cluster, itself included.
+    """The latest news that a node has of another one, or of itself.
 
-    `generation` is when that one started, in seconds since 1970, and `heartbeat` counts about one a
-    second from then on.
+    `generation` is when that node started, in seconds since 1970; `heartbeat` has increased about
+    once a second since then.
     """
 
     status: str
@@ -36,9 +36,9 @@ class Heard:
 class View(NodeView):
     """One node's answers; empty with `error` if it had none.
 
-    `peers` are the ids of the others that it knows; `heard` is by id what it last heard of each,
-    and `hints` are the ids of those for whom it keeps writes that they missed. Both are None where
-    its version does not tell.
+    `peers` are the ids of the other nodes that it knows. `heard` has its latest news of each node,
+    by id, and `hints` the ids of the nodes for which it keeps hints; both are None if its version
+    does not report them.
     """
 
     ROLES: ClassVar[Mapping[str, str]] = {NORMAL: "primary"}  # each accepts writes
@@ -60,7 +60,7 @@ class View(NodeView):
 
     @property
     def state(self) -> str:
-        """`NORMAL`, `JOINING`, `LEAVING`, … by its own word, or `unreachable`."""
+        """Its state by its own account, `NORMAL`, `JOINING`, `LEAVING`, …, or `unreachable`."""
         if not self.local:
             return "unreachable"
         if self.local.get("bootstrapped") != _COMPLETED:
@@ -70,7 +70,7 @@ class View(NodeView):
 
     @property
     def serves(self) -> bool:
-        """Whether it does what it is there for."""
+        """Whether it serves clients."""
         return self.state == NORMAL
 
     @property
@@ -83,7 +83,7 @@ class View(NodeView):
 
     @property
     def schema(self) -> str:
-        """The version of the schema that it has."""
+        """The version of its schema."""
         return str(self.local.get("schema_version") or "")
 
     @property
@@ -92,7 +92,7 @@ class View(NodeView):
         return int(self.local.get("gossip_generation") or 0)
 
     def evidence(self) -> dict[str, Any]:
-        """Return what matters of it for JSON."""
+        """Return its answers, in short, for JSON."""
         found: dict[str, Any] = {"state": self.state, "role": self.role}
         if self.error:
             found["error"] = self.error
@@ -109,7 +109,7 @@ class View(NodeView):
 
 
 def look(node: Node, link: Link) -> View:
-    """Ask one node; whatever goes wrong is in the view's `error`."""
+    """Ask one node; a failure is in the view's `error`."""
     try:
         (local,) = link.rows("* FROM system.local WHERE key = 'local'")
         peers = frozenset(str(row["host_id"]) for row in link.rows("host_id FROM system.peers_v2"))
@@ -129,7 +129,7 @@ def look(node: Node, link: Link) -> View:
 
 
 def _optional(link: Link, what: str) -> list[Row] | None:
-    """Ask for what only newer versions have."""
+    """Return the rows of a table that only newer versions have; None without it."""
     try:
         return link.rows(what)
     except CommandFailed as error:
@@ -139,7 +139,7 @@ def _optional(link: Link, what: str) -> list[Row] | None:
 
 
 def _heard(rows: Sequence[Row]) -> dict[str, Heard]:
-    """Return by id what was heard; the status is the first word of `NORMAL,-307445734561825`."""
+    """Return the news by id; the status is the first word of `NORMAL,-307445734561825`."""
     return {
         str(row["host_id"]): Heard(
             str(row.get("status_with_port") or row.get("status") or "").partition(",")[0],

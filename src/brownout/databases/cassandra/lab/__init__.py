@@ -1,4 +1,4 @@
-"""The labs of Cassandra: `settings` are what their inventories may say, `cluster` makes one.
+"""Labs of Cassandra: `settings` are those of a lab's inventory, `cluster` makes the lab.
 
 `server` finds Java and fetches Cassandra, `configuration` writes a node's files.
 """

@@ -1,4 +1,4 @@
-"""A cluster of Cassandra on loopback: where its nodes live, and waiting until they are one."""
+"""A cluster of Cassandra on loopback: its files, its first login, and waiting until it is whole."""
 
 import secrets
 from pathlib import Path
@@ -22,13 +22,13 @@ from brownout.inventory.model import Cluster, Node, ProcessSpec
 
 __all__ = ["await_whole", "form", "lay_out"]
 
-#: Generous: 16 s are usual on an idle machine, and minutes on one that three JVMs overload.
+#: Generous: three JVMs that start together can take minutes on a busy machine.
 _WHOLE_TIMEOUT_S = 600.0
 _DONE_WITHIN_S = 120.0
 _POLL_S = 0.5
 _YAML, _ARGUMENTS = "cassandra.yaml", "jvm.args"
 _DAEMON = "org.apache.cassandra.service.CassandraDaemon"
-#: The role, and its password, that a cluster has at first.
+#: Name and password of the role that a new cluster has.
 _FIRST = "cassandra"
 
 
@@ -66,10 +66,9 @@ def lay_out(cluster: Cluster, spec: CassandraLab, directory: Path) -> Cluster:
 
 
 def form(cluster: Cluster, spec: CassandraLab, progress: Progress) -> None:
-    """Wait until the nodes are one cluster, which they become by themselves.
+    """Wait until the nodes have formed a cluster; then give them the files of a formed one.
 
-    From then on their configuration is that of a cluster which exists: a node that lost its data
-    comes back as the one that it was.
+    With these a node that lost its data replaces itself.
     """
     if spec.secure:
         _make_role(cluster, progress)
@@ -90,7 +89,7 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
 
 
 def _make_role(cluster: Cluster, progress: Progress) -> None:
-    """Keep the roles on every node, make one of the lab's own, and take the first one away."""
+    """Replicate the roles to every node, create the lab's own role, and drop the default one."""
     own = cluster.connection.auth
     assert own is not None
     assert own.password is not None
@@ -110,7 +109,7 @@ def _make_role(cluster: Cluster, progress: Progress) -> None:
 
 
 def _do(cluster: Cluster, *statements: str) -> None:
-    """Do statements that may be done twice, until each is done."""
+    """Execute idempotent statements, again until each has succeeded."""
     link = Link(cluster.nodes[0], by_password(cluster, LOGIN), cluster.connection.timeout_s)
 
     def each() -> bool:

@@ -49,10 +49,10 @@ def cassandra_yaml(
     home: Path,
     formed: bool,
 ) -> str:
-    """Return the text of the cassandra.yaml of node `number` of those at these `places`.
+    """Return the cassandra.yaml of node `number` of the nodes at `places`.
 
-    A cluster begins with nodes all of which are seeds, so that none waits for another. Once it is
-    `formed`, no node is a seed in its own file: a seed would not copy the data that it lost.
+    In a new cluster every node is a seed, so none waits for another. Once it is `formed`, no node
+    is a seed in its own file, because a seed would not copy the data that it lost.
     """
     own = places[number]
     seeds = [at.peer for other, at in sorted(places.items()) if not formed or other != number]
@@ -99,10 +99,10 @@ def cassandra_yaml(
 
 
 def jvm_arguments(spec: CassandraLab, at: Place, home: Path, jars: Path, formed: bool) -> str:
-    """Return the text of the file of arguments of one node's JVM.
+    """Return the argument file of one node's JVM.
 
-    Once the cluster is `formed`, a node without data replaces itself, and one with data does not
-    wait until another one is up.
+    Once the cluster is `formed`, a node without data replaces itself, and a node with data starts
+    without waiting for another one.
     """
     (agent,) = sorted(jars.glob("jamm-*.jar"))[:1]
     lines = [
@@ -127,12 +127,12 @@ def jvm_arguments(spec: CassandraLab, at: Place, home: Path, jars: Path, formed:
 
 
 def rack(spec: CassandraLab, number: int) -> str:
-    """Return the text of the file that says where a node stands."""
+    """Return the file with a node's data centre and rack."""
     return f"dc=dc1\nrack=r{spec.rack_of(number) or 1}\n"
 
 
 def logging() -> str:
-    """Return a logback.xml: everything of interest to standard output, which is the node's log."""
+    """Return a logback.xml that logs to standard output, which is the node's log file."""
     return (
         '<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender"><encoder>'
         "<pattern>%date %level %logger{0} %msg%n</pattern></encoder></appender>"
@@ -141,6 +141,6 @@ def logging() -> str:
 
 
 def _quoted(word: str) -> str:
-    """Return a word as Java's files of arguments have it."""
+    """Return a word quoted for Java's argument files."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -2,7 +2,7 @@
 
     ~/.cache/brownout/cassandra-5.0.5/*.jar
 
-Maven knows where from, by its own settings.
+Maven's own settings say where it fetches them from.
 """
 
 import os
@@ -42,7 +42,7 @@ _POM = f"""\
 
 
 def find_server() -> str:
-    """Return in words the server that a lab would run; nothing is fetched.
+    """Return in words which server a lab would run; fetches nothing.
 
     Raises `ClusterError` where Java, or Maven and the jars, are missing.
     """
@@ -89,9 +89,9 @@ def jars() -> Path:
 
 
 def fetch(progress: Progress) -> None:
-    """Fetch Cassandra's jars, some 66 MB, if they are not there.
+    """Fetch Cassandra's jars, 66 MB, if they are not there.
 
-    Raises `ClusterError` with Maven's own words where it does not get them.
+    Raises `ClusterError` with Maven's error if that fails.
     """
     find_java()
     if _given() or _cached():
@@ -118,12 +118,12 @@ def fetch(progress: Progress) -> None:
 
 
 def arguments() -> Path:
-    """Return the file of arguments that every node's JVM gets."""
+    """Return the argument file that all nodes' JVMs share."""
     return Path(str(files("brownout.databases.cassandra.lab") / "java.conf"))
 
 
 def _run(command: list[str], progress: Progress) -> str:
-    """Run Maven, which says each file that it has fetched; return what else it said."""
+    """Run Maven, report its progress, and return its error or last line."""
     said: list[str] = []
     fetched = 0
     with subprocess.Popen(
@@ -145,7 +145,7 @@ def _run(command: list[str], progress: Progress) -> str:
 
 
 def _given() -> Path | None:
-    """Return what BROWNOUT_CASSANDRA names: jars, or an installation that has them in `lib`."""
+    """Return the directory of jars that BROWNOUT_CASSANDRA names, or that has them in `lib`."""
     given = os.environ.get(VARIABLE)
     if not given:
         return None

@@ -1,4 +1,4 @@
-"""What the inventory of a lab of Cassandra may say."""
+"""The settings of a lab of Cassandra."""
 
 from typing import Annotated, Literal, Self
 
