@@ -52,7 +52,9 @@ def test_nodes_that_all_died_come_back_as_the_cluster_that_they_were(
         ids = [member.detail["host_id"] for member in adapter.members()]
         for node in lab_cassandra.nodes:
             host_for(node).stop("kill")
-        assert lab.up(lab_cassandra.name) == lab_cassandra
+        for node in lab_cassandra.nodes:
+            start(node, host_for(node), adapter, emptied=False)
+        await_true(lambda: adapter.stable("whole").reached, "the cluster is whole", _BACK_S)
         assert [member.detail["host_id"] for member in adapter.members()] == ids
 
 

@@ -135,7 +135,11 @@ def _node(number: int, at: Place, home: Path, java: Path, spec: CassandraLab) ->
         pid_file=home / "cassandra.pid",
         log_file=home / "cassandra.log",
         working_directory=home,
-        command=(str(java), f"@{server.arguments()}", f"@{home / _ARGUMENTS}", _DAEMON),
+        # Cassandra ignores the last word, by which the process is known as this node's.
+        command=(
+            *(str(java), f"@{server.arguments()}", f"@{home / _ARGUMENTS}"),
+            *(_DAEMON, str(home / _YAML)),
+        ),
     )
     rack = f"r{spec.rack_of(number)}" if spec.racks else ""
     return Node(name=f"n{number}", address=at.address, host=host, rack=rack)
