@@ -257,8 +257,12 @@ def test_a_lab_is_written_down_with_the_settings_of_its_engine(tmp_path: Path) -
 
 def test_a_workloads_options_win_over_the_inventorys() -> None:
     own = {"consistency": "QUORUM", "local_dc": "dc1"}
-    text = {"database": "cassandra", "nodes": [{"name": "n1", "address": "h1:9042"}]}
-    declared = Cluster.model_validate({"name": "shop", **text, "connection": {"options": own}})
-    stated = {"cassandra": {"consistency": "ONE"}, "mongodb": {"write_concern": 1}}
+    nodes = [{"name": "n1", "address": "h1:9042"}]
+    text = {"name": "shop", "database": "cassandra", "environment": "test", "nodes": nodes}
+    declared = Cluster.model_validate({**text, "connection": {"options": own}})
+    stated: dict[str, dict[str, object]] = {
+        "cassandra": {"consistency": "ONE"},
+        "mongodb": {"write_concern": 1},
+    }
     assert with_options(declared, stated).connection.options == {**own, "consistency": "ONE"}
     assert with_options(declared, {}) == declared

@@ -175,7 +175,7 @@ def of_driver(driver: str) -> Database | None:
 def with_options(cluster: Cluster, stated: Mapping[str, Mapping[str, Any]]) -> Cluster:
     """Return the cluster with the options that a load on it has: a workload's win.
 
-    `stated` are the workload's, by driver, as `{"cassandra": {"consistency": "ONE"}}`. An adapter
+    `stated` are the workload's, by driver, as `{"stone": {"write_to": 1}}`. An adapter
     that guards data has to know what the load's writes wait for.
     """
     own = cluster.connection

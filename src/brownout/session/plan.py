@@ -73,7 +73,7 @@ class Plan:
 
     @property
     def load_options(self) -> Mapping[str, Mapping[str, Any]]:
-        """What the workload tells each driver, as `{"cassandra": {"consistency": "ONE"}}`."""
+        """What the workload tells each driver, as `{"stone": {"write_to": 1}}`."""
         return self.workload.options.model_dump(mode="json", exclude_none=True)
 
     @property
