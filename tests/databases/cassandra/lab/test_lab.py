@@ -10,7 +10,7 @@ from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import adapter_for
-from brownout.databases.cassandra.access import Access
+from brownout.databases.access import Access
 from brownout.databases.cassandra.adapter import CassandraAdapter
 from brownout.databases.cassandra.link import Link
 from brownout.databases.starting import start
