@@ -9,8 +9,8 @@ import pytest
 from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError
-from brownout.databases.adapter import adapter_for
 from brownout.databases.access import Access
+from brownout.databases.adapter import adapter_for
 from brownout.databases.cassandra.adapter import CassandraAdapter
 from brownout.databases.cassandra.link import Link
 from brownout.databases.starting import start
