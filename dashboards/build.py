@@ -6,11 +6,21 @@ from typing import Any
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from brownout.dashboards import aerospike, compare, game_day, mongodb, run
+from brownout.dashboards import (
+    aerospike,
+    cassandra,
+    compare,
+    etcd,
+    game_day,
+    mongodb,
+    postgresql,
+    redis,
+    run,
+)
 
 __all__ = ["dashboards", "text_of"]
 
-MODULES = (game_day, run, compare, aerospike, mongodb)
+MODULES = (game_day, run, compare, aerospike, cassandra, etcd, mongodb, postgresql, redis)
 
 
 def dashboards() -> Iterator[dict[str, Any]]:

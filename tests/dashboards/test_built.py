@@ -23,7 +23,8 @@ def test_the_committed_files_are_what_the_code_builds() -> None:
 
 def test_there_is_one_for_each_purpose() -> None:
     assert {dashboard["title"].removeprefix("brownout · ") for dashboard in BUILT.values()} == {
-        "Game day", "Run", "Compare", "Aerospike", "MongoDB"
+        "Game day", "Run", "Compare",
+        "Aerospike", "Cassandra", "MongoDB", "PostgreSQL", "Redis", "etcd",
     }  # fmt: skip
 
 
