@@ -41,12 +41,12 @@ def _each(metric: str) -> str:
     return f"max by (instance) ({_of(metric)})"
 
 
-def _rate(metric: str, by: str = "instance") -> str:
-    return f"sum by ({by}) (rate({metric}[$window]))"
+def _rate(metric: str, by: str = "instance", window: str = "$window") -> str:
+    return f"sum by ({by}) (rate({metric}[{window}]))"
 
 
-def _p99(metric: str, by: str = "instance") -> str:
-    return queries.quantile_of(0.99, _rate(_of(f"{metric}_bucket"), f"{by}, le"))
+def _p99(metric: str, by: str = "instance", window: str = "$window") -> str:
+    return queries.quantile_of(0.99, _rate(_of(f"{metric}_bucket"), f"{by}, le", window))
 
 
 def _behind() -> str:
@@ -170,8 +170,11 @@ def _members() -> list[Any]:
         graph(
             "Round trip between members, p99",
             "s",
-            Query(_p99("network_peer_round_trip_time_seconds", "instance, To"), "{{instance}}"),
-            note="From each member to each of the others.",
+            Query(
+                _p99("network_peer_round_trip_time_seconds", "instance, To", "2m"), "{{instance}}"
+            ),
+            note="From each member to each of the others, over two minutes: members seldom "
+            "measure it.",
         ),
         graph(
             "Heartbeats that came late",

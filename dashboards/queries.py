@@ -45,7 +45,7 @@ def verdict(run: str = "$run") -> str:
 
 
 #: The operations of a load that write, and those that do not.
-READS, WRITES = "read|batch", "update|insert|increment|operate"
+READS, WRITES = "read|batch", "update|insert|increment|operate|vote"
 
 
 def _op(pattern: str) -> str:

@@ -17,7 +17,9 @@ from typing import Any
 __all__ = ["exporters"]
 
 COUNTS = re.compile(
-    r"^(mongodb_ss_op(?:counters|Latencies_\w+)|aerospike_namespace_client_\w+)(\{[^}]*\}) (\S+)$",
+    r"^(mongodb_ss_op(?:counters|Latencies_\w+)|aerospike_namespace_client_\w+"
+    r"|pg_stat_database_(?:xact|tup)_\w+|(?:cassandra|etcd|grpc|redis)_\w+_(?:total|count|bucket))"
+    r"(\{[^}]*\}|) (\S+)$",
     re.MULTILINE,
 )
 RECORDED = Path(__file__).parent / "recorded"
@@ -61,4 +63,4 @@ def _answering(recorded: str) -> type[BaseHTTPRequestHandler]:
 
 
 def _grown(recorded: str, times: float) -> str:
-    return COUNTS.sub(lambda m: f"{m[1]}{m[2]} {float(m[3]) * times:.0f}", recorded)
+    return COUNTS.sub(lambda m: f"{m[1]}{m[2]} {float(m[3]) * times:.9g}", recorded)

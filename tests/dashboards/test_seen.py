@@ -27,6 +27,8 @@ def _variables(seen: Seen) -> dict[str, str]:
         "window": "5s",
         "cluster": "lab-aerospike",
         "set": "lab-mongodb",
+        "scope": "lab-postgresql",
+        **{job: job for job in ("cassandra", "etcd", "postgres", "redis")},
         "__range": f"{length}s",
     }
 
