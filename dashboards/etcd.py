@@ -130,7 +130,7 @@ def _work() -> list[Any]:
             "ops",
             Query(_rate(_of("server_proposals_failed_total")), "{{instance}} write"),
             Query(_rate(_of("server_read_indexes_failed_total")), "{{instance}} read"),
-            note="Writes and linearizable reads a second that found no leader or no quorum in time.",
+            note="Writes and linearizable reads a second that found no leader or quorum in time.",
         ),
         graph(
             "Log on disk: fsync p99",

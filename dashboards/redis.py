@@ -131,8 +131,7 @@ def _nodes() -> list[Any]:
     newest = f"max by (instance) ({_of('master_repl_offset')})"
     replica = "max by (instance, slave_ip, slave_port)"
     behind = (
-        f"{newest} - on (instance) group_right () "
-        f"{replica} ({_of('connected_slave_offset_bytes')})"
+        f"{newest} - on (instance) group_right () {replica} ({_of('connected_slave_offset_bytes')})"
     )
     return [
         states(
