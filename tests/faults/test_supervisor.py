@@ -62,7 +62,7 @@ def test_the_supervisor_of_a_replica_dies_only_where_that_is_meant(
     replica = the("replica", adapter)
     with pytest.raises(Refused, match="so that nobody would be promoted"):
         faults.do("kill_supervisor", replica)
-    assert read_events(log) == []
+    assert not log.exists()  # nothing was done
     before = primaries(adapter)
     faults.do("kill_supervisor", replica, of_a_replica=True)
     faults.do("start_supervisor", replica)
