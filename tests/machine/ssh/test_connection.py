@@ -1,5 +1,6 @@
 """The way to a machine: who is believed, who is let in, and what happens when it breaks."""
 
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -134,8 +135,12 @@ def test_an_encrypted_key_without_its_passphrase_says_so(sshd: Sshd, tmp_path: P
 def test_a_machine_that_does_not_answer_is_named_with_its_reason(sshd: Sshd) -> None:
     sshd.stop()
 
-    with pytest.raises(HostError, match=r"127\.0\.0\.1 \(port \d+\) cannot be reached: .*refused"):
-        _connection(sshd).connect()
+    with socket.socket() as taken:  # else another test may be given the port, and would answer
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", sshd.port))
+        wanted = r"127\.0\.0\.1 \(port \d+\) cannot be reached: .*refused"
+        with pytest.raises(HostError, match=wanted):
+            _connection(sshd).connect()
 
 
 def test_a_script_that_does_not_end_is_given_up_and_the_connection_stays(sshd: Sshd) -> None:
