@@ -39,15 +39,16 @@ class CassandraAdapter(Asking[Link, View]):
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
         self._seen_away: dict[str, float] = {}
+        self._away: set[str] = set()  # at the last look
         self._settle_s: float | None = None
 
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`.
 
-        A node counts as having been away from when this adapter last saw it away.
+        A node was away until the first look of this adapter at which it was back. A run does not
+        look while it has not put the node back.
         """
-        views, now = self._polled(), time.monotonic()
-        self._seen_away |= dict.fromkeys(milestones.away(views), now)
+        views, now = self._looked(), time.monotonic()
         left = {node: seen - now for node, seen in self._seen_away.items()}
         if left:
             settle_s = self._settles_in(views)
@@ -56,7 +57,7 @@ class CassandraAdapter(Asking[Link, View]):
 
     def signature(self) -> str:
         """Return a line that changes when a node leaves, comes back or changes its state."""
-        return milestones.signature_of(self._polled())
+        return milestones.signature_of(self._looked())
 
     def drain(self, node: Node) -> Proof:
         """Raise `Unsupported`: Cassandra has no way to drain a node that keeps running."""
@@ -137,6 +138,13 @@ class CassandraAdapter(Asking[Link, View]):
             lambda other, its: storage.directories(other, own_settings(other, its)),
         )
         return found
+
+    def _looked(self) -> list[View]:
+        """Ask every node, and note which ones are away or were at the look before."""
+        views = self._polled()
+        before, self._away = self._away, milestones.away(views)
+        self._seen_away |= dict.fromkeys(before | self._away, time.monotonic())
+        return views
 
     def _settles_in(self, views: Sequence[View]) -> float:
         """Return how long after an absence new hints may become visible, in seconds.
