@@ -26,6 +26,10 @@ def state(pid: int) -> str:
         return "gone"
 
 
+def name_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Path]:
     """A directory in which two processes work, of which none is the other's group or session."""
@@ -141,7 +145,12 @@ def test_a_server_that_ends_with_its_supervisor_is_no_success(tmp_path: Path) ->
     server = f"(cd '{directory}' && exec setpriv --pdeathsig KILL sleep 600) & wait"
     node = supervisor(tmp_path, directory, "sh", "-c", server)
     host_for(node).start()
-    await_true(lambda: len(supervising_host(node).supervised()) == 1, "it has a server")
+    await_true(
+        lambda: (
+            [name_of(pid) for pid in server_directory.pids(LocalRunner(), directory)] == ["sleep"]
+        ),
+        "its server runs, and would end with it",
+    )
     with pytest.raises(HostError, match="ended with its supervisor"):
         supervising_host(node).kill_supervisor()
 
