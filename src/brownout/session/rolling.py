@@ -50,6 +50,14 @@ def _restart(
     faults.do("start_node", node)
     if quiesced:
         faults.do("unquiesce_node", node)
+    _await_redundancy(session, node, timeout_s)
+    session.hold()
+    # It may be lost again meanwhile: a node that was away can turn out to have missed more.
+    redundant = _await_redundancy(session, node, timeout_s)
+    return {"node": node.name, "stopped": stopped["effective"], "redundant": redundant}
+
+
+def _await_redundancy(session: "Session", node: Node, timeout_s: float) -> float:
     redundant = session.await_milestone("redundant", timeout_s)
     if redundant is None:
         raise ClusterError(
@@ -57,8 +65,7 @@ def _restart(
             "no other node is touched",
             "look at the nodes' own logs, or raise `timeout_s`",
         )
-    session.hold()
-    return {"node": node.name, "stopped": stopped["effective"], "redundant": redundant}
+    return redundant
 
 
 def _stay_down(session: "Session", node: Node, seconds: float) -> None:
