@@ -11,9 +11,9 @@ from brownout.session.session import Session
 
 
 class Scripted:
-    """A session of two nodes; it is redundant again when the script says so, and notes its steps."""
+    """A session of two nodes; redundant again when the script says so."""
 
-    def __init__(self, *redundant: float | None) -> None:
+    def __init__(self, *redundant: dict[str, Any] | None) -> None:
         self.steps: list[str] = []
         self._redundant = list(redundant)
         members = [SimpleNamespace(node=name, role="primary") for name in ("n1", "n2")]
@@ -32,15 +32,15 @@ class Scripted:
     def hold(self) -> None:
         self.steps.append("hold")
 
-    def await_milestone(self, _name: str, _timeout_s: float) -> float | None:
+    def await_milestone(self, _name: str, _timeout_s: float) -> dict[str, Any] | None:
         self.steps.append("redundant")
         return self._redundant.pop(0)
 
 
 def test_redundancy_that_is_lost_while_the_load_holds_is_awaited_before_the_next_node() -> None:
-    session = Scripted(2.0, 9.0, 11.0, 11.0)
+    session = Scripted(*({"at": at} for at in (2.0, 9.0, 11.0, 11.0)))
     done = restart_each(cast(Session, session), False, 0.0, 60.0)
-    assert [each["redundant"] for each in done["nodes"]] == [9.0, 11.0]
+    assert [each["redundant"]["at"] for each in done["nodes"]] == [9.0, 11.0]
     of_each = ["redundant", "hold", "redundant"]
     assert session.steps == [
         *("stop_node n1", "start_node n1", *of_each),
@@ -49,7 +49,7 @@ def test_redundancy_that_is_lost_while_the_load_holds_is_awaited_before_the_next
 
 
 def test_no_other_node_is_touched_where_redundancy_does_not_come_back() -> None:
-    session = Scripted(2.0, None)
+    session = Scripted({"at": 2.0}, None)
     with pytest.raises(ClusterError, match="not back within 60 s of the restart of `n1`"):
         restart_each(cast(Session, session), False, 0.0, 60.0)
     assert "stop_node n2" not in session.steps

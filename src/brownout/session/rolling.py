@@ -57,7 +57,7 @@ def _restart(
     return {"node": node.name, "stopped": stopped["effective"], "redundant": redundant}
 
 
-def _await_redundancy(session: "Session", node: Node, timeout_s: float) -> float:
+def _await_redundancy(session: "Session", node: Node, timeout_s: float) -> dict[str, Any]:
     redundant = session.await_milestone("redundant", timeout_s)
     if redundant is None:
         raise ClusterError(
