@@ -39,7 +39,7 @@ def test_every_mistake_of_the_shape_is_named_at_once(write: Write) -> None:
         "cool_dwon: unknown setting, wanted one of",
         "did you mean `cool_down`?",
         "order: found 'backwards', wanted as written or random",
-        "freshness: found '30', wanted a time as 90s",
+        "freshness: found '30', wanted a time with its unit",
         "window.weekly[0]: found 'Tue 12:00-10:00', wanted an end after the begin",
         "window.begins: found '2026-12-01', wanted a moment with its offset",
         "freeze[0].first: found '2026-13-01', wanted a day as 2026-12-18",

@@ -11,7 +11,6 @@
 is outside the file.
 """
 
-import re
 from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -28,6 +27,7 @@ from pydantic import (
     model_validator,
 )
 
+from brownout.base.durations import DURATION_PATTERN, parse_duration
 from brownout.base.errors import ConfigurationError
 from brownout.base.secret import Secret
 from brownout.base.settings import Name, Settings
@@ -36,26 +36,21 @@ from brownout.session.stopping import Condition, parse_conditions
 
 __all__ = ["CoolDown", "Freeze", "GameDay", "Notify", "Schedule", "Step", "StopOn", "WindowSpec"]
 
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-
 
 def _span(value: Any) -> Any:
     """`90s`, `10m`, `2h`, `30d`, `8w`."""
     if isinstance(value, timedelta):
         return value
-    form = re.fullmatch(r"(\d+)([smhdw])", str(value).strip())
-    if form is None or int(form[1]) == 0:
-        raise ValueError("wanted a time as 90s, 10m, 2h, 30d or 8w")
-    try:
-        return timedelta(**{_UNITS[form[2]]: int(form[1])})
-    except OverflowError as error:
-        raise ValueError("wanted a time of some years at most") from error
+    span = timedelta(seconds=parse_duration(str(value)))
+    if not span:
+        raise ValueError("wanted more than 0s")
+    return span
 
 
 Span = Annotated[
     timedelta,
     BeforeValidator(_span),
-    WithJsonSchema({"type": "string", "pattern": r"^\d+[smhdw]$"}),
+    WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN}),
 ]
 
 
