@@ -30,7 +30,8 @@ NEEDED: dict[str, list[str]] = {
 }
 #: An old value, and what is to be written now, where that is not the same.
 VALUES = {"--limit-s": ("90", "90s"), "--election-timeout-ms": ("2500", "2500ms"),
-          "--var": ("seed=4711", "seed=4711"), "--keep": ("30d", "30d")}  # fmt: skip
+          "--var": ("seed=4711", "seed=4711"), "--keep": ("30d", "30d"),
+          "--confirm": ("5m", "5m")}  # fmt: skip
 FORMS = [(command, option) for command, options in ALIASES.items() for option in options]
 
 

@@ -16,7 +16,7 @@ NAMESPACE = "brownout_capacity"
 SMALL = f"data.keys=500,streams.orders.ledger_keys=400,namespace={NAMESPACE}"
 #: Far from what any machine breaks.
 EASY = ("--sla", "lookups.read.p50=900ms", "--sla", "orders.write.p50=900ms", *set_each(SMALL))
-SHORT = ("--step", "2s", "--confirm", "2s", "--settle", "1s")
+SHORT = ("--step", "2s", "--final", "2s", "--settle", "1s")
 
 
 @pytest.mark.alone

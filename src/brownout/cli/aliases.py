@@ -40,7 +40,7 @@ ALIASES: Mapping[str, Mapping[str, Alias]] = {
     "calibrate false-alarms": {"--write": _MARKDOWN},
     "calibrate run": {"--write": _MARKDOWN, "--keep": Alias("--output", form="a directory")},
     "calibrate serve": {"--truth": _OUTPUT},
-    "capacity": {"--var": _SET},
+    "capacity": {"--confirm": Alias("--final"), "--var": _SET},
     "compare": {"--report": Alias("--output", form=".html")},
     "gameday stop": {"--limit-s": Alias("--timeout", _SECONDS)},
     "gate": {"--junit": Alias("--output", form=".xml"), "--markdown": _MARKDOWN},

@@ -47,7 +47,7 @@ def capacity(
     factor: Annotated[float, typer.Option(help="From one step up to the next.")] = 2.0,
     precision: Annotated[float, typer.Option(help="Precision of the answer.")] = 0.02,
     step: Annotated[str, duration_option("How long each step is judged.")] = "30s",
-    confirm: Annotated[str, duration_option("Length of the confirming run.")] = "10m",
+    final: Annotated[str, duration_option("Length of the final, confirming run.")] = "10m",
     settle: Annotated[str, duration_option("Beginning of each step, not judged.")] = "5s",
     again: Annotated[
         int, typer.Option(min=0, max=9, help="Extra tries before a step counts as a breach.")
@@ -85,7 +85,7 @@ def capacity(
             workload=workload, cluster=cluster, sla=tuple(sla or ()), change=",".join(load),
             start=start,
             ceiling=most, factor=factor, precision=precision, step_s=seconds(step, "--step"),
-            confirm_s=seconds(confirm, "--confirm"), settle_s=seconds(settle, "--settle"),
+            confirm_s=seconds(final, "--final"), settle_s=seconds(settle, "--settle"),
             again=again, fault=with_fault, allowance_s=seconds(allowance, "--allowance"),
             down_s=seconds(down, "--down"), variables=tuple(variables), seed=seed,
         )  # fmt: skip
@@ -105,7 +105,7 @@ def _check(wanted: "Wanted") -> None:
         "--factor": (wanted.factor, 1.05 <= wanted.factor <= 10, "1.05 to 10"),
         "--precision": (wanted.precision, 0.001 <= wanted.precision <= 0.5, "0.001 to 0.5"),
         "--step": (wanted.step_s, wanted.step_s >= 2, "2 s at least"),
-        "--confirm": (wanted.confirm_s, wanted.confirm_s >= wanted.step_s, "no less than --step"),
+        "--final": (wanted.confirm_s, wanted.confirm_s >= wanted.step_s, "no less than --step"),
     }
     problems = [f"{name}: found {found or 'nothing'}, wanted {words}"
                 for name, (found, ok, words) in rules.items() if not ok]  # fmt: skip

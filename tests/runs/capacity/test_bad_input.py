@@ -26,7 +26,7 @@ SLA = ("--sla", "lookups.read.p99=20ms")
         (("capacity", "lab", *SLA, "--start", "nan"), ["--start"]),
         (("capacity", "lab", *SLA, "--start", "900", "--max", "500"), ["--start", "above --max"]),
         (("capacity", "lab", *SLA, "--step", "soon"), ["--step", "500ms, 30s, 5m"]),
-        (("capacity", "lab", *SLA, "--confirm", "3s"), ["--confirm", "no less than --step"]),
+        (("capacity", "lab", *SLA, "--final", "3s"), ["--final", "no less than --step"]),
         (("capacity", "lab", *SLA, "--set", "streams.lookups.rate=-3"), ["rate", "-3"]),
         (("capacity", "lab", *SLA, "--cluster", "nowhere"), ["nowhere"]),
         (("capacity", "lab", *SLA, "--with-fault", "earthquake"), ["earthquake"]),
