@@ -32,6 +32,7 @@ def test_a_name_that_both_have_is_the_experiments() -> None:
 
 def test_all_settings_of_the_workload_become_one_variable() -> None:
     assert variables(KILL, None) == []
+    assert variables(KILL, ["seed=7"], "mine") == ["seed=7", "cluster=mine"]
     given = ["data.keys=5", "load=streams.lookups.rate=9", "mode=clean", "data.value.size=1,2"]
     with pytest.raises(ConfigurationError, match="--set mode"):
         variables(KILL, given)
@@ -67,6 +68,21 @@ def test_every_command_with_a_workload_takes_its_settings_and_refuses_what_is_no
         said = brownout(*command, "--set", setting)
         assert said.code == 64, said.err
         assert word in said.err
+    assert not (home / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("run", "node-kill"), ("plan", "node-kill"), ("repeat", "node-kill", "-n", "1"),
+     ("sweep", "node-kill", "--vary", "downtime_s=1,2")],
+    ids=lambda words: " ".join(words[:1]),
+)  # fmt: skip
+def test_every_command_that_runs_an_experiment_takes_its_cluster(
+    command: tuple[str, ...], brownout: Brownout, home: Path
+) -> None:
+    said = brownout(*command, "--cluster", "nowhere")
+    assert said.code == 64, said.err
+    assert "unknown cluster `nowhere`" in said.err
     assert not (home / "runs").exists()
 
 

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Cluster", "Experiment", "Json", "Run", "Seed", "complete_cluster"]
-__all__ += ["complete_experiment", "complete_run", "complete_workload"]
+__all__ = ["Cluster", "Experiment", "ExperimentCluster", "Json", "Run", "Seed"]
+__all__ += ["complete_cluster", "complete_experiment", "complete_run", "complete_workload"]
 
 
 def complete_run(incomplete: str) -> list[str]:
@@ -47,6 +47,15 @@ Experiment = Annotated[
     typer.Argument(
         help="An experiment's file, or the name of a shipped one.",
         autocompletion=complete_experiment,
+    ),
+]
+ExperimentCluster = Annotated[
+    str,
+    typer.Option(
+        "--cluster",
+        help="An inventory's name or path. By default the experiment decides, mostly by "
+        "BROWNOUT_CLUSTER.",
+        autocompletion=complete_cluster,
     ),
 ]
 Seed = Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from brownout.base.errors import ExitCode
-from brownout.cli.arguments import Experiment, Json, Seed
+from brownout.cli.arguments import Experiment, ExperimentCluster, Json, Seed
 from brownout.cli.durations import duration_option, seconds
 from brownout.cli.settings import Settings, variables
 
@@ -20,6 +20,7 @@ __all__ = ["code_of", "repeat", "say"]
 
 def repeat(
     experiment: Experiment,
+    cluster: ExperimentCluster = "",
     n: Annotated[int, typer.Option("-n", "--times", min=1, help="How many times.")] = 5,
     seed: Seed = 0,
     phase_max: Annotated[
@@ -36,13 +37,16 @@ def repeat(
     from brownout.base import catalog
     from brownout.runs.repeats import table
     from brownout.runs.repeats.draw import draws
-    from brownout.runs.repeats.running import finished, run_all
+    from brownout.runs.repeats.running import check, finished, run_all
     from brownout.session.experiment_checks import read_experiment
 
     path = catalog.find_experiment(experiment)
     own = seed or secrets.randbelow(999_999) + 1
     longest = seconds(phase_max, "--phase-max", 0)
-    planned = draws(read_experiment(path), n, own, longest, tuple(variables(path, settings)))
+    planned = draws(
+        read_experiment(path), n, own, longest, tuple(variables(path, settings, cluster))
+    )
+    check(path, planned)
     typer.echo(f"repeat {path.stem} {n} times, seed {own}", err=True)
     done, stopped = run_all(path, planned, say)
     if stopped:

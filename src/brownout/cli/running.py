@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from brownout.cli.arguments import Experiment, complete_cluster
+from brownout.cli.arguments import Experiment, ExperimentCluster
 from brownout.cli.settings import Settings, variables
 
 __all__ = ["run"]
@@ -13,14 +13,7 @@ __all__ = ["run"]
 
 def run(
     experiment: Experiment,
-    cluster: Annotated[
-        str,
-        typer.Option(
-            help="An inventory's name or path. By default the experiment decides, mostly by "
-            "BROWNOUT_CLUSTER.",
-            autocompletion=complete_cluster,
-        ),
-    ] = "",
+    cluster: ExperimentCluster = "",
     settings: Settings = None,
     journal: Annotated[
         Path | None, typer.Option("--journal", help="Keep Chaos Toolkit's journal in this file.")
@@ -35,5 +28,4 @@ def run(
     from brownout.session.quiet_run import run_quietly
 
     path = catalog.find_experiment(experiment)
-    given = [*variables(path, settings), *([f"cluster={cluster}"] if cluster else [])]
-    raise typer.Exit(run_quietly(path, given, journal))
+    raise typer.Exit(run_quietly(path, variables(path, settings, cluster), journal))

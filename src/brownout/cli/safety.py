@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from brownout.base.errors import ExitCode, Refused
-from brownout.cli.arguments import Experiment, complete_cluster, complete_run
+from brownout.cli.arguments import Experiment, ExperimentCluster, complete_cluster, complete_run
 from brownout.cli.durations import duration_option, seconds
 from brownout.cli.settings import Settings, variables
 
@@ -20,6 +20,7 @@ __all__ = ["abort", "heal", "plan"]
 
 def plan(
     experiment: Experiment,
+    cluster: ExperimentCluster = "",
     settings: Settings = None,
 ) -> None:
     """Print what EXPERIMENT would do, command by command, and what stands in its way.
@@ -30,7 +31,7 @@ def plan(
     from brownout.session.planning import plan_of
     from brownout.session.preview import preview
 
-    given = variables(catalog.find_experiment(experiment), settings)
+    given = variables(catalog.find_experiment(experiment), settings, cluster)
     words, ok = preview(*plan_of(experiment, given))
     typer.echo(words)
     raise typer.Exit(0 if ok else ExitCode.BAD_INPUT)

@@ -26,15 +26,17 @@ Settings = Annotated[
 ]
 
 
-def variables(experiment: Path, given: Sequence[str] | None) -> list[str]:
+def variables(experiment: Path, given: Sequence[str] | None, cluster: str = "") -> list[str]:
     """Return what was `given` for an experiment's file as `chaos run --var` takes it.
 
-    All settings of the workload become its variable `load`. Raises `ConfigurationError` with
+    All settings of the workload become its variable `load`; `cluster`, if any, is what the option
+    `--cluster` named. Raises `ConfigurationError` with
     everything that is not NAME=VALUE, and with every name that neither of both has.
     """
     own, load = divided(experiment, given)
     there = [each.partition("=")[2] for each in own if _name(each) == "load"]
     own = [each for each in own if _name(each) != "load"]
+    own += [f"cluster={cluster}"] if cluster else []
     return [*own, *([f"load={','.join([*there, *load])}"] if there or load else [])]
 
 

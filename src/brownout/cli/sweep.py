@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from brownout.base.errors import ConfigurationError
-from brownout.cli.arguments import Experiment, Json, Seed
+from brownout.cli.arguments import Experiment, ExperimentCluster, Json, Seed
 from brownout.cli.output import by_format, output_option
 from brownout.cli.repeat import code_of, say
 from brownout.cli.settings import Settings, variables
@@ -23,6 +23,7 @@ __all__ = ["sweep"]
 def sweep(
     experiment: Experiment,
     vary: Annotated[str, typer.Option(help="NAME=VALUE,VALUE,…: the variable and its values.")],
+    cluster: ExperimentCluster = "",
     n: Annotated[int, typer.Option("-n", "--times", min=1, help="Runs per value.")] = 1,
     seed: Seed = 0,
     settings: Settings = None,
@@ -37,22 +38,26 @@ def sweep(
     from brownout.base import catalog
     from brownout.runs.finished import never
     from brownout.runs.repeats.draw import draws
-    from brownout.runs.repeats.running import finished, run_all
+    from brownout.runs.repeats.running import check, finished, run_all
     from brownout.runs.repeats.sweep import point, render, svg
     from brownout.session.experiment_checks import read_experiment
 
     outputs = by_format([output] if output else [], ".svg")
     path = catalog.find_experiment(experiment)
     document = read_experiment(path)
-    fixed = variables(path, settings)
+    fixed = variables(path, settings, cluster)
     variable, values = _varied(path, document, vary)
     own = seed or secrets.randbelow(999_999) + 1
+    planned = {
+        value: draws(document, n, own, 0.0, (*fixed, f"{variable}={value}")) for value in values
+    }
+    for each in planned.values():
+        check(path, each)
     say(f"sweep {path.stem} over {variable} {', '.join(values)}, seed {own}")
     done: list[Repeat] = []
     points = []
-    for value in values:
-        given = (*fixed, f"{variable}={value}")
-        made, stopped = run_all(path, draws(document, n, own, 0.0, given), say)
+    for value, repeats in planned.items():
+        made, stopped = run_all(path, repeats, say)
         done += made
         points.append(point(value, [each.outcome.verdict for each in made], finished(made)))
         if stopped:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from brownout.runs.repeats.draw import draws
 
 EXPERIMENT: dict[str, Any] = {
@@ -34,6 +36,13 @@ def test_what_is_given_is_not_drawn() -> None:
 def test_a_stepdown_can_only_be_of_the_primary() -> None:
     stepdown = {**EXPERIMENT, "extensions": [{"name": "brownout", "needs": ["stepdown"]}]}
     (draw,) = draws(stepdown, 1, 7, 10.0, ())
+    assert not any(text.startswith("target") for text in draw.variables)
+
+
+@pytest.mark.parametrize("target", ["role=secondary", "rack", "rack=east", "spare"])
+def test_a_target_of_several_nodes_or_of_none_stays_what_it_is(target: str) -> None:
+    configuration = {"target": {"type": "env", "key": "BROWNOUT_TARGET", "default": target}}
+    (draw,) = draws({**EXPERIMENT, "configuration": configuration}, 1, 7, 10.0, ())
     assert not any(text.startswith("target") for text in draw.variables)
 
 

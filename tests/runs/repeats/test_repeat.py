@@ -13,18 +13,20 @@ from tests import chaos_runner
 
 from brownout.faults import open_runs
 
-#: An experiment that opens no run of ours; what it does is a command.
-PLAIN: dict[str, Any] = {
-    "title": "a command",
-    "description": "nothing of a cluster",
-    "method": [
-        {
-            "type": "action",
-            "name": "command",
-            "provider": {"type": "process", "path": "true"},
-        }
-    ],
-}
+
+def on_silent_nodes(where: Path) -> dict[str, Any]:
+    """Return an experiment that is sound, on a cluster of which no node answers."""
+    nodes = [{"name": f"n{i}", "address": f"127.0.0.1:{i}",
+              "host": {"pid_file": str(where / f"{i}.pid"), "command": ["mongod"]}}
+             for i in (1, 2, 3)]  # fmt: skip
+    cluster = where / "silent.yaml"
+    cluster.write_text(json.dumps({
+        "database": "mongodb", "environment": "test", "nodes": nodes,
+        "connection": {"replica_set": "rs"},
+    }))  # fmt: skip
+    experiment = chaos_runner.load("node-kill")
+    experiment["configuration"]["cluster"] = str(cluster)
+    return experiment
 
 
 def repeat(
@@ -42,15 +44,24 @@ def repeat(
         timeout=280,
         check=False,
     )
-    return done.returncode, json.loads(done.stdout), done.stderr
+    return done.returncode, json.loads(done.stdout or "{}"), done.stderr
 
 
 def test_a_run_that_could_not_begin_is_the_last(tmp_path: Path) -> None:
-    code, document, said = repeat(PLAIN, tmp_path, "-n", "3", "--seed", "7")
+    code, document, said = repeat(on_silent_nodes(tmp_path), tmp_path, "-n", "3", "--seed", "7")
     assert code == 2
     assert [each["verdict"] for each in document["repeats"]] == ["not run"]
     assert "stopped after 1 of 3" in said
     assert document["seed"] == 7
+
+
+def test_what_could_not_begin_at_all_is_refused_before_the_first_run(tmp_path: Path) -> None:
+    experiment = on_silent_nodes(tmp_path)
+    experiment["configuration"] |= {"downtime_s": "soon", "no_such": 1}
+    code, document, said = repeat(experiment, tmp_path, "-n", "3")
+    assert (code, document) == (64, {})
+    assert "configuration.downtime_s: found 'soon'" in said
+    assert "configuration.no_such: not a setting" in said
 
 
 def test_a_cluster_that_is_not_mended_is_not_broken_again(
@@ -61,8 +72,9 @@ def test_a_cluster_that_is_not_mended_is_not_broken_again(
     open_runs.claim("left", tmp_path / "runs" / "died", "left", brought_up=False)
     claim = (state / "open" / "left.json").rename(tmp_path / "claim.json")
     leaves = {"type": "process", "path": "cp", "arguments": f"{claim} {state}/open/left.json"}
-    method = [{**PLAIN["method"][0], "provider": leaves}]
-    code, document, said = repeat({**PLAIN, "method": method}, tmp_path, "-n", "3")
+    rollback = {"type": "action", "name": "leave a claim", "provider": leaves}
+    experiment = {**on_silent_nodes(tmp_path), "rollbacks": [rollback]}
+    code, document, said = repeat(experiment, tmp_path, "-n", "3")
     assert code == 4
     assert len(document["repeats"]) == 1
     assert "died before it had put everything back" in document["repeats"][0]["unmended"]

@@ -8,8 +8,8 @@ from typing import Any
 __all__ = ["Draw", "draws"]
 
 _SEEDS = 1_000_000
-#: Targets that are not any one of the members.
-NO_NODE = ("spare", "rack")
+#: Targets that are not one of the members; `role=secondary` and its like are several.
+NO_NODE = ("spare", "rack", "=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,9 @@ def draws(
 ) -> list[Draw]:
     """Return `n` draws for an experiment; variables that are `given` are not drawn.
 
-    The target is any node, but where only one can be meant, as of a stepdown. The phase is how
-    long the fault waits after the accepted baseline: up to `phase_max_s`.
+    The target is any node, except where only one can be meant, as of a stepdown, or several are,
+    as of a lost majority. The phase is how long the fault waits after the accepted baseline: up to
+    `phase_max_s`.
     """
     taken = {text.partition("=")[0].partition(":")[0] for text in given}
     chance = random.Random(seed)
@@ -45,7 +46,7 @@ def draws(
 def _any_node(experiment: Mapping[str, Any]) -> bool:
     target = experiment.get("configuration", {}).get("target")
     default = target.get("default") if isinstance(target, Mapping) else target
-    if default in NO_NODE:
+    if any(word in str(default) for word in NO_NODE):
         return False
     extensions = experiment.get("extensions", [])
     needs = [need for found in extensions for need in found.get("needs", ())]

@@ -7,8 +7,9 @@ from pathlib import Path
 from brownout.runs.finished import FinishedRun, Runs
 from brownout.runs.repeats.draw import Draw
 from brownout.session.experiment_process import ExperimentProcess, Outcome
+from brownout.session.planning import plan_of
 
-__all__ = ["Repeat", "finished", "run_all", "run_once"]
+__all__ = ["Repeat", "check", "finished", "run_all", "run_once"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,12 @@ class Repeat:
 def finished(repeats: Sequence[Repeat]) -> Runs:
     """Return the runs that were opened."""
     return Runs(run for repeat in repeats if (run := repeat.run) is not None)
+
+
+def check(experiment: Path, planned: Sequence[Draw]) -> None:
+    """Raise `ConfigurationError` where one of the repeats could not begin, before any does."""
+    for draw in planned:
+        plan_of(str(experiment), draw.variables)
 
 
 def run_all(
