@@ -39,6 +39,10 @@ CUT_OFF = (
     "experiments/test_partition.py::"
     "test_all_that_a_cut_off_primary_acknowledged_alone_is_found_lost"
 )
+REPLACED_WHEN_CUT_OFF = (
+    "infra/lab/test_network_of_a_lab.py::"
+    "test_a_primary_that_is_cut_off_is_replaced_and_joins_the_others_again"
+)
 MAJORITY = (
     "experiments/test_partition.py::"
     "test_a_primary_without_a_majority_steps_down_and_no_acknowledged_write_is_lost"
@@ -100,6 +104,7 @@ LABS = {
     "lab-etcd": ON_ETCD,
     "lab-etcd-majority": "databases/etcd/lab/test_lab.py::"
     "test_without_a_quorum_no_member_leads_and_with_one_again_all_is_whole",
+    "lab-etcd-partition": REPLACED_WHEN_CUT_OFF,
     "lab-etcd-secure": "databases/etcd/lab/test_lab.py::"
     "test_a_secured_lab_serves_who_has_a_certificate_and_nobody_else",
     "lab-mongodb": STEPDOWN,
@@ -113,6 +118,7 @@ LABS = {
     "test_a_killed_primary_is_felt_in_the_lanes_of_its_shard_only",
     "lab-mongodb-slow": SLOWED,
     "lab-redis": ON_REDIS,
+    "lab-redis-partition": REPLACED_WHEN_CUT_OFF,
     "lab-redis-secure": "databases/redis/lab/test_lab.py::"
     "test_a_secured_lab_serves_who_has_a_certificate_and_a_password_and_nobody_else",
     "lab-postgresql": ON_POSTGRESQL,
@@ -122,7 +128,10 @@ LABS = {
     "test_a_synchronous_lab_has_a_replica_that_commits_wait_for",
 }
 #: Labs that fetch what they run, or take gigabytes and minutes: all that runs on them is `matrix`.
-HEAVY = {"lab-cassandra", "lab-cassandra-secure", "lab-postgresql-patroni3"}
+HEAVY = {
+    *("lab-cassandra", "lab-cassandra-partition", "lab-cassandra-secure"),
+    "lab-postgresql-patroni3",
+}
 #: Labs that are mocks, on which nothing is broken: a load on one is `matrix`.
 MOCKS = {"lab-couchbase"}
 HOSTS = {

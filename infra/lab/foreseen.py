@@ -7,7 +7,7 @@ from brownout.base import usual
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Support
 from brownout.databases.lab.proxies import find_toxiproxy
-from brownout.databases.lab.settings import NetworkedLab
+from brownout.databases.lab.settings import NetworkedLab, SlowableLab
 from brownout.inventory.model import Cluster, LabSpec, Node
 from brownout.machine import netem, network
 
@@ -57,7 +57,7 @@ def _no_partition(spec: LabSpec) -> str:
 def _no_delay(spec: LabSpec) -> str:
     if isinstance(spec, NetworkedLab) and spec.network_namespaces:
         return netem.why_not()
-    if not (isinstance(spec, NetworkedLab) and spec.slow_links):
+    if not (isinstance(spec, SlowableLab) and spec.slow_links):
         return f"its nodes cannot be slowed (`lab.slow_links`), as those of {usual.SLOWED} can"
     if not (reason := netem.why_not()):
         return ""

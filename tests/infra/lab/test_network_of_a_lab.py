@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.waiting import await_true
+from tests.waiting import await_true, await_whole
 
+from brownout.databases.adapter import adapter_for
 from brownout.databases.lab.network import left
 from brownout.databases.mongodb.lab.settings import ReplicaSetLab
 from brownout.infra import lab
@@ -77,6 +79,31 @@ def test_a_lab_whose_maker_was_killed_is_made_anew(directory: Path) -> None:
     lab.up(NAME)
     assert lab.status(NAME).condition == "up"
     assert len(left(directory)) == 3
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("name", ["lab-etcd-partition", "lab-redis-partition"])
+def test_a_primary_that_is_cut_off_is_replaced_and_joins_the_others_again(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path))
+    try:
+        cluster = lab.up(name)
+        with closing(adapter_for(cluster)) as adapter:
+            (old,) = adapter.targets("primary", 1)
+            before = {member.node: member.state for member in adapter.members()}
+            host = partitioning_host(old)
+            host.partition([node.address for node in cluster.nodes if node != old], 120)
+            assert host.cut_off()
+            await_true(lambda: any(
+                member.state == before[old.name] != before[member.node]
+                for member in adapter.members()
+            ))  # fmt: skip
+            host.heal_partition()
+            await_whole(adapter)
+    finally:
+        lab.down(name)
+    assert left(labs.directory(name)) == []
 
 
 def test_what_cannot_be_cut_off_is_no_such_lab() -> None:

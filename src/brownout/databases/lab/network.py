@@ -19,7 +19,7 @@ from pathlib import Path
 from brownout.base.errors import HostError, UndoFailed, Unsupported
 from brownout.machine import netem, network, partition
 
-__all__ = ["HERE", "Place", "left", "make", "remove"]
+__all__ = ["HERE", "Place", "left", "make", "places", "remove"]
 
 #: For benchmarks of networks (RFC 2544), so nobody's; a lab takes 256 addresses of it.
 _RANGE = IPv4Network("198.18.0.0/15")
@@ -36,6 +36,11 @@ class Place:
 
 #: That of a node of a lab without a network of its own.
 HERE = Place("", "127.0.0.1")
+
+
+def places(directory: Path, names: Sequence[str], own_network: bool) -> dict[str, Place]:
+    """Return where each node of a lab lives: in a network that is made for it, or `HERE`."""
+    return make(directory, names) if own_network else dict.fromkeys(names, HERE)
 
 
 def make(directory: Path, names: Sequence[str]) -> dict[str, Place]:

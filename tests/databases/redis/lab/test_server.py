@@ -56,7 +56,9 @@ def test_the_server_of_a_wheel_is_found(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_node_keeps_its_own_data_and_its_command_line() -> None:
-    said = configuration(RedisLab(engine="redis"), Ports(1001, 1002), Path("/lab/s1n1"), "")
+    said = configuration(
+        RedisLab(engine="redis"), Ports("127.0.0.1", 1001, 1002), Path("/lab/s1n1"), ""
+    )
     for line in ("port 1001", "cluster-port 1002", "dir /lab/s1n1/data", "set-proc-title no",
                  "cluster-node-timeout 1500", "appendonly yes"):  # fmt: skip
         assert line in said.splitlines()
@@ -65,7 +67,9 @@ def test_a_node_keeps_its_own_data_and_its_command_line() -> None:
 
 def test_a_secure_node_has_no_plain_port_and_no_default_user() -> None:
     spec = RedisLab(engine="redis", secure=True)
-    said = configuration(spec, Ports(1001, 1002), Path("/lab/s1n1"), "s3cr3t").splitlines()
+    said = configuration(
+        spec, Ports("127.0.0.1", 1001, 1002), Path("/lab/s1n1"), "s3cr3t"
+    ).splitlines()
     assert {"port 0", "tls-port 1001", "tls-cluster yes", "user default off"} <= set(said)
     assert "masterauth s3cr3t" in said
 

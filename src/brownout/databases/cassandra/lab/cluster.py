@@ -1,4 +1,4 @@
-"""A cluster of Cassandra on loopback: its files, its first login, and waiting until it is whole."""
+"""A cluster of Cassandra on this machine: files, first login, and waiting until it is whole."""
 
 import secrets
 from pathlib import Path
@@ -13,7 +13,7 @@ from brownout.databases.cassandra.lab import configuration, server
 from brownout.databases.cassandra.lab.configuration import USER, Place
 from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.link import LOGIN, Link
-from brownout.databases.lab import tls
+from brownout.databases.lab import network, tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
@@ -35,10 +35,15 @@ _FIRST = "cassandra"
 def lay_out(cluster: Cluster, spec: CassandraLab, directory: Path) -> Cluster:
     """Write each node's directories and configuration; return the cluster with all of them."""
     java, jars = server.find_java(), server.jars()
+    names = [f"n{number}" for number in range(1, spec.members + 1)]
+    homes = network.places(directory, names, spec.network_namespaces)
     free = free_ports(3 * spec.members)
     places = {
-        number: Place(f"127.0.0.{number}", *free[3 * number - 3 : 3 * number])
-        for number in range(1, spec.members + 1)
+        number: Place(
+            at.address if spec.network_namespaces else f"127.0.0.{number}",
+            *free[3 * number - 3 : 3 * number],
+        )
+        for number, at in enumerate(homes.values(), 1)
     }
     own = cluster.connection
     connection = Connection(options=own.options, timeout_s=own.timeout_s)
@@ -60,7 +65,7 @@ def lay_out(cluster: Cluster, spec: CassandraLab, directory: Path) -> Cluster:
             (home / f"{_YAML}{ends}").write_text(text, encoding="utf-8")
             text = configuration.jvm_arguments(spec, at, home, jars, formed)
             (home / f"{_ARGUMENTS}{ends}").write_text(text, encoding="utf-8")
-        nodes.append(_node(number, at, home, java, spec))
+        nodes.append(_node(number, at, homes[home.name].namespace, home, java, spec))
     update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}
     return cluster.model_copy(update=update)
 
@@ -129,7 +134,9 @@ def _as(cluster: Cluster, name: str) -> Cluster:
     return cluster.model_copy(update={"connection": connection})
 
 
-def _node(number: int, at: Place, home: Path, java: Path, spec: CassandraLab) -> Node:
+def _node(
+    number: int, at: Place, namespace: str, home: Path, java: Path, spec: CassandraLab
+) -> Node:
     host = ProcessSpec(
         config_file=home / _YAML,
         pid_file=home / "cassandra.pid",
@@ -140,6 +147,7 @@ def _node(number: int, at: Place, home: Path, java: Path, spec: CassandraLab) ->
             *(str(java), f"@{server.arguments()}", f"@{home / _ARGUMENTS}"),
             *(_DAEMON, str(home / _YAML)),
         ),
+        network_namespace=namespace,
     )
     rack = f"r{spec.rack_of(number)}" if spec.racks else ""
     return Node(name=f"n{number}", address=at.address, host=host, rack=rack)

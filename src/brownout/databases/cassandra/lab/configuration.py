@@ -20,7 +20,7 @@ _PEM = "org.apache.cassandra.security.PEMBasedSslContextFactory"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a node listens on loopback: for clients, for the other nodes, and for JMX.
+    """Where a node listens: for clients, for the other nodes, and on loopback for JMX.
 
     Each has an address of its own: the load's client tells nodes apart by that alone.
     """

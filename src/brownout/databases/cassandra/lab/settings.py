@@ -4,12 +4,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from brownout.inventory.model import LabSpec
+from brownout.databases.lab.settings import NetworkedLab
 
 __all__ = ["CassandraLab"]
 
 
-class CassandraLab(LabSpec):
+class CassandraLab(NetworkedLab):
     """Nodes of one cluster, in one data centre."""
 
     engine: Literal["cassandra"]

@@ -1,12 +1,13 @@
-"""An etcd cluster on loopback: where its members live, and waiting until they are one."""
+"""An etcd cluster on this machine: where its members live, and waiting until they are one."""
 
 from pathlib import Path
 
 from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.lab.server import Ports, configuration, find_etcd
 from brownout.databases.etcd.lab.settings import EtcdLab
-from brownout.databases.lab import tls
+from brownout.databases.lab import network, tls
 from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.network import Place
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.connection import Connection
@@ -22,16 +23,18 @@ _FILE = "etcd.yaml"
 def lay_out(cluster: Cluster, spec: EtcdLab, directory: Path) -> Cluster:
     """Write each member's directories and configuration; return the cluster with all of them."""
     etcd = find_etcd()
+    names = [f"n{number}" for number in range(1, spec.members + 1)]
+    places = network.places(directory, names, spec.network_namespaces)
     free = free_ports(2 * spec.members)
     ports = {
-        number: Ports(*free[2 * number - 2 : 2 * number]) for number in range(1, spec.members + 1)
+        number: Ports(place.address, *free[2 * number - 2 : 2 * number])
+        for number, place in enumerate(places.values(), 1)
     }
     own = cluster.connection
     connection = Connection(options=own.options, timeout_s=own.timeout_s)
     if spec.secure:
-        certificates = tls.issue(
-            directory, cluster.name, {f"n{number}": "127.0.0.1" for number in ports}
-        )
+        hosts = {name: place.address for name, place in places.items()}
+        certificates = tls.issue(directory, cluster.name, hosts)
         connection = connection.model_copy(update={"tls": certificates})
     nodes = []
     for number, at in ports.items():
@@ -39,7 +42,7 @@ def lay_out(cluster: Cluster, spec: EtcdLab, directory: Path) -> Cluster:
         (home / "data").mkdir(parents=True, mode=0o700)
         text = configuration(spec, cluster.name, number, ports, home)
         (home / _FILE).write_text(text, encoding="utf-8")
-        nodes.append(_node(number, at, home, etcd, spec))
+        nodes.append(_node(number, at, places[home.name], home, etcd, spec))
     update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}
     return cluster.model_copy(update=update)
 
@@ -66,13 +69,14 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
         await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
 
 
-def _node(number: int, at: Ports, home: Path, etcd: Path, spec: EtcdLab) -> Node:
+def _node(number: int, at: Ports, place: Place, home: Path, etcd: Path, spec: EtcdLab) -> Node:
     host = ProcessSpec(
         config_file=home / _FILE,
         pid_file=home / "etcd.pid",
         log_file=home / "etcd.log",
         working_directory=home,
         command=(str(etcd), "--config-file", str(home / _FILE)),
+        network_namespace=place.namespace,
     )
     rack = f"r{spec.rack_of(number)}" if spec.racks else ""
-    return Node(name=f"n{number}", address=f"127.0.0.1:{at.client}", host=host, rack=rack)
+    return Node(name=f"n{number}", address=f"{at.host}:{at.client}", host=host, rack=rack)

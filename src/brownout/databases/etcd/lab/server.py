@@ -22,8 +22,9 @@ _QUOTA_BYTES = 8 * 2**30
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Where a member listens on loopback."""
+    """Where a member listens."""
 
+    host: str
     client: int
     peer: int
 
@@ -55,14 +56,14 @@ def configuration(
 ) -> str:
     """Return the text of the etcd.yaml of member `number` of those with these `ports`."""
     scheme, own = "https" if spec.secure else "http", ports[number]
-    peers = [f"n{n}={scheme}://127.0.0.1:{at.peer}" for n, at in sorted(ports.items())]
+    peers = [f"n{n}={scheme}://{at.host}:{at.peer}" for n, at in sorted(ports.items())]
     settings: dict[str, Any] = {
         "name": f"n{number}",
         "data-dir": str(home / "data"),
-        "listen-client-urls": f"{scheme}://127.0.0.1:{own.client}",
-        "advertise-client-urls": f"{scheme}://127.0.0.1:{own.client}",
-        "listen-peer-urls": f"{scheme}://127.0.0.1:{own.peer}",
-        "initial-advertise-peer-urls": f"{scheme}://127.0.0.1:{own.peer}",
+        "listen-client-urls": f"{scheme}://{own.host}:{own.client}",
+        "advertise-client-urls": f"{scheme}://{own.host}:{own.client}",
+        "listen-peer-urls": f"{scheme}://{own.host}:{own.peer}",
+        "initial-advertise-peer-urls": f"{scheme}://{own.host}:{own.peer}",
         "initial-cluster": ",".join(peers),
         "initial-cluster-token": name,
         "initial-cluster-state": "new",

@@ -4,12 +4,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from brownout.inventory.model import LabSpec
+from brownout.databases.lab.settings import NetworkedLab
 
 __all__ = ["EtcdLab"]
 
 
-class EtcdLab(LabSpec):
+class EtcdLab(NetworkedLab):
     """Members of one cluster."""
 
     engine: Literal["etcd"]

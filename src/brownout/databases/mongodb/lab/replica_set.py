@@ -8,7 +8,6 @@ from brownout.base.errors import ClusterError, HostError
 from brownout.base.waiting import wait_until
 from brownout.databases.lab import network, proxies
 from brownout.databases.lab.engine import Progress
-from brownout.databases.lab.network import HERE
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.mongodb.access import access
@@ -80,10 +79,9 @@ def _wheres(spec: ReplicaSetLab, directory: Path, names: list[str]) -> dict[str,
             name: _Where(address, proxy.upstream, proxy=proxy)
             for name, (address, proxy) in made.items()
         }
-    places = network.make(directory, names) if spec.network_namespaces or by_netem else {}
+    places = network.places(directory, names, spec.network_namespaces or by_netem)
     found = {}
-    for name, port in zip(names, free_ports(len(names)), strict=True):
-        place = places.get(name, HERE)
+    for (name, place), port in zip(places.items(), free_ports(len(names)), strict=True):
         address = f"{place.address}:{port}"
         found[name] = _Where(address, address, place.namespace)
     return found

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from brownout.databases.lab.settings import NetworkedLab
+from brownout.databases.lab.settings import SlowableLab
 from brownout.inventory.model import LabSpec
 
 __all__ = ["AtlasLab", "MongodLab", "ReplicaSetLab", "ShardedLab"]
@@ -26,7 +26,7 @@ class MongodLab(LabSpec):
         return ReplicaSetLab(engine="mongodb", **{name: getattr(self, name) for name in shared})
 
 
-class ReplicaSetLab(MongodLab, NetworkedLab):
+class ReplicaSetLab(MongodLab, SlowableLab):
     """One replica set."""
 
     engine: Literal["mongodb"]

