@@ -132,6 +132,29 @@ def test_a_partition_as_shipped_passes_and_loses_nothing_that_a_majority_acknowl
 
 @pytest.mark.matrix
 @pytest.mark.alone
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: partitions of a cluster: {WHY_NOT}")
+@pytest.mark.parametrize(
+    ("cluster", "verdict"),
+    [
+        ("lab-cassandra-partition", "pass"),
+        ("lab-etcd-partition", "pass"),
+        # A master acknowledges writes that no replica has until it notices that it is alone.
+        ("lab-redis-partition", "fail"),
+    ],
+)
+def test_other_databases_are_partitioned_as_shipped(
+    cluster: str, verdict: str, tmp_path: Path
+) -> None:
+    ran = chaos.run_as_shipped("partition", tmp_path, cluster)
+    assert ran.impact["verdict"] == verdict, ran.output
+    assert (ran.impact["ledger"]["lost"] > 0) == (verdict == "fail")
+    broken = {item["measure"] for item in ran.impact["limits"] if item["met"] is False}
+    assert broken == ({"lost_writes"} if verdict == "fail" else set())
+
+
+@pytest.mark.matrix
+@pytest.mark.alone
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     ("name", "verdict"),
