@@ -336,13 +336,13 @@ def _concluded(sums: Ledger, end: Line | None, finished: bool) -> Ledger:
 def _words_of_data(sums: Ledger) -> list[str]:
     if sums.data_keys is None:
         return []
-    looked = f"{sums.data_read:,} of {sums.data_keys:,} records of the data set were looked for"
+    looked = f"{sums.data_read:,} of {sums.data_keys:,} records of the data set were checked"
     return [f"{looked}, {sums.data_lost:,} are gone" if sums.data_lost else looked]
 
 
 def _state(sums: Ledger, *, ended: bool, finished: bool, promised: int) -> tuple[str, str]:
     """Return the state and the sentence that explains it; what is lost is lost, whatever else."""
-    of = f"of {sums.acknowledged:,} acknowledged writes"
+    of = f"of {sums.acknowledged:,} writes acknowledged in the run"
     if sums.lost:
         gone, keys = sums.lost - (sums.data_lost or 0), sums.lost_keys - (sums.data_lost or 0)
         return "lost", f"{gone:,} {of} are gone, in {keys:,} keys"
