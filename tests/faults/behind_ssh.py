@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 __all__ = ["elsewhere"]
@@ -15,7 +16,7 @@ def elsewhere(node: Mapping[str, Any], login: Mapping[str, Any]) -> dict[str, An
         "start": f"echo $$ > {pid_file}; exec {shlex.join(local['command'])}",
         "stop": f"kill -TERM $(cat {pid_file})",
         "pid_file": local["pid_file"],
-        "program": "mongod",
+        "program": Path(local["command"][0]).name,
         "log_file": local["log_file"],
     }
     host = {"kind": "ssh", **login, "config_file": local["config_file"]}
