@@ -1,5 +1,6 @@
 """Stop a node in order, and start it: what undoes a stop, a kill and a wipe."""
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import ConfigurationError
@@ -48,8 +49,17 @@ class StopNode(Stopping):
         return super().carry_out(faults, node)
 
     def do(self, faults: "Faults", node: Node, mode: str = "clean") -> Proof:
-        """Have it end as its own service would; proven when its process is gone."""
-        return faults.host(node).stop("clean")
+        """Have it end as its own service would; proven when its process is gone.
+
+        A server that is told to end refuses its users before its process is gone, some of them for
+        seconds. So the effect counts from when it was told.
+        """
+        told = time.monotonic()
+        gone = faults.host(node).stop("clean")
+        if gone.already:
+            return gone
+        took = {"gone_after_s": round(gone.effective_monotonic - told, 3)}
+        return Proof(told, 0.0, {**gone.evidence, **took})
 
     def told(
         self, cluster: Cluster, adapter: Adapter | None, node: Node | None, arguments: Arguments
