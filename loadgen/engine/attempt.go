@@ -8,6 +8,13 @@ import (
 	"brownout/loadgen/ledger"
 )
 
+// doAndPass does an operation that has a slot, and passes the slot on.
+func (e *Engine) doAndPass(o *operation) {
+	slots := o.lane.pool // the operation is forgotten at its end
+	e.do(o)
+	slots.pass()
+}
+
 // do sends an operation that has a slot, unless its deadline has passed while
 // it waited, and books what came of it.
 func (e *Engine) do(o *operation) {

@@ -11,13 +11,18 @@ import (
 const restAfterFailure = time.Millisecond
 
 // work is one worker of a closed-loop stream: an operation's intended start is
-// the moment the worker is free, and the next one waits for its end.
+// the moment the worker is free, and the next one waits for its end. The worker
+// does the operation itself, unless it has to wait for a slot: whoever frees
+// one does it then.
 func (e *Engine) work(s *stream) {
 	done := make(chan account.End, 1)
 	for {
-		intended, ok := e.offerFree(s, done)
+		o, intended, ok := e.offerFree(s, done)
 		if !ok {
 			return
+		}
+		if o != nil {
+			e.doAndPass(o)
 		}
 		if end := <-done; end != account.Ok {
 			time.Sleep(restAfterFailure - (e.Now() - intended))
@@ -25,14 +30,15 @@ func (e *Engine) work(s *stream) {
 	}
 }
 
-// offerFree offers an operation now, unless the schedule has ended.
-func (e *Engine) offerFree(s *stream, done chan account.End) (intended time.Duration, ok bool) {
+// offerFree offers an operation now, unless the schedule has ended. It returns
+// the operation if that has a slot and is the caller's to do, which is no longer
+// part of the offer: the end of the schedule does not wait for it.
+func (e *Engine) offerFree(s *stream, done chan account.End) (o *operation, intended time.Duration, ok bool) {
 	e.offering.RLock()
 	defer e.offering.RUnlock()
 	if e.stopping.Load() {
-		return 0, false
+		return nil, 0, false
 	}
 	intended = e.Now()
-	e.offer(s, intended, false, done)
-	return intended, true
+	return e.offer(s, intended, false, done), intended, true
 }

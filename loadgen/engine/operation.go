@@ -32,8 +32,9 @@ type outcome struct {
 	at       time.Duration
 }
 
-// offer draws the next operation of a stream and sends it on its way.
-func (e *Engine) offer(s *stream, intended time.Duration, missed bool, done chan account.End) {
+// offer draws the next operation of a stream. It returns the operation if that
+// has a slot and is to be done; everything else is queued or has ended.
+func (e *Engine) offer(s *stream, intended time.Duration, missed bool, done chan account.End) *operation {
 	o := e.operation.Get().(*operation)
 	*o = operation{stream: s, intended: intended, deadline: intended + s.deadline, done: done}
 	e.alive.Add(1)
@@ -41,18 +42,23 @@ func (e *Engine) offer(s *stream, intended time.Duration, missed bool, done chan
 	if missed {
 		o.bucket = e.book.Offered(o.slot, account.NoLane, intended)
 		e.end(o, account.Ending{End: account.Missed})
-		return
+		return nil
 	}
 	if !s.hold(o, e.Now()) {
 		o.bucket = e.book.Offered(o.slot, account.NoLane, intended)
 		e.shed(o, "keys-busy")
-		return
+		return nil
 	}
 	o.lane = e.lanes.of(e.driver.Lane(&o.op))
 	o.bucket = e.book.Offered(o.slot, o.lane.id, intended)
-	if shed := o.lane.pool.admit(o); shed != nil {
+	admitted, shed := o.lane.pool.admit(o)
+	if shed != nil {
 		e.shed(shed, "")
 	}
+	if !admitted {
+		return nil
+	}
+	return o
 }
 
 // shed ends an operation that found no slot, and was never sent.

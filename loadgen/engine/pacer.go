@@ -71,6 +71,8 @@ func (p *pacer) due(s *stream, schedule *pace.Schedule, now time.Duration) {
 			return
 		}
 		p.engine.watch.lagged(p.engine.Now() - intended)
-		p.engine.offer(s, intended, missed, nil)
+		if o := p.engine.offer(s, intended, missed, nil); o != nil {
+			o.lane.pool.give(o)
+		}
 	}
 }

@@ -30,17 +30,22 @@ func newPool(e *Engine, name string, limit int) *pool {
 
 // admit takes a slot for the operation or queues it. If its stream's queue is
 // full the oldest one there is returned, to be shed.
-func (p *pool) admit(o *operation) (shed *operation) {
+func (p *pool) admit(o *operation) (admitted bool, shed *operation) {
 	p.mu.Lock()
-	if p.inFlight >= p.cap && p.unqueued {
-		p.mu.Unlock()
-		return o
+	defer p.mu.Unlock()
+	switch {
+	case p.inFlight < p.cap:
+		p.inFlight++
+		return true, nil
+	case p.unqueued:
+		return false, o
 	}
-	if p.inFlight >= p.cap {
-		defer p.mu.Unlock()
-		return p.enqueue(o)
-	}
-	p.inFlight++
+	return false, p.enqueue(o)
+}
+
+// give has a worker do an operation that has a slot.
+func (p *pool) give(o *operation) {
+	p.mu.Lock()
 	var worker chan *operation
 	if n := len(p.idle); n > 0 {
 		worker = p.idle[n-1]
@@ -49,10 +54,17 @@ func (p *pool) admit(o *operation) (shed *operation) {
 	p.mu.Unlock()
 	if worker == nil {
 		go p.work(o)
-		return nil
+		return
 	}
 	worker <- o
-	return nil
+}
+
+// pass gives the slot of who is no worker of the pool to the queued operation that
+// was intended first, if there is one.
+func (p *pool) pass() {
+	if o := p.next(nil); o != nil {
+		p.give(o)
+	}
 }
 
 func (p *pool) enqueue(o *operation) (oldest *operation) {
@@ -78,16 +90,17 @@ func (p *pool) work(o *operation) {
 	}
 }
 
-// next is the queued operation that was intended first; without one the worker
-// gives its slot back.
+// next is the queued operation that was intended first; without one the slot is
+// given back, and the worker, if there is one, is idle.
 func (p *pool) next(worker chan *operation) *operation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.queued == 0 {
 		p.inFlight--
-		p.idle = append(p.idle, worker)
-		if p.stopped {
+		if worker != nil && p.stopped {
 			close(worker)
+		} else if worker != nil {
+			p.idle = append(p.idle, worker)
 		}
 		return nil
 	}
