@@ -18,6 +18,7 @@ import (
 
 	"brownout/loadgen/driver"
 	"brownout/loadgen/engine/account"
+	"brownout/loadgen/engine/pace"
 	"brownout/loadgen/ledger"
 	"brownout/loadgen/spec"
 )
@@ -33,8 +34,8 @@ type Engine struct {
 	watch   *watch
 	sinks   []account.Sink
 	onFail  func(error)
-	// newWaiter is replaced where time is simulated.
-	newWaiter   func() waiter
+	// newAlarm is replaced where time is simulated.
+	newAlarm    func() pace.Alarm
 	timesItself bool
 
 	t0        time.Time
@@ -55,7 +56,7 @@ type Engine struct {
 // New prepares a load. If one of its sinks fails, the load stops by itself and
 // onFail is called once, from a goroutine of its own.
 func New(s *spec.Spec, d driver.Driver, onFail func(error)) *Engine {
-	e := &Engine{spec: s, driver: d, onFail: onFail, newWaiter: newWaiter, timesItself: timesItself(d)}
+	e := &Engine{spec: s, driver: d, onFail: onFail, newAlarm: pace.NewAlarm, timesItself: timesItself(d)}
 	e.operation.New = func() any { return new(operation) }
 	for _, set := range s.Data.AllSets() {
 		e.values = append(e.values, newValues(s.Seed, set))
@@ -90,7 +91,7 @@ func (e *Engine) Start(t0 time.Time, begin func(t0 time.Time) error) error {
 	time.Sleep(time.Until(e.t0))
 	e.watch = newWatch()
 	e.recorder = newRecorder(e)
-	e.pacing.Go(newPacer(e).run)
+	newPacer(e).start()
 	for _, s := range e.streams {
 		for range s.spec.Concurrency {
 			go e.work(s)

@@ -213,6 +213,7 @@ func heapDuring(t *testing.T, s *spec.Spec, fake *drivertest.Fake) (early, late 
 		if ending, err := e.Stop(); err != nil || ending.Violations != 0 || ending.Undrained != 0 {
 			t.Errorf("%+v, %v", ending, err)
 		}
+		time.Sleep(2 * restAfterFailure) // the pacer's runners notice
 	})
 	return early, late
 }

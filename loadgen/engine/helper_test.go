@@ -7,16 +7,12 @@ import (
 
 	"brownout/loadgen/driver/drivertest"
 	"brownout/loadgen/engine/account"
+	"brownout/loadgen/engine/pace"
 	"brownout/loadgen/spec"
 )
 
-// sleeper waits with the runtime's timers, which a synctest bubble simulates.
-type sleeper struct{}
-
-func (sleeper) Wait(d time.Duration) { time.Sleep(d) }
-func (sleeper) Close()               {}
-
-func simulated() waiter { return sleeper{} }
+// simulated is an alarm by the runtime's timers, which a synctest bubble simulates.
+func simulated() pace.Alarm { return pace.NewTimer() }
 
 // kept is everything that the sinks were told.
 type kept struct {
@@ -102,7 +98,7 @@ func started(t *testing.T, s *spec.Spec, fake *drivertest.Fake, onFail func(erro
 	t.Helper()
 	e := New(s, fake, onFail)
 	e.ReportTo(sinks...)
-	e.newWaiter = simulated
+	e.newAlarm = simulated
 	if err := e.Start(time.Now().Add(Lead), func(time.Time) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +124,7 @@ func simulateThen(
 		if ending, err = e.Stop(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * restAfterFailure) // the workers of closed loops notice
+		time.Sleep(2 * restAfterFailure) // the workers of closed loops and the pacer's runners notice
 		look(e)
 	})
 	return all, ending

@@ -92,7 +92,7 @@ func TestAModelKeepsTheIdentitiesAndEveryAcknowledgedWrite(t *testing.T) {
 				database, all, s := newDocuments(), &kept{}, players(space)
 				e := New(s, database, func(error) {})
 				e.ReportTo(all)
-				e.newWaiter = simulated
+				e.newAlarm = simulated
 				if err := e.Preload(t.Context(), func(uint64, uint64) {}); err != nil {
 					t.Fatal(err)
 				}

@@ -93,18 +93,6 @@ func TestAPauseOfTheGeneratorIsMissedAndNotCaughtUpWith(t *testing.T) {
 	}
 }
 
-func TestAWaiterNeverWakesEarly(t *testing.T) {
-	waiter := NewWaiter()
-	defer waiter.Close()
-	for _, d := range []time.Duration{0, 50 * time.Microsecond, time.Millisecond} {
-		start := time.Now()
-		waiter.Wait(d)
-		if took := time.Since(start); took < d {
-			t.Errorf("waited %v, wanted at least %v", took, d)
-		}
-	}
-}
-
 func TestArrivalsThatAreDealtOutAreThoseOfOne(t *testing.T) {
 	const of = 3
 	one, all := NewConstant(700), make([]*Constant, of)
