@@ -30,13 +30,14 @@ type lanes struct {
 	mu     sync.RWMutex
 	byName map[string]*lane
 	pools  []*pool
+	queued chan struct{} // holds one if a pool has begun to queue
 	finish chan struct{}
 	swept  chan struct{}
 }
 
 func newLanes(e *Engine, s *spec.Spec, driverCap int) *lanes {
 	l := &lanes{engine: e, cap: max(driverCap, 1), byName: map[string]*lane{}}
-	l.finish, l.swept = make(chan struct{}), make(chan struct{})
+	l.queued, l.finish, l.swept = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	if s.LaneCap > 0 {
 		l.cap = s.LaneCap
 	}
@@ -83,29 +84,46 @@ func (l *lanes) all() []*pool {
 	return l.pools[:len(l.pools):len(l.pools)]
 }
 
-// sweep sheds queued operations soon after their deadline, until stop.
+// sweep sheds queued operations soon after their deadline, until stop. It sleeps
+// while nothing is queued.
 func (l *lanes) sweep() {
 	defer close(l.swept)
-	ticker := time.NewTicker(sweepEvery)
-	defer ticker.Stop()
 	for {
 		select {
 		case <-l.finish:
 			return
-		case <-ticker.C:
-			l.shedExpired()
+		case <-l.queued:
+		}
+		for l.shedExpired() {
+			select {
+			case <-l.finish:
+				return
+			case <-time.After(sweepEvery):
+			}
 		}
 	}
 }
 
-func (l *lanes) shedExpired() {
+// queues wakes the sweeping.
+func (l *lanes) queues() {
+	select {
+	case l.queued <- struct{}{}:
+	default:
+	}
+}
+
+// shedExpired returns whether anything is still queued.
+func (l *lanes) shedExpired() (left bool) {
 	for _, p := range l.all() {
-		for o := p.expired(); o != nil; {
+		o, waits := p.expired()
+		left = left || waits
+		for o != nil {
 			next := o.next
 			l.engine.shed(o, "")
 			o = next
 		}
 	}
+	return left
 }
 
 // stop ends the sweeping and the idle workers. It is called once.

@@ -75,6 +75,9 @@ func (p *pool) enqueue(o *operation) (oldest *operation) {
 	}
 	q.push(o)
 	p.queued++
+	if p.queued == 1 {
+		p.engine.lanes.queues() // under the lock: the sweeping has seen the pool empty, or will look again
+	}
 	return oldest
 }
 
@@ -115,12 +118,13 @@ func (p *pool) next(worker chan *operation) *operation {
 	return first.pop()
 }
 
-// expired removes the queued operations whose deadline has passed.
-func (p *pool) expired() (list *operation) {
+// expired removes the queued operations whose deadline has passed, and returns
+// whether any other is left.
+func (p *pool) expired() (list *operation, left bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.queued == 0 {
-		return nil
+		return nil, false
 	}
 	now := p.engine.Now()
 	for i := range p.queues {
@@ -131,7 +135,7 @@ func (p *pool) expired() (list *operation) {
 			o.next, list = list, o
 		}
 	}
-	return list
+	return list, p.queued > 0
 }
 
 func (p *pool) state() account.Pool {
