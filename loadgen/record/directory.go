@@ -25,6 +25,7 @@ type Directory struct {
 	path                                            string
 	series, outcomes, errors, lanes, latency, selfs *file
 	ledger                                          *file
+	histograms                                      encoder
 }
 
 var _ account.Sink = (*Directory)(nil)
@@ -80,7 +81,7 @@ func (d *Directory) Take(report *account.Report) error {
 		d.selfs.lines = appendSelf(d.selfs.lines, &report.Self[i])
 	}
 	for _, interval := range report.Intervals {
-		lines, err := appendInterval(d.latency.lines, report.Slots, interval)
+		lines, err := d.histograms.appendInterval(d.latency.lines, report.Slots, interval)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func appendLogHeader(log []byte, t0 time.Time) []byte {
 
 // appendInterval appends a line for each histogram that is not empty. The tag
 // is stream/op, with /service or /failed after it.
-func appendInterval(log []byte, slots []account.Slot, interval *account.Interval) ([]byte, error) {
+func (e *encoder) appendInterval(log []byte, slots []account.Slot, interval *account.Interval) ([]byte, error) {
 	for i, times := range interval.Slots {
 		tag := slots[i].Stream + "/" + slots[i].Op.String()
 		for _, line := range []struct {
@@ -33,16 +33,16 @@ func appendInterval(log []byte, slots []account.Slot, interval *account.Interval
 			if line.histogram == nil || line.histogram.TotalCount() == 0 {
 				continue
 			}
-			payload, err := line.histogram.Encode(hdr.V2CompressedEncodingCookieBase)
-			if err != nil {
-				return log, fmt.Errorf("cannot encode a histogram: %w", err)
-			}
 			log = append(log, "Tag="+line.tag+","...)
 			log = appendSeconds(log, interval.Start)
 			log = append(appendSeconds(append(log, ','), interval.Length), ',')
 			// In milliseconds, as the tools' own default unit ratio makes it.
 			log = strconv.AppendFloat(log, float64(line.histogram.Max())/1000, 'f', 3, 64)
-			log = append(append(append(log, ','), payload...), '\n')
+			var err error
+			if log, err = e.append(append(log, ','), line.histogram); err != nil {
+				return log, fmt.Errorf("cannot encode a histogram: %w", err)
+			}
+			log = append(log, '\n')
 		}
 	}
 	return log, nil
