@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"runtime/pprof"
 	"syscall"
 
 	"brownout/loadgen/control"
@@ -28,9 +29,10 @@ import (
 // version is set when the binary is linked.
 var version = "dev"
 
-const usage = `usage: loadgen run [--depot DIR [--hold SECONDS]]
+const usage = `usage: loadgen run [--depot DIR [--hold SECONDS]] [--pprof PATH]
                                           apply a load; commands are lines of JSON on stdin; with a
-                                          depot its files wait there after the end to be fetched
+                                          depot its files wait there after the end to be fetched;
+                                          --pprof writes a profile of the processor time
        loadgen check                      say of each specification on stdin whether a load would take it,
                                           and why not: {"ok": …, "problems": […]}, a line each
        loadgen depot send|take FOLDER|end|release DIR
@@ -114,6 +116,7 @@ func run(ctx context.Context, arguments []string) int {
 	flags.SetOutput(io.Discard)
 	where := flags.String("depot", "", "")
 	hold := flags.Float64("hold", 900, "")
+	profile := flags.String("pprof", "", "")
 	others, err := parseAround(flags, arguments)
 	switch {
 	case err == flag.ErrHelp:
@@ -123,6 +126,17 @@ func run(ctx context.Context, arguments []string) int {
 		return misused(err.Error())
 	case len(others) > 0:
 		return misused(fmt.Sprintf("`run` takes no arguments but its options, found %q", others[0]))
+	}
+	if *profile != "" {
+		file, err := os.Create(*profile)
+		if err == nil {
+			defer file.Close()
+			err = pprof.StartCPUProfile(file)
+		}
+		if err != nil {
+			return failed(control.ExitFailed, fmt.Errorf("--pprof: %w", err))
+		}
+		defer pprof.StopCPUProfile()
 	}
 	// The live heap is a few MB: collect less often, for steadier times.
 	debug.SetGCPercent(400)
