@@ -5,11 +5,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import asbench, begin, go, histograms, long_runs, peer
+from tests.bench import asbench, before, begin, go, histograms, long_runs, peer
 from tests.bench.table import inserted, machine
 
 PARTS: dict[str, Callable[[], str]] = {
     "generator": go.tables,
+    "before": before.tables,
     "asbench": asbench.tables,
     "pymongo": peer.tables,
     "start": begin.tables,

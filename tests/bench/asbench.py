@@ -88,17 +88,17 @@ def rows_of(rate: int | None, rounds: Sequence[tuple[Spent, Spent]]) -> list[lis
     ratios = [one.us / other.us for one, other in rounds]
     pace = f"{rate}/s" if rate else f"{THREADS} at a time"
     return [
-        [f"brownout, {pace}", *_cells(ours), _spread(ratios, 2)],
+        [f"brownout, {pace}", *_cells(ours), spread(ratios, 2)],
         [f"asbench, {pace}", *_cells(theirs), "1"],
     ]
 
 
 def _cells(rounds: Sequence[Spent]) -> list[str]:
     speed = statistics.median(one.done / one.seconds for one in rounds)
-    return [f"{speed:.0f}", f"{_spread([one.us for one in rounds], 1)} µs"]
+    return [f"{speed:.0f}", f"{spread([one.us for one in rounds], 1)} µs"]
 
 
-def _spread(values: Sequence[float], digits: int) -> str:
+def spread(values: Sequence[float], digits: int) -> str:
     """Return the median, and in brackets the least and the most."""
     middle, least, most = statistics.median(values), min(values), max(values)
     return f"{middle:.{digits}f} ({least:.{digits}f}–{most:.{digits}f})"

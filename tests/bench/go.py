@@ -31,9 +31,14 @@ def _named(name: str) -> str:
     return re.sub(r"-\d+$", "", name.strip()).removeprefix("Benchmark").replace("_", " ")
 
 
+def go() -> str:
+    """Return the path of the `go` that the tree is built with."""
+    finder = [ROOT / "tools" / "find_go", ROOT / ".venv"]
+    return subprocess.check_output(finder, text=True).strip()
+
+
 def _ran() -> str:
-    go = subprocess.check_output([ROOT / "tools" / "find_go", ROOT / ".venv"], text=True).strip()
-    command = [go, "test", "-run", "^$", "-bench", ".", "-benchtime", "3s", "./loadgen/..."]
+    command = [go(), "test", "-run", "^$", "-bench", ".", "-benchtime", "3s", "./loadgen/..."]
     environment = {**os.environ, "BROWNOUT_MONGOD": str(find_mongod())}
     told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     if told.returncode:
