@@ -111,7 +111,11 @@ def test_a_slow_database_fails_with_its_reasons(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "word", "reason"),
     [
-        (RunScript(lost_keys=3), "fail", "lost_writes: 3 of 800 writes acknowledged in the run are gone"),
+        (
+            RunScript(lost_keys=3),
+            "fail",
+            "lost_writes: 3 of 800 writes acknowledged in the run are gone",
+        ),
         (RunScript(lost_keys=3, unread_keys=2, whole=False), "fail", "lost_writes"),
         (RunScript(redundant_at=None), "fail", "not redundant again within 60 s"),
         (RunScript(unread_keys=2), "inconclusive", "ledger_known: 2 of 200 keys"),
