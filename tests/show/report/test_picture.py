@@ -63,7 +63,7 @@ def test_without_matplotlib_it_says_what_to_install(
     killed: Reported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(Unsupported, match=r"matplotlib.*pip install .*\[report\]"):
+    with pytest.raises(Unsupported, match=r"matplotlib.*pip install .*\[picture\]"):
         picture.write_png(killed.path, tmp_path / "run.png")
 
 

@@ -66,7 +66,7 @@ def _new_figure() -> "Figure":
     except ImportError as error:
         raise Unsupported(
             "a picture needs matplotlib, which is not installed",
-            how_to_install("report"),
+            how_to_install("picture"),
         ) from error
     return Figure(figsize=SIZE_INCHES)
 
