@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from brownout.databases.lab.certificates import Authority
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 
 __all__ = ["ADMIN", "LABEL", "Paths", "Program", "kubeconfig", "process_node", "programs", "scheme"]
 
@@ -42,9 +42,11 @@ class Paths:
 
     directory: Path
     services: ipaddress.IPv4Network
-    ports: dict[str, int] = field(
-        default_factory=lambda: dict(zip(_LISTENERS, free_ports(len(_LISTENERS)), strict=True))
-    )
+    ports: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        ports = reserve_ports(len(_LISTENERS), self.directory)
+        object.__setattr__(self, "ports", dict(zip(_LISTENERS, ports, strict=True)))
 
     @property
     def address(self) -> str:
@@ -114,7 +116,7 @@ def process_node(paths: Paths, name: str, images: Path) -> Program:
         f"--authority={paths.of('ca.pem')}",
         f"--certificate={certificate}",
         f"--plane={paths.services}",
-        f"--port={free_ports(1)[0]}",
+        f"--port={reserve_ports(1, paths.directory)[0]}",
         f"--images={images}",
     )
     return Program("kubelet", arguments, "")

@@ -10,18 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["BUCKET", "S3Server", "free_port", "serving"]
+from brownout.databases.lab.ports import reserve_ports
+
+__all__ = ["BUCKET", "S3Server", "serving"]
 
 BUCKET = "evidence"
 _BUILT = Path(__file__).parents[1] / "build/kubernetes/versitygw"
 _PATIENCE_S = 60.0
-
-
-def free_port() -> int:
-    """Return a port of loopback that nobody has."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass
@@ -29,10 +24,13 @@ class S3Server:
     """One server, its bucket, and what a client needs to know; `stop` and `start` as wanted."""
 
     folder: Path
-    port: int = field(default_factory=free_port)
+    port: int = field(init=False)
     key: str = "brownout-tests"
     secret: str = field(default_factory=lambda: secrets.token_hex(16))
     _process: subprocess.Popen[bytes] | None = None
+
+    def __post_init__(self) -> None:
+        (self.port,) = reserve_ports(1, self.folder.parent)
 
     @property
     def environment(self) -> dict[str, str]:

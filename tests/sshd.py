@@ -13,6 +13,7 @@ from typing import Any
 import asyncssh
 
 from brownout.base.waiting import wait_until
+from brownout.databases.lab.ports import reserve_ports
 
 PROGRAM = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 WHY_NOT = "" if PROGRAM else "there is no sshd: apt-get install -y openssh-server"
@@ -53,7 +54,7 @@ class Sshd:
         directory.mkdir(parents=True, exist_ok=True)
         self.directory, self.program = directory, PROGRAM
         self.address, self._enter = address, enter
-        self.port = _free_port()
+        (self.port,) = reserve_ports(1, directory)
         self.identity = directory / "identity"
         self.known_hosts = directory / "known_hosts"
         self._process: subprocess.Popen[bytes] | None = None
@@ -140,12 +141,6 @@ class Sshd:
     def log(self) -> str:
         """Return what it said."""
         return (self.directory / "log").read_text()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _listens(address: str, port: int) -> bool:

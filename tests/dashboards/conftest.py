@@ -18,7 +18,7 @@ from tests.dashboards.recorded_exporters import exporters
 from tests.prometheus import serving, wanted
 
 from brownout import cli
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 from brownout.inventory.observing import Endpoint
@@ -68,7 +68,7 @@ def seen(_session_lab: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Ite
     wanted("prometheus")
     wanted("prometheus-pushgateway")
     with pytest.MonkeyPatch.context() as environment, ExitStack() as stack:
-        ours, gateway_port = free_ports(2)
+        ours, gateway_port = reserve_ports(2, where)
         gateway = stack.enter_context(
             _listening("prometheus-pushgateway", "/-/ready", gateway_port)
         )
@@ -92,7 +92,7 @@ def _listening(program: str, path: str, port: int) -> AbstractContextManager[str
 
 def _inventory(where: Path, stack: ExitStack, gateway: str) -> Path:
     """lab-mongodb, observed: database exporters are recorded ones, the machine's is real."""
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, where)
     node = stack.enter_context(_listening("prometheus-node-exporter", "/metrics", port))
     found = {**stack.enter_context(exporters()), "node": [node.removeprefix("http://")]}
     shipped = next(

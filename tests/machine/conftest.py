@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Node, ProcessSpec
 
 #: Listens on the port of its second argument, in several threads, until SIGTERM.
@@ -47,7 +47,7 @@ def waiting_node(tmp_path: Path, node_of: Callable[..., Node]) -> Node:
 @pytest.fixture
 def listening_node(tmp_path: Path, node_of: Callable[..., Node]) -> Node:
     """A node whose process has several threads and listens."""
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, tmp_path)
     program = tmp_path / "listens.py"
     program.write_text(LISTENS, encoding="utf-8")
     command = [sys.executable, str(program), str(tmp_path / "node.conf"), str(port)]

@@ -10,7 +10,7 @@ from tests.prometheus import get, wanted
 
 from brownout import cli
 from brownout.base.errors import ClusterError
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.observing import Endpoint, Exporter
 from brownout.observe import prometheus, targets
 from brownout.observe.config import config
@@ -27,7 +27,7 @@ def test_it_comes_up_once_says_what_it_scrapes_and_goes(
     state: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wanted("prometheus")
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, state)
     targets.register("r1", "127.0.0.1:1", os.getpid())  # nothing answers there
     up = ["observe", "up", "--listen", f"127.0.0.1:{port}"]
     try:
@@ -79,13 +79,15 @@ def test_dashboards_are_copied_out(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "rules" / "alerts.yaml").is_file()
 
 
-def test_a_pushgateway_that_is_gone_is_an_error_that_names_it() -> None:
-    (port,) = free_ports(1)
+def test_a_pushgateway_that_is_gone_is_an_error_that_names_it(state: Path) -> None:
+    (port,) = reserve_ports(1, state)
     with pytest.raises(ClusterError, match=f"127.0.0.1:{port} does not answer"):
         push(Endpoint(url=f"http://127.0.0.1:{port}"), "r1", "up 1\n")
 
 
-def test_watching_an_address_where_no_run_is_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    (port,) = free_ports(1)
+def test_watching_an_address_where_no_run_is_says_so(
+    state: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (port,) = reserve_ports(1, state)
     assert cli.run(["watch", f"http://127.0.0.1:{port}"]) == 2
     assert "no run shows itself" in capsys.readouterr().err

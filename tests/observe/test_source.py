@@ -12,7 +12,7 @@ from tests.run_builder import RunScript, build_run
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.dashboards import queries
 from brownout.dashboards.compare import shift
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.observing import Endpoint, ObserveSpec
 from brownout.observe.source import Source, source_for
 from brownout.observe.state import RunState
@@ -56,7 +56,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Source]:
     made = promtool("tsdb", "create-blocks-from", "openmetrics", place / "in.txt", place / "data")
     assert made.returncode == 0, made.stderr
     (place / "prometheus.yml").write_text("")
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, place)
     listen, url = f"--web.listen-address=127.0.0.1:{port}", f"http://127.0.0.1:{port}"
     files = (f"--config.file={place / 'prometheus.yml'}", f"--storage.tsdb.path={place / 'data'}")
     with serving(url, "/-/ready", wanted("prometheus"), listen, *files):
@@ -135,8 +135,8 @@ def test_mistakes_are_said(source: Source, state: RunState) -> None:
         view.during("vector(1)", "max", 1000.0)
 
 
-def test_a_prometheus_that_is_gone_is_an_error_and_no_figure() -> None:
-    (port,) = free_ports(1)
+def test_a_prometheus_that_is_gone_is_an_error_and_no_figure(tmp_path: Path) -> None:
+    (port,) = reserve_ports(1, tmp_path)
     with pytest.raises(ClusterError, match="does not answer"):
         Source(Endpoint(url=f"http://127.0.0.1:{port}")).query("up")
 

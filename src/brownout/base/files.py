@@ -14,10 +14,16 @@ from typing import Final
 from brownout.base.errors import RunDirectoryError
 
 __all__ = ["PRIVATE", "SHARED", "private_directory", "private_file", "replace_file", "replacing"]
+__all__ += ["user_state"]
 
 #: Modes of a file: for its owner alone, or for whomever the umask lets read it.
 PRIVATE: Final = 0o600
 SHARED: Final = 0o666
+
+
+def user_state() -> Path:
+    """Return where brownout keeps what outlives a run: below the XDG state home."""
+    return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "brownout"
 
 
 def private_directory(path: Path) -> Path:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from brownout.base.errors import Refused, RunDirectoryError
-from brownout.base.files import private_directory, private_file
+from brownout.base.files import private_directory, private_file, user_state
 from brownout.base.locks import Held, Lock, holder_of, is_locked
 from brownout.machine import procfs
 
@@ -86,8 +86,7 @@ def state_home() -> Path:
     """Where brownout keeps what outlives a run: BROWNOUT_STATE, else under the XDG state home."""
     if given := os.environ.get("BROWNOUT_STATE"):
         return Path(given)
-    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(home) / "brownout"
+    return user_state()
 
 
 def check_free(cluster: str) -> None:

@@ -3,6 +3,7 @@
     <root>/NAME.lock
     <root>/NAME/lab.json         what it is and how far it got
     <root>/NAME/inventory.yaml   the cluster, as every other part reads it
+    <root>/NAME/ports.json       the ports that are its own as long as it is there
     <root>/NAME/n1/…             one directory a member
 
 The note is written before the first process starts, so that whatever ends `up` half-way, the next
@@ -22,7 +23,7 @@ from typing import Any, Literal
 import yaml
 
 from brownout.base.errors import ClusterError
-from brownout.base.files import SHARED, replace_file
+from brownout.base.files import SHARED, replace_file, user_state
 from brownout.base.locks import Held, Lock
 from brownout.inventory.model import Cluster
 
@@ -53,8 +54,7 @@ def root() -> Path:
     given = os.environ.get("BROWNOUT_LAB_DIR")
     if given:
         return Path(given).expanduser().absolute()
-    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(state).expanduser() / "brownout" / "lab"
+    return user_state() / "lab"
 
 
 def directory(name: str) -> Path:

@@ -6,7 +6,7 @@ import pytest
 
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.adapter import Returning, adapter_for
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 
 ITSELF = "-Dcassandra.replace_address_first_boot=127.0.0.1"
@@ -31,7 +31,7 @@ def node(home: Path, text: str, *properties: str) -> Node:
     """Return a node that is down, with this cassandra.yaml."""
     home.mkdir(exist_ok=True)
     (home / "cassandra.yaml").write_text(text, encoding="utf-8")
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, home)
     host = ProcessSpec(
         pid_file=home / "pid",
         config_file=home / "cassandra.yaml",

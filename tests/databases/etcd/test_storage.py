@@ -6,7 +6,7 @@ import pytest
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import adapter_for
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 
 PEER = "initial-advertise-peer-urls: http://127.0.0.1:2380\n"
@@ -19,7 +19,7 @@ def node(directory: Path, name: str, text: str) -> Node:
     home.mkdir()
     file = home / "etcd.yaml"
     file.write_text(text, encoding="utf-8")
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, home)
     command = ("etcd", "--config-file", str(file))
     host = ProcessSpec(pid_file=home / "etcd.pid", command=command)
     return Node(name=name, address=f"127.0.0.1:{port}", host=host)

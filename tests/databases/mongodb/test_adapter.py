@@ -8,7 +8,7 @@ from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused
 from brownout.databases.adapter import adapter_for
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.databases.mongodb.lab.mongod import find_mongod
 from brownout.inventory.connection import Connection
@@ -202,8 +202,8 @@ class TestFaults:
 class TestUnreachable:
     """A cluster that is not there, or is something else."""
 
-    def test_every_member_is_named_with_its_cause(self) -> None:
-        ports = free_ports(2)
+    def test_every_member_is_named_with_its_cause(self, tmp_path: Path) -> None:
+        ports = reserve_ports(2, tmp_path)
         nodes = [Node(name=f"n{i}", address=f"127.0.0.1:{p}") for i, p in enumerate(ports)]
         nodes.append(Node(name="n2", address="no-such-host.invalid:27017"))
         cluster = Cluster(name="c", database="mongodb", environment="test", nodes=tuple(nodes))
@@ -218,8 +218,8 @@ class TestUnreachable:
         assert "`n2` (no-such-host.invalid:27017): " in message
 
     @pytest.mark.parametrize("ask", ["engine", "drain", "targets"])
-    def test_no_question_ends_in_an_error_of_the_driver(self, ask: str) -> None:
-        (port,) = free_ports(1)
+    def test_no_question_ends_in_an_error_of_the_driver(self, ask: str, tmp_path: Path) -> None:
+        (port,) = reserve_ports(1, tmp_path)
         node = Node(name="n1", address=f"127.0.0.1:{port}")
         cluster = Cluster(name="c", database="mongodb", environment="test", nodes=(node,))
         arguments: dict[str, list[object]] = {"drain": [node], "targets": ["primary", 1]}
@@ -237,7 +237,7 @@ class TestUnreachable:
             adapter.ready()
 
     def test_a_standalone_mongod_is_unsupported(self, tmp_path: Path) -> None:
-        (port,) = free_ports(1)
+        (port,) = reserve_ports(1, tmp_path)
         (tmp_path / "data").mkdir()
         command = [str(find_mongod()), "--dbpath", str(tmp_path / "data"), "--port", str(port)]
         command += ["--setParameter", "diagnosticDataCollectionEnabled=false", "--nounixsocket"]

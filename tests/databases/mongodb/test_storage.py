@@ -7,7 +7,7 @@ import pytest
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import adapter_for
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.mongodb.storage import path_in_command, path_in_file
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 
@@ -21,7 +21,7 @@ def node(
     configuration = home / "mongod.conf"
     if data is not None:
         configuration.write_text(f"storage:\n  dbPath: {data}\n", encoding="utf-8")
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, home)
     host = ProcessSpec(
         pid_file=home / "mongod.pid", config_file=configuration, command=tuple(command)
     )

@@ -3,12 +3,13 @@
 import socket
 import threading
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.adapter import Claim
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.postgresql.access import Access
 from brownout.databases.postgresql.candidate import PostgresqlCandidate
 from brownout.inventory.model import Node
@@ -20,8 +21,8 @@ def candidate(port: int, timeout_s: float = 10.0) -> PostgresqlCandidate:
     return PostgresqlCandidate(Node(name="n1", address=f"127.0.0.1:{port}"), WAY, timeout_s)
 
 
-def test_a_server_that_refuses_connections_accepts_no_writes() -> None:
-    (port,) = free_ports(1)
+def test_a_server_that_refuses_connections_accepts_no_writes(tmp_path: Path) -> None:
+    (port,) = reserve_ports(1, tmp_path)
     with closing(candidate(port)) as asked:
         assert asked.claim() == Claim(False)
 

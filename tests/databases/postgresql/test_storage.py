@@ -6,7 +6,7 @@ import pytest
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import adapter_for
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 
 
@@ -16,7 +16,7 @@ def node(directory: Path, name: str, data: object, server: Path | None = None) -
     home.mkdir()
     file = home / "patroni.yml"
     file.write_text(f"scope: c\nname: {name}\npostgresql: {{data_dir: {data}}}\n", encoding="utf-8")
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, home)
     host = ProcessSpec(
         pid_file=home / "patroni.pid", command=("patroni", str(file)), server_directory=server
     )

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from brownout.databases.aerospike.storage import devices_in, files_in
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.mongodb.storage import path_in_file
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster, Node
@@ -135,7 +135,7 @@ def test_what_an_aerospike_node_stores_lies_on_its_volume(tmp_path: Path) -> Non
 @pytest.fixture
 def stand_in(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """The lab's stand-in with the configuration of a1, on ports and paths of this test."""
-    service, fabric, heartbeat = free_ports(3)
+    service, fabric, heartbeat = reserve_ports(3, tmp_path)
     text = _rendered(_services("aerospike")["a1"], tmp_path / "aerospike.conf")
     changes = [("address any", "address 127.0.0.1"), ("3100", service), ("port 3001", fabric),
                ("port 3002", heartbeat), ("/opt/aerospike/data", tmp_path),

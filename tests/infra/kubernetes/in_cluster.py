@@ -18,9 +18,9 @@ from kubernetes import client
 from tests.control_plane import ControlPlane, awaited
 from tests.faults.behind_ssh import elsewhere
 from tests.infra.kubernetes.manifests import HERE, ROOT, instructions, manifest
-from tests.s3_server import free_port
 from tests.sshd import Sshd
 
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster
 
@@ -50,7 +50,8 @@ class InCluster:
         self, plane: ControlPlane, cluster: Cluster, sshd: Sshd, where: Path,
         environment: Mapping[str, str], secrets: Mapping[str, str],
     ) -> None:  # fmt: skip
-        self.plane, self.where, self.port = plane, where, free_port()
+        self.plane, self.where = plane, where
+        (self.port,) = reserve_ports(1, where)
         self.namespace = plane.new_namespace(on="process")
         self.volume = where / "volume"
         self.volume.mkdir()

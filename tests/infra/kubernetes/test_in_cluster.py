@@ -16,12 +16,13 @@ from tests import chaos_runner as chaos
 from tests.control_plane import ControlPlane, awaited
 from tests.infra.kubernetes.in_cluster import IMAGE, NODE, InCluster, image
 from tests.prometheus import get, serving, wanted
-from tests.s3_server import S3Server, free_port
+from tests.s3_server import S3Server
 from tests.s3_server import serving as s3_serving
 from tests.sshd import Sshd
 from tests.waiting import await_whole
 
 from brownout.databases.adapter import adapter_for
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Cluster
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.timeout(600)]
@@ -196,7 +197,7 @@ def prometheus(where: Path) -> Any:
               "file_sd_configs": [{"files": [str(where / "pods.json")]}]}  # fmt: skip
     file = where / "prometheus.yml"
     file.write_text(yaml.safe_dump({"scrape_configs": [scrape]}))
-    url = f"http://127.0.0.1:{free_port()}"
+    url = f"http://127.0.0.1:{reserve_ports(1, where)[0]}"
     return serving(
         url, "/-/ready", program, f"--config.file={file}", f"--storage.tsdb.path={where / 'tsdb'}",
         f"--web.listen-address={url.removeprefix('http://')}",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.sshd import WHY_NOT, Sshd
 
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Node
 from brownout.machine.ssh import SshHost, SshSpec, pool
 
@@ -46,7 +46,7 @@ def node_at(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[..., Nod
     """
     own = "sshd" in request.fixturenames
     sshd: Sshd = request.getfixturevalue("sshd" if own else "_shared_sshd")
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, tmp_path)
     program = tmp_path / "listens.py"
     program.write_text(LISTENS, encoding="utf-8")
     pid_file, python = tmp_path / "node.pid", shlex.quote(sys.executable)

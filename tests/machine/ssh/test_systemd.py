@@ -12,7 +12,7 @@ from tests.sshd import WHY_NOT
 from tests.waiting import await_true
 
 from brownout.base.errors import HostError, Refused
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Node
 from brownout.machine.commands import script
 from brownout.machine.ssh import SshHost, SshSpec, pool
@@ -33,8 +33,8 @@ ExecStart=/bin/sh -c 'echo cannot open the volume; exit 4'
 
 
 @pytest.fixture(scope="module")
-def port() -> int:
-    return free_ports(1)[0]
+def port(tmp_path_factory: pytest.TempPathFactory) -> int:
+    return reserve_ports(1, tmp_path_factory.mktemp("port"))[0]
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,12 @@
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from brownout.databases.lab.ports import reserve_ports
 
 __all__ = ["PASSWORD", "WHY_NOT", "postgres"]
 
@@ -25,7 +26,7 @@ def postgres(place: Path) -> Iterator[int]:
     (place / "password").write_text(PASSWORD)
     who = _unprivileged(place)
     initdb, ctl = (str(_BINARIES[-1] / name) for name in ("initdb", "pg_ctl"))
-    data, port = str(place / "data"), _free_port()
+    data, (port,) = str(place / "data"), reserve_ports(1, place)
     _run(who, initdb, "-D", data, "-U", "brownout", "--pwfile", str(place / "password"),
          "-A", "scram-sha-256", "--no-sync", "-E", "UTF8", "--locale", "C")  # fmt: skip
     options = f"-p {port} -h 127.0.0.1 -k {place} -c fsync=off"
@@ -52,9 +53,3 @@ def _run(who: list[str], *command: str) -> None:
     done = subprocess.run([*who, *command], cwd="/", stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
-
-
-def _free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return int(server.getsockname()[1])

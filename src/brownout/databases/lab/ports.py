@@ -1,32 +1,72 @@
-"""Choosing ports for members that are going to be killed and must get their port back."""
+"""Ports for members of labs that are going to be killed and must get their port back.
 
+    $XDG_STATE_HOME/brownout/ports.json   the directories of this user that have ports reserved
+    <directory>/ports.json                the ports reserved for one of them while it is there
+
+A port that nobody listens on may belong to a member that is down. Whoever chooses holds the lock
+`ports.lock`, in whatever process it runs and wherever its labs are.
+"""
+
+import json
 import random
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from brownout.base.errors import ClusterError
+from brownout.base.files import SHARED, private_directory, replace_file, user_state
+from brownout.base.locks import Held, Lock
 
-__all__ = ["free_ports"]
+__all__ = ["free_ports", "reserve_ports"]
 
 _LOW, _HIGH = 20_000, 60_000
+_FILE = "ports.json"
+_LOCK_TIMEOUT_S = 60.0
+
+
+def reserve_ports(count: int, owner: Path, *, in_a_row: bool = False) -> list[int]:
+    """Return `count` ports of 127.0.0.1 that nobody else is given while `owner` is there.
+
+    `owner` is a directory that exists, as a lab's; without it the ports are free again.
+    """
+    with _owners() as owners:
+        taken = {port for each in owners for port in _ports_of(each)}
+        found = _choose(count, taken, in_a_row)
+        own = json.dumps(sorted([*_ports_of(owner), *found]))
+        replace_file(owner / _FILE, own, SHARED)
+        owners.add(owner.absolute())
+    return found
 
 
 def free_ports(count: int) -> list[int]:
-    """Return `count` ports of 127.0.0.1 that nobody listens on.
+    """Return `count` ports of 127.0.0.1 that can be reserved at this moment; reserves none."""
+    taken = {port for each in _recorded() for port in _ports_of(each)}
+    return _choose(count, taken, in_a_row=False)
 
-    They lie below those that the kernel gives to outgoing connections: while a member is down, a
-    client that dials its port over and over could otherwise be given that very port as its own.
+
+def _choose(count: int, taken: set[int], in_a_row: bool) -> list[int]:
+    found: list[int] = []
+    for first in _candidates():
+        together = range(first, first + count) if in_a_row else [first]
+        if all(port not in taken and _is_free(port) for port in together):
+            found += together
+            taken.update(together)
+        if len(found) >= count:
+            return found
+    raise ClusterError(f"found only {len(found)} free ports of {count}")
+
+
+def _candidates() -> list[int]:
+    """Return ports below those that the kernel gives to outgoing connections, in any order.
+
+    While a member is down, a client that dials its port over and over could otherwise be given
+    that very port as its own.
     """
     below = _first_outgoing()
     high = below if below - _LOW > 1000 else _HIGH
-    candidates = random.sample(range(_LOW, high), min(1000, high - _LOW))
-    found: list[int] = []
-    for port in candidates:
-        if len(found) == count:
-            return found
-        if _is_free(port):
-            found.append(port)
-    raise ClusterError(f"found only {len(found)} free ports of {count} from {_LOW} to {high}")
+    return random.sample(range(_LOW, high), high - _LOW)
 
 
 def _first_outgoing() -> int:
@@ -44,3 +84,42 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+@contextmanager
+def _owners() -> Iterator[set[Path]]:
+    """Yield the directories that have ports, to be added to; nobody else chooses meanwhile."""
+    place = user_state()
+    try:
+        private_directory(place)
+        lock = Lock(place / "ports.lock").take(_LOCK_TIMEOUT_S)
+    except Held as error:
+        raise ClusterError(
+            f"{place / 'ports.lock'} has been locked for {_LOCK_TIMEOUT_S:g} s by {error.holder}",
+            "let it end or stop it",
+        ) from error
+    except OSError as error:
+        raise ClusterError(
+            f"ports cannot be reserved in {place}: {error.strerror or error}",
+            "set XDG_STATE_HOME to a directory that can be written",
+        ) from error
+    with lock:
+        owners = {owner for owner in _recorded() if (owner / _FILE).is_file()}
+        yield owners
+        replace_file(place / _FILE, json.dumps(sorted(map(str, owners)), indent=2) + "\n")
+
+
+def _recorded() -> list[Path]:
+    return [Path(owner) for owner in _read(user_state() / _FILE)]
+
+
+def _ports_of(owner: Path) -> list[int]:
+    return _read(owner / _FILE)
+
+
+def _read(path: Path) -> list[Any]:
+    """Return the list in a file that is written in one step; empty where there is none."""
+    try:
+        return list(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return []

@@ -14,7 +14,7 @@ from typing import Any
 
 from brownout.base.errors import HostError
 from brownout.databases.lab import beside
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Node, ProxySpec
 from brownout.machine import toxiproxy
 from brownout.machine.host import host_for
@@ -32,7 +32,7 @@ def find_toxiproxy() -> Path:
 def lay_out(directory: Path, names: Sequence[str]) -> dict[str, tuple[str, ProxySpec]]:
     """Write the configuration; return each node's address and the proxy that listens there."""
     program = find_toxiproxy()
-    control, *ports = free_ports(2 * len(names) + 1)
+    control, *ports = reserve_ports(2 * len(names) + 1, directory)
     place = directory / "toxiproxy"
     place.mkdir()
     made = {}

@@ -9,7 +9,7 @@ import pytest
 from kubernetes import client, config
 from tests.control_plane import PARENT, ControlPlane, awaited, binary
 
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 
 pytestmark = pytest.mark.kubernetes
 
@@ -94,7 +94,7 @@ def test_a_service_account_may_do_what_its_role_says_and_nothing_else(
 
 
 def test_what_is_started_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
-    client_url, peer_url = (f"http://127.0.0.1:{port}" for port in free_ports(2))
+    client_url, peer_url = (f"http://127.0.0.1:{port}" for port in reserve_ports(2, tmp_path))
     command = [str(binary()), "etcd", f"--data-dir={tmp_path / 'etcd'}"]
     command += [f"--listen-client-urls={client_url}", f"--advertise-client-urls={client_url}"]
     command += [f"--listen-peer-urls={peer_url}"]

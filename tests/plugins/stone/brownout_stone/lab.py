@@ -5,7 +5,7 @@ from pathlib import Path
 
 from brownout.base.binary import find_loadgen
 from brownout.databases.lab.engine import Progress
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout_stone import StoneLab
@@ -16,7 +16,7 @@ __all__ = ["await_whole", "form", "lay_out"]
 
 def lay_out(cluster: Cluster, spec: StoneLab, directory: Path) -> Cluster:
     """Write the node's directory; return the cluster with it. Starts nothing."""
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, directory)
     home, address = directory / "n1", f"127.0.0.1:{port}"
     home.mkdir()
     script = {"lanes": 1, "latency_ms": spec.latency_ms, "seed": 1, "effects": []}

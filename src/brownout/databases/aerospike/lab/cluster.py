@@ -8,7 +8,7 @@ from brownout.databases.aerospike.lab.conf import SETTINGS, Ports, as_made, conf
 from brownout.databases.aerospike.lab.server import Server, find_server
 from brownout.databases.aerospike.lab.settings import AerospikeLab
 from brownout.databases.lab.engine import Progress
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 
@@ -27,7 +27,7 @@ def lay_out(cluster: Cluster, spec: AerospikeLab, directory: Path) -> Cluster:
     server = find_server()
     _check_racks(spec, server)
     count = spec.members + spec.spares
-    free = free_ports(_PORTS_EACH * count)
+    free = reserve_ports(_PORTS_EACH * count, directory)
     ports = [Ports(*free[n : n + _PORTS_EACH]) for n in range(0, len(free), _PORTS_EACH)]
     nodes = []
     for number in range(1, count + 1):

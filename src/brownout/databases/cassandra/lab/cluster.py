@@ -15,7 +15,7 @@ from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.link import LOGIN, Link
 from brownout.databases.lab import network, tls
 from brownout.databases.lab.engine import Progress
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.connection import Auth, Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
@@ -37,7 +37,7 @@ def lay_out(cluster: Cluster, spec: CassandraLab, directory: Path) -> Cluster:
     java, jars = server.find_java(), server.jars()
     names = [f"n{number}" for number in range(1, spec.members + 1)]
     homes = network.places(directory, names, spec.network_namespaces)
-    free = free_ports(3 * spec.members)
+    free = reserve_ports(3 * spec.members, directory)
     places = {
         number: Place(
             at.address if spec.network_namespaces else f"127.0.0.{number}",

@@ -1,20 +1,18 @@
 """A lab of Couchbase on loopback: one process of CouchbaseMock, which plays all nodes."""
 
 import secrets
-import socket
 from importlib.resources import files
 from pathlib import Path
 
 from pydantic import SecretStr
 
-from brownout.base.errors import ClusterError
 from brownout.databases.couchbase.access import bucket_of
 from brownout.databases.couchbase.adapter import CouchbaseAdapter
 from brownout.databases.couchbase.lab import server
 from brownout.databases.couchbase.lab.settings import CouchbaseLab
 from brownout.databases.lab import tls
 from brownout.databases.lab.engine import Progress
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.connection import Auth, Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
@@ -24,7 +22,6 @@ __all__ = ["await_whole", "form", "lay_out"]
 #: Generous: two seconds are usual.
 _WHOLE_TIMEOUT_S = 120.0
 _VBUCKETS = 64
-_TRIES = 20
 _FILE = "mock.js"
 #: The JavaScript shell that is in the mock's jar.
 _SHELL = "org.mozilla.javascript.tools.shell.Main"
@@ -37,7 +34,7 @@ def lay_out(cluster: Cluster, spec: CouchbaseLab, directory: Path) -> Cluster:
     no Couchbase runs.
     """
     java, jar = server.find_java(), server.find_jar()
-    rest, first = _ports(spec.nodes)
+    rest, first, *_ = reserve_ports(spec.nodes + 1, directory, in_a_row=True)
     home, own = directory / "n1", cluster.connection
     home.mkdir(mode=0o700)
     name, password = bucket_of(cluster), secrets.token_hex(16)
@@ -89,21 +86,3 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
     progress("waiting for the mock")
     with CouchbaseAdapter(cluster) as adapter:
         await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
-
-
-def _ports(nodes: int) -> tuple[int, int]:
-    """Return a free port for REST and the first of a row of them: the mock takes no other ones."""
-    for _ in range(_TRIES):
-        (rest,) = free_ports(1)
-        if all(_is_free(port) for port in range(rest + 1, rest + nodes + 1)):
-            return rest, rest + 1
-    raise ClusterError(f"found no {nodes + 1} free ports in a row")
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True

@@ -8,7 +8,7 @@ from brownout.databases.etcd.lab.settings import EtcdLab
 from brownout.databases.lab import network, tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.network import Place
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.connection import Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
@@ -25,7 +25,7 @@ def lay_out(cluster: Cluster, spec: EtcdLab, directory: Path) -> Cluster:
     etcd = find_etcd()
     names = [f"n{number}" for number in range(1, spec.members + 1)]
     places = network.places(directory, names, spec.network_namespaces)
-    free = free_ports(2 * spec.members)
+    free = reserve_ports(2 * spec.members, directory)
     ports = {
         number: Ports(place.address, *free[2 * number - 2 : 2 * number])
         for number, place in enumerate(places.values(), 1)

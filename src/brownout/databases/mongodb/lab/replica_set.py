@@ -8,7 +8,7 @@ from brownout.base.errors import ClusterError, HostError
 from brownout.base.waiting import wait_until
 from brownout.databases.lab import network, proxies
 from brownout.databases.lab.engine import Progress
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.adapter import MongoAdapter
@@ -81,7 +81,8 @@ def _wheres(spec: ReplicaSetLab, directory: Path, names: list[str]) -> dict[str,
         }
     places = network.places(directory, names, spec.network_namespaces or by_netem)
     found = {}
-    for (name, place), port in zip(places.items(), free_ports(len(names)), strict=True):
+    ports = reserve_ports(len(names), directory)
+    for (name, place), port in zip(places.items(), ports, strict=True):
         address = f"{place.address}:{port}"
         found[name] = _Where(address, address, place.namespace)
     return found

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from brownout.databases.lab.engine import Progress
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.mongodb import sharding
 from brownout.databases.mongodb.lab import replica_set, router_stand_in
 from brownout.databases.mongodb.lab.settings import ShardedLab
@@ -23,12 +23,13 @@ def lay_out(cluster: Cluster, spec: ShardedLab, directory: Path) -> Cluster:
     nodes: list[Node] = []
     for shard in spec.shard_names:
         alone = cluster.model_copy(update={"name": f"{cluster.name}-{shard}"})
+        (directory / shard).mkdir()
         made = replica_set.lay_out(alone, spec.of_one_set(), directory / shard)
         nodes += [
             node.model_copy(update={"name": f"{shard}{node.name}", "shard": shard})
             for node in made.nodes
         ]
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, directory)
     address = f"127.0.0.1:{port}"
     connection = Connection(
         hosts=(address,),

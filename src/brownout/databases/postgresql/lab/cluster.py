@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from brownout.base.errors import ClusterError
 from brownout.databases.lab import tls
 from brownout.databases.lab.engine import Progress
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.postgresql.adapter import PostgresqlAdapter
 from brownout.databases.postgresql.lab import release, store
@@ -40,7 +40,7 @@ def lay_out(cluster: Cluster, spec: PostgresqlLab, directory: Path) -> Cluster:
             "run brownout as an ordinary user",
         )
     where = store.lay_out(directory, cluster.name)
-    free = free_ports(2 * spec.members)
+    free = reserve_ports(2 * spec.members, directory)
     ports = {
         number: Ports(*free[2 * number - 2 : 2 * number]) for number in range(1, spec.members + 1)
     }

@@ -13,7 +13,7 @@ import yaml
 
 from brownout.databases.etcd.lab.server import find_etcd
 from brownout.databases.lab import beside
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Node
 from brownout.machine.host import host_for
 
@@ -30,7 +30,7 @@ def find_store() -> Path:
 def lay_out(directory: Path, name: str) -> str:
     """Write its configuration; return where it will listen, as `127.0.0.1:2379`."""
     program = find_store()
-    client, peer = (f"127.0.0.1:{port}" for port in free_ports(2))
+    client, peer = (f"127.0.0.1:{port}" for port in reserve_ports(2, directory))
     place = directory / "store"
     (place / "data").mkdir(parents=True, mode=0o700)
     settings = {

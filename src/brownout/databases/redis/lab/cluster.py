@@ -12,7 +12,7 @@ from brownout.databases.access import by_password
 from brownout.databases.lab import network, tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.network import Place
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.redis.adapter import RedisAdapter
 from brownout.databases.redis.lab.server import USER, Ports, configuration, find_redis
@@ -42,7 +42,7 @@ def lay_out(cluster: Cluster, spec: RedisLab, directory: Path) -> Cluster:
     nodes: list[Node] = []
     names = [(s, f"{s}n{n}") for s in spec.shard_names for n in range(1, spec.members + 1)]
     places = network.places(directory, [name for _, name in names], spec.network_namespaces)
-    free = free_ports(2 * len(names))
+    free = reserve_ports(2 * len(names), directory)
     password = secrets.token_hex(16) if spec.secure else ""
     for index, (shard, name) in enumerate(names):
         place, home = places[name], directory / name

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from brownout.base.errors import HostError
 from brownout.base.waiting import wait_until
-from brownout.databases.lab.ports import free_ports
+from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.mongodb.lab.settings import AtlasLab
 from brownout.inventory.atlas import AtlasSpec, ServiceAccount
 from brownout.inventory.model import Node, ProcessSpec
@@ -33,7 +33,7 @@ def lay_out(directory: Path, name: str, spec: AtlasLab) -> AtlasSpec:
     """Write the API's settings and login; return how it is reached."""
     place = directory / "atlas"
     place.mkdir(mode=0o700)
-    (port,) = free_ports(1)
+    (port,) = reserve_ports(1, directory)
     settings = {
         "port": port,
         "begins_after_s": spec.begins_after_s,
