@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.forked_run import ForkedRun
+
 #: What a run on a busy machine has to show as well.
 PROVEN = ("cluster_whole_at_start", "fault_landed", "method_completed", "identities_exact",
           "ledger_known")  # fmt: skip
@@ -88,12 +90,16 @@ def run_quickly(name: str, where: Path, cluster: str, **variables: Any) -> Ran:
 def start(
     experiment: Mapping[str, Any], where: Path, *options: str, env: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
-    """Start `chaos run` of `experiment` in the folder `where`."""
+    """Start `chaos run` of `experiment` in the folder `where`.
+
+    It is forked, unless `env` has settings of Python, which count from its start.
+    """
     source = where / "experiment.json"
     source.write_text(json.dumps(experiment))
-    command = [sys.executable, "-m", "chaostoolkit", "--no-version-check", "run", *options]
-    return subprocess.Popen(
-        [*command, str(source)],
+    command = ["--no-version-check", "run", *options, str(source)]
+    by_name = any(name.startswith("PYTHON") for name in env or {})
+    return (subprocess.Popen if by_name else ForkedRun)(
+        [sys.executable, "-m", "chaostoolkit", *command] if by_name else command,
         cwd=where,
         env={**os.environ, "BROWNOUT_RUNS": str(where / "runs"), **(env or {})},
         stdout=subprocess.PIPE,
