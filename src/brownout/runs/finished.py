@@ -96,6 +96,15 @@ class FinishedRun:
         return {name: str(of) for name, of in {**self.impact.versions, **driver}.items()}
 
     @property
+    def driver(self) -> str:
+        """The driver of its clients with its version, and the settings that decide a failover."""
+        found = self.impact.driver
+        if found is None:
+            return "not known"
+        settings = {**found.retries, **found.settings}
+        return f"{found.words} ({', '.join(f'{name} {v}' for name, v in settings.items())})"
+
+    @property
     def release(self) -> str:
         """`v1.4 · stone 6.0.5`: what a change of is a new release."""
         versions = self.impact.versions
@@ -255,10 +264,12 @@ class Runs(tuple[FinishedRun, ...]):
 
         One in which nothing was proven to be broken tells nothing of a fault.
         """
-        told = [run for run in self if run.impact.effective_faults]
         names = [m.name for m in measures().values() if m.main or m.name == "worst_second"]
-        found = (_spread(name, [run.value(name) for run in told]) for name in names)
-        return [spread for spread in found if spread is not None]
+        return [spread for spread in map(self.spread, names) if spread is not None]
+
+    def spread(self, measure: str) -> Spread | None:
+        """Return the spread of one measure; None where no repeat has a value."""
+        return _spread(measure, [r.value(measure) for r in self if r.impact.effective_faults])
 
 
 def _told_apart(groups: Sequence[Sequence[FinishedRun]]) -> list[str]:

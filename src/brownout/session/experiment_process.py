@@ -22,7 +22,7 @@ from brownout.run.directory import RunDirectory
 from brownout.run.metadata import OCCASION
 from brownout.session.signals import Terminated
 
-__all__ = ["ExperimentProcess", "Outcome"]
+__all__ = ["ExperimentProcess", "Outcome", "variable"]
 
 STDERR = 2
 
@@ -47,6 +47,11 @@ class Outcome:
     def was_aborted(self) -> bool:
         """Whether a person, a stop condition or a safeguard ended the run, whatever its verdict."""
         return self.impact is not None and self.impact.was_aborted
+
+
+def variable(name: str, value: Any) -> str:
+    """Return a variable as `chaos run --var` takes it, with its type."""
+    return f"{name}={value}" if isinstance(value, str) else f"{name}:json={json.dumps(value)}"
 
 
 class ExperimentProcess:

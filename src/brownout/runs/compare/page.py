@@ -6,17 +6,14 @@ own normal load; counts and rates stand beside them.
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from brownout.base.errors import BrownoutError
 from brownout.base.words import duration
 from brownout.measure.measures import label
-from brownout.measure.signal import trailing_rate
-from brownout.run.series import read_series
 from brownout.runs.compare.systems import System
+from brownout.runs.dip import share_of_baseline
 from brownout.show.report.axes import linear, time
 from brownout.show.report.chart import Chart, Line, Pin, Row
 from brownout.show.report.grid import Cell, Grid, columns
@@ -172,25 +169,8 @@ def _aligned(systems: Sequence[System]) -> Chart | None:
 
 
 def _line(system: System, style: str) -> Line | None:
-    run = system.typical
-    effects = [f.effective for f in run.impact.faults if f.effective is not None]
-    level = run.impact.baseline.tps
-    if not effects or not level:
-        return None
-    served = _served(run.path)
-    if served is None:
-        return None
-    t = np.arange(len(served)) / 10 + 0.1 - min(effects)
-    kept = t >= -30.0
-    share = 100 * trailing_rate(served) / level
-    return Line(system.name, style, t[kept], share[kept], unit=" %", digits=1)
-
-
-def _served(path: Path) -> np.ndarray[tuple[int], np.dtype[np.int64]] | None:
-    try:
-        return np.asarray(read_series(path).completion.total("total", "ok"), dtype=np.int64)
-    except BrownoutError:  # a run of which only the impact was kept
-        return None
+    found = share_of_baseline(system.typical)
+    return None if found is None else Line(system.name, style, *found, unit=" %", digits=1)
 
 
 def say(systems: Sequence[System], notes: Sequence[str]) -> str:

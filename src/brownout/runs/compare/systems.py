@@ -35,12 +35,8 @@ class System:
 
     @property
     def driver(self) -> str:
-        """The driver of its clients with its version, and the settings that decide a failover."""
-        found = self.runs[0].impact.driver
-        if found is None:
-            return "not known"
-        settings = {**found.retries, **found.settings}
-        return f"{found.words} ({', '.join(f'{name} {v}' for name, v in settings.items())})"
+        """The driver of its first run, with the settings that decide a failover."""
+        return self.runs[0].driver
 
     @property
     def typical(self) -> FinishedRun:

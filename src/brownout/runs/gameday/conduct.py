@@ -11,7 +11,6 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from brownout.base.errors import ClusterError, UndoFailed
 from brownout.base.waiting import wait_until
@@ -21,7 +20,8 @@ from brownout.faults import open_runs
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.run.events import wall_clock
-from brownout.runs.gameday import days, mending
+from brownout.runs import mending
+from brownout.runs.gameday import days
 from brownout.runs.gameday.days import Day
 from brownout.runs.gameday.freshness import known_duration
 from brownout.runs.gameday.planning import Made, calendar_for
@@ -29,7 +29,7 @@ from brownout.runs.gameday.record import StepRecord, verdict_of
 from brownout.runs.gameday.spec import GameDay
 from brownout.runs.gameday.stop import Stop
 from brownout.runs.gameday.telling import Herald
-from brownout.session.experiment_process import ExperimentProcess, Outcome
+from brownout.session.experiment_process import ExperimentProcess, Outcome, variable
 from brownout.session.stopping import ask_to_stop
 
 __all__ = ["Conductor"]
@@ -45,7 +45,7 @@ def make_one(made: Made, gameday: GameDay, look: Callable[[str], str]) -> Outcom
     returns why the run is to stop, if it is. The process is told to stop when this one dies.
     """
     with TemporaryDirectory(prefix="brownout-gameday-") as place:
-        variables = [option(name, value) for name, value in made.variables.items()]
+        variables = [variable(name, value) for name, value in made.variables.items()]
         controls = _safeguards(gameday, Path(place))
         occasion = f"game day {gameday.name}"
         with ExperimentProcess(made.path, variables, controls, True, occasion) as running:
@@ -59,13 +59,6 @@ def make_one(made: Made, gameday: GameDay, look: Callable[[str], str]) -> Outcom
                     ask_to_stop(claim, reason) if claim else running.process.terminate()
                 time.sleep(_LOOK_EVERY_S)
             return running.outcome()
-
-
-def option(name: str, value: Any) -> str:
-    """Return a variable as `chaos run --var` takes it, with its type."""
-    if isinstance(value, str):
-        return f"{name}={value}"
-    return f"{name}:json={json.dumps(value)}"
 
 
 def _safeguards(gameday: GameDay, place: Path) -> Path | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from brownout.base.errors import Refused, RunDirectoryError, UndoFailed
 from brownout.base.waiting import wait_until
 from brownout.run.events import wall_clock
-from brownout.runs.gameday import mending
+from brownout.runs import mending
 from brownout.runs.gameday.days import Day
 from brownout.runs.gameday.leases import Lease, Leases
 from brownout.runs.gameday.record import verdict_of

@@ -12,7 +12,8 @@ from pathlib import Path
 from brownout.base.errors import Refused, RunDirectoryError
 from brownout.inventory import inventory
 from brownout.run.events import wall_clock
-from brownout.runs.gameday import days, mending
+from brownout.runs import mending
+from brownout.runs.gameday import days
 from brownout.runs.gameday.conduct import Conductor
 from brownout.runs.gameday.days import Day
 from brownout.runs.gameday.leases import Keeper, Lease, Leases

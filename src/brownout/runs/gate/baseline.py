@@ -20,7 +20,7 @@ from brownout.measure.measures import find, split
 from brownout.run.events import wall_clock
 from brownout.runs.finished import LEAST, Runs, median
 
-__all__ = ["Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
+__all__ = ["FLOORS", "Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
 
 #: What is compared unless somebody says otherwise; the more, the more repeats a decision needs.
 #: Availability is not among them: it rises with the time that an episode takes to be redundant.
@@ -32,7 +32,7 @@ DEFAULT_MEASURES = (
     "lost_seconds",
 )
 #: No allowance is smaller: what two buckets of 0.1 s, or a hundredth, can hide.
-_FLOORS = {"s": 0.2, "ratio": 0.01, "us": 1000.0}
+FLOORS = {"s": 0.2, "ratio": 0.01, "us": 1000.0}
 #: No allowance is larger than so many times what was pinned, or than so many times the least that
 #: counts as pinned: a system that is that much worse is another one, which limits are for.
 _MOST_TIMES = 10
@@ -174,7 +174,7 @@ def _compared(name: str, repeats: Sequence[Repeat], allowed: float, critical: fl
     """The limits of a measure: shares of its median, but no less than can be told from nothing."""
     measure = find(split(name)[1])
     middle = median([repeat.values[name] for repeat in repeats]) or 0.0
-    floor = _FLOORS.get(measure.unit if measure else "", 1.0)
+    floor = FLOORS.get(measure.unit if measure else "", 1.0)
     size = 0.0 if math.isinf(middle) else abs(middle)
     return Compared(
         measure=name,

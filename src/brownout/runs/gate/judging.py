@@ -18,7 +18,7 @@ from brownout.measure.measures import AT_LEAST, is_at_least, split
 from brownout.runs.finished import LEAST, FinishedRun, median
 from brownout.runs.gate.baseline import Baseline, Compared
 from brownout.runs.gate.power import repeats_needed
-from brownout.runs.gate.ranks import Shift, null_below, shift
+from brownout.runs.gate.ranks import Shift, holm, null_below, shift
 
 __all__ = ["ALPHA", "Comparison", "Decision", "Held", "compare", "decide"]
 
@@ -165,15 +165,11 @@ def _sign(measure: str) -> float:
 
 def _corrected(looked: Sequence[Comparison]) -> list[Comparison]:
     """Give each comparison its word, with p by Holm's step-down over all that have one."""
-    corrected: dict[str, float] = {}
-    highest = 0.0
-    tested = sorted((c for c in looked if c.shift is not None), key=lambda c: c.p or 0.0)
-    count = len(tested)
-    for place, each in enumerate(tested):
-        highest = max(highest, min(1.0, (each.p or 0.0) * (count - place)))
-        corrected[each.measure] = highest
+    tested = [each for each in looked if each.shift is not None]
+    chances = holm([each.p or 0.0 for each in tested])
+    corrected = {each.measure: p for each, p in zip(tested, chances, strict=True)}
     return [
-        _worded(replace(each, p=corrected[each.measure]), count) if each.shift else each
+        _worded(replace(each, p=corrected[each.measure]), len(tested)) if each.shift else each
         for each in looked
     ]
 

@@ -14,7 +14,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CONFIDENCE", "Shift", "edge_rank", "null_below", "shift"]
+__all__ = ["CONFIDENCE", "Shift", "edge_rank", "holm", "null_below", "shift"]
 
 Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
@@ -46,6 +46,15 @@ def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
     if rank:
         low, high = float(differences[rank - 1]), float(differences[-rank])
     return Shift(_middle(differences), low, high, _p(before, after))
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """Correct chances of several tests for their number, by Holm's step-down."""
+    corrected, highest = [0.0] * len(chances), 0.0
+    for done, place in enumerate(sorted(range(len(chances)), key=chances.__getitem__)):
+        highest = max(highest, min(1.0, chances[place] * (len(chances) - done)))
+        corrected[place] = highest
+    return corrected
 
 
 def edge_rank(n: int, m: int, tail: float) -> int:

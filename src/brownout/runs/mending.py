@@ -1,4 +1,4 @@
-"""Put back what a game day had broken and did not live to put back, and prove it by state."""
+"""Between runs: put back what a dead one had broken, and see that a cluster is whole."""
 
 import time
 from collections.abc import Callable
@@ -60,8 +60,8 @@ def await_whole(name_or_path: str, limit_s: float, say: Say) -> str:
 
 
 def take_down(cluster: str, say: Say) -> None:
-    """Take a lab down that a game day had brought up."""
-    say(f"taking down {cluster}, which the game day had brought up")
+    """Take a lab down that was brought up for several runs."""
+    say(f"taking down {cluster}, which was brought up for these runs")
     lab.down(cluster)
 
 
