@@ -19,11 +19,21 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Words with a look: `met yes`, `met no`, `met unknown`, `quiet`, `code`."""
+    """Words with a look: `met yes`, `met no`, `met unknown`, `quiet`, `code`.
+
+    `anchor` is what links name the row by, of its first cell; `link` is where the words lead to.
+    """
 
     words: str
     style: str = ""
     anchor: str = ""
+    link: str = ""
+
+    @property
+    def markdown(self) -> str:
+        """The words as Markdown, with their link."""
+        words = escaped(self.words)
+        return f"[{words}]({self.link})" if self.link else words
 
 
 def columns(names: str) -> list[Column]:
@@ -67,7 +77,7 @@ class Grid:
         """The table as Markdown, its caption in bold above it."""
         heads = [escaped(column.name) or " " for column in self.columns]
         rule = ["--:" if column.style == "n" else "---" for column in self.columns]
-        rows = [list(map(escaped, row)) for row in self.words()]
+        rows = [[cell.markdown for cell in row] for row in self.styled()]
         head = [f"**{escaped(self.caption)}**", ""] if self.caption else []
         table = ["| " + " | ".join(row) + " |" for row in (heads, rule, *rows)]
         return "\n".join([*head, *table, *(["", escaped(self.note)] if self.note else [])])
