@@ -10,7 +10,8 @@ from brownout import discover
 from brownout.base import catalog
 
 KINDS = (
-    "experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes", "measures",
+    "experiments", "gamedays", "books", "workloads", "clusters", "faults", "actions", "probes",
+    "measures",
 )  # fmt: skip
 
 

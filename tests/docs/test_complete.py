@@ -199,6 +199,17 @@ def _gameday_settings() -> list[str]:
     return sorted(set(_settings(GameDay, set())))
 
 
+def _book_settings() -> list[str]:
+    from brownout.runs.book.spec import Book, Published
+
+    return sorted({*_settings(Book, set()), *_settings(Published, set())})
+
+
+@pytest.mark.parametrize("name", _book_settings())
+def test_every_setting_of_a_book_is_documented(name: str) -> None:
+    assert _names(ROOT / "docs" / "book.md", name)
+
+
 @pytest.mark.parametrize("name", _gameday_settings())
 def test_every_setting_of_a_game_day_is_documented(name: str) -> None:
     assert _names(ROOT / "docs" / "gamedays.md", name)

@@ -26,6 +26,7 @@ class Collection:
 COLLECTIONS = {
     "experiments": Collection("experiments", ".json"),
     "gamedays": Collection("experiments/gamedays", ".yaml"),
+    "books": Collection("experiments/books", ".yaml"),
     "workloads": Collection("steady-state/workloads", ".yaml"),
     "limits": Collection("steady-state/slo", ".yaml"),
     "clusters": Collection("infra/clusters", ".yaml"),

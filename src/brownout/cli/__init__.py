@@ -13,6 +13,7 @@ import typer
 
 from brownout.base.errors import BrownoutError, ExitCode
 from brownout.cli import (
+    book,
     calibrate,
     capacity,
     compare,
@@ -67,6 +68,7 @@ app.command("watch", rich_help_panel=RUN)(watch.watch)
 app.command("abort", rich_help_panel=RUN)(safety.abort)
 app.command("heal", rich_help_panel=RUN)(safety.heal)
 app.add_typer(gameday.app, name="gameday", rich_help_panel=RUN)
+app.add_typer(book.app, name="book", rich_help_panel=RUN)
 app.add_typer(litmus.app, name="litmus", rich_help_panel=RUN)
 app.command("show", rich_help_panel=LOOK)(runs.show)
 app.command("report", rich_help_panel=LOOK)(runs.report)

@@ -18,6 +18,7 @@ __all__ = ["KINDS", "check_file", "kind_of"]
 MARKS = {
     "experiment": ("method", "steady-state-hypothesis"),
     "game day": ("experiments",),
+    "book": ("engines",),
     "workload": ("streams",),
     "inventory": ("nodes", "lab", "environment"),
 }
@@ -33,8 +34,8 @@ def check_file(path: Path) -> tuple[str, list[str]]:
             found = ", ".join(map(str, data)) if isinstance(data, Mapping) else type(data).__name__
             return "unknown", [
                 f"{path}: found {found}; wanted an experiment (it has `method`), a game "
-                "day (`experiments`), a workload (`streams`), an inventory (`nodes` or `lab`) or "
-                "a list of limits"
+                "day (`experiments`), a book (`engines`), a workload (`streams`), an inventory "
+                "(`nodes` or `lab`) or a list of limits"
             ]
         return kind, _CHECKS[kind](path, data)
     except ConfigurationError as error:
@@ -70,6 +71,12 @@ def _gameday(path: Path, _: Any) -> list[str]:
     return problems_of(read)
 
 
+def _book(path: Path, _: Any) -> list[str]:
+    from brownout.runs.book import reading
+
+    return problems_of(lambda: reading.read(str(path)))
+
+
 def _inventory(path: Path, _: Any) -> list[str]:
     from brownout.inventory import inventory
 
@@ -89,6 +96,7 @@ def _experiment(path: Path, data: Mapping[str, Any]) -> list[str]:
 _CHECKS: Mapping[str, Callable[[Path, Any], list[str]]] = {
     "experiment": _experiment,
     "game day": _gameday,
+    "book": _book,
     "workload": _workload,
     "inventory": _inventory,
     "limits": _limits,

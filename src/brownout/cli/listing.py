@@ -11,11 +11,11 @@ from brownout.cli.arguments import Json
 
 __all__ = ["list_"]
 
-KINDS = ("experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes",
-         "measures")  # fmt: skip
+KINDS = ("experiments", "gamedays", "books", "workloads", "clusters", "faults", "actions",
+         "probes", "measures")  # fmt: skip
 Kind = Literal[
-    "all", "experiments", "gamedays", "workloads", "clusters", "faults", "actions", "probes",
-    "measures"
+    "all", "experiments", "gamedays", "books", "workloads", "clusters", "faults", "actions",
+    "probes", "measures"
 ]  # fmt: skip
 Row = tuple[str, str]
 
@@ -23,7 +23,7 @@ Row = tuple[str, str]
 def list_(
     kind: Annotated[Kind, typer.Argument(help="Only these.")] = "all", as_json: Json = False
 ) -> None:
-    """List experiments, game days, workloads, clusters, faults, actions, probes, measures."""
+    """List experiments, game days, books, workloads, clusters, faults, activities, measures."""
     wanted = KINDS if kind == "all" else (kind,)
     found = {name: list(_rows(name)) for name in wanted}
     if as_json:
@@ -46,7 +46,7 @@ def _rows(kind: str) -> Iterator[Row]:
     if kind == "experiments":
         for name in catalog.names(kind):
             yield name, str(json.loads(catalog.read(kind, name))["title"])
-    elif kind == "gamedays":
+    elif kind in ("gamedays", "books"):
         for name in catalog.names(kind):
             yield name, str(parse_yaml(catalog.read(kind, name), name)["title"])
     elif kind == "workloads":

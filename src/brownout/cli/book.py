@@ -1,0 +1,155 @@
+"""`brownout book`: the same faults on several databases, made by one command and published."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from brownout.base.errors import ExitCode, Refused
+from brownout.cli.framework import App
+
+if TYPE_CHECKING:
+    from brownout.runs.book.record import Record
+    from brownout.runs.book.spec import Book
+
+__all__ = ["app"]
+
+app = App(
+    help="The failover book: the same faults on several databases, side by side on one page.",
+    no_args_is_help=True,
+)
+
+
+def complete_book(incomplete: str) -> list[str]:
+    """Return the shipped books whose names begin so."""
+    from brownout.base import catalog
+
+    return [name for name in catalog.names("books") if name.startswith(incomplete)]
+
+
+File = Annotated[
+    str,
+    typer.Argument(
+        help="A book's file, or the name of a shipped one.",
+        metavar="BOOK",
+        autocompletion=complete_book,
+    ),
+]
+
+
+@app.command()
+def run(
+    book: File,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the last book of that name.")
+    ] = False,
+) -> None:
+    """Run BOOK: each engine's capacity, then every fault on it, each run in its own process.
+
+    Whatever ends it, `--resume` continues with the next run. Exit code 0 if every cell has its
+    runs or a reason to have none, 2 if runs are missing.
+    """
+    from brownout.runs.book import record as records
+    from brownout.runs.book.conduct import conduct, put_back
+    from brownout.runs.book.record import cells_of
+
+    spec = _read(book)
+    if resume:
+        found = _resumed(spec)
+        put_back(spec, found, _say)
+    else:
+        found = records.new(spec)
+    _say(f"the book is kept in {found.path}")
+    try:
+        conduct(spec, found, _say)
+    finally:
+        if found.made:
+            _write(spec, found, anew=False)
+    missing = [
+        f"{key.engine}, {key.fault}, {key.load}"
+        for engine in spec.engines
+        for key, _ in cells_of(spec, engine)
+        if not found.why_not(spec, key) and _counted(found, key) < spec.repeats
+    ]
+    for words in missing:
+        _say(f"has fewer than {spec.repeats} runs that count: {words}")
+    raise typer.Exit(ExitCode.INCONCLUSIVE if missing else ExitCode.PASS)
+
+
+@app.command()
+def plan(book: File) -> None:
+    """Print every cell of BOOK and about how long it takes. Touches nothing.
+
+    If a book of that name was begun and not finished, prints what `--resume` would still run.
+    """
+    from brownout.runs.book.outlook import plan_words
+    from brownout.runs.book.record import last, open_record
+
+    spec = _read(book)
+    begun = last(spec.name)
+    record = open_record(begun)[0] if begun else None
+    if record is not None and (record.ended or record.book != spec.model_dump(mode="json")):
+        record = None
+    typer.echo(plan_words(spec, record))
+    if record is not None:
+        typer.echo(f"begun in {record.path}; --resume goes on")
+
+
+@app.command()
+def page(
+    directory: Annotated[
+        Path, typer.Argument(help="A book that was made: its directory under `runs/books`.")
+    ],
+    from_runs: Annotated[
+        bool,
+        typer.Option("--from-runs", help="Compute all figures anew from the raw files first."),
+    ] = False,
+) -> None:
+    """Write the page of the book in DIRECTORY anew: index.html, index.md and figures.json."""
+    from brownout.runs.book.record import open_record
+
+    found, spec = open_record(directory)
+    _write(spec, found, anew=from_runs)
+
+
+def _read(text: str) -> "Book":
+    from brownout.runs.book.reading import read
+
+    return read(text)
+
+
+def _resumed(spec: "Book") -> "Record":
+    """Return the last book of this name; raises `Refused` where it cannot be continued."""
+    from brownout.runs.book.record import last, open_record
+
+    where = last(spec.name)
+    if where is None:
+        raise Refused(f"there is no book {spec.name} to resume", "run it without --resume")
+    found, _ = open_record(where)
+    if found.book != spec.model_dump(mode="json"):
+        raise Refused(
+            f"{spec.path} is not what it was when {where} began", "run it without --resume"
+        )
+    if found.ended:
+        raise Refused(f"nothing is left to run of {where}", "run it without --resume")
+    return found
+
+
+def _counted(found: "Record", key: "object") -> int:
+    from brownout.runs.book.record import COUNTED
+
+    return sum(each.verdict in COUNTED for each in found.made if each.key == key)
+
+
+def _write(spec: "Book", found: "Record", anew: bool) -> None:
+    from brownout.runs.book.page import edition_of, write
+    from brownout.runs.book.reading import published_in
+
+    write(edition_of(spec, found, published_in(spec), anew))
+    for name in ("index.html", "index.md", "figures.json"):
+        typer.echo(str(found.path / name))
+
+
+def _say(words: str) -> None:
+    typer.echo(f"[{datetime.now():%H:%M:%S}] {words}", err=True)

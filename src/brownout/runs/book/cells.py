@@ -1,0 +1,165 @@
+"""The cells of a book: their runs, and each figure over them. Pure.
+
+A figure is a median with its interval and its worst; or two outcomes, if the runs clearly disagree;
+or not measured.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import isinf
+
+from brownout.measure.impact import NEVER
+from brownout.measure.measures import described
+from brownout.runs.book.record import Key
+from brownout.runs.finished import LEAST, Runs, Spread
+from brownout.runs.gate.pairs import Difference, differences
+from brownout.show.report.measured import told
+
+__all__ = ["COMPARED", "NOT_MEASURED", "ROWS", "Cell", "Figure", "Pair", "figure", "outcomes",
+           "pairs", "words_of"]  # fmt: skip
+
+NOT_MEASURED = "not measured"
+#: The rows of a fault's table, in order.
+ROWS = (
+    "tps_drop",
+    "blackout",
+    "partial_outage",
+    "promoted_time",
+    "client_recovered_time",
+    "degraded_time",
+    "return_disturbance",
+    "recovery_time",
+    "settled_time",
+    "redundancy_time",
+    "lost_seconds",
+    "errors",
+    "in_doubt_applied",
+    "in_doubt_absent",
+    "lost_writes",
+    "primary_overlap",
+    *(f"latency.{phase}.{percentile}_us"
+      for phase in ("before", "during", "after") for percentile in ("p50", "p99", "p999")),
+)  # fmt: skip
+#: What two engines are compared by: the fewer, the fewer repeats a decision needs.
+COMPARED = ("blackout", "recovery_time", "lost_seconds")
+#: Two outcomes are no closer than so much, in the measure's own unit: less is the noise of any run.
+_APART = {"s": 1.0, "us": 100_000.0, "ratio": 0.1, "operations": 100.0, "writes": 1.0}
+#: The gap between two outcomes is so many times as wide as either of them.
+_TIMES = 3.0
+_FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measure over the runs of a cell; `values` in order, `NEVER` for what did not come.
+
+    `two` has the values of two outcomes, the lower first; it is empty where the runs agree.
+    """
+
+    measure: str
+    values: tuple[float, ...]
+    runs: int
+    spread: Spread | None
+    two: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def words(self) -> str:
+        """`2.1 s, worst 2.4 s (1.9 s to 2.4 s)`; `4 s (2 of 5), 30 s to 31 s (3 of 5)`."""
+        return words_of(self.measure, self.values, self.runs, self.spread, self.two)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One engine under one fault at one load; `why` says why it has no runs.
+
+    `tried` counts all runs that were made, those that could not be judged too.
+    """
+
+    key: Key
+    runs: Runs = field(default_factory=Runs)
+    tried: int = 0
+    why: str = ""
+
+    @property
+    def figures(self) -> list[Figure]:
+        """Every figure of the cell, in the order of the rows."""
+        return [figure(name, self.runs) for name in ROWS]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two engines under the same fault at the same share of their capacity."""
+
+    first: Cell
+    second: Cell
+    differences: tuple[Difference, ...]
+
+
+def figure(measure: str, runs: Runs) -> Figure:
+    """Return a measure over runs in which a fault took effect."""
+    broken = Runs(run for run in runs if run.impact.effective_faults)
+    values = tuple(v for run in broken if (v := run.value(measure)) is not None)
+    return Figure(measure, values, len(runs), broken.spread(measure), outcomes(measure, values))
+
+
+def outcomes(measure: str, values: Sequence[float]) -> tuple[tuple[float, ...], ...]:
+    """Return the two outcomes that values clearly fall into, the lower first; else nothing.
+
+    Each has two values or more, and between them lies a gap that is at least three times as wide as
+    either, and as wide as the lower one's highest. `NEVER` is apart from every number.
+    """
+    ranked = sorted(values)
+    known = described(measure)
+    least = _APART.get(known.unit if known else "", 1.0)
+    splits = [
+        (ranked[n] - ranked[n - 1], n)
+        for n in range(_FEWEST, len(ranked) - _FEWEST + 1)
+        if ranked[n] != ranked[n - 1]
+    ]
+    if not splits:
+        return ()
+    gap, place = max(splits)
+    low, high = tuple(ranked[:place]), tuple(ranked[place:])
+    width = max(low[-1] - low[0], 0.0 if isinf(high[0]) else high[-1] - high[0])
+    apart = gap >= max(least, low[-1]) and gap >= _TIMES * width
+    return (low, high) if apart else ()
+
+
+def words_of(
+    measure: str,
+    values: Sequence[float],
+    runs: int,
+    spread: Spread | None,
+    two: Sequence[Sequence[float]] = (),
+) -> str:
+    """Return a figure in words."""
+    if not values:
+        return NOT_MEASURED
+    if two:
+        return ", ".join(f"{_span(measure, part)} ({len(part)} of {runs})" for part in two)
+    if spread is None:
+        return f"never ({len(values)} of {runs})"
+    middle = NEVER if spread.median is None else spread.median
+    worst = NEVER if spread.worst is None else spread.worst
+    text = told(measure, middle)
+    if worst != middle:
+        text += f", worst {told(measure, worst)}"
+    if len(values) >= LEAST:
+        low, high = (NEVER if v is None else v for v in (spread.low, spread.high))
+        text += f" ({told(measure, low)} to {told(measure, high)})"
+    return text if len(values) == runs else f"{text}, in {len(values)} of {runs}"
+
+
+def pairs(cells: Sequence[Cell]) -> list[Pair]:
+    """Compare every two cells that have runs."""
+    there = [cell for cell in cells if cell.runs]
+    return [
+        Pair(one, two, tuple(differences(one.runs, two.runs, COMPARED)))
+        for one, two in combinations(there, 2)
+    ]
+
+
+def _span(measure: str, values: Sequence[float]) -> str:
+    low, high = told(measure, values[0]), told(measure, values[-1])
+    return low if low == high else f"{low} to {high}"

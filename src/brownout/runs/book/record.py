@@ -1,0 +1,165 @@
+"""What was made of a book so far, on the disk: `books/<utc time>-<name>` under the runs' folder.
+
+book.json       the record, written anew at every step
+index.html, index.md, figures.json   the page, made of the runs
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from brownout.base.errors import RunDirectoryError
+from brownout.base.files import private_directory
+from brownout.base.redact import redact
+from brownout.run.directory import make_new, runs_root
+from brownout.run.metadata import read_json, write_json
+from brownout.runs.book.spec import Book, Engine, Fault
+
+__all__ = ["COUNTED", "Capacity", "Key", "Made", "Record", "cells_of", "last", "new", "open_record"]
+
+BOOKS = "books"
+#: Verdicts of runs that count; others are made again.
+COUNTED = ("pass", "fail")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Which cell: names of engine and fault, and the share of the capacity."""
+
+    engine: str
+    fault: str
+    share: float
+
+    @property
+    def load(self) -> str:
+        """`25 % of its capacity`."""
+        return f"{100 * self.share:g} % of its capacity"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One run that is over. `run` is its directory from the book's; empty if none was opened."""
+
+    engine: str
+    fault: str
+    share: float
+    verdict: str
+    run: str
+    seed: int
+    took_s: float
+
+    @property
+    def key(self) -> Key:
+        """The cell it belongs to."""
+        return Key(self.engine, self.fault, self.share)
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """The highest rate that held, in operations a second; `bound` is `exact` or `at least`."""
+
+    rate: float
+    bound: str
+    confirmed: bool
+    search: str
+
+
+@dataclass(slots=True)
+class Record:
+    """A book in the making. `up` is a lab that it has up; `refused` and `unsupported` say why.
+
+    `labs` has the settings of each engine's cluster as its inventory declares them.
+    """
+
+    path: Path
+    book: dict[str, Any]
+    file: str
+    began: str
+    ended: str = ""
+    up: str = ""
+    capacities: dict[str, Capacity] = field(default_factory=dict)
+    labs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    unsupported: dict[str, dict[str, str]] = field(default_factory=dict)
+    made: list[Made] = field(default_factory=list)
+
+    def save(self) -> None:
+        """Write it, whole or not at all."""
+        data = {"schema_version": 1, **asdict(self)}
+        del data["path"]
+        write_json(self.path / "book.json", redact(data))
+
+    def why_not(self, book: Book, key: Key) -> str:
+        """Say why a cell has no runs and gets none; empty where it does."""
+        engine = next(each for each in book.engines if each.name == key.engine)
+        return (
+            self.refused.get(key.engine)
+            or engine.without.get(key.fault)
+            or self.unsupported.get(key.engine, {}).get(key.fault, "")
+        )
+
+    def of(self, key: Key) -> list[Made]:
+        """Return the runs of a cell in order."""
+        return [each for each in self.made if each.key == key]
+
+    def wants(self, book: Book, key: Key) -> int:
+        """Return how many runs a cell still wants, if each of them counts."""
+        if self.why_not(book, key):
+            return 0
+        counted = sum(each.verdict in COUNTED for each in self.of(key))
+        if len(self.of(key)) - counted > book.again:
+            return 0
+        return max(0, book.repeats - counted)
+
+    def where(self, run: Path) -> str:
+        """Return a run's directory as it is kept: from the book's."""
+        return os.path.relpath(run.resolve(), self.path.resolve())
+
+
+def cells_of(book: Book, engine: Engine) -> Iterator[tuple[Key, Fault]]:
+    """Yield every cell of an engine."""
+    for share in book.shares:
+        for fault in book.faults:
+            yield Key(engine.name, fault.name, share), fault
+
+
+def new(book: Book) -> Record:
+    """Make the directory of a new book."""
+    now = datetime.now(UTC)
+    root = runs_root() / BOOKS
+    try:
+        private_directory(root)
+        path = make_new(root, f"{now:%Y%m%dT%H%M%SZ}-{book.name}").absolute()
+    except OSError as error:
+        raise RunDirectoryError(
+            f"{root}: a book's directory cannot be made there: {error.strerror}",
+            "set BROWNOUT_RUNS to a directory that can be written",
+        ) from error
+    record = Record(path, book.model_dump(mode="json"), str(book.path), now.isoformat())
+    record.save()
+    return record
+
+
+def open_record(path: Path) -> tuple[Record, Book]:
+    """Read a book that was made, as it was when it began; `RunDirectoryError` where it is none."""
+    data = read_json(path / "book.json")
+    try:
+        del data["schema_version"]
+        capacities = {name: Capacity(**each) for name, each in data.pop("capacities").items()}
+        made = [Made(**each) for each in data.pop("made")]
+        record = Record(path.absolute(), **data, capacities=capacities, made=made)
+        book = Book.model_validate(record.book)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunDirectoryError(f"{path}: no record of a book: {error}") from error
+    book._path = Path(record.file)
+    return record, book
+
+
+def last(name: str) -> Path | None:
+    """Return the directory of the last book of this name; None where there is none."""
+    found = sorted((runs_root() / BOOKS).glob(f"*Z-{name}*/book.json"))
+    named = [path.parent for path in found if read_json(path)["book"]["name"] == name]
+    return named[-1] if named else None

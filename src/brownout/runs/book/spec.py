@@ -1,0 +1,129 @@
+"""A book as its YAML file says it: engines, faults, loads, and how often each is run."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PrivateAttr, field_validator
+
+from brownout.base.settings import Name, Settings
+
+__all__ = ["Book", "CapacitySearch", "Engine", "Fault", "Published", "PublishedRow"]
+
+Changes = Annotated[
+    dict[str, Any], Field(description="single settings of the workload, as `streams.a.rate`")
+]
+
+
+class Engine(Settings):
+    """One database with its settings, on one cluster."""
+
+    name: Annotated[str, Field(min_length=1, description="what the book calls it")]
+    cluster: Annotated[str, Field(min_length=1, description="an inventory's name or path")]
+    load: Changes = Field(default_factory=dict)
+    variables: Annotated[
+        dict[str, Any], Field(description="of its runs, as `chaos run --var` sets them")
+    ] = Field(default_factory=dict)
+    without: Annotated[
+        dict[str, str], Field(description="faults that are not run on it, each with the reason")
+    ] = Field(default_factory=dict)
+
+
+class Fault(Settings):
+    """One fault: an experiment with its variables."""
+
+    name: Annotated[str, Field(min_length=1, description="what the book calls it")]
+    experiment: Annotated[str, Field(min_length=1, description="a shipped one, or a file")]
+    variables: Annotated[
+        dict[str, Any], Field(description="as `chaos run --var` sets them; never the cluster")
+    ] = Field(default_factory=dict)
+    takes_s: Annotated[float, Field(gt=0, description="about how long, until one was run")] = 120
+
+
+class CapacitySearch(Settings):
+    """How the capacity of each cluster is searched: the options of `brownout capacity`."""
+
+    sla: Annotated[tuple[str, ...], Field(description="as `orders.write.p99=100ms`")] = ()
+    start: Annotated[float, Field(ge=0, description="first rate; 0: the workload's")] = 0
+    max: Annotated[float, Field(ge=0, description="never offer more; 0: no ceiling")] = 0
+    precision: Annotated[float, Field(ge=0.001, le=0.5)] = 0.05
+    step_s: Annotated[float, Field(ge=2)] = 10
+    confirm_s: Annotated[float, Field(ge=2)] = 30
+    settle_s: Annotated[float, Field(ge=0)] = 5
+    again: Annotated[int, Field(ge=0, le=9)] = 1
+
+    @property
+    def takes_s(self) -> float:
+        """About how long a search takes: some ten steps and the long run."""
+        return 10 * (self.step_s + self.settle_s) + self.confirm_s + self.settle_s
+
+
+class PublishedRow(Settings):
+    """What somebody else published of one system, in the words of the source."""
+
+    system: str
+    version: str
+    down: str
+    partial: str
+    disturbance: str
+    down_return: str
+    partial_return: str
+    recovery: str
+
+
+class Published(Settings):
+    """A table of somebody else, with where it is from and how it was made."""
+
+    source: str
+    year: int
+    method: str
+    rows: Annotated[tuple[PublishedRow, ...], Field(min_length=1)]
+
+
+class Book(Settings):
+    """A book, as its file says it."""
+
+    schema_version: Literal[1] = 1
+    name: Name
+    title: str = ""
+    workload: Annotated[str, Field(min_length=1, description="the same for every engine")]
+    load: Changes = Field(default_factory=dict)
+    variables: Annotated[dict[str, Any], Field(description="of every run")] = Field(
+        default_factory=dict
+    )
+    capacity: CapacitySearch = CapacitySearch()
+    shares: Annotated[
+        tuple[Annotated[float, Field(gt=0, le=1)], ...],
+        Field(min_length=1, description="loads, as shares of each cluster's capacity"),
+    ]
+    repeats: Annotated[int, Field(ge=1, le=100, description="runs of each cell")] = 5
+    again: Annotated[
+        int, Field(ge=0, le=100, description="further runs of a cell for those not judged")
+    ] = 3
+    seed: Annotated[int, Field(ge=1, lt=2**20, description="of the seeds of all runs")] = 1
+    engines: Annotated[tuple[Engine, ...], Field(min_length=1)]
+    faults: Annotated[tuple[Fault, ...], Field(min_length=1)]
+    published: Annotated[
+        tuple[str, ...], Field(description="files beside this one with tables of others")
+    ] = ()
+    _path: Path = PrivateAttr(default=Path("book.yaml"))
+
+    @field_validator("engines", "faults")
+    @classmethod
+    def _are_distinct(cls, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+        twice = [name for name, n in Counter(part.name for part in parts).items() if n > 1]
+        if twice:
+            raise ValueError(f"{', '.join(twice)}: there twice, wanted another `name` for each")
+        return parts
+
+    @field_validator("shares")
+    @classmethod
+    def _are_different(cls, shares: tuple[float, ...]) -> tuple[float, ...]:
+        if len(set(shares)) < len(shares):
+            raise ValueError("found a share twice, wanted each once")
+        return shares
+
+    @property
+    def path(self) -> Path:
+        """The file it was read from."""
+        return self._path

@@ -1,0 +1,163 @@
+"""The page of a book: its tables, from made-up runs and from recorded ones."""
+
+import json
+import re
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Brownout
+from tests.runs.book.made import BOOK, add_runs, record_of, write_book
+
+from brownout.runs.book.record import Made, Record
+
+RECORDED = Path(__file__).parents[2] / "data" / "runs"
+PUBLISHED = """\
+source: somebody's table
+year: 2018
+method: three nodes and iptables
+rows:
+  - {system: stone, version: "1.0", down: 29 s, partial: 0 s, disturbance: 29 s, down_return: 0 s,
+     partial_return: 0 s, recovery: N/A}
+"""
+
+
+@pytest.fixture
+def record(home: Path) -> Record:
+    """One engine falls into two outcomes, the other is always out for two seconds."""
+    (home / "others.yaml").write_text(PUBLISHED)
+    _, record = record_of(home, published=["others.yaml"])
+    add_runs(home, record, "one", "kill", (4.0, 18.0, 4.1, 18.1, 18.2), start_at=45.0,
+             promoted_at=None, rejoined_at=46.0, redundant_at=46.0)  # fmt: skip
+    add_runs(home, record, "two", "kill", (2.0, 2.1, 2.2, 2.3, 2.4))
+    record.made.append(Made("two", "kill", 0.25, "inconclusive", "", 99, 60.0))
+    record.unsupported["two"] = {"handover": "its members have no roles"}
+    record.save()
+    return record
+
+
+def table(markdown: str, title: str) -> dict[str, list[str]]:
+    """The rows of a Markdown table by their first cell, without links."""
+    _, _, rest = markdown.partition(f"**{title}**\n\n")
+    lines = rest.partition("\n\n")[0].splitlines()
+    cells = [[re.sub(r"\[(.*?)\]\(.*?\)", r"\1", cell.strip()) for cell in line.split("|")[1:-1]]
+             for line in lines]  # fmt: skip
+    return {row[0]: row[1:] for row in cells}
+
+
+def test_a_table_has_a_row_a_measure_and_says_what_is_missing(
+    record: Record, brownout: Brownout
+) -> None:
+    assert brownout("book", "page", record.path).code == 0
+    said = (record.path / "index.md").read_text()
+    kill = table(said, "kill, 25 % of its capacity")
+    assert kill["measure"] == ["one", "two"]
+    assert kill["runs"] == ["5", "5, and 1 that could not be judged"]
+    assert kill["maximum throughput"] == ["800/s", "800/s"]
+    one, two = kill["total outage"]
+    assert re.fullmatch(r"[34]\S* s to 4\S* s \(2 of 5\), 1\S+ s to 18\S* s \(3 of 5\)", one)
+    assert two.startswith("2.2 s, worst 2.4 s (")
+    assert kill["new primary"][0] == "not measured"
+    assert kill["acknowledged writes lost"] == ["0 (0 to 0)", "0 (0 to 0)"]
+    handover = table(said, "handover, 25 % of its capacity")
+    assert handover["runs"] == ["0", "not run: its members have no roles"]
+    assert handover["total outage"] == ["–", "–"]
+    differ = table(said, "kill, 25 % of its capacity: which engines differ")
+    assert differ["one"][1].startswith("first higher by ")
+
+
+def test_the_columns_of_others_are_marked_and_stand_apart_from_ours(
+    record: Record, brownout: Brownout
+) -> None:
+    assert brownout("book", "page", record.path).code == 0
+    said = (record.path / "index.md").read_text()
+    load, *found = table(said, "Our runs")["two"]
+    assert (load, len(found)) == ("kill, 25 % of its capacity", 6)
+    assert found[0] in ("1 s", "2 s", "1 s, worst 2 s", "2 s, worst 3 s")
+    theirs = table(said, "Published by others: somebody's table, 2018")
+    assert theirs["stone"] == ["1.0", "29 s", "0 s", "29 s", "0 s", "0 s", "N/A"]
+    assert "Not measured by us. Method: three nodes and iptables." in said
+
+
+def test_the_page_needs_nothing_else_and_every_figure_leads_to_its_runs(
+    record: Record, brownout: Brownout
+) -> None:
+    assert brownout("book", "page", record.path).code == 0
+    page = (record.path / "index.html").read_text()
+    assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", page)
+    links = set(re.findall(r'href="#([^"]+)"', page))
+    assert links <= set(re.findall(r'id="([^"]+)"', page))
+    assert {"runs-one-kill-25", "runs-two-kill-25"} <= links
+    assert page.count('<figure class="picture">') == 2
+    for each in record.made[:-1]:
+        assert f'href="{each.run}"' in page
+        assert (record.path / each.run).is_dir()
+
+
+def test_the_data_have_every_value_of_every_run(record: Record, brownout: Brownout) -> None:
+    assert brownout("book", "page", record.path).code == 0
+    data = json.loads((record.path / "figures.json").read_text())
+    one, _, two, missing = data["cells"]
+    assert (one["engine"], two["engine"], missing["why_not"]) == (
+        "one", "two", "its members have no roles",
+    )  # fmt: skip
+    found = one["figures"]["blackout"]
+    assert (len(found["values"]), found["median"], found["interval"]) == (5, None, None)
+    assert [len(part) for part in found["outcomes"]] == [2, 3]
+    assert two["figures"]["blackout"]["median"] == pytest.approx(2.2, abs=0.1)
+    assert two["tried"] == 6
+    assert data["pairs"][0]["measures"]["blackout"]["told_apart"] is True
+
+
+def test_all_figures_can_be_computed_anew_from_the_runs(record: Record, brownout: Brownout) -> None:
+    assert brownout("book", "page", record.path).code == 0
+    before = (record.path / "figures.json").read_text()
+    for each in record.made[:-1]:
+        impact = record.path / each.run / "impact.json"
+        impact.write_text(impact.read_text().replace('"blackout":', '"was_blackout":'))
+    assert brownout("book", "page", record.path, "--from-runs").code == 0
+    assert (record.path / "figures.json").read_text() == before
+
+
+def test_a_run_that_is_gone_is_named(record: Record, brownout: Brownout) -> None:
+    record.made[0] = replace(record.made[0], run="../nowhere")
+    record.save()
+    said = brownout("book", "page", record.path)
+    assert (said.code, "nowhere" in said.err) == (64, True)
+
+
+def recorded(home: Path, name: str) -> Path:
+    with tarfile.open(RECORDED / f"{name}.tar.xz") as archive:
+        archive.extractall(home / "runs", filter="data")
+        return home / "runs" / archive.getnames()[0]
+
+
+def test_a_stand_in_is_refused(home: Path, brownout: Brownout) -> None:
+    _, record = record_of(home)
+    run = recorded(home, "aerospike-node-wipe")
+    record.made.append(Made("one", "kill", 0.25, "pass", record.where(run), 1, 60.0))
+    record.save()
+    said = brownout("book", "page", record.path)
+    assert (said.code, "is a run of a stand-in, wanted a real server" in said.err) == (64, True)
+    assert not (record.path / "index.html").exists()
+
+
+def test_a_recorded_run_has_the_figures_that_it_has_everywhere(
+    home: Path, brownout: Brownout
+) -> None:
+    faults = [{"name": "wipe", "experiment": "node-wipe"}]
+    write_book(home, faults=faults)
+    _, record = record_of(home, faults=faults, engines=[BOOK["engines"][0]])
+    run = recorded(home, "mongodb-node-wipe-pass")
+    record.made.append(Made("one", "wipe", 0.25, "pass", record.where(run), 1, 60.0))
+    record.save()
+    assert brownout("book", "page", record.path, "--from-runs").code == 0
+    (fault,) = json.loads((run / "impact.json").read_text())["faults"]
+    (cell,) = json.loads((record.path / "figures.json").read_text())["cells"]
+    for name in ("blackout", "recovery_time", "lost_seconds", "settled_time"):
+        assert cell["figures"][name]["values"] == [fault[name]]
+    assert cell["figures"]["blackout"]["interval"] == [None, None]
+    (ours,) = cell["perseus"]
+    assert abs(ours["down"] - fault["blackout"]) <= 1.5
+    assert ours["disturbance"] >= ours["down"] + ours["partial"]
