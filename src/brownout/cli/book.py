@@ -136,7 +136,7 @@ def _resumed(spec: "Book") -> "Record":
     return found
 
 
-def _counted(found: "Record", key: "object") -> int:
+def _counted(found: "Record", key: object) -> int:
     from brownout.runs.book.record import COUNTED
 
     return sum(each.verdict in COUNTED for each in found.made if each.key == key)
@@ -146,9 +146,8 @@ def _write(spec: "Book", found: "Record", anew: bool) -> None:
     from brownout.runs.book.page import edition_of, write
     from brownout.runs.book.reading import published_in
 
-    write(edition_of(spec, found, published_in(spec), anew))
-    for name in ("index.html", "index.md", "figures.json"):
-        typer.echo(str(found.path / name))
+    for path in write(edition_of(spec, found, published_in(spec), anew)):
+        typer.echo(str(path))
 
 
 def _say(words: str) -> None:

@@ -19,6 +19,7 @@ MARKS = {
     "experiment": ("method", "steady-state-hypothesis"),
     "game day": ("experiments",),
     "book": ("engines",),
+    "published table": ("rows",),
     "workload": ("streams",),
     "inventory": ("nodes", "lab", "environment"),
 }
@@ -34,8 +35,8 @@ def check_file(path: Path) -> tuple[str, list[str]]:
             found = ", ".join(map(str, data)) if isinstance(data, Mapping) else type(data).__name__
             return "unknown", [
                 f"{path}: found {found}; wanted an experiment (it has `method`), a game "
-                "day (`experiments`), a book (`engines`), a workload (`streams`), an inventory "
-                "(`nodes` or `lab`) or a list of limits"
+                "day (`experiments`), a book (`engines`), a published table (`rows`), a workload "
+                "(`streams`), an inventory (`nodes` or `lab`) or a list of limits"
             ]
         return kind, _CHECKS[kind](path, data)
     except ConfigurationError as error:
@@ -77,6 +78,12 @@ def _book(path: Path, _: Any) -> list[str]:
     return problems_of(lambda: reading.read(str(path)))
 
 
+def _published(path: Path, _: Any) -> list[str]:
+    from brownout.runs.book import reading
+
+    return problems_of(lambda: reading.read_published(path))
+
+
 def _inventory(path: Path, _: Any) -> list[str]:
     from brownout.inventory import inventory
 
@@ -97,6 +104,7 @@ _CHECKS: Mapping[str, Callable[[Path, Any], list[str]]] = {
     "experiment": _experiment,
     "game day": _gameday,
     "book": _book,
+    "published table": _published,
     "workload": _workload,
     "inventory": _inventory,
     "limits": _limits,

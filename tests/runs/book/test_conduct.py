@@ -182,8 +182,8 @@ def test_a_book_that_is_killed_leaves_nothing_broken_and_is_resumed(
     load = dict(pair.split("=") for pair in chaos.LOAD.split(",") if "rate" not in pair)
     path = write_book(
         home, engines=[BOOK["engines"][0]], faults=[BOOK["faults"][0]], repeats=2, shares=[0.5],
-        load=load, variables={"baseline_s": 3},
-        again=9, capacity={"sla": ["lookups.read.p99=900ms"], "start": 100, "max": 100,
+        load=load, variables={"baseline_s": 10},
+        again=2, capacity={"sla": ["lookups.read.p99=900ms"], "start": 100, "max": 100,
                            "step_s": 2, "confirm_s": 2, "settle_s": 1, "precision": 0.5},
     )  # fmt: skip
     command = [sys.executable, "-m", "brownout", "book", "run", str(path)]

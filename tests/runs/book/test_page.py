@@ -16,7 +16,7 @@ RECORDED = Path(__file__).parents[2] / "data" / "runs"
 PUBLISHED = """\
 source: somebody's table
 year: 2018
-method: three nodes and iptables
+how: three nodes and iptables
 rows:
   - {system: stone, version: "1.0", down: 29 s, partial: 0 s, disturbance: 29 s, down_return: 0 s,
      partial_return: 0 s, recovery: N/A}
@@ -28,7 +28,7 @@ def record(home: Path) -> Record:
     """One engine falls into two outcomes, the other is always out for two seconds."""
     (home / "others.yaml").write_text(PUBLISHED)
     _, record = record_of(home, published=["others.yaml"])
-    add_runs(home, record, "one", "kill", (4.0, 18.0, 4.1, 18.1, 18.2), start_at=45.0,
+    add_runs(home, record, "one", "kill", (4.0, 18.0, 4.1, 18.1, 18.2), asked=False, start_at=45.0,
              promoted_at=None, rejoined_at=46.0, redundant_at=46.0)  # fmt: skip
     add_runs(home, record, "two", "kill", (2.0, 2.1, 2.2, 2.3, 2.4))
     record.made.append(Made("two", "kill", 0.25, "inconclusive", "", 99, 60.0))
@@ -57,7 +57,7 @@ def test_a_table_has_a_row_a_measure_and_says_what_is_missing(
     assert kill["maximum throughput"] == ["800/s", "800/s"]
     one, two = kill["total outage"]
     assert re.fullmatch(r"[34]\S* s to 4\S* s \(2 of 5\), 1\S+ s to 18\S* s \(3 of 5\)", one)
-    assert two.startswith("2.2 s, worst 2.4 s (")
+    assert re.fullmatch(r"2.\d s, worst 2.\d s \(\S+ s to 2.\d s\)", two)
     assert kill["new primary"][0] == "not measured"
     assert kill["acknowledged writes lost"] == ["0 (0 to 0)", "0 (0 to 0)"]
     handover = table(said, "handover, 25 % of its capacity")

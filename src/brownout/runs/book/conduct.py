@@ -24,7 +24,8 @@ from brownout.base.errors import (
 from brownout.base.words import duration
 from brownout.databases.adapter import adapter_for
 from brownout.infra import lab
-from brownout.inventory import inventory, labs
+from brownout.infra.lab.inspect import condition
+from brownout.inventory import inventory
 from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster
 from brownout.runs import mending
@@ -87,7 +88,7 @@ class _Engine:
         record, name = self._record, self._engine.name
         if declared.lab is not None:
             record.labs[name] = declared.lab.model_dump(mode="json", exclude_defaults=True)
-            if not labs.directory(declared.name).is_dir():
+            if condition(declared.name) not in ("up", "degraded"):
                 record.up = declared.name  # before it is there: whoever resumes takes it down
                 record.save()
         try:

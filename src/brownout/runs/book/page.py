@@ -5,11 +5,13 @@ Every figure is computed from the runs; a stand-in's run is refused.
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ConfigurationError, RunDirectoryError
+from brownout.base.errors import ConfigurationError, RunDirectoryError, Unsupported
 from brownout.base.words import duration
 from brownout.judge.analysis import analyze
 from brownout.measure.measures import label
@@ -52,8 +54,9 @@ _TEST = (
 )
 _DEFINED = (
     "By the definitions of Perseus. Its loops each use one node in a closed loop; our load is in "
-    "open loop and its driver chooses the node, so a second counts as down if nothing that was due "
-    "was served, and as partial if less than 99 % was. Isolation stands for whatever the fault is."
+    "open loop and its driver chooses the node, so a second counts as down if nothing was served "
+    "in it, and as partial if less than 99 % of what was due in it was. Isolation stands for "
+    "whatever the fault is; never: not before the node returned."
 )
 
 
@@ -115,12 +118,19 @@ def edition_of(
     return Edition(book, record, tuple(cells), tuple(published))
 
 
-def write(edition: Edition) -> None:
-    """Write the page, the Markdown and the data into the book's directory."""
+def write(edition: Edition) -> list[Path]:
+    """Write the data, the Markdown and the page into the book's directory; return their paths.
+
+    Without jinja2 there is no page.
+    """
     place = edition.record.path
-    write_json(place / "figures.json", document(edition))
-    (place / "index.md").write_text(markdown(edition), encoding="utf-8")
-    save(place / "index.html", html(edition))
+    files = [place / name for name in ("figures.json", "index.md", "index.html")]
+    write_json(files[0], document(edition))
+    files[1].write_text(markdown(edition), encoding="utf-8")
+    with suppress(Unsupported):
+        save(files[2], html(edition))
+        return files
+    return files[:2]
 
 
 def html(edition: Edition) -> str:
@@ -219,6 +229,7 @@ def _part(edition: Edition, title: str, cells: Sequence[Cell]) -> Section:
         title,
         [_table(edition, title, cells), *_differences(title, cells)],
         pictures=[picture for cell in cells if (picture := _picture(cell))],
+        small=True,
     )
 
 
@@ -314,7 +325,7 @@ def _published(edition: Edition) -> list[Grid]:
             columns(heads),
             [[row.system, row.version, *(getattr(row, name) for name in NAMES)]
              for row in each.rows],
-            f"Not measured by us. Method: {each.method}.",
+            f"Not measured by us. Method: {each.how}.",
         )
         for each in edition.published
     ]  # fmt: skip

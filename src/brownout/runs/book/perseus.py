@@ -2,13 +2,14 @@
 
 Perseus has a loop on every node and counts, in whole seconds, how many of the loops succeed. Our
 load chooses its node by itself, so what is looked at is all of it: a second is *down* in which
-nothing that was due was served, *partial* if less than 99 % was, and steady otherwise. The lane of
-the old primary alone would never be steady again where another node took over.
+nothing was answered in time, else *partial* if less than 99 % of what was due in it was served, and
+steady otherwise. The lane of the old primary alone would never be steady again where another node
+took over.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
+from math import floor
 
 from brownout.base.errors import BrownoutError
 from brownout.measure.impact import NEVER
@@ -20,7 +21,7 @@ __all__ = ["NAMES", "Perseus", "perseus", "perseus_of"]
 
 #: Below this share of what was due a second is partial: what a dip is in docs/measures.md.
 _STEADY = 0.99
-#: So many steady seconds in a row end a disturbance.
+#: So many steady seconds in a row end a disturbance; fewer where the node's return cuts them short.
 _IN_A_ROW = 3
 NAMES = {
     "down": "downtime on isolation",
@@ -34,7 +35,7 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Perseus:
-    """Whole seconds. What never became steady is `NEVER`; None where no node was mended."""
+    """Whole seconds. What was not steady in its time is `NEVER`; None where no node was mended."""
 
     down: float
     partial: float
@@ -45,20 +46,23 @@ class Perseus:
 
 
 def perseus(
-    due: Sequence[int], served: Sequence[int], effective: float, mended: float | None
+    due: Sequence[int],
+    served: Sequence[int],
+    answered: Sequence[int],
+    effective: float,
+    mended: float | None,
 ) -> Perseus:
-    """Compute them from what was due and served in each second.
+    """Compute them from counts in buckets of 0.1 s since the schedule's start.
 
-    `effective` is when the fault took effect and `mended` when connectivity was restored, or the
-    node started again, in seconds.
+    `due` and `served` are by intended start, `answered` counts successes by completion. The fault
+    took effect at `effective`, and connectivity was restored, or the node started again, at
+    `mended`; seconds are counted from either.
     """
-    shares = [s / d if d else None for d, s in zip(due, served, strict=True)]
-    first = floor(effective)
-    back = len(shares) if mended is None else min(len(shares), ceil(mended))
-    down, partial, disturbance = _until_steady(shares[first:back])
-    if mended is None:
-        return Perseus(down, partial, disturbance)
-    return Perseus(down, partial, disturbance, *_until_steady(shares[back:]))
+    buckets = list(zip(due, served, answered, strict=False))
+    first = floor(effective * BUCKETS_PER_S)
+    back = len(buckets) if mended is None else floor(mended * BUCKETS_PER_S)
+    found = _until_steady(buckets[first:back])
+    return Perseus(*found) if mended is None else Perseus(*found, *_until_steady(buckets[back:]))
 
 
 def perseus_of(run: FinishedRun) -> Perseus | None:
@@ -67,32 +71,28 @@ def perseus_of(run: FinishedRun) -> Perseus | None:
     if fault is None or fault.effective is None:
         return None
     try:
-        outcomes = read_series(run.path).outcomes
+        series = read_series(run.path)
     except BrownoutError:
         return None
-    due, served = (_by_second(outcomes.total("total", name).tolist()) for name in ("offered", "ok"))
+    due, served = (series.outcomes.total("total", name).tolist() for name in ("offered", "ok"))
+    answered = series.completion.total("total", "ok").tolist()
     mends = [e.requested for e in fault.events if e.type == "mend" and e.requested is not None]
     if not due:
         return None
-    return perseus(due, served, fault.effective, min(mends, default=None))
+    return perseus(due, served, answered, fault.effective, min(mends, default=None))
 
 
-def _by_second(buckets: Sequence[int]) -> list[int]:
-    """Add buckets up to whole seconds; the last, partial one is left out."""
-    whole = len(buckets) // BUCKETS_PER_S
-    return [int(sum(buckets[n * BUCKETS_PER_S : (n + 1) * BUCKETS_PER_S])) for n in range(whole)]
-
-
-def _until_steady(shares: Sequence[float | None]) -> tuple[float, float, float]:
+def _until_steady(buckets: Sequence[tuple[int, int, int]]) -> tuple[float, float, float]:
     """Return the seconds that are down, that are partial, and until it is steady."""
+    seconds = [
+        [sum(counts) for counts in zip(*buckets[n : n + BUCKETS_PER_S], strict=True)]
+        for n in range(0, len(buckets) - BUCKETS_PER_S + 1, BUCKETS_PER_S)
+    ]
+    steady = [s >= _STEADY * d and (a > 0 or not d) for d, s, a in seconds]
     down = partial = 0
-    for n, share in enumerate(shares):
-        if _is_steady(shares[n : n + _IN_A_ROW]):
+    for n, (_, _, answered) in enumerate(seconds):
+        if all(steady[n : n + _IN_A_ROW]):
             return float(down), float(partial), float(n)
-        down += share == 0
-        partial += share is not None and 0 < share < _STEADY
+        down += not answered
+        partial += bool(answered) and not steady[n]
     return float(down), float(partial), NEVER
-
-
-def _is_steady(shares: Sequence[float | None]) -> bool:
-    return len(shares) == _IN_A_ROW and all(s is None or s >= _STEADY for s in shares)

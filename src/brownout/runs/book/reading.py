@@ -18,7 +18,15 @@ from brownout.session.experiment_process import variable
 from brownout.session.plan import Plan
 from brownout.session.planning import plan_of
 
-__all__ = ["changes_of", "experiment_of", "plan_for", "published_in", "read", "variables_of"]
+__all__ = [
+    "changes_of",
+    "experiment_of",
+    "plan_for",
+    "published_in",
+    "read",
+    "read_published",
+    "variables_of",
+]
 
 #: What the book itself sets in every run.
 OWN = ("cluster", "workload", "load", "seed")
@@ -44,7 +52,17 @@ def read(text: str) -> Book:
 
 def published_in(book: Book) -> list[Published]:
     """Return the tables of others that a book names."""
-    return [_published(book, name) for name in book.published]
+    return [read_published(book.path.parent / name) for name in book.published]
+
+
+def read_published(path: Path) -> Published:
+    """Return the table of others in a file; `ConfigurationError` with all that is wrong in it."""
+    data = parse_yaml(read_text(path, "published table"), str(path))
+    try:
+        return Published.model_validate(data)
+    except ValidationError as error:
+        found = from_validation(error, Published)
+        raise ConfigurationError([f"{path}: {problem}" for problem in found]) from error
 
 
 def experiment_of(book: Book, fault: Fault) -> Path:
@@ -87,7 +105,7 @@ def _word(value: Any) -> str:
 def _problems(book: Book) -> Iterator[str]:
     for name in book.published:
         try:
-            _published(book, name)
+            read_published(book.path.parent / name)
         except ConfigurationError as error:
             yield from (f"published: {problem}" for problem in error.problems)
     yield from _own("variables", book.variables)
@@ -123,13 +141,3 @@ def _engine(book: Book, engine: Engine) -> Iterator[str]:
             plan_for(book, engine, fault)
         except ConfigurationError as error:
             yield from (f"fault {fault.name}: {problem}" for problem in error.problems)
-
-
-def _published(book: Book, name: str) -> Published:
-    path = book.path.parent / name
-    data = parse_yaml(read_text(path, "published table"), name)
-    try:
-        return Published.model_validate(data)
-    except ValidationError as error:
-        found = from_validation(error, Published)
-        raise ConfigurationError([f"{name}: {problem}" for problem in found]) from error

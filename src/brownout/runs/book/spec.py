@@ -72,11 +72,11 @@ class PublishedRow(Settings):
 
 
 class Published(Settings):
-    """A table of somebody else, with where it is from and how it was made."""
+    """A table of somebody else, with where it is from and how it was measured."""
 
     source: str
     year: int
-    method: str
+    how: str
     rows: Annotated[tuple[PublishedRow, ...], Field(min_length=1)]
 
 

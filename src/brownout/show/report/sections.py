@@ -17,7 +17,10 @@ __all__ = ["Section", "page"]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: sentences, figures that can be zoomed, small pictures as SVG, tables."""
+    """A section: sentences, figures that can be zoomed, small pictures as SVG, tables.
+
+    `small` pictures stand several in a row, to be compared.
+    """
 
     title: str
     grids: Sequence[Grid] = ()
@@ -25,6 +28,7 @@ class Section:
     charts: Sequence[Chart] = ()
     missing: Sequence[str] = ()
     pictures: Sequence[str] = ()
+    small: bool = False
 
     @property
     def id(self) -> str:
