@@ -28,6 +28,8 @@ from brownout.observe.source import Source
 BASELINE_S = 8
 #: Prometheus takes up to five seconds until it notices a new run.
 NOTICED_S = 4
+#: It asks once a second, and a page may be half a second old: a fault of 1 s can go by unseen.
+DOWNTIME_S = 2.5
 SERVER_VIEW = 'sum(rate(brownout_operations_total{outcome="ok"}[2s]))'
 
 
@@ -112,7 +114,7 @@ def _inventory(where: Path, stack: ExitStack, gateway: str) -> Path:
 def _run(where: Path) -> tuple[Ran, subprocess.CompletedProcess[str]]:
     experiment = chaos_runner.load("node-wipe")
     experiment["configuration"] |= {
-        "baseline_s": BASELINE_S, "phase_s": NOTICED_S, "downtime_s": 0.5,
+        "baseline_s": BASELINE_S, "phase_s": NOTICED_S, "downtime_s": DOWNTIME_S,
     }  # fmt: skip
     experiment["steady-state-hypothesis"]["probes"].append(_server_view())
     process = chaos_runner.start(experiment, where, "--var", "cluster=lab-mongodb", *GENTLY)
