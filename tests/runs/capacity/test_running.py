@@ -72,8 +72,9 @@ def test_a_step_that_was_cut_short_is_made_again_beside_what_it_left(
     left.mkdir(parents=True)
     (left / "generator.json").write_text("{}")
     step = steps_on(target, tmp_path).make(Probe(100, "step"), 1)
-    assert step.verdict == "holds"
+    assert step.verdict in ("holds", "breach")  # how fast it was is not tested
     assert step.run.endswith("001-100-again1")
+    assert (left / "generator.json").read_text() == "{}"
 
 
 def test_what_is_before_a_step_can_stop_it_with_nothing_done(target: Any, tmp_path: Path) -> None:
