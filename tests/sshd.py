@@ -107,13 +107,20 @@ class Sshd:
         return _listens(self.address, self.port)
 
     def stop(self) -> None:
-        """End it and every connection to it."""
+        """End it and every connection to it; its port can be taken then.
+
+        A child that it forks for a connection listens as well for a moment, and may be born while
+        the others are killed. So it is frozen first, and what was too young to be seen is awaited.
+        """
         if self._process is None:
             return
+        self._process.send_signal(signal.SIGSTOP)
         self.cut()
         self._process.kill()
         self._process.wait()
         self._process = None
+        if not wait_until(lambda: not self.answers(), 10, 0.01):
+            raise RuntimeError(f"somebody still listens on port {self.port}")
 
     def cut(self) -> None:
         """Kill what serves each connection: they break, and what runs over them goes on."""
