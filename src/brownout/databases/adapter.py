@@ -59,7 +59,7 @@ class MilestoneState:
     """Whether a milestone is reached now, and what that was read from.
 
     `detail["missing"]` lists in words what is still wanted. `unknown` is that nothing is missing
-    but the answers of nodes that gave none in time, and that no other node sees as down.
+    but the answers of nodes that gave none in time, and that no other node is known to see as down.
     """
 
     reached: bool

@@ -1,14 +1,14 @@
 """What one node says of itself at one moment: what the views of all databases have in common."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.inventory.model import Node
 
-__all__ = ["NodeView", "clusters", "reasons"]
+__all__ = ["NodeView", "clusters", "is_silence", "reasons"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,18 @@ class NodeView(ABC):
 def clusters(views: Sequence[NodeView]) -> list[str]:
     """Return the clusters that the nodes say they are of: more than one if addresses are wrong."""
     return sorted({view.cluster for view in views} - {""})
+
+
+V = TypeVar("V", bound=NodeView)
+
+
+def is_silence(views: Sequence[V], missing: Callable[[Sequence[V]], Iterable[str]]) -> bool:
+    """Return whether some nodes gave no answer in time, and of those that did nothing is `missing`.
+
+    Such a look says neither yes nor no: a node that is late to answer may be well.
+    """
+    heard = [view for view in views if not view.timed_out]
+    return len(heard) < len(views) and not any(missing(heard))
 
 
 def reasons(views: Sequence[NodeView]) -> str:

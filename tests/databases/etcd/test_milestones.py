@@ -116,3 +116,18 @@ def test_the_signature_differs_once_a_member_goes_or_another_one_leads() -> None
     found = {signature_of(views) for views in (WHOLE, *others)}
     assert len(found) == 4
     assert signature_of(WHOLE) == signature_of([view(node, applied=9500) for node in IDS])
+
+
+@pytest.mark.parametrize("milestone", ["rejoined", "redundant", "whole"])
+@pytest.mark.parametrize("late", ["n1", "n2"], ids=["a follower", "the leader"])
+def test_a_member_that_is_late_to_answer_says_neither_yes_nor_no(
+    late: str, milestone: Milestone
+) -> None:
+    found = judge(milestone, [silent(v.node) if v.node == late else v for v in WHOLE])
+    assert (found.reached, found.unknown) == (False, True)
+
+
+def test_a_member_that_refuses_or_one_that_says_no_is_a_no() -> None:
+    refused = View("n1", "n1:2379", error="refused")
+    assert not judge("rejoined", [refused, *WHOLE[1:]]).unknown
+    assert not judge("rejoined", [silent("n1"), view("n2"), view("n3", "")]).unknown

@@ -196,3 +196,10 @@ def test_writes_are_lost_by_an_orphan_only_where_the_inventory_allows_it() -> No
     assert "does not say `allow_data_loss: true`" in said
     waiting = view("n2", "primary", streams={"n1": "sync"})
     assert orphan(waiting, view("n1"), may_lose=False) == []
+
+
+def test_a_member_that_is_late_to_answer_says_neither_yes_nor_no() -> None:
+    found = judge("redundant", [silent("n1"), *WHOLE[1:]])
+    assert (found.reached, found.unknown) == (False, True)
+    refused = View("n1", "n1:5432", error="refused")
+    assert not judge("redundant", [refused, *WHOLE[1:]]).unknown

@@ -169,3 +169,10 @@ def test_slots_and_answers_are_read_as_the_server_writes_them() -> None:
     assert entry.slots == {1, 3, 4}
     assert (entry.moving, entry.failed, entry.master) == (("[93->-b]",), True, "")
     assert replace(entry, flags=frozenset({"myself"})).failed is False
+
+
+def test_a_node_that_is_late_to_answer_says_neither_yes_nor_no() -> None:
+    found = judge("redundant", [silent(WHOLE[0].node), *WHOLE[1:]], SHARDS)
+    assert (found.reached, found.unknown) == (False, True)
+    refused = View(WHOLE[0].node, WHOLE[0].address, error="refused")
+    assert not judge("redundant", [refused, *WHOLE[1:]], SHARDS).unknown

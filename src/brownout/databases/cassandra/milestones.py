@@ -19,7 +19,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.cassandra.view import View
-from brownout.databases.view import clusters
+from brownout.databases.view import clusters, is_silence
 
 __all__ = ["MAX_UNHEARD", "away", "judge", "signature_of"]
 
@@ -50,7 +50,7 @@ def judge(
         "missing": missing,
         "members": {view.node: view.evidence() for view in views},
     }
-    return MilestoneState(not missing, detail)
+    return MilestoneState(not missing, detail, is_silence(views, _not_rejoined))
 
 
 def signature_of(views: Sequence[View]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.etcd.view import LEADER, View
-from brownout.databases.view import clusters
+from brownout.databases.view import clusters, is_silence
 
 __all__ = ["MAX_BEHIND", "judge", "leader_of", "lost_with", "signature_of"]
 
@@ -36,7 +36,8 @@ def judge(milestone: Milestone, views: Sequence[View]) -> MilestoneState:
         missing += _not_redundant(views)
     if milestone == "whole":
         missing += _not_whole(views)
-    return MilestoneState(not missing, _detail(views, missing))
+    unknown = is_silence(views, _not_rejoined)
+    return MilestoneState(not missing, _detail(views, missing), unknown)
 
 
 def leader_of(views: Sequence[View]) -> View | None:

@@ -15,7 +15,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.postgresql.view import PRIMARY, REPLICA, View
-from brownout.databases.view import clusters
+from brownout.databases.view import clusters, is_silence
 
 __all__ = ["MAX_BEHIND", "judge", "lost_with", "objections_to_orphan", "primary_of"]
 __all__ += ["signature_of", "successor_of"]
@@ -36,7 +36,8 @@ def judge(milestone: Milestone, views: Sequence[View]) -> MilestoneState:
         missing += _not_redundant(views)
     if milestone == "whole":
         missing += _not_whole(views)
-    return MilestoneState(not missing, _detail(views, missing))
+    unknown = is_silence(views, _not_rejoined)
+    return MilestoneState(not missing, _detail(views, missing), unknown)
 
 
 def primary_of(views: Sequence[View]) -> View | None:

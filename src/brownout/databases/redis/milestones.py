@@ -16,6 +16,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.redis.view import SLOTS, View, in_words
+from brownout.databases.view import is_silence
 
 __all__ = ["MAX_BEHIND", "judge", "lost_with", "masters_of", "shards_of", "signature_of"]
 
@@ -42,7 +43,7 @@ def judge(milestone: Milestone, views: Sequence[View], shards: Shards) -> Milest
         "primaries": {in_words(view.slots): view.node for view in masters_of(views)},
         "members": {view.node: view.evidence() for view in views},
     }
-    return MilestoneState(not missing, detail)
+    return MilestoneState(not missing, detail, is_silence(views, _not_rejoined))
 
 
 def masters_of(views: Sequence[View]) -> list[View]:
