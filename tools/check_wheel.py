@@ -30,9 +30,9 @@ FIRST_HOUR = (
     "brownout doctor",
     "chaos --no-version-check discover brownout --no-install",
 )
-#: And these with a database to drive.
+#: And these with a database to drive, the first in the folder that `new` made.
 ON_THE_LAB = (
-    "brownout check mine/experiments/node-kill.json",
+    "mine: brownout check experiments/node-kill.json",
     "brownout doctor --cluster lab-mongodb",
     "brownout plan node-kill --set downtime_s=5",
     "brownout load lab --for 3s",
@@ -60,16 +60,18 @@ def install(wheel: Path, extras: str, away: Path) -> Path:
 
 
 def answers(programs: Path, commands: Iterable[str], away: Path) -> None:
-    """Run `commands` in an empty folder, with a state of their own."""
+    """Run `commands` in an empty folder, or in the one they name, with a state of their own."""
     home = away / f"home of {programs.parent.name}"
     home.mkdir()
     state = {"HOME": str(home), "XDG_STATE_HOME": str(home), "BROWNOUT_RUNS": str(home / "runs")}
     for command in commands:
-        program, *arguments = command.split()
+        folder, _, words = command.rpartition(": ")
+        program, *arguments = words.split()
         print(f"$ {command}", flush=True)
         subprocess.run(
-            [programs / program, *arguments], cwd=home, env={**os.environ, **state}, check=True
-        )
+            [programs / program, *arguments], cwd=home / folder, env={**os.environ, **state},
+            check=True,
+        )  # fmt: skip
 
 
 def check_platform(wheel: Path) -> None:
