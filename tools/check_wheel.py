@@ -123,10 +123,9 @@ def main() -> None:
             "chaostoolkit-brownout", cwd=away)  # fmt: skip
         if platform.machine() == "x86_64":
             answers(install(wheel, "lab,mongodb,report", away), (*FIRST_HOUR, *ON_THE_LAB), away)
-            tests = ROOT / "tests"
-            alone = ["-c", "/dev/null", "--rootdir", tests, "--import-mode=importlib"]
+            alone = ["-c", "/dev/null", "--rootdir", ROOT, "--import-mode=importlib"]
             python = install(wheel, "dev", away) / "python"
-            packaging = ["-P", "-m", "pytest", tests / "packaging", *alone, "--noconftest"]
+            packaging = ["-P", "-m", "pytest", ROOT / "tests" / "packaging", *alone, "--noconftest"]
             run(python, *packaging, cwd=away)
         for file in dist.iterdir():
             (ROOT / "dist").mkdir(exist_ok=True)
