@@ -34,6 +34,13 @@ def test_one_kind_is_listed_without_a_heading(kind: str, brownout: Brownout, hom
     assert len(said.out.splitlines()) > 1
 
 
+def test_the_path_of_an_experiment_is_printed_alone(brownout: Brownout, home: Path) -> None:
+    said = brownout("list", "--path", "node-kill")
+    assert json.loads(Path(said.out.strip()).read_text())["title"].startswith("A node dies")
+    wrong = brownout("list", "--path", "node-kil")
+    assert (wrong.code, "did you mean `node-kill`?" in wrong.err) == (64, True)
+
+
 def test_an_inventory_that_cannot_be_read_is_listed_with_the_reason(
     brownout: Brownout, home: Path
 ) -> None:

@@ -14,6 +14,7 @@ FOLDERS = {
     "workload": "steady-state/workloads",
     "limits": "steady-state/slo",
     "inventory": "infra/clusters",
+    "book": "experiments/books",
 }
 FILES = [(kind, path) for kind, where in FOLDERS.items() for path in (ROOT / where).glob("*.yaml")]
 
@@ -34,6 +35,16 @@ WRONG: list[tuple[str, Any]] = [
     ("limits", [{"measure": "blackout", "limit": 3}]),
     ("limits", [{"measure": "speed", "limit": 3, "why": "x"}]),
     ("limits", {"blackout": 3}),
+    ("book", {"workload": "lab", "shares": [0.25], "engines": [{"name": "a", "cluster": "b"}]}),
+    (
+        "book",
+        {
+            "workload": "lab",
+            "shares": [2],
+            "engines": [{"name": "a", "cluster": "b"}],
+            "faults": [{"name": "kill", "experiment": "node-kill"}],
+        },
+    ),
 ]
 
 

@@ -8,9 +8,16 @@ from tests.measure.signals import flat_level, make_series, make_signal
 from brownout.measure.data import ErrorRow, RunData, Stream
 from brownout.measure.dips import find_dips
 from brownout.measure.level import Level
-from brownout.measure.losses import availability, losses_of, lost_operations, worst_second
+from brownout.measure.losses import (
+    availability,
+    failed_operations,
+    in_doubt_operations,
+    losses_of,
+    lost_operations,
+    worst_second,
+)
 from brownout.measure.settings import MeasureSettings
-from brownout.measure.signal import Signal
+from brownout.measure.signal import Case, Signal, signal_of
 from brownout.measure.view import View
 
 SETTINGS = MeasureSettings.lab()
@@ -84,6 +91,24 @@ def test_errors_are_summed_by_cause_and_none_is_dropped() -> None:
         "other": 9,
         "unattributed": 91,
     }
+
+
+@pytest.mark.parametrize(
+    ("case", "failed", "in_doubt"),
+    [("measured", 70, 30), ("best", 50, 10), ("worst", 100, 60)],
+)
+def test_failures_and_doubts_are_counted_apart(case: Case, failed: int, in_doubt: int) -> None:
+    """30 operations were missed, and 20 ended badly when the generator went on."""
+    nothing = [0] * 100
+    failures, doubts = nothing.copy(), nothing.copy()
+    failures[30:40], failures[51], doubts[45:48] = [5] * 10, 20, [10] * 3
+    missed = nothing.copy()
+    missed[50] = 30
+    series = make_series([80] * 100, [80] * 100, failed=failures, in_doubt=doubts, missed=missed)
+    data = RunData(series, (), [Stream("app")], SETTINGS, 10.0)
+    seen = view(signal_of(series, "total", case), flat_level(800.0), 1.0, 8.0)
+    assert failed_operations(seen, data) == failed
+    assert in_doubt_operations(seen, data) == in_doubt
 
 
 @pytest.mark.parametrize(

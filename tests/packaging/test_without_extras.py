@@ -100,6 +100,13 @@ def test_every_activity_is_listed(run: Run) -> None:
     assert {"node.kill_node", "mongodb.members"} <= set(told.stdout.split())
 
 
+def test_chaos_toolkit_takes_a_shipped_experiment_by_its_path(run: Run) -> None:
+    found = run("brownout", "list", "--path", "node-kill")
+    assert (found.returncode, found.stderr) == (0, "")
+    told = run("chaos", "--no-version-check", "validate", found.stdout.strip())
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
 def test_a_plan_and_the_doctor_say_what_the_cluster_needs(
     run: Run, request: pytest.FixtureRequest
 ) -> None:

@@ -105,12 +105,23 @@ def page(
         bool,
         typer.Option("--from-runs", help="Compute all figures anew from the raw files first."),
     ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Publish it in this new folder, with a text of each run and an archive of all.",
+        ),
+    ] = None,
 ) -> None:
-    """Write the page of the book in DIRECTORY anew: index.html, index.md and figures.json."""
+    """Write the page of the book in DIRECTORY anew: book.html, book.md and figures.json.
+
+    With --output, writes them into a folder that needs nothing else and can be published.
+    """
     from brownout.runs.book.record import open_record
 
     found, spec = open_record(directory)
-    _write(spec, found, anew=from_runs)
+    _write(spec, found, from_runs, output)
 
 
 def _read(text: str) -> "Book":
@@ -142,11 +153,13 @@ def _counted(found: "Record", key: object) -> int:
     return sum(each.verdict in COUNTED for each in found.made if each.key == key)
 
 
-def _write(spec: "Book", found: "Record", anew: bool) -> None:
+def _write(spec: "Book", found: "Record", anew: bool, output: Path | None = None) -> None:
     from brownout.runs.book.page import edition_of, write
+    from brownout.runs.book.publishing import publish
     from brownout.runs.book.reading import published_in
 
-    for path in write(edition_of(spec, found, published_in(spec), anew)):
+    edition = edition_of(spec, found, published_in(spec), anew)
+    for path in publish(edition, output) if output else write(edition, found.path):
         typer.echo(str(path))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from brownout.base.columns import aligned
-from brownout.cli.arguments import Json
+from brownout.cli.arguments import Json, complete_experiment
 
 __all__ = ["list_"]
 
@@ -21,9 +21,23 @@ Row = tuple[str, str]
 
 
 def list_(
-    kind: Annotated[Kind, typer.Argument(help="Only these.")] = "all", as_json: Json = False
+    kind: Annotated[Kind, typer.Argument(help="Only these.")] = "all",
+    as_json: Json = False,
+    path: Annotated[
+        str,
+        typer.Option(
+            metavar="EXPERIMENT",
+            help="Print only where this experiment's file is, for `chaos run`.",
+            autocompletion=complete_experiment,
+        ),
+    ] = "",
 ) -> None:
     """List experiments, game days, books, workloads, clusters, faults, activities, measures."""
+    if path:
+        from brownout.base import catalog
+
+        typer.echo(str(catalog.find_experiment(path)))
+        return
     wanted = KINDS if kind == "all" else (kind,)
     found = {name: list(_rows(name)) for name in wanted}
     if as_json:

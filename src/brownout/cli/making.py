@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import complete_cluster, complete_experiment, complete_workload
 from brownout.cli.output import output_option
+from brownout.cli.schemas import Kind
 
 __all__ = ["check", "new", "schema"]
 
@@ -74,7 +75,7 @@ def check(
 
 def schema(
     kind: Annotated[
-        Literal["workload", "inventory", "limits", "gameday"],
+        Kind,
         typer.Argument(help="Which kind of file."),
     ],
 ) -> None:

@@ -4,11 +4,11 @@ Made from the very models that read the files. Only what two settings mean for e
 in them; `brownout check` says that.
 """
 
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["KINDS", "schema"]
+__all__ = ["Kind", "schema"]
 
-KINDS = ("workload", "inventory", "limits", "gameday")
+Kind = Literal["workload", "inventory", "limits", "gameday", "book"]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 #: How a secret stands in a file: where it is, never what it is.
 _REFERENCE = {
@@ -25,10 +25,10 @@ _REFERENCE = {
 }
 
 
-def schema(kind: str) -> dict[str, Any]:
-    """Return the JSON schema of `kind`, one of `KINDS`."""
+def schema(kind: Kind) -> dict[str, Any]:
+    """Return the JSON schema of a kind of file."""
     made = {"workload": _workload, "inventory": _inventory, "limits": _limits,
-            "gameday": _gameday}[kind]()  # fmt: skip
+            "gameday": _gameday, "book": _book}[kind]()  # fmt: skip
     return {"$schema": _DIALECT, "title": f"brownout {kind}", **made}
 
 
@@ -94,6 +94,15 @@ def _gameday() -> dict[str, Any]:
     steps["items"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Step"}]}
     made["required"] = [name for name in made["required"] if name != "name"]
     parts["Notify"]["properties"]["url"] = _REFERENCE
+    return made
+
+
+def _book() -> dict[str, Any]:
+    from brownout.runs.book.spec import Book
+
+    made = Book.model_json_schema()
+    # The book's name is that of the file, if it has none.
+    made["required"] = [name for name in made["required"] if name != "name"]
     return made
 
 

@@ -11,7 +11,15 @@ from brownout.measure.signal import Counts, Signal, bucket_range, sum_of
 from brownout.measure.view import View
 from brownout.run.table import BUCKETS_PER_S, Table, in_scope
 
-__all__ = ["Losses", "availability", "losses_of", "lost_operations", "worst_second"]
+__all__ = [
+    "Losses",
+    "availability",
+    "failed_operations",
+    "in_doubt_operations",
+    "losses_of",
+    "lost_operations",
+    "worst_second",
+]
 
 OPEN_METHOD = "offered less ok, by intended start"
 CLOSED_METHOD = "baseline less ok, over the dips"
@@ -82,6 +90,25 @@ def worst_second(signal: Signal, start: float, end: float) -> float | None:
     offered, ok = _second_sums(signal.born[here]), _second_sums(signal.served[here])
     busy = offered > 0
     return float((ok[busy] / offered[busy]).min()) if signal.open_loop and busy.any() else None
+
+
+def failed_operations(view: View, data: RunData) -> int:
+    """Return the operations that ended in failure and are known to have had no effect."""
+    return _ended(view, data, "failed")
+
+
+def in_doubt_operations(view: View, data: RunData) -> int:
+    """Return the operations that ended in doubt: nobody was told whether they took effect."""
+    return _ended(view, data, "in_doubt")
+
+
+def _ended(view: View, data: RunData, end: str) -> int:
+    """Count an end by completion. What the best or the worst case takes from all errors, or adds to
+    them, may all be of this end."""
+    done, scope = data.series.completion, view.signal.scope
+    here = bucket_range(view.start, view.end, len(view.signal.errors))
+    supposed = view.signal.errors[here] - done.total(scope, *_BAD)[here]
+    return max(0, round(sum_of(done.total(scope, end)[here]) + sum_of(supposed)))
 
 
 def _errors(view: View, data: RunData) -> dict[str, int]:

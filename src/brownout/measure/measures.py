@@ -19,6 +19,7 @@ from brownout.measure.budget import budget_share
 from brownout.measure.data import RunData, Seen, TimeAbove
 from brownout.measure.disturbance import return_disturbance
 from brownout.measure.failover import client_recovered_time, promoted_time
+from brownout.measure.losses import failed_operations, in_doubt_operations
 from brownout.measure.overlap import primary_overlap
 
 if TYPE_CHECKING:
@@ -171,6 +172,10 @@ MEASURES = (
     Measure(name="errors", unit="operations", label="errors",
             means="how many operations were late, failed, in doubt or shed; `detail` has "
                   "the causes"),
+    Measure(name="failed_operations", unit="operations", label="operations that failed",
+            of=failed_operations),
+    Measure(name="in_doubt_operations", unit="operations", label="operations in doubt",
+            of=in_doubt_operations),
     Measure(name="errors_after_retry", unit="operations",
             label="errors that one retry did not cure"),
     Measure(name="availability", unit="ratio", label="availability",

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import tarfile
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +51,7 @@ def test_a_table_has_a_row_a_measure_and_says_what_is_missing(
     record: Record, brownout: Brownout
 ) -> None:
     assert brownout("book", "page", record.path).code == 0
-    said = (record.path / "index.md").read_text()
+    said = (record.path / "book.md").read_text()
     kill = table(said, "kill, 25 % of its capacity")
     assert kill["measure"] == ["one", "two"]
     assert kill["runs"] == ["5", "5, and 1 that could not be judged"]
@@ -71,7 +72,7 @@ def test_the_columns_of_others_are_marked_and_stand_apart_from_ours(
     record: Record, brownout: Brownout
 ) -> None:
     assert brownout("book", "page", record.path).code == 0
-    said = (record.path / "index.md").read_text()
+    said = (record.path / "book.md").read_text()
     load, *found = table(said, "Our runs")["two"]
     assert (load, len(found)) == ("kill, 25 % of its capacity", 6)
     assert found[0] in ("1 s", "2 s", "1 s, worst 2 s", "2 s, worst 3 s")
@@ -84,7 +85,7 @@ def test_the_page_needs_nothing_else_and_every_figure_leads_to_its_runs(
     record: Record, brownout: Brownout
 ) -> None:
     assert brownout("book", "page", record.path).code == 0
-    page = (record.path / "index.html").read_text()
+    page = (record.path / "book.html").read_text()
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", page)
     links = set(re.findall(r'href="#([^"]+)"', page))
     assert links <= set(re.findall(r'id="([^"]+)"', page))
@@ -120,6 +121,46 @@ def test_all_figures_can_be_computed_anew_from_the_runs(record: Record, brownout
     assert (record.path / "figures.json").read_text() == before
 
 
+def test_a_published_book_needs_nothing_else_and_its_archive_is_a_book_again(
+    record: Record, brownout: Brownout, home: Path
+) -> None:
+    search = home / "runs" / "20261122T090000Z-capacity-lab-1"
+    search.mkdir()
+    (search / "capacity.html").write_text("<p>800/s</p>")
+    for name, found in record.capacities.items():
+        record.capacities[name] = replace(found, search=record.where(search))
+    record.save()
+    folder = home / "published-book"
+    assert brownout("book", "page", record.path, "-o", folder).code == 0
+    shutil.rmtree(record.path.parent)
+    shutil.rmtree(home / "runs", ignore_errors=True)
+    for name in ("book.html", "book.md"):
+        page = (folder / name).read_text()
+        links = {link for pair in re.findall(r'href="([^"#]+)"|\]\(([^)#]+)\)', page)
+                 for link in pair if link}  # fmt: skip
+        assert len(links) == 11
+        assert all((folder / link).is_file() for link in links)
+        assert str(home) not in page
+    text = folder / json.loads((folder / "figures.json").read_text())["cells"][0]["runs"][0]
+    assert "total outage" in text.read_text()
+    with tarfile.open(folder / "runs.tar.xz") as archive:
+        archive.extractall(home / "again", filter="data")
+    again = home / "again" / record.path.name
+    assert brownout("book", "page", again, "--from-runs", "-o", home / "second").code == 0
+    for name in ("figures.json", "book.md", "book.html"):
+        assert (home / "second" / name).read_text() == (folder / name).read_text()
+
+
+def test_a_book_is_not_published_over_something_else(
+    record: Record, brownout: Brownout, home: Path
+) -> None:
+    (home / "there").mkdir()
+    (home / "there" / "notes.txt").write_text("mine")
+    said = brownout("book", "page", record.path, "-o", home / "there")
+    assert (said.code, "wanted a new folder" in said.err) == (64, True)
+    assert [path.name for path in (home / "there").iterdir()] == ["notes.txt"]
+
+
 def test_a_run_that_is_gone_is_named(record: Record, brownout: Brownout) -> None:
     record.made[0] = replace(record.made[0], run="../nowhere")
     record.save()
@@ -140,7 +181,7 @@ def test_a_stand_in_is_refused(home: Path, brownout: Brownout) -> None:
     record.save()
     said = brownout("book", "page", record.path)
     assert (said.code, "is a run of a stand-in, wanted a real server" in said.err) == (64, True)
-    assert not (record.path / "index.html").exists()
+    assert not (record.path / "book.html").exists()
 
 
 def test_a_recorded_run_has_the_figures_that_it_has_everywhere(

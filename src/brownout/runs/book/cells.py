@@ -34,6 +34,8 @@ ROWS = (
     "redundancy_time",
     "lost_seconds",
     "errors",
+    "failed_operations",
+    "in_doubt_operations",
     "in_doubt_applied",
     "in_doubt_absent",
     "lost_writes",

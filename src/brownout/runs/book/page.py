@@ -28,7 +28,7 @@ from brownout.runs.book.cells import (
     words_of,
 )
 from brownout.runs.book.perseus import NAMES, Perseus, perseus_of
-from brownout.runs.book.record import COUNTED, Record, cells_of
+from brownout.runs.book.record import COUNTED, Capacity, Record, cells_of
 from brownout.runs.book.spec import Book, Published
 from brownout.runs.dip import share_of_baseline
 from brownout.runs.finished import LEAST, FinishedRun, Runs, Spread, median, never
@@ -62,12 +62,13 @@ _DEFINED = (
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """All that a page says."""
+    """All that a page says. `beside` says that its runs are published with it."""
 
     book: Book
     record: Record
     cells: tuple[Cell, ...]
     published: tuple[Published, ...]
+    beside: bool = False
 
     @property
     def parts(self) -> list[tuple[str, list[Cell]]]:
@@ -78,6 +79,14 @@ class Edition:
                 sorted(self.cells, key=self._order), lambda cell: (cell.key.fault, cell.key.load)
             )
         ]
+
+    def link(self, run: FinishedRun) -> str:
+        """Return where the page's links to a run lead: its directory, or what is published."""
+        return f"runs/{run.run_id}.txt" if self.beside else self.record.where(run.path)
+
+    def search(self, capacity: Capacity) -> str:
+        """Return where the page's link to the search for a capacity leads."""
+        return f"runs/{Path(capacity.search).name}.html" if self.beside else capacity.search
 
     def _order(self, cell: Cell) -> tuple[int, float, int]:
         faults = [fault.name for fault in self.book.faults]
@@ -118,13 +127,12 @@ def edition_of(
     return Edition(book, record, tuple(cells), tuple(published))
 
 
-def write(edition: Edition) -> list[Path]:
-    """Write the data, the Markdown and the page into the book's directory; return their paths.
+def write(edition: Edition, place: Path) -> list[Path]:
+    """Write the data, the Markdown and the page into the directory `place`; return their paths.
 
     Without jinja2 there is no page.
     """
-    place = edition.record.path
-    files = [place / name for name in ("figures.json", "index.md", "index.html")]
+    files = [place / name for name in ("figures.json", "book.md", "book.html")]
     write_json(files[0], document(edition))
     files[1].write_text(markdown(edition), encoding="utf-8")
     with suppress(Unsupported):
@@ -163,8 +171,7 @@ def markdown(edition: Edition) -> str:
     blocks += ["## By the definitions of Perseus, and settings", *(g.markdown() for g in grids)]
     blocks.append("## Runs")
     for cell in edition.cells:
-        links = [f"- [{run.run_id}]({edition.record.where(run.path)}): {run.verdict}"
-                 for run in cell.runs]  # fmt: skip
+        links = [f"- [{run.run_id}]({edition.link(run)}): {run.verdict}" for run in cell.runs]
         blocks += [f"### {_anchor(cell)}", "\n".join(links) or (cell.why or "no runs")]
     return "\n\n".join(blocks) + "\n"
 
@@ -177,7 +184,10 @@ def document(edition: Edition) -> dict[str, Any]:
         "book": record.book,
         "began": record.began,
         "ended": record.ended,
-        "capacities": {name: asdict(each) for name, each in record.capacities.items()},
+        "capacities": {
+            name: {**asdict(each), "search": edition.search(each)}
+            for name, each in record.capacities.items()
+        },
         "cells": [_cell_document(edition, cell) for cell in edition.cells],
         "pairs": [_pair_document(pair) for _, cells in edition.parts for pair in pairs(cells)],
         "published": [each.model_dump(mode="json") for each in edition.published],
@@ -191,7 +201,7 @@ def _cell_document(edition: Edition, cell: Cell) -> dict[str, Any]:
         **asdict(cell.key),
         "why_not": cell.why,
         "tried": cell.tried,
-        "runs": [edition.record.where(run.path) for run in cell.runs],
+        "runs": [edition.link(run) for run in cell.runs],
         "verdicts": [run.verdict for run in cell.runs],
         "figures": {
             each.measure: {
@@ -344,7 +354,7 @@ def _settings(edition: Edition) -> list[Grid]:
                 run.driver if run else NOT_MEASURED,
                 _listed(record.labs.get(engine.name, {})),
                 _listed(engine.load),
-                Words(f"{number(capacity.rate)}/s", link=capacity.search)
+                Words(f"{number(capacity.rate)}/s", link=edition.search(capacity))
                 if capacity
                 else NOT_MEASURED,
             ]
@@ -366,7 +376,7 @@ def _runs(edition: Edition) -> Grid:
         if not cell.runs:
             rows.append([Words(cell.key.engine, anchor=anchor), *texts, "not run", cell.why])
         for n, run in enumerate(cell.runs):
-            where = Words(run.run_id, link=edition.record.where(run.path))
+            where = Words(run.run_id, link=edition.link(run))
             head = Words(cell.key.engine, anchor="" if n else anchor)
             rows.append([head, *texts, run.verdict, where])
     return Grid("Every run", columns("engine | fault | load | verdict:once | run"), rows)

@@ -1,7 +1,7 @@
 """What was made of a book so far, on the disk: `books/<utc time>-<name>` under the runs' folder.
 
 book.json       the record, written anew at every step
-index.html, index.md, figures.json   the page, made of the runs
+book.html, book.md, figures.json   the page, made of the runs
 """
 
 import os
@@ -71,7 +71,8 @@ class Capacity:
 class Record:
     """A book in the making. `up` is a lab that it has up; `refused` and `unsupported` say why.
 
-    `labs` has the settings of each engine's cluster as its inventory declares them.
+    `labs` has the settings of each engine's cluster as its inventory declares them. `file` is the
+    book's, from the record's directory if it is relative.
     """
 
     path: Path
@@ -88,9 +89,13 @@ class Record:
 
     def save(self) -> None:
         """Write it, whole or not at all."""
+        write_json(self.path / "book.json", self.document())
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON data, without secrets."""
         data = {"schema_version": 1, **asdict(self)}
         del data["path"]
-        write_json(self.path / "book.json", redact(data))
+        return dict(redact(data))
 
     def why_not(self, book: Book, key: Key) -> str:
         """Say why a cell has no runs and gets none; empty where it does."""
@@ -154,7 +159,7 @@ def open_record(path: Path) -> tuple[Record, Book]:
         book = Book.model_validate(record.book)
     except (KeyError, TypeError, ValueError) as error:
         raise RunDirectoryError(f"{path}: no record of a book: {error}") from error
-    book._path = Path(record.file)
+    book._path = record.path / record.file
     return record, book
 
 
