@@ -33,6 +33,7 @@ ALLOWED = {
     "actions/mongodb.py": "what only it can do",
     "actions/aerospike.py": "what only it can do",
     "actions/etcd.py": "what only it can do",
+    "actions/redis.py": "what only it can do",
     "probes/mongodb.py": "what only it is asked",
     "probes/aerospike.py": "what only it is asked",
     "dashboards/cassandra.py": "its own dashboard",

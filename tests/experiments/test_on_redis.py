@@ -9,7 +9,7 @@ from tests import kill_harness
 from brownout.inventory.model import Cluster
 
 ON = "lab-redis"
-SHIPPED = ("node-kill", "node-wipe", "node-pause", "stepdown", "rolling-restart")
+SHIPPED = ("node-kill", "node-wipe", "node-pause", "stepdown", "rolling-restart", "reshard")
 
 
 @pytest.mark.live
@@ -70,3 +70,15 @@ def test_a_run_killed_in_mid_wipe_is_healed(mark: str, lab_redis: Cluster, tmp_p
     cluster = ("--var", f"cluster={lab_redis.name}")
     result = kill_harness.kill_and_heal(lab_redis, tmp_path / "run", mark, options=cluster)
     assert "n" in result.mended
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("after_s", [0.0, 0.3, 0.9])
+def test_a_run_killed_while_slots_move_is_healed(
+    after_s: float, lab_redis: Cluster, tmp_path: Path
+) -> None:
+    options = ("--var", f"cluster={lab_redis.name}", "--var", "slots=3000")
+    result = kill_harness.kill_and_heal(
+        lab_redis, tmp_path / "run", "adjust", after_s, "reshard", options
+    )
+    assert "slots n" in result.mended

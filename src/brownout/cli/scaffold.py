@@ -46,6 +46,7 @@ VARIABLES: Mapping[str, str] = {
     "undo_after_s": "the node joins the others by itself after so many seconds, even if we die",
     "new_node": "the node that takes the place: `spare` or a name",
     "replication_factor": "copies to keep of each record",
+    "slots": "slots to move to another master",
     "before_s": "seconds of undisturbed load before the maintenance begins",
     "idle_timeout_s": "wait so many seconds at most until the node serves nobody",
     "maintenance_s": "seconds that the node stays stopped for its maintenance",

@@ -73,6 +73,13 @@ class Adjustable(Protocol):
     (`{"votes": 1, "priority": 0}`).
     """
 
+    def is_felt(self, name: str) -> bool:
+        """Return whether changing the setting moves data or leadership, so that users may feel it.
+
+        Another setting is felt only through what follows it.
+        """
+        ...
+
     def objections_to_adjust(self, name: str, value: Any, node: Node | None) -> list[str]:
         """Return in words why the setting cannot have this value now."""
         ...

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Adjust", "AdjustAgain", "give"]
 
-#: What changes where the data lies or who leads; the rest alone is felt by nobody.
-_FELT = frozenset({"replication_factor", "votes_and_priority"})
-
 
 class Adjust(Fault):
     """Give a setting of the cluster, or of `node`, another value. Put back by the rollback."""
@@ -25,7 +22,8 @@ class Adjust(Fault):
 
     def carry_out(self, faults: "Faults", node: Node | None, setting: str, value: Any) -> Evidence:
         """Change it; the value that it had is put back."""
-        adapter, felt = _adjustable(faults, setting), setting in _FELT
+        adapter = _adjustable(faults, setting)
+        felt = adapter.is_felt(setting)
         objections = adapter.objections_to_adjust(setting, value, node)
         faults.check_change(self.act, node, objections, whole=felt)
         before, where = adapter.setting(setting, node), node.name if node else None

@@ -105,6 +105,10 @@ class ResizingPart(ABC):
         found = {view.node: holding_of(view) for view in views}
         return {name: holding for name, holding in found.items() if holding is not None}
 
+    def is_felt(self, name: str) -> bool:
+        """Return whether changing the setting alone is felt: copies are made or dropped."""
+        return name == "replication_factor"
+
     def objections_to_adjust(self, name: str, value: Any, node: Node | None) -> list[str]:
         """Return in words why the setting cannot have this value now."""
         if name == "migration_speed":

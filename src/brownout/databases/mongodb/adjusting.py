@@ -29,6 +29,10 @@ _RESIZE_S = 60.0
 class SetAdjusting(Draining):
     """What `brownout.databases.resizing.Adjustable` asks of a replica set."""
 
+    def is_felt(self, name: str) -> bool:
+        """Return whether changing the setting alone is felt: who may be primary changes."""
+        return name == "votes_and_priority"
+
     def objections_to_adjust(self, name: str, value: Any, node: Node | None) -> list[str]:
         """Return in words why the setting cannot have this value now."""
         whose = _whose(name, node)

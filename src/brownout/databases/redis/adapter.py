@@ -10,10 +10,10 @@ from brownout.base.waiting import wait_until
 from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
-from brownout.databases.asking import Asking
 from brownout.databases.redis import choice, milestones, returning, storage
 from brownout.databases.redis.candidate import RedisCandidate
 from brownout.databases.redis.link import LOGIN, CommandFailed, Link
+from brownout.databases.redis.resharding import Resharding
 from brownout.databases.redis.scenarios import support
 from brownout.databases.redis.settings import own_settings
 from brownout.databases.redis.view import View, look
@@ -28,7 +28,7 @@ _HANDED_OVER_S = 10.0
 _POLL_S = 0.02
 
 
-class RedisAdapter(Asking[Link, View]):
+class RedisAdapter(Resharding):
     """Asks each node directly, in parallel, with `connection.timeout_s`."""
 
     TARGETS = choice.TARGETS

@@ -139,7 +139,7 @@ class _Said(str):
 def _encoded(words: Sequence[str]) -> bytes:
     parts = [b"*%d\r\n" % len(words)]
     for word in words:
-        text = word.encode()
+        text = word.encode(errors="surrogateescape")
         parts.append(b"$%d\r\n%s\r\n" % (len(text), text))
     return b"".join(parts)
 
@@ -169,7 +169,7 @@ def _read_text(answers: BinaryIO, length: int) -> str | None:
     text = answers.read(length + 2)
     if len(text) < length + 2:
         raise ConnectionResetError("the node closed the connection")
-    return text[:-2].decode(errors="replace")
+    return text[:-2].decode(errors="surrogateescape")  # a key may be of any bytes
 
 
 def _failed(who: str, said: str) -> CommandFailed:

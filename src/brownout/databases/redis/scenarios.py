@@ -11,12 +11,12 @@ from brownout.inventory.model import Cluster
 
 __all__ = ["support"]
 
-_TO_THE_DATABASE = frozenset({"drain", "stepdown", "undrain"})
+_TO_THE_DATABASE = frozenset({"drain", "slots", "stepdown", "undrain"})
 _IN_TURN = frozenset({"racks", "rolling"})
 _NEED_A_HOST = TO_A_PROCESS | _IN_TURN
 _KNOWN = _NEED_A_HOST | _TO_THE_DATABASE
-#: After these a replica must take over, which takes the votes of most masters.
-_NEED_ANOTHER = frozenset({"drain", "partition", "stepdown", "wipe"})
+#: After these another node must take over.
+_NEED_ANOTHER = frozenset({"drain", "partition", "slots", "stepdown", "wipe"})
 _LEAST = 2
 
 
