@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -55,6 +56,8 @@ _TOKEN = re.compile(
 )
 #: An option of a command whose value is the next word of a list.
 _IS_OPTION = re.compile(rf"(?i)--?{_NAME}|-p")
+#: Longer texts are not remembered.
+_SHORT = 64
 _IS_LOGIN = re.compile(r"-[uU]|--(?:proxy-)?(?:user|auth)")
 
 
@@ -115,17 +118,27 @@ def _is_secret(key: Any, item: Any) -> bool:
     """Whether `key` names a secret; where nothing is set, there is nothing to hide."""
     if item is None or item == "":
         return False
-    if _IS_OPTION.fullmatch(str(key)):
-        return True
-    name = re.sub(r"[^a-z0-9]", "", str(key).lower())
-    if name.endswith("pass") and isinstance(item, str):
-        return not name.endswith(_NO_SECRET)
-    return any(word in name for word in _SECRET_WORDS)
+    in_text, otherwise = _hides(str(key))
+    return in_text if isinstance(item, str) else otherwise
+
+
+@lru_cache(maxsize=4096)
+def _hides(key: str) -> tuple[bool, bool]:
+    """Return whether a text under this key is a secret, and whether anything else is."""
+    name = re.sub(r"[^a-z0-9]", "", key.lower())
+    named = _IS_OPTION.fullmatch(key) is not None or any(word in name for word in _SECRET_WORDS)
+    if _IS_OPTION.fullmatch(key) is None and name.endswith("pass"):
+        return not name.endswith(_NO_SECRET), named
+    return named, named
 
 
 def _clean(text: str, known: list[str]) -> str:
     for secret in known:
         text = text.replace(secret, MASK)
+    return _masked_again(text) if len(text) <= _SHORT else _masked(text)
+
+
+def _masked(text: str) -> str:
     text = _PRIVATE_KEY.sub(MASK, text)
     text = _USERINFO.sub(f"{MASK}@", text)
     text = _QUOTED.sub(rf"\g<1>\g<2>{MASK}\g<2>", text)
@@ -133,3 +146,7 @@ def _clean(text: str, known: list[str]) -> str:
         text = pattern.sub(rf"\g<1>{MASK}", text)
     text = _BEARER.sub(rf"\g<1> {MASK}", text)
     return _TOKEN.sub(MASK, text)
+
+
+#: The same keys and words stand in each of a file's hundred thousand lines.
+_masked_again = lru_cache(maxsize=4096)(_masked)
