@@ -159,7 +159,7 @@ def _write(spec: "Book", found: "Record", anew: bool, output: Path | None = None
     from brownout.runs.book.reading import published_in
 
     edition = edition_of(spec, found, published_in(spec), anew)
-    for path in publish(edition, output) if output else write(edition, found.path):
+    for path in publish(edition, output, _say) if output else write(edition, found.path):
         typer.echo(str(path))
 
 

@@ -25,6 +25,10 @@ def test_runs_that_agree_have_a_median_a_worst_and_an_interval() -> None:
     assert found.words == "2.2 s, worst 2.4 s (2 s to 2.4 s)"
 
 
+def test_a_figure_that_every_run_has_stands_alone() -> None:
+    assert figure("blackout", runs_of(0.0, 0.0, 0.0, 0.0, 0.0)).words == "0 s"
+
+
 def test_runs_that_clearly_disagree_are_two_outcomes_without_a_median() -> None:
     found = figure("blackout", runs_of(30.0, 4.0, 31.0, 4.1, 30.5))
     assert found.two == ((4.0, 4.1), (30.0, 30.5, 31.0))

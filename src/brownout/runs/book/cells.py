@@ -67,7 +67,10 @@ class Figure:
 
     @property
     def words(self) -> str:
-        """`2.1 s, worst 2.4 s (1.9 s to 2.4 s)`; `4 s (2 of 5), 30 s to 31 s (3 of 5)`."""
+        """`2.1 s, worst 2.4 s (1.9 s to 2.4 s)`; `4 s (2 of 5), 30 s to 31 s (3 of 5)`.
+
+        Where every run has the same figure it stands alone.
+        """
         return words_of(self.measure, self.values, self.runs, self.spread, self.two)
 
 
@@ -142,14 +145,13 @@ def words_of(
         return ", ".join(f"{_span(measure, part)} ({len(part)} of {runs})" for part in two)
     if spread is None:
         return f"never ({len(values)} of {runs})"
-    middle = NEVER if spread.median is None else spread.median
-    worst = NEVER if spread.worst is None else spread.worst
-    text = told(measure, middle)
-    if worst != middle:
-        text += f", worst {told(measure, worst)}"
-    if len(values) >= LEAST:
-        low, high = (NEVER if v is None else v for v in (spread.low, spread.high))
-        text += f" ({told(measure, low)} to {told(measure, high)})"
+    middle, worst, low, high = (
+        told(measure, NEVER if value is None else value)
+        for value in (spread.median, spread.worst, spread.low, spread.high)
+    )
+    text = middle if worst == middle else f"{middle}, worst {worst}"
+    if len(values) >= LEAST and not low == middle == high:
+        text += f" ({low} to {high})"
     return text if len(values) == runs else f"{text}, in {len(values)} of {runs}"
 
 

@@ -6,7 +6,7 @@ Every figure is computed from the runs; a stand-in's run is refused.
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,8 @@ __all__ = ["Edition", "document", "edition_of", "html", "markdown", "write"]
 
 _BEFORE_S, _AFTER_S = 5.0, 60.0
 _NOTE = (
-    "Each cell: the median, the worst, and a 95 % interval of the median. Two outcomes stand with "
-    "how many runs had each, and have no median."
+    "Each cell: the median, the worst, and a 95 % interval of the median; one figure where all runs "
+    "agree. Two outcomes stand with how many runs had each, and have no median."
 )
 _TEST = (
     f"Two engines are called different only by the gate's test: Mann-Whitney, two-sided, {LEAST} "
@@ -165,7 +165,7 @@ def markdown(edition: Edition) -> str:
     """Return the same tables as Markdown."""
     blocks = [f"# {edition.book.title or edition.book.name}", _summary(edition), _NOTE]
     for title, cells in edition.parts:
-        blocks += [f"## {title}", _table(edition, title, cells).markdown()]
+        blocks += [f"## {title}", replace(_table(edition, title, cells), caption="").markdown()]
         blocks += [grid.markdown() for grid in _differences(title, cells)]
     grids = [_perseus(edition), *_published(edition), *_settings(edition)]
     blocks += ["## By the definitions of Perseus, and settings", *(g.markdown() for g in grids)]

@@ -3,7 +3,7 @@
 import io
 import json
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -25,8 +25,10 @@ _SEARCH = ("capacity.html", "capacity.json", "capacity.svg", "steps.ndjson", "wa
 _READABLE = 0o644
 
 
-def publish(edition: Edition, folder: Path) -> list[Path]:
+def publish(edition: Edition, folder: Path, say: Callable[[str], object]) -> list[Path]:
     """Write an edition into `folder` so that it needs nothing else; return the paths to read first.
+
+    Packing takes some seconds a run: `say` is told how far it is.
 
     book.html, book.md, figures.json   the page; its links stay within the folder
     runs/<run>.txt                     each run, as `brownout show` prints it
@@ -50,21 +52,21 @@ def publish(edition: Edition, folder: Path) -> list[Path]:
         page = search / "capacity.html"
         if page.is_file():
             (runs / f"{search.name}.html").write_bytes(page.read_bytes())
-    _archive(edition.record, folder / ARCHIVE)
+    _archive(edition.record, folder / ARCHIVE, say)
     return [*write(replace(edition, beside=True), folder), folder / ARCHIVE]
 
 
-def _archive(record: Record, target: Path) -> None:
+def _archive(record: Record, target: Path, say: Callable[[str], object]) -> None:
     root = PurePosixPath(record.path.name)
     with replacing(target, _READABLE) as beside, tarfile.open(beside, "w:xz") as archive:
-        for name, size, file in _contents(record):
+        for name, size, file in _contents(record, say):
             entry = tarfile.TarInfo(str(root / name))
             entry.size, entry.mode = size, _READABLE
             with file:
                 archive.addfile(entry, file)
 
 
-def _contents(record: Record) -> Iterator[tuple[str, int, IO[bytes]]]:
+def _contents(record: Record, say: Callable[[str], object]) -> Iterator[tuple[str, int, IO[bytes]]]:
     """Yield what the archive has: name, size in bytes, and the open file."""
     book = Path(record.file)
     moved = replace(
@@ -79,8 +81,9 @@ def _contents(record: Record) -> Iterator[tuple[str, int, IO[bytes]]]:
     yield _given("book.json", json.dumps(moved.document(), indent=2).encode())
     for name in (book.name, *record.book["published"]):
         yield _given(name, (book.parent / name).read_bytes())
-    for made in record.made:
+    for number, made in enumerate(record.made, 1):
         if made.run:
+            say(f"packing run {number} of {len(record.made)}")
             yield from _folder(record.path / made.run, "runs")
     for capacity in record.capacities.values():
         yield from _folder(record.path / capacity.search, "searches", _SEARCH)
