@@ -45,8 +45,8 @@ __all__ = ["Edition", "document", "edition_of", "html", "markdown", "write"]
 
 _BEFORE_S, _AFTER_S = 5.0, 60.0
 _NOTE = (
-    "Each cell: the median, the worst, and a 95 % interval of the median; one figure where all runs "
-    "agree. Two outcomes stand with how many runs had each, and have no median."
+    "Each cell: the median, the worst, and a 95 % interval of the median; one figure where all "
+    "runs agree. Two outcomes stand with how many runs had each, and have no median."
 )
 _TEST = (
     f"Two engines are called different only by the gate's test: Mann-Whitney, two-sided, {LEAST} "
