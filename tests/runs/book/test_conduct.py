@@ -14,7 +14,7 @@ from tests import chaos_runner as chaos
 from tests.cli.conftest import Brownout
 from tests.runs.book.made import BOOK, record_of, write_book
 
-from brownout.base.errors import Unsupported
+from brownout.base.errors import Aborted, Unsupported
 from brownout.base.waiting import wait_until
 from brownout.faults import open_runs
 from brownout.infra import lab
@@ -112,6 +112,30 @@ def test_a_book_that_was_interrupted_goes_on_with_the_next_run(
     conduct(book, kept, lambda _: None)
     assert [path.stem for path in left.made] == ["stepdown", "node-kill", "stepdown"]
     assert len(kept.made) == 4
+
+
+def test_a_search_for_a_capacity_that_was_interrupted_goes_on(
+    home: Path, script: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[Path] = []
+
+    def search(wanted: Any, where: Path, _: object) -> tuple[dict[str, Any], Path, int]:
+        searched.append(where)
+        code = 0 if len(searched) > 1 else Aborted.exit_code
+        return {"capacity": {"rate": 400.0, "bound": "exact", "confirmed": True}}, where, code
+
+    monkeypatch.setattr(conducting, "carry_out", search)
+    book, record = record_of(home, **ONE)
+    record.capacities.clear()
+    script("pass", "pass", "pass", "pass")
+    with pytest.raises(Aborted):
+        conduct(book, record, lambda _: None)
+    kept, book = open_record(record.path)
+    assert kept.made == []
+    conduct(book, kept, lambda _: None)
+    assert len(kept.made) == 4
+    assert [path.resolve() for path in searched] == [searched[0].resolve()] * 2
+    assert json.loads((searched[0] / "wanted.json").read_text())["cluster"] == "lab-mongodb"
 
 
 def test_a_fault_that_the_database_does_not_support_is_said_and_not_run(

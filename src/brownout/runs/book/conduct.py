@@ -33,7 +33,7 @@ from brownout.runs.book.outlook import left_s
 from brownout.runs.book.reading import changes_of, experiment_of, plan_for, variables_of
 from brownout.runs.book.record import Capacity, Key, Made, Record, cells_of
 from brownout.runs.book.spec import Book, Engine, Fault
-from brownout.runs.capacity.session import Wanted, carry_out
+from brownout.runs.capacity.session import Wanted, carry_out, new_search
 from brownout.session.experiment_process import ExperimentProcess, Outcome
 from brownout.session.opening import check_support
 
@@ -129,7 +129,10 @@ class _Engine:
         return self._record.wants(self._book, key)
 
     def _capacity(self) -> bool:
-        """Find the capacity, if that is not known; return whether there is one."""
+        """Find the capacity, if that is not known; return whether there is one.
+
+        A search that was interrupted goes on with its next step.
+        """
         if self._engine.name in self._record.capacities:
             return True
         rule = self._book.capacity
@@ -140,7 +143,11 @@ class _Engine:
             precision=rule.precision, step_s=rule.step_s, confirm_s=rule.confirm_s,
             settle_s=rule.settle_s, again=rule.again, seed=self._book.seed,
         )  # fmt: skip
-        result, where, code = carry_out(wanted, None, self._say)
+        begun = self._record.searches.get(self._engine.name)
+        where = self._record.path / begun if begun else new_search(wanted)
+        self._record.searches[self._engine.name] = self._record.where(where)
+        self._record.save()
+        result, where, code = carry_out(wanted, where, self._say)
         if code == Aborted.exit_code:
             raise Aborted(f"the search for the capacity of {self._engine.name} was interrupted")
         found = result["capacity"]

@@ -73,8 +73,9 @@ def _contents(record: Record, say: Callable[[str], object]) -> Iterator[tuple[st
         record,
         file=book.name,
         made=[replace(m, run=m.run and f"runs/{Path(m.run).name}") for m in record.made],
+        searches={name: _moved(search) for name, search in record.searches.items()},
         capacities={
-            name: replace(each, search=f"searches/{Path(each.search).name}")
+            name: replace(each, search=_moved(each.search))
             for name, each in record.capacities.items()
         },
     )
@@ -87,6 +88,10 @@ def _contents(record: Record, say: Callable[[str], object]) -> Iterator[tuple[st
             yield from _folder(record.path / made.run, "runs")
     for capacity in record.capacities.values():
         yield from _folder(record.path / capacity.search, "searches", _SEARCH)
+
+
+def _moved(search: str) -> str:
+    return f"searches/{Path(search).name}"
 
 
 def _folder(

@@ -71,6 +71,7 @@ class Capacity:
 class Record:
     """A book in the making. `up` is a lab that it has up; `refused` and `unsupported` say why.
 
+    `searches` has the directory of each engine's search for its capacity, from the book's.
     `labs` has the settings of each engine's cluster as its inventory declares them. `file` is the
     book's, from the record's directory if it is relative.
     """
@@ -81,6 +82,7 @@ class Record:
     began: str
     ended: str = ""
     up: str = ""
+    searches: dict[str, str] = field(default_factory=dict)
     capacities: dict[str, Capacity] = field(default_factory=dict)
     labs: dict[str, dict[str, Any]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)

@@ -49,7 +49,7 @@ from brownout.session.plan import Plan
 from brownout.session.planning import plan_of
 from brownout.show.report.html import save
 
-__all__ = ["Wanted", "carry_out", "read_wanted"]
+__all__ = ["Wanted", "carry_out", "new_search", "read_wanted"]
 
 Say = Callable[[str], None]
 _WANTED = "wanted.json"
@@ -110,7 +110,7 @@ def carry_out(wanted: Wanted, directory: Path | None, say: Say) -> tuple[dict[st
     if plan is not None:
         opening.check_foreseen(plan)
     target, brought_up = lab.ensure(declared, progress=say)
-    place = directory or _make(wanted)
+    place = directory or new_search(wanted)
     with (
         taken(target, place, wanted.cluster, brought_up=brought_up, say=say),
         _adapter(target) as adapter,
@@ -229,7 +229,8 @@ def _planned(wanted: Wanted) -> tuple[tuple[str, ...], Plan | None]:
     return variables, plan
 
 
-def _make(wanted: Wanted) -> Path:
+def new_search(wanted: Wanted) -> Path:
+    """Make the directory of a search that has no step yet, and return it."""
     place = RunDirectory.create(f"capacity-{Path(wanted.workload).stem}", wanted.seed).path
     (place / "steps").mkdir()
     write_json(place / _WANTED, asdict(wanted))
