@@ -9,6 +9,7 @@ anything else that is not as it should be is an error that names the file.
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from os import SEEK_END
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -46,15 +47,14 @@ def read_table(path: Path, columns: Sequence[str]) -> Table:
     the file there are no buckets. Raises `RunDirectoryError` for a file of another shape.
     """
     if not path.exists():
-        return Table((), frozen({name: np.zeros((0, 0), _COUNT) for name in columns}))
+        return Table((), frozen(_none(columns)))
     try:
         with path.open("rb") as file:
-            whole = _check_header(path, file, ("t", "stream", "op", *columns))
-            keys, parts = _parts(path, file, columns) if whole else ((), [])
+            if not _check_header(path, file, ("t", "stream", "op", *columns)):
+                return Table((), frozen(_none(columns)))
+            return _table(path, file, columns)
     except OSError as error:
         raise RunDirectoryError(f"{path.name}: cannot be read: {error.strerror}") from error
-    joined = {name: _join(parts, i, len(keys), name) for i, name in enumerate(columns)}
-    return Table(keys, frozen(joined))
 
 
 def read_rows(path: Path, header: Sequence[str]) -> Iterator[list[str]]:
@@ -93,15 +93,25 @@ def _check_header(path: Path, file: BinaryIO, header: Sequence[str]) -> bool:
     return line.endswith(b"\n")
 
 
-def _parts(
-    path: Path, file: BinaryIO, columns: Sequence[str]
-) -> tuple[tuple[Key, ...], list[list[CountArray]]]:
-    """Return the keys and, for each chunk of the file, its columns as flat arrays."""
+def _none(columns: Sequence[str]) -> dict[str, CountArray]:
+    return {name: np.zeros((0, 0), _COUNT) for name in columns}
+
+
+def _table(path: Path, file: BinaryIO, columns: Sequence[str]) -> Table:
+    """Read all rows after the header, into arrays with room for as many as there can be.
+
+    What is not filled of them takes no memory. What is written meanwhile is left out.
+    """
+    begin = file.tell()
+    left = file.seek(0, SEEK_END) - begin
+    file.seek(begin)
+    most = left // (2 * (_BEFORE + len(columns)))
+    found = {name: np.empty(most, _WIDE.get(name, _COUNT)) for name in columns}
     keys: tuple[Key, ...] = ()
     labels: list[npt.NDArray[np.uint8]] = []
-    parts: list[list[CountArray]] = []
-    bucket, rest = 0, b""
-    while chunk := file.read(_CHUNK):
+    rows, rest = 0, b""
+    while chunk := file.read(min(_CHUNK, left)):
+        left -= len(chunk)
         text = rest + chunk
         keys = keys or _first_keys(text)
         labels = labels or [
@@ -113,11 +123,15 @@ def _parts(
             continue
         raw = np.frombuffer(text, np.uint8)
         ends = _ends_of_fields(path, raw, _BEFORE + len(columns))
-        _check_order(path, raw, ends, labels, bucket)
-        bucket += len(ends) // len(keys)
-        parts.append([_counts(path, raw, ends, place, name)
-                      for place, name in enumerate(columns, _BEFORE)])  # fmt: skip
-    return keys, parts
+        _check_order(path, raw, ends, labels, rows // len(keys))
+        for place, name in enumerate(columns, _BEFORE):
+            found[name][rows : rows + len(ends)] = _counts(path, raw, ends, place, name)
+        rows += len(ends)
+    if not rows:
+        return Table(keys, frozen({name: np.zeros((0, len(keys)), _COUNT) for name in columns}))
+    return Table(
+        keys, frozen({name: array[:rows].reshape(-1, len(keys)) for name, array in found.items()})
+    )
 
 
 def _first_keys(text: bytes) -> tuple[Key, ...]:
@@ -190,16 +204,13 @@ def _counts(
     path: Path, raw: npt.NDArray[np.uint8], ends: npt.NDArray[np.int32], place: int, name: str
 ) -> CountArray:
     """Return a column; every count is one that it can hold."""
-    counts, kind = (
-        _whole_numbers(raw, ends[:, place - 1] + 1, ends[:, place]),
-        _WIDE.get(name, _COUNT),
-    )
+    counts = _whole_numbers(raw, ends[:, place - 1] + 1, ends[:, place])
     if counts is None:
         raise _malformed(path, f"a `{name}` that is no whole number", ends.shape[1])
-    most = _MOST[kind.itemsize]
+    most = _MOST[_WIDE.get(name, _COUNT).itemsize]
     if counts.max(initial=0) > most:
         raise _malformed(path, f"`{name}` is not of 0 to {most:,} everywhere", ends.shape[1])
-    return counts.astype(kind)
+    return counts
 
 
 def _whole_numbers(
@@ -218,16 +229,6 @@ def _whole_numbers(
         highest = max(highest, digits.max(initial=0))
         numbers[longer] += digits * np.int64(10**power)
     return numbers if highest <= 9 else None
-
-
-def _join(parts: list[list[CountArray]], column: int, keys: int, name: str) -> CountArray:
-    """Join one column of all chunks to an array of buckets by keys, freeing what it joins."""
-    if not parts:
-        return np.zeros((0, keys), _WIDE.get(name, _COUNT))
-    joined = np.concatenate([part[column] for part in parts])
-    for part in parts:
-        part[column] = joined[:0]
-    return joined.reshape(-1, keys)
 
 
 def _malformed(path: Path, found: str, fields: int) -> RunDirectoryError:

@@ -9,10 +9,11 @@ base time to each start, and ends at a torn last line with an exception. `hdr` d
 """
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -74,7 +75,37 @@ class Intervals(NamedTuple):
 
     starts: Floats
     lengths: Floats
-    payloads: list[bytes]
+    payloads: Sequence[bytes]
+
+
+class _Stored(Sequence[bytes]):
+    """Payloads that stay in their file until they are asked for: those of a day are a gigabyte."""
+
+    def __init__(self, path: Path, places: Ints, sizes: Ints) -> None:
+        self._path, self._places, self._sizes = path, places, sizes
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[bytes]: ...
+    def __getitem__(self, index: int | slice) -> bytes | list[bytes]:
+        if isinstance(index, int):
+            return self[index : index + 1][0]
+        try:
+            with self._path.open("rb", buffering=0) as file:
+                return [
+                    os.pread(file.fileno(), size, place)
+                    for place, size in zip(
+                        self._places[index].tolist(), self._sizes[index].tolist(), strict=True
+                    )
+                ]
+        except OSError as error:
+            raise RunDirectoryError(
+                f"{self._path.name}: cannot be read: {error.strerror}"
+            ) from error
 
 
 class LatencyLog:
@@ -144,8 +175,7 @@ class _Track:
     """The intervals of one tag, decoded block by block and kept as cells, as small as they go."""
 
     def __init__(self, intervals: Intervals) -> None:
-        self._starts, lengths, payloads = intervals
-        self._payloads = list(payloads)  # emptied block by block
+        self._starts, lengths, self._payloads = intervals
         self._middles = self._starts + lengths / 2
         self._blocks: dict[int, Cells] = {}
         self.end = float((self._starts + lengths).max(initial=0.0))
@@ -167,7 +197,6 @@ class _Track:
             self._blocks[block] = Cells(
                 found.shape, *(_small(a) for a in (found.owner, found.index, found.count))
             )
-            self._payloads[here] = [b""] * len(self._payloads[here])  # not needed any more
         return self._blocks[block]
 
 
@@ -192,39 +221,59 @@ def read_hlog(path: Path, wanted: Callable[[str], bool] = is_response) -> Latenc
     """
     if not path.exists():
         return LatencyLog({})
-    told = _told(path, wanted)
     try:
-        return LatencyLog({tag: _parsed(lines) for tag, lines in told.items()})
+        found = _told(path, wanted)
+        return LatencyLog({tag: lines.intervals(path) for tag, lines in found.items()})
     except ValueError as error:
         raise _malformed(path, wanted) from error
 
 
-def _told(path: Path, wanted: Callable[[str], bool]) -> dict[str, list[bytes]]:
-    """Return what follows the tag in the lines of each tag that is wanted, whole lines only."""
-    found: dict[bytes, list[bytes] | None] = {}
+@dataclass(slots=True)
+class _Lines:
+    """What the lines of one tag say, and where their payloads are: `start,length,max,payload`."""
+
+    starts: list[bytes] = field(default_factory=list)
+    lengths: list[bytes] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+
+    def add(self, line: bytes, begin: int, place: int) -> None:
+        """Take what follows `begin` in a line that is at `place` of its file."""
+        length = line.find(b",", begin) + 1
+        longest = line.find(b",", length) + 1
+        payload = line.find(b",", longest) + 1
+        if not 0 < length < longest < payload:
+            raise ValueError("a line without four fields")
+        self.starts.append(line[begin : length - 1])
+        self.lengths.append(line[length : longest - 1])
+        self.places.append(place + payload)
+        self.sizes.append(len(line.rstrip()) - payload)
+
+    def intervals(self, path: Path) -> Intervals:
+        """Return them; raises ValueError for a time that no run has."""
+        starts = np.array(self.starts).astype(np.float64)
+        lengths = np.array(self.lengths).astype(np.float64)
+        if not (are_times(starts) and are_times(lengths)):
+            raise ValueError("a run has no such time")
+        stored = _Stored(path, np.array(self.places), np.array(self.sizes))
+        return Intervals(starts, lengths, stored)
+
+
+def _told(path: Path, wanted: Callable[[str], bool]) -> dict[str, _Lines]:
+    """Return the lines of each tag that is wanted, whole lines only."""
+    found: dict[bytes, _Lines | None] = {}
+    place = 0
     with path.open("rb") as file:
         for line in file:
-            tag, _, rest = line.partition(b",")
+            begin = line.find(b",") + 1
+            tag = line[: begin - 1] if line.startswith(b"Tag=") and begin else b""
             if tag not in found:
-                if not tag.startswith(b"Tag="):
-                    tag, rest = b"", b"" if _says_nothing(line) else line
-                found.setdefault(tag, [] if wanted(_name(tag)) else None)
+                found[tag] = _Lines() if wanted(_name(tag)) else None
             lines = found[tag]
-            if lines is not None and rest.endswith(b"\n"):
-                lines.append(rest)
-    return {_name(tag): lines for tag, lines in found.items() if lines}
-
-
-def _parsed(lines: Sequence[bytes]) -> Intervals:
-    """Read `start,length,max,payload` many times; raises ValueError where one is not like that."""
-    fields = [line.rstrip().split(b",", 3) for line in lines]
-    if any(len(parts) != 4 for parts in fields):
-        raise ValueError("a line without four fields")
-    starts = np.array([parts[0] for parts in fields]).astype(np.float64)
-    lengths = np.array([parts[1] for parts in fields]).astype(np.float64)
-    if not (are_times(starts) and are_times(lengths)):
-        raise ValueError("a run has no such time")
-    return Intervals(starts, lengths, [parts[3] for parts in fields])
+            if lines is not None and line.endswith(b"\n") and (tag or not _says_nothing(line)):
+                lines.add(line, begin if tag else 0, place)
+            place += len(line)
+    return {_name(tag): lines for tag, lines in found.items() if lines and lines.starts}
 
 
 def _malformed(path: Path, wanted: Callable[[str], bool]) -> RunDirectoryError:
@@ -236,7 +285,9 @@ def _malformed(path: Path, wanted: Callable[[str], bool]) -> RunDirectoryError:
             if _says_nothing(line) or not wanted(_name(tag)):
                 continue
             try:
-                _parsed([rest])
+                lines = _Lines()
+                lines.add(rest, 0, 0)
+                lines.intervals(path)
             except ValueError:
                 shown = line[:60].rstrip().decode("utf-8", "replace")
                 said = f"line {number} is no interval: `{shown}`"
