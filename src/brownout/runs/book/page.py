@@ -55,8 +55,8 @@ _TEST = (
 _DEFINED = (
     "By the definitions of Perseus. Its loops each use one node in a closed loop; our load is in "
     "open loop and its driver chooses the node, so a second counts as down if nothing was served "
-    "in it, and as partial if less than 99 % of what was due in it was. Isolation stands for "
-    "whatever the fault is; never: not before the node returned."
+    "in it, and as partial if less than 99 % of what was due in it was. “Isolation” stands for "
+    "the fault of the row; “never” means not before the node returned."
 )
 
 
@@ -405,19 +405,19 @@ def _picture(cell: Cell) -> str:
 def _summary(edition: Edition) -> str:
     tried = sum(cell.tried for cell in edition.cells)
     counted = sum(len(cell.runs) for cell in edition.cells)
-    state = f"made from {edition.record.began[:10]} on" + (
-        "" if edition.record.ended else ", not complete"
-    )
+    spoilt = f"; {tried - counted} more could not be judged" if tried > counted else ""
+    unfinished = "" if edition.record.ended else "; not complete"
     return (
-        f"{counted} runs in {len(edition.cells)} cells, {tried - counted} more that could not be "
-        f"judged, {state}. The same data, rate shares and {_deadline(edition)} for every engine."
+        f"{counted} runs in {len(edition.cells)} cells{spoilt}. Begun on "
+        f"{edition.record.began[:10]}{unfinished}. Every engine had the same data, the same shares "
+        f"of its own capacity and a {_deadline(edition)}."
     )
 
 
 def _deadline(edition: Edition) -> str:
     found = {run.impact.deadline_s for cell in edition.cells for run in cell.runs}
     known = sorted(duration(each) for each in found if each is not None)
-    return f"deadline {', '.join(known) or 'not known'}"
+    return f"deadline of {' and '.join(known)}" if known else "deadline that is not known"
 
 
 def _anchor(cell: Cell) -> str:
