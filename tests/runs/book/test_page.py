@@ -11,6 +11,8 @@ import pytest
 from tests.cli.conftest import Brownout
 from tests.runs.book.made import BOOK, add_runs, record_of, write_book
 
+from brownout.runs.book.page import _in_words
+from brownout.runs.book.perseus import Perseus
 from brownout.runs.book.record import Made, Record
 
 RECORDED = Path(__file__).parents[2] / "data" / "runs"
@@ -159,6 +161,11 @@ def test_a_book_is_not_published_over_something_else(
     said = brownout("book", "page", record.path, "-o", home / "there")
     assert (said.code, "wanted a new folder" in said.err) == (64, True)
     assert [path.name for path in (home / "there").iterdir()] == ["notes.txt"]
+
+
+def test_two_outcomes_in_whole_seconds_are_counted_of_all_runs() -> None:
+    found = [Perseus(down, 0.0, down) for down in (1.0, 9.0, 1.0, 9.0, 9.0)]
+    assert _in_words(found)[0] == "1 s (2 of 5), 9 s (3 of 5)"
 
 
 def test_a_run_that_is_gone_is_named(record: Record, brownout: Brownout) -> None:

@@ -87,7 +87,7 @@ class _Engine:
         """Return the cluster; None, with the reason in the record, where it is no real database."""
         record, name = self._record, self._engine.name
         if declared.lab is not None:
-            record.labs[name] = declared.lab.model_dump(mode="json", exclude_defaults=True)
+            record.labs[name] = declared.lab.model_dump(mode="json", exclude_none=True)
             if condition(declared.name) not in ("up", "degraded"):
                 record.up = declared.name  # before it is there: whoever resumes takes it down
                 record.save()

@@ -322,7 +322,8 @@ def _in_words(found: Sequence[Perseus]) -> list[str]:
         worst = max(values, default=0.0)
         spread = None if middle is None else Spread(name, (), 0, middle, worst, None, None)
         short = values if len(values) < LEAST else values[: LEAST - 1]  # no interval of seconds
-        texts.append(words_of("blackout", values if two else short, len(short), spread, two))
+        shown = values if two else short
+        texts.append(words_of("blackout", shown, len(shown), spread, two))
     return texts
 
 
