@@ -135,5 +135,5 @@ def test_a_replica_answers_for_its_master_and_a_refused_step_names_the_node(
 ) -> None:
     replica = cached.adapter.targets("replica", 1)[0]
     assert cached.adapter.setting("slots", replica)
-    with pytest.raises(ClusterError, match="slots do not move: node `n"):
+    with pytest.raises(ClusterError, match=r"slots do not move: node `s\dn\d`"):
         cached.adapter._order(cached.adapter._views()[0], "CLUSTER", "SETSLOT", "1", "NODE", "x")
