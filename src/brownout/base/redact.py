@@ -135,7 +135,7 @@ def _hides(key: str) -> tuple[bool, bool]:
 def _clean(text: str, known: list[str]) -> str:
     for secret in known:
         text = text.replace(secret, MASK)
-    return _masked_again(text) if len(text) <= _SHORT else _masked(text)
+    return _masked_short(text) if len(text) <= _SHORT else _masked(text)
 
 
 def _masked(text: str) -> str:
@@ -149,4 +149,4 @@ def _masked(text: str) -> str:
 
 
 #: The same keys and words stand in each of a file's hundred thousand lines.
-_masked_again = lru_cache(maxsize=4096)(_masked)
+_masked_short = lru_cache(maxsize=4096)(_masked)

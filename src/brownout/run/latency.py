@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,42 +70,30 @@ class Histogram:
         return Histogram(self.shape, self.counts + other.counts)
 
 
-class Intervals(NamedTuple):
-    """What one tag did: intervals of `lengths[i]` seconds from `starts[i]` on, by payload."""
-
-    starts: Floats
-    lengths: Floats
-    payloads: Sequence[bytes]
-
-
-class _Stored(Sequence[bytes]):
+class _Stored:
     """Payloads that stay in their file until they are asked for: those of a day are a gigabyte."""
 
     def __init__(self, path: Path, places: Ints, sizes: Ints) -> None:
         self._path, self._places, self._sizes = path, places, sizes
 
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, index: int) -> bytes: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[bytes]: ...
-    def __getitem__(self, index: int | slice) -> bytes | list[bytes]:
-        if isinstance(index, int):
-            return self[index : index + 1][0]
+    def __getitem__(self, here: slice) -> list[bytes]:
+        places, sizes = self._places[here].tolist(), self._sizes[here].tolist()
         try:
             with self._path.open("rb", buffering=0) as file:
-                return [
-                    os.pread(file.fileno(), size, place)
-                    for place, size in zip(
-                        self._places[index].tolist(), self._sizes[index].tolist(), strict=True
-                    )
-                ]
+                number = file.fileno()
+                return [os.pread(number, *at) for at in zip(sizes, places, strict=True)]
         except OSError as error:
             raise RunDirectoryError(
                 f"{self._path.name}: cannot be read: {error.strerror}"
             ) from error
+
+
+class Intervals(NamedTuple):
+    """What one tag did: intervals of `lengths[i]` seconds from `starts[i]` on, by payload."""
+
+    starts: Floats
+    lengths: Floats
+    payloads: list[bytes] | _Stored
 
 
 class LatencyLog:

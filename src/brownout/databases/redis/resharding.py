@@ -32,8 +32,8 @@ _MIGRATE_S = 10.0
 class Resharding(Asking[Link, View]):
     """What `brownout.databases.resizing.Adjustable` asks: `slots`, those that a master owns.
 
-    It is ranges, as `0-5460, 6000`, or how many fewer than now, as `-500`. What a master gives away
-    goes to the one with the fewest. Of a replica it is its master's.
+    The value is ranges, as `0-5460, 6000`, or how many fewer than now, as `-500`. The master with
+    the fewest slots takes what another gives away. A replica stands for its master.
     """
 
     _access: Access

@@ -6,12 +6,13 @@ import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import IO
 
 from brownout.base.errors import ConfigurationError
-from brownout.base.files import replacing
 from brownout.runs.book.page import Edition, write
 from brownout.runs.book.record import Record
+from brownout.runs.evidence.bundling import add
 from brownout.runs.evidence.entries import entries
 from brownout.show.report.table import render
 
@@ -28,7 +29,8 @@ _READABLE = 0o644
 def publish(edition: Edition, folder: Path, say: Callable[[str], object]) -> list[Path]:
     """Write an edition into `folder` so that it needs nothing else; return the paths to read first.
 
-    Packing takes some seconds a run: `say` is told how far it is.
+    Packing takes some seconds a run: `say` is told how far it is. The folder is there once it is
+    whole.
 
     book.html, book.md, figures.json   the page; its links stay within the folder
     runs/<run>.txt                     each run, as `brownout show` prints it
@@ -41,6 +43,15 @@ def publish(edition: Edition, folder: Path, say: Callable[[str], object]) -> lis
         raise ConfigurationError(
             f"{folder}: found something there, wanted a new folder", "give another with --output"
         )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as draft:
+        made = Path(draft) / folder.name
+        names = [path.name for path in _publish(edition, made, say)]
+        made.replace(folder)
+    return [folder / name for name in names]
+
+
+def _publish(edition: Edition, folder: Path, say: Callable[[str], object]) -> list[Path]:
     runs = folder / "runs"
     runs.mkdir(parents=True)
     for cell in edition.cells:
@@ -53,17 +64,18 @@ def publish(edition: Edition, folder: Path, say: Callable[[str], object]) -> lis
         if page.is_file():
             (runs / f"{search.name}.html").write_bytes(page.read_bytes())
     _archive(edition.record, folder / ARCHIVE, say)
-    return [*write(replace(edition, beside=True), folder), folder / ARCHIVE]
+    written = [*write(replace(edition, beside=True), folder), folder / ARCHIVE]
+    for path in written:
+        path.chmod(_READABLE)
+    return written
 
 
 def _archive(record: Record, target: Path, say: Callable[[str], object]) -> None:
     root = PurePosixPath(record.path.name)
-    with replacing(target, _READABLE) as beside, tarfile.open(beside, "w:xz") as archive:
+    with tarfile.open(target, "w:xz") as archive:
         for name, size, file in _contents(record, say):
-            entry = tarfile.TarInfo(str(root / name))
-            entry.size, entry.mode = size, _READABLE
             with file:
-                archive.addfile(entry, file)
+                add(archive, str(root / name), size, file)
 
 
 def _contents(record: Record, say: Callable[[str], object]) -> Iterator[tuple[str, int, IO[bytes]]]:

@@ -17,7 +17,7 @@ from brownout.runs.evidence.entries import Entry, entries, manifest_of
 from brownout.runs.evidence.manifest import NAME, Manifest
 from brownout.show.report import html
 
-__all__ = ["Bundle", "bundle"]
+__all__ = ["Bundle", "add", "bundle"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,16 @@ def _write(target: Path, manifest: Manifest, files: Mapping[str, Entry]) -> str:
     listed = manifest.as_bytes()
     with replacing(target) as beside:
         with tarfile.open(beside, "w:gz", format=tarfile.PAX_FORMAT) as archive:
-            _add(archive, f"{manifest.run_id}/{NAME}", len(listed), io.BytesIO(listed))
+            add(archive, f"{manifest.run_id}/{NAME}", len(listed), io.BytesIO(listed))
             for name, entry in files.items():
                 with entry.open() as file:
-                    _add(archive, f"{manifest.run_id}/{name}", entry.file.bytes, file)
+                    add(archive, f"{manifest.run_id}/{name}", entry.file.bytes, file)
         with beside.open("rb") as made:
             return hashlib.file_digest(made, "sha256").hexdigest()
 
 
-def _add(archive: tarfile.TarFile, name: str, size: int, file: IO[bytes]) -> None:
+def add(archive: tarfile.TarFile, name: str, size: int, file: IO[bytes]) -> None:
+    """Put an open file of `size` bytes into an archive."""
     entry = tarfile.TarInfo(name)
     entry.size, entry.mode = size, 0o600
     archive.addfile(entry, file)

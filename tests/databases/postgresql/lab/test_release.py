@@ -38,7 +38,7 @@ def test_what_is_there_is_not_fetched_again(cache: Path) -> None:
     assert release.command("3.0.2") == (str(python), "-m", "patroni")
 
 
-@pytest.mark.parametrize("named", ["3", "latest", "3.0.2 --index-url x", "../3.0.2"])
+@pytest.mark.parametrize("named", ["3", "latest", "3.0.2 --user", "../3.0.2"])
 def test_a_release_is_named_by_its_three_numbers(named: str) -> None:
     with pytest.raises(ValueError, match="patroni"):
         PostgresqlLab.model_validate({"engine": "postgresql", "patroni": named})
