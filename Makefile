@@ -50,7 +50,7 @@ export GOFLAGS := -trimpath -buildvcs=false -modcacherw -tags=grpcnotrace
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-go test-together test-alone matrix defects soak lint types bench wheel clean
+.PHONY: help setup demo test test-go test-together test-live test-alone matrix defects soak lint types bench wheel clean
 .PHONY: dashboards dashboards-screenshots docs image
 
 help: ## List the targets
@@ -90,13 +90,10 @@ demo: ## Wipe a node of a real cluster under load and say what it cost (CLUSTER=
 		--journal-path /dev/null experiments/$(EXPERIMENT).json
 
 # Hundreds of commands are started in tests: none is to compile what another has compiled.
-test-together test-alone matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
+test-together test-live test-alone matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
 
-test: setup ## Run every test: Go beside Python, and at last those that measure
-	@$(MAKE) -s test-go > $(VENV)/go-tests 2>&1 & go=$$!; \
-	$(MAKE) -s test-together; together=$$?; \
-	wait $$go || together=$$?; cat $(VENV)/go-tests; \
-	$(MAKE) -s test-alone && exit $$together
+test: setup ## Run every test, those that measure with what can wait behind them
+	@$(BIN)/python tools/run_tests.py $(MAKE)
 
 test-go: setup
 	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" \
@@ -107,14 +104,16 @@ test-go: setup
 
 test-together: setup
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
-		-m "$(IN_CI) and not live and not alone"; together=$$?; \
-	echo "now those that mostly wait for real clusters"; \
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(IN_CI) and live and not alone" \
-		$$($(WITH_MARK)live | sort) && exit $$together
+		-m "$(IN_CI) and not live and not alone"
+
+test-live: setup
+	@echo "now those that mostly wait for real clusters"
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(IN_CI) and live and not alone" \
+		$$($(WITH_MARK)live | sort)
 
 test-alone: setup
-	@echo "now those that measure, one after the other"; \
-	$(BIN)/python -m pytest -m "$(IN_CI) and alone" $$($(WITH_MARK)alone | sort)
+	@echo "now those that measure, one after the other"
+	@$(BIN)/python -m pytest -m "$(IN_CI) and alone" $$($(WITH_MARK)alone | sort)
 
 matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "matrix and not alone" -v; together=$$?; \

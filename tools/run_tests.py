@@ -1,0 +1,103 @@
+"""Run every test, as `make test` does: `run_tests.py MAKE`, with the make to call.
+
+The tests that measure need quiet processors, but use only a tenth of them. Where this machine
+allows it, the other tests run beside them in a control group that only gets the processor time
+that nobody else wants (`cpu.idle`: Linux 5.15 and root). Elsewhere they run first. The tests that
+wait for real clusters come last.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+MEASURING, PATIENT, LAST = "test-alone", ("test-go", "test-together"), "test-live"
+#: Where the controller of processors is: of control groups v1, and of v2.
+CONTROLLERS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup"))
+
+
+@contextmanager
+def idle_group(controllers: Sequence[Path] = CONTROLLERS) -> Iterator[Path | None]:
+    """Make a control group for what can wait; yield None where this machine lets nobody make it."""
+    group = next(filter(None, map(_made_in, controllers)), None)
+    try:
+        yield group
+    finally:
+        if group is not None:
+            _remove(group)
+
+
+def _made_in(controller: Path) -> Path | None:
+    group = controller / f"brownout-tests-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError:
+        return None
+    try:
+        idle = group / "cpu.idle"
+        if idle.exists():  # else it is a plain folder, or its parent does not share processors out
+            idle.write_text("1")
+            return group
+    except OSError:
+        pass
+    _remove(group)
+    return None
+
+
+def _remove(group: Path) -> None:
+    try:
+        group.rmdir()
+    except OSError:  # something that a test started is still in it, such as the end of a pause
+        print(f"{group} still has processes; remove it with rmdir when they are gone")
+
+
+def main(make: str, controllers: Sequence[Path] = CONTROLLERS) -> int:
+    """Call `make` for each part of the tests; return 1 if one failed, otherwise 0."""
+    failed = False
+    with idle_group(controllers) as group, tempfile.TemporaryFile() as said:
+
+        def join() -> None:
+            if group is not None:
+                (group / "cgroup.procs").write_text(str(os.getpid()))
+
+        command = [make, "-s", "-j2", "-k", *PATIENT]
+        waiting = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, preexec_fn=join)
+        try:
+            if group is None:
+                _show(waiting, said)
+            failed |= _fails(make, MEASURING)
+            if group is not None:
+                print("what ran beside them, on the time they left", flush=True)
+                _show(waiting, said)
+        finally:
+            failed |= waiting.wait() != 0
+    failed |= _fails(make, LAST)
+    return int(failed)
+
+
+def _fails(make: str, target: str) -> bool:
+    return subprocess.run([make, "-s", target], check=False).returncode != 0
+
+
+def _show(process: subprocess.Popen[bytes], said: BinaryIO) -> None:
+    """Copy what a process says to standard output until it ends."""
+    at, ended = 0, False
+    while not ended:
+        ended = process.poll() is not None
+        while new := os.pread(said.fileno(), 1 << 16, at):
+            at += len(new)
+            sys.stdout.buffer.write(new)
+            sys.stdout.buffer.flush()
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1]))
+    except KeyboardInterrupt:  # what it called was told as well, and says so itself
+        sys.exit(130)
