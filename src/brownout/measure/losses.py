@@ -107,8 +107,8 @@ def _ended(view: View, data: RunData, end: str) -> int:
     them, may all be of this end."""
     done, scope = data.series.completion, view.signal.scope
     here = bucket_range(view.start, view.end, len(view.signal.errors))
-    supposed = view.signal.errors[here] - done.total(scope, *_BAD)[here]
-    return max(0, round(sum_of(done.total(scope, end)[here]) + sum_of(supposed)))
+    supposed = view.signal.errors[here] - done.total(scope, *_BAD, here=here)
+    return max(0, round(sum_of(done.total(scope, end, here=here)) + sum_of(supposed)))
 
 
 def _errors(view: View, data: RunData) -> dict[str, int]:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from brownout.run.table import BUCKETS_PER_S, Series, in_scope
+from brownout.run.table import BUCKETS_PER_S, Series, added, in_scope
 
 __all__ = [
     "Case",
@@ -107,8 +107,8 @@ def _stood_still(series: Series, scope: str, deadline_s: float) -> tuple[Counts,
         wakes = wakes[wakes < len(done)]
         starts = np.arange(max(0, first - before), min(end + 1, len(born)))[::-1]
         for j in chosen:
-            bad_done = sum(done.columns[name][wakes, j] for name in _SENT_BAD)
-            bad_born = sum(born.columns[name][starts, j] for name in _SENT_BAD)
+            bad_done = added(done.columns[name][wakes, j] for name in _SENT_BAD)
+            bad_born = added(born.columns[name][starts, j] for name in _SENT_BAD)
             count = min(int(np.sum(bad_done)), int(np.sum(bad_born)))
             begun[starts] += _first(bad_born, count)
             ended[wakes] += _first(bad_done, count)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from os import SEEK_END
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,9 @@ GENERATOR = ("t", "lag_p99_ms", "lag_max_ms", "gc_pause_ms", "cpu_s", "rss_mb", 
 
 #: Bytes taken at once: what fits into a processor's cache is gone through several times faster.
 _CHUNK = 1 << 18
-_COUNT = np.dtype(np.int32)
-_MOST = {4: np.iinfo(np.int32).max, 8: 1 << 53}
+_MOST_COUNTED = np.iinfo(np.int32).max
+#: Microseconds of an hour do not fit into 32 bits.
+_MOST = {"max_us": 1 << 53}
 _DIGITS = 16
 _COMMA, _POINT, _ZERO, _NEWLINE = b",.0\n"
 #: Before a count in a row: `t`, stream, op.
@@ -36,8 +37,9 @@ _BEFORE = 3
 #: The columns that `read_rows` takes for text.
 TEXT = ("stream", "op", "cause", "code", "lane", "node", "shard", "election")
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
-#: Microseconds of an hour do not fit into 32 bits.
-_WIDE = {"max_us": np.dtype(np.int64)}
+
+Bytes = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.intp]
 
 
 def read_table(path: Path, columns: Sequence[str]) -> Table:
@@ -94,7 +96,7 @@ def _check_header(path: Path, file: BinaryIO, header: Sequence[str]) -> bool:
 
 
 def _none(columns: Sequence[str]) -> dict[str, CountArray]:
-    return {name: np.zeros((0, 0), _COUNT) for name in columns}
+    return {name: np.zeros((0, 0), np.int8) for name in columns}
 
 
 def _table(path: Path, file: BinaryIO, columns: Sequence[str]) -> Table:
@@ -105,18 +107,15 @@ def _table(path: Path, file: BinaryIO, columns: Sequence[str]) -> Table:
     begin = file.tell()
     left = file.seek(0, SEEK_END) - begin
     file.seek(begin)
-    most = left // (2 * (_BEFORE + len(columns)))
-    found = {name: np.empty(most, _WIDE.get(name, _COUNT)) for name in columns}
+    found = {name: _Column(left // (2 * (_BEFORE + len(columns)))) for name in columns}
     keys: tuple[Key, ...] = ()
-    labels: list[npt.NDArray[np.uint8]] = []
+    labels: list[bytes] = []
     rows, rest = 0, b""
     while chunk := file.read(min(_CHUNK, left)):
         left -= len(chunk)
         text = rest + chunk
         keys = keys or _first_keys(text)
-        labels = labels or [
-            np.frombuffer(f",{stream},{op}".encode(), np.uint8) for stream, op in keys
-        ]
+        labels = labels or [f",{stream},{op}".encode() for stream, op in keys]
         cut = _whole_buckets(text, len(keys))
         text, rest = text[:cut], text[cut:]
         if not text:
@@ -125,13 +124,33 @@ def _table(path: Path, file: BinaryIO, columns: Sequence[str]) -> Table:
         ends = _ends_of_fields(path, raw, _BEFORE + len(columns))
         _check_order(path, raw, ends, labels, rows // len(keys))
         for place, name in enumerate(columns, _BEFORE):
-            found[name][rows : rows + len(ends)] = _counts(path, raw, ends, place, name)
-        rows += len(ends)
-    if not rows:
-        return Table(keys, frozen({name: np.zeros((0, len(keys)), _COUNT) for name in columns}))
-    return Table(
-        keys, frozen({name: array[:rows].reshape(-1, len(keys)) for name, array in found.items()})
-    )
+            found[name].add(_counts(path, raw, ends, place, name))
+        rows += ends.shape[1]
+    shape = (rows // max(1, len(keys)), len(keys))
+    return Table(keys, frozen({name: it.counts.reshape(shape) for name, it in found.items()}))
+
+
+class _Column:
+    """Counts in the smallest type that holds them, up to the largest so far."""
+
+    def __init__(self, most: int) -> None:
+        self._room: CountArray = np.empty(most, np.int8)
+        self._rows = 0
+
+    def add(self, counts: CountArray) -> None:
+        """Append counts, none below 0."""
+        needed = np.min_scalar_type(-1 - int(counts.max(initial=0)))
+        if needed.itemsize > self._room.itemsize:
+            wider = np.empty(len(self._room), needed)
+            wider[: self._rows] = self.counts
+            self._room = wider
+        self._room[self._rows : self._rows + len(counts)] = counts
+        self._rows += len(counts)
+
+    @property
+    def counts(self) -> CountArray:
+        """Everything that was added."""
+        return self._room[: self._rows]
 
 
 def _first_keys(text: bytes) -> tuple[Key, ...]:
@@ -160,38 +179,40 @@ def _whole_buckets(text: bytes, rows: int) -> int:
     return cut
 
 
-def _ends_of_fields(path: Path, raw: npt.NDArray[np.uint8], width: int) -> npt.NDArray[np.int32]:
-    """Return where each field ends, a row a line and a column a field."""
-    ends = np.flatnonzero((raw == _COMMA) | (raw == _NEWLINE)).astype(np.int32)
-    rows = np.count_nonzero(raw == _NEWLINE)
-    if len(ends) != rows * width or not (raw[ends[width - 1 :: width]] == _NEWLINE).all():
-        raise _malformed(path, "a row with more or fewer fields", width)
-    return ends.reshape(rows, width)
+def _ends_of_fields(path: Path, raw: Bytes, width: int) -> Places:
+    """Return where each field ends, a row a field and a column a line."""
+    # Nothing in a field sorts below the comma; the end of a line does.
+    ends = np.flatnonzero(raw <= _COMMA)
+    marks = raw[ends]
+    lines = np.count_nonzero(marks == _NEWLINE)
+    commas = np.count_nonzero(marks == _COMMA)
+    aligned = lines * width == len(ends) and (marks[width - 1 :: width] == _NEWLINE).all()
+    if not aligned or lines + commas != len(ends):
+        raise _malformed(path, "a row with more or fewer fields, or with a space", width)
+    return np.ascontiguousarray(ends.reshape(lines, width).T)
 
 
 def _check_order(
-    path: Path,
-    raw: npt.NDArray[np.uint8],
-    ends: npt.NDArray[np.int32],
-    labels: Sequence[npt.NDArray[np.uint8]],
-    bucket: int,
+    path: Path, raw: Bytes, ends: Places, labels: Sequence[bytes], bucket: int
 ) -> None:
     """Every bucket follows the one before, and its rows come in the first one's order."""
-    keys, number = len(labels), np.arange(len(ends))
-    till = ends[:, 0]
-    since = np.concatenate(([0], ends[:-1, -1] + 1))
-    seconds = _whole_numbers(raw, since, till - 2)
+    keys = len(labels)
+    till = ends[0]
+    since = np.concatenate(([0], ends[-1, :-1] + 1))
+    firsts = till[::keys] - 2  # where the whole seconds of a bucket end
+    seconds = _whole_numbers(raw, since[::keys], firsts)
     if seconds is None:
-        raise _malformed(path, "a row whose `t` is no number", ends.shape[1])
-    wrong = (raw[till - 2] != _POINT) | (
-        10 * seconds + (raw[till - 1] - np.uint8(_ZERO)) != bucket + number // keys
-    )
+        raise _malformed(path, "a row whose `t` is no number", len(ends))
+    tenths = 10 * seconds.astype(np.int64) + _digits(raw, firsts + 1)
+    wrong = np.empty((len(tenths), keys), np.bool_)
+    wrong[:] = (tenths != bucket + np.arange(len(tenths)))[:, None]
+    wrong[:, 0] |= raw[firsts] != _POINT
+    wrong |= ~_same_times(raw, since.reshape(-1, keys), (till - since).reshape(-1, keys))
     for place, label in enumerate(labels):
         begins = till[place::keys]
-        same = ends[place::keys, 2] - begins == len(label)
-        at = begins[same, None] + np.arange(len(label), dtype=np.int32)
-        same[same] = (raw[at] == label).all(axis=1)
-        wrong[place::keys] |= ~same
+        wrong[:, place] |= ends[2, place::keys] - begins != len(label)
+        found = _words(raw, len(label))
+        wrong[:, place] |= found[np.minimum(begins, len(found) - 1)] != label
     if wrong.any():
         line = bucket * keys + int(np.argmax(wrong)) + 2
         raise RunDirectoryError(
@@ -200,35 +221,52 @@ def _check_order(
         )
 
 
-def _counts(
-    path: Path, raw: npt.NDArray[np.uint8], ends: npt.NDArray[np.int32], place: int, name: str
-) -> CountArray:
+def _same_times(raw: Bytes, begins: Places, lengths: Places) -> npt.NDArray[np.bool_]:
+    """Say of each row of a bucket whether its first field is that of the bucket's first row."""
+    same: npt.NDArray[np.bool_] = lengths == lengths[:, :1]
+    for length in np.unique(lengths[:, 0]).tolist():
+        here = lengths[:, 0] == length
+        words = _words(raw, length)[np.minimum(begins[here], len(raw) - length)]
+        same[here] &= words == words[:, :1]
+    return same
+
+
+def _words(raw: Bytes, length: int) -> npt.NDArray[np.bytes_]:
+    """Return what stands in so many bytes from each place on."""
+    return np.ndarray((len(raw) - length + 1,), f"S{length}", raw, strides=(1,))
+
+
+def _counts(path: Path, raw: Bytes, ends: Places, place: int, name: str) -> CountArray:
     """Return a column; every count is one that it can hold."""
-    counts = _whole_numbers(raw, ends[:, place - 1] + 1, ends[:, place])
+    counts = _whole_numbers(raw, ends[place - 1] + 1, ends[place])
     if counts is None:
-        raise _malformed(path, f"a `{name}` that is no whole number", ends.shape[1])
-    most = _MOST[_WIDE.get(name, _COUNT).itemsize]
+        raise _malformed(path, f"a `{name}` that is no whole number", len(ends))
+    most = _MOST.get(name, _MOST_COUNTED)
     if counts.max(initial=0) > most:
-        raise _malformed(path, f"`{name}` is not of 0 to {most:,} everywhere", ends.shape[1])
+        raise _malformed(path, f"`{name}` is not of 0 to {most:,} everywhere", len(ends))
     return counts
 
 
-def _whole_numbers(
-    raw: npt.NDArray[np.uint8], begins: npt.NDArray[Any], ends: npt.NDArray[Any]
-) -> npt.NDArray[np.int64] | None:
+def _whole_numbers(raw: Bytes, begins: Places, ends: Places) -> CountArray | None:
     """Return the numbers between two places of a text; None where one is none, or far too long."""
     lengths = ends - begins
-    if lengths.min(initial=1) < 1 or lengths.max(initial=1) > _DIGITS:
+    longest = int(lengths.max(initial=1))
+    if lengths.min(initial=1) < 1 or longest > _DIGITS:
         return None
-    digits = raw[ends - 1] - np.uint8(_ZERO)  # what is no digit wraps around to more than 9
+    digits = _digits(raw, ends - 1)
     highest = digits.max(initial=0)
-    numbers = digits.astype(np.int64)
-    for power in range(1, int(lengths.max(initial=1))):
+    numbers: CountArray = digits if longest == 1 else digits.astype(np.int64)
+    for power in range(1, longest):
         longer = np.flatnonzero(lengths > power)
-        digits = raw[ends[longer] - 1 - power] - np.uint8(_ZERO)
+        digits = _digits(raw, ends[longer] - 1 - power)
         highest = max(highest, digits.max(initial=0))
         numbers[longer] += digits * np.int64(10**power)
     return numbers if highest <= 9 else None
+
+
+def _digits(raw: Bytes, places: Places) -> Bytes:
+    """Return the digits at some places; what is none wraps around to more than 9."""
+    return raw[places] - np.uint8(_ZERO)
 
 
 def _malformed(path: Path, found: str, fields: int) -> RunDirectoryError:

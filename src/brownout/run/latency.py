@@ -10,6 +10,7 @@ base time to each start, and ends at a torn last line with an exception. `hdr` d
 
 import math
 import os
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,9 @@ __all__ = ["Histogram", "LatencyLog", "is_response", "read_hlog"]
 
 Ints = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
+_SPACE = b" "[0]
+#: Bytes taken at once.
+_CHUNK = 1 << 18
 #: So many intervals of a tag are decoded at once, and their cells kept.
 _BLOCK = 256
 
@@ -220,27 +224,30 @@ def read_hlog(path: Path, wanted: Callable[[str], bool] = is_response) -> Latenc
 class _Lines:
     """What the lines of one tag say, and where their payloads are: `start,length,max,payload`."""
 
-    starts: list[bytes] = field(default_factory=list)
-    lengths: list[bytes] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)
+    starts: "array[float]" = field(default_factory=lambda: array("d"))
+    lengths: "array[float]" = field(default_factory=lambda: array("d"))
+    places: "array[int]" = field(default_factory=lambda: array("q"))
+    sizes: "array[int]" = field(default_factory=lambda: array("q"))
 
-    def add(self, line: bytes, begin: int, place: int) -> None:
-        """Take what follows `begin` in a line that is at `place` of its file."""
-        length = line.find(b",", begin) + 1
-        longest = line.find(b",", length) + 1
-        payload = line.find(b",", longest) + 1
+    def add(self, text: bytes, begin: int, end: int, place: int) -> None:
+        """Take the line in `text[begin:end]`, without its tag; the text is at `place` of its file.
+
+        Raises ValueError for a line of another form.
+        """
+        length = text.find(b",", begin, end) + 1
+        longest = text.find(b",", length, end) + 1
+        payload = text.find(b",", longest, end) + 1
         if not 0 < length < longest < payload:
             raise ValueError("a line without four fields")
-        self.starts.append(line[begin : length - 1])
-        self.lengths.append(line[length : longest - 1])
+        self.starts.append(float(text[begin : length - 1]))
+        self.lengths.append(float(text[length : longest - 1]))
         self.places.append(place + payload)
-        self.sizes.append(len(line.rstrip()) - payload)
+        bare = text[end - 1] > _SPACE
+        self.sizes.append(end - payload if bare else len(text[payload:end].rstrip()))
 
     def intervals(self, path: Path) -> Intervals:
         """Return them; raises ValueError for a time that no run has."""
-        starts = np.array(self.starts).astype(np.float64)
-        lengths = np.array(self.lengths).astype(np.float64)
+        starts, lengths = np.array(self.starts), np.array(self.lengths)
         if not (are_times(starts) and are_times(lengths)):
             raise ValueError("a run has no such time")
         stored = _Stored(path, np.array(self.places), np.array(self.sizes))
@@ -250,17 +257,23 @@ class _Lines:
 def _told(path: Path, wanted: Callable[[str], bool]) -> dict[str, _Lines]:
     """Return the lines of each tag that is wanted, whole lines only."""
     found: dict[bytes, _Lines | None] = {}
-    place = 0
+    place, rest = 0, b""
     with path.open("rb") as file:
-        for line in file:
-            begin = line.find(b",") + 1
-            tag = line[: begin - 1] if line.startswith(b"Tag=") and begin else b""
-            if tag not in found:
-                found[tag] = _Lines() if wanted(_name(tag)) else None
-            lines = found[tag]
-            if lines is not None and line.endswith(b"\n") and (tag or not _says_nothing(line)):
-                lines.add(line, begin if tag else 0, place)
-            place += len(line)
+        while chunk := file.read(_CHUNK):
+            text, begin = rest + chunk, 0
+            while (end := text.find(b"\n", begin)) >= 0:
+                comma = text.find(b",", begin, end)
+                tag = text[begin:comma]
+                if tag not in found:
+                    tag, comma = (tag, comma) if _is_tag(tag, comma) else (b"", begin - 1)
+                    if tag not in found:
+                        found[tag] = _Lines() if wanted(_name(tag)) else None
+                lines = found[tag]
+                if lines is not None and (tag or not _says_nothing(text[begin:end])):
+                    lines.add(text, comma + 1, end, place)
+                begin = end + 1
+            place += begin
+            rest = text[begin:]
     return {_name(tag): lines for tag, lines in found.items() if lines and lines.starts}
 
 
@@ -274,7 +287,7 @@ def _malformed(path: Path, wanted: Callable[[str], bool]) -> RunDirectoryError:
                 continue
             try:
                 lines = _Lines()
-                lines.add(rest, 0, 0)
+                lines.add(rest, 0, len(rest), 0)
                 lines.intervals(path)
             except ValueError:
                 shown = line[:60].rstrip().decode("utf-8", "replace")
@@ -285,6 +298,10 @@ def _malformed(path: Path, wanted: Callable[[str], bool]) -> RunDirectoryError:
 
 def _says_nothing(line: bytes) -> bool:
     return line.startswith((b"#", b'"')) or not line.strip()
+
+
+def _is_tag(field: bytes, comma: int) -> bool:
+    return comma >= 0 and field.startswith(b"Tag=")
 
 
 def _name(tag: bytes) -> str:

@@ -5,7 +5,7 @@ Reading files is elsewhere (`csvfile`), and so is every judgement (`brownout.mea
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +22,7 @@ __all__ = [
     "Key",
     "Series",
     "Table",
+    "added",
     "bucket_of",
     "frozen",
     "identity_violations",
@@ -50,7 +51,8 @@ def bucket_of(t: float) -> int:
 class Table:
     """One view of a load: `columns["ok"][i, j]` counts bucket `i` of `keys[j]`.
 
-    Bucket `i` begins at `i / 10` seconds; there are no gaps. The arrays are read-only.
+    Bucket `i` begins at `i / 10` seconds; there are no gaps. The arrays are read-only, and as
+    narrow as what is in them: sums of several may need a wider type, which `added` gives them.
     """
 
     keys: tuple[Key, ...]
@@ -64,15 +66,23 @@ class Table:
         """Seconds from the schedule's start to the end of the last bucket."""
         return len(self) / BUCKETS_PER_S
 
-    def total(self, scope: str, *names: str) -> npt.NDArray[Any]:
-        """Return the sum of the columns `names` over a scope, one number a bucket."""
-        whole = all(self.columns[name].dtype.kind == "i" for name in names)
-        sums: npt.NDArray[Any] = np.zeros(len(self), np.int64 if whole else np.float64)
-        for name in names:
-            for j, key in enumerate(self.keys):
-                if in_scope(scope, key):  # a column at a time is faster than a row's few numbers
-                    sums += self.columns[name][:, j]
-        return sums
+    def total(self, scope: str, *names: str, here: slice = slice(None)) -> npt.NDArray[Any]:
+        """Return the sum of the columns `names` over a scope, one number a bucket `here`."""
+        chosen = [j for j, key in enumerate(self.keys) if in_scope(scope, key)]
+        if not chosen:
+            return np.zeros(len(self), np.int64)[here]
+        # A column at a time is faster than a row's few numbers.
+        return added(self.columns[name][here, j] for name in names for j in chosen)
+
+
+def added(arrays: Iterable[CountArray]) -> npt.NDArray[Any]:
+    """Return the sum of arrays of the same shape, at least one, in a type that has room for it."""
+    columns = list(arrays)
+    whole = all(column.dtype.kind == "i" for column in columns)
+    total: npt.NDArray[Any] = columns[0].astype(np.int64 if whole else np.float64)
+    for column in columns[1:]:
+        total += column
+    return total
 
 
 def in_scope(scope: str, key: Key) -> bool:
@@ -122,13 +132,13 @@ def identity_violations(series: Series) -> int:
     done, born = series.completion, series.outcomes
     broken = 0
     if len(done):
-        ends = sum(done.columns[end] for end in _ENDS)
+        ends = added(done.columns[end] for end in _ENDS)
         pending = done.columns["pending"].astype(np.int64)
         change = np.diff(pending, axis=0, prepend=np.zeros((1, len(done.keys)), np.int64))
         broken += int(np.count_nonzero(done.columns["offered"] != ends + change))
         broken += int(np.count_nonzero(pending < 0))
     if len(born):
-        ends = sum(born.columns[end] for end in _ENDS)
+        ends = added(born.columns[end] for end in _ENDS)
         broken += int(np.count_nonzero(born.columns["offered"] != ends))
     return broken
 
