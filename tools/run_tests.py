@@ -7,23 +7,30 @@ wait for real clusters come last.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 MEASURING, PATIENT, LAST = "test-alone", ("test-go", "test-together"), "test-live"
 #: Where the controller of processors is: of control groups v1, and of v2.
+_NAME = "brownout-tests-"
 CONTROLLERS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup"))
 
 
 @contextmanager
 def idle_group(controllers: Sequence[Path] = CONTROLLERS) -> Iterator[Path | None]:
     """Make a control group for what can wait; yield None where this machine lets nobody make it."""
+    for controller in controllers:
+        for left in controller.glob(f"{_NAME}*"):
+            if not Path("/proc", left.name.removeprefix(_NAME)).exists():
+                _remove(left)
     group = next(filter(None, map(_made_in, controllers)), None)
     try:
         yield group
@@ -33,7 +40,7 @@ def idle_group(controllers: Sequence[Path] = CONTROLLERS) -> Iterator[Path | Non
 
 
 def _made_in(controller: Path) -> Path | None:
-    group = controller / f"brownout-tests-{os.getpid()}"
+    group = controller / f"{_NAME}{os.getpid()}"
     try:
         group.mkdir()
     except OSError:
@@ -50,14 +57,25 @@ def _made_in(controller: Path) -> Path | None:
 
 
 def _remove(group: Path) -> None:
-    try:
+    """Remove a group that is empty: what ends the pauses of tests may be in it for two minutes."""
+    with suppress(OSError):
         group.rmdir()
-    except OSError:  # something that a test started is still in it, such as the end of a pause
-        print(f"{group} still has processes; remove it with rmdir when they are gone")
 
 
 def main(make: str, controllers: Sequence[Path] = CONTROLLERS) -> int:
-    """Call `make` for each part of the tests; return 1 if one failed, otherwise 0."""
+    """Call `make` for each part of the tests; return 1 if one failed, otherwise 0.
+
+    Ctrl-C ends the part that runs, in its own way, and no other part follows: 130.
+    """
+    interrupted = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    try:
+        return _run(make, controllers, interrupted)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _run(make: str, controllers: Sequence[Path], interrupted: threading.Event) -> int:
     failed = False
     with idle_group(controllers) as group, tempfile.TemporaryFile() as said:
 
@@ -67,17 +85,17 @@ def main(make: str, controllers: Sequence[Path] = CONTROLLERS) -> int:
 
         command = [make, "-s", "-j2", "-k", *PATIENT]
         waiting = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, preexec_fn=join)
-        try:
-            if group is None:
-                _show(waiting, said)
+        if group is None:
+            _show(waiting, said)
+        if not interrupted.is_set():
             failed |= _fails(make, MEASURING)
-            if group is not None:
-                print("what ran beside them, on the time they left", flush=True)
-                _show(waiting, said)
-        finally:
-            failed |= waiting.wait() != 0
-    failed |= _fails(make, LAST)
-    return int(failed)
+        if group is not None:
+            print("what ran beside them, on the time they left", flush=True)
+            _show(waiting, said)
+        failed |= waiting.wait() != 0
+    if not interrupted.is_set():
+        failed |= _fails(make, LAST)
+    return 130 if interrupted.is_set() else int(failed)
 
 
 def _fails(make: str, target: str) -> bool:
@@ -97,7 +115,4 @@ def _show(process: subprocess.Popen[bytes], said: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1]))
-    except KeyboardInterrupt:  # what it called was told as well, and says so itself
-        sys.exit(130)
+    sys.exit(main(sys.argv[1]))

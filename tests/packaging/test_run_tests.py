@@ -1,12 +1,14 @@
 """`make test`: what measures has quiet processors, and no failure is lost on the way."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from tests.waiting import await_true
 from tools import run_tests
 
 #: It is busy until the moment that it is told.
@@ -38,6 +40,24 @@ def test_all_parts_run_whichever_fails_and_the_failure_is_kept(
     assert capfdbinary.readouterr().out.decode().splitlines() == [f"said by {it}" for it in parts]
 
 
+def test_ctrl_c_ends_the_part_that_runs_in_its_own_way_and_nothing_follows(tmp_path: Path) -> None:
+    make = tmp_path / "make"
+    make.write_text(
+        f"""#!/bin/sh
+        trap 'sleep 1; echo put back >> "{tmp_path}/said"; exit 2' INT
+        echo begun > "{tmp_path}/said"
+        while sleep 0.1; do :; done
+        """
+    )
+    make.chmod(0o755)
+    command = [sys.executable, run_tests.__file__, str(make)]
+    running = subprocess.Popen(command, start_new_session=True)
+    await_true((tmp_path / "said").exists, "a part runs")
+    os.killpg(running.pid, signal.SIGINT)
+    assert running.wait(60) == 130
+    assert set((tmp_path / "said").read_text().splitlines()[1:]) == {"put back"}
+
+
 def test_a_folder_that_is_no_control_group_is_left_as_it_was(tmp_path: Path) -> None:
     with run_tests.idle_group([tmp_path / "missing", tmp_path]) as group:
         assert group is None
@@ -51,16 +71,15 @@ def test_what_can_wait_gets_only_the_time_that_is_left() -> None:
             pytest.skip("NOT TESTED: this machine lets us make no idle control group")
         processor, end = {min(os.sched_getaffinity(0))}, time.monotonic() + 3
 
-        def busy(within: Path | None) -> "subprocess.Popen[bytes]":
+        def busy(within: Path) -> "subprocess.Popen[bytes]":
             def prepare() -> None:
                 os.sched_setaffinity(0, processor)
-                if within is not None:
-                    (within / "cgroup.procs").write_text(str(os.getpid()))
+                (within / "cgroup.procs").write_text(str(os.getpid()))
 
             return subprocess.Popen([sys.executable, "-c", BUSY, str(end)], preexec_fn=prepare)
 
         spent = [os.times().children_user]
-        waiting, wanting = busy(group), busy(None)
+        waiting, wanting = busy(group), busy(group.parent)
         for process in (wanting, waiting):
             assert process.wait() == 0
             spent.append(os.times().children_user)
