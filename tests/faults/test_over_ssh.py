@@ -60,7 +60,7 @@ def test_a_wipe_under_load_is_measured_on_machines_reached_by_ssh(
 
 @pytest.mark.matrix
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", ["lab-cassandra", "lab-etcd", "lab-redis"])
+@pytest.mark.parametrize("name", ["lab-cassandra", "lab-etcd", "lab-postgresql", "lab-redis"])
 def test_a_node_of_another_database_is_wiped_over_ssh(
     name: str, sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

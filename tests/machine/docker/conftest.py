@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from tests.machine.docker.boxes import Box
 from tests.machine.docker.recorded import RecordedEngine
 
+from brownout.databases.adapter import Adapter, adapter_for
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import procfs
 from brownout.machine.docker import DockerHost, DockerSpec, undo
@@ -73,14 +73,14 @@ def host(engine: RecordedEngine, box: Box, node_of: Callable[..., Node]) -> Dock
     return DockerHost(node_of())
 
 
-def _contained(node: Node, engine: RecordedEngine) -> Node:
-    """Return a node of a lab as a container of the engine that runs its mongod."""
+def _contained(node: Node, adapter: Adapter, engine: RecordedEngine) -> Node:
+    """Return a node of a lab as a container of the engine that runs its server."""
     local = node.host
     assert isinstance(local, ProcessSpec)
-    assert local.config_file is not None
     host_for(node).stop("kill")
-    data = Path(yaml.safe_load(local.config_file.read_text())["storage"]["dbPath"])
-    engine.start(engine.add(node.name, local.command, volumes={f"{node.name}-data": data}))
+    data = adapter.data_directories(node)
+    volumes = {f"{node.name}-data-{n}": path for n, path in enumerate(data)}
+    engine.start(engine.add(node.name, local.command, volumes=volumes))
     host = {
         "container": node.name,
         "engine": engine.address,
@@ -90,7 +90,21 @@ def _contained(node: Node, engine: RecordedEngine) -> Node:
 
 
 @pytest.fixture
-def contained(fresh_lab: Cluster, engine: RecordedEngine) -> Cluster:
+def contain(engine: RecordedEngine) -> Callable[[Cluster], Cluster]:
+    """Make each node of a lab that runs a container, one after the other."""
+
+    def contain(cluster: Cluster) -> Cluster:
+        adapter = adapter_for(cluster)
+        try:
+            nodes = tuple(_contained(node, adapter, engine) for node in cluster.nodes)
+        finally:
+            adapter.close()
+        return cluster.model_copy(update={"nodes": nodes})
+
+    return contain
+
+
+@pytest.fixture
+def contained(fresh_lab: Cluster, contain: Callable[[Cluster], Cluster]) -> Cluster:
     """A real replica set, every member of which is a container."""
-    nodes = tuple(_contained(node, engine) for node in fresh_lab.nodes)
-    return fresh_lab.model_copy(update={"nodes": nodes})
+    return contain(fresh_lab)
