@@ -21,6 +21,8 @@ const (
 	batchBytes     = 4 << 20
 	controlTimeout = 30 * time.Second
 	controlPause   = 100 * time.Millisecond
+	// tableCanary is written by a canary beside the load (databases/postgresql/canary.py).
+	tableCanary = "canary"
 )
 
 // Load claims the schema and writes the data set, as [driver.Load] says.
@@ -275,7 +277,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 
 // Remove drops the schema as well if nothing else is in it.
 func (c *control) Remove(ctx context.Context) error {
-	for _, name := range driver.Places() {
+	for _, name := range append([]string{tableCanary}, driver.Places()...) {
 		if err := c.do(ctx, "DROP TABLE IF EXISTS "+c.table(name)); err != nil {
 			return fmt.Errorf("removing the table %s: %w", c.table(name), err)
 		}

@@ -66,7 +66,9 @@ func (s store) Document(set string, id int64) string {
 	return string(text)
 }
 
-func (s store) PutCanary() {} // there is none
+func (s store) PutCanary() {
+	s.exec("CREATE TABLE " + s.behind.table(tableCanary) + " (id integer PRIMARY KEY, value bigint NOT NULL)")
+}
 
 func (s store) schema() string { return drivertest.Namespace(s.T) }
 

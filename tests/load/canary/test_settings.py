@@ -56,7 +56,12 @@ def test_single_settings_go_over_those_of_the_inventory(wanted: Any) -> None:
         ("aerospike", "policies.read.total=5", 'aerospike says: "total" is an invalid policy'),
         ("aerospike", "policies.read.replica=POLICY_X", "wanted the name of a constant"),
         ("aerospike", "policies.hosts=x", "found hosts; wanted what the client itself has"),
-        ("redis", "true", "wanted one that has a canary: aerospike, mongodb"),
+        ("postgresql", "policies.connect_timeot=5", 'psycopg says: invalid connection option "c'),
+        ("postgresql", "policies.sslkey=hunter2", "found sslkey, which say where to connect"),
+        ("postgresql", "policies.pool.size=5", "canary.policies.pool: found size, wanted min_size"),
+        ("postgresql", "policies.pool=5", "canary.policies.pool: found 5, wanted settings"),
+        ("postgresql", "policies.pool.max_size=0", "psycopg says: max_size must be greater"),
+        ("redis", "true", "wanted one that has a canary: aerospike, mongodb, postgresql"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_touched(

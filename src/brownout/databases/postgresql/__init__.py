@@ -3,8 +3,8 @@
 `adapter` joins the parts: `access` (how a member is reached), `link` (one member's Patroni, by its
 REST API), `view` (what one member says of itself), `candidate` (one PostgreSQL, asked by itself
 whether it accepts writes), `milestones` and `choice` (judging those, pure), `settings` and
-`storage` (a member's own configuration, and where it keeps its data). `options` is what a workload
-may say, `lab` makes clusters of processes here.
+`storage` (a member's own configuration, and where it keeps its data). `canary` is psycopg, as an
+application has it, `options` is what a workload may say, `lab` makes clusters of processes here.
 """
 
 import shlex
@@ -75,6 +75,7 @@ POSTGRESQL = Database(
     driver="postgresql",
     adapter="brownout.databases.postgresql.adapter:PostgresqlAdapter",
     extra="postgresql",
+    canary="brownout.databases.postgresql.canary:PostgresqlCanary",
     options=PostgresqlOptions,
     check_target=_check_target,
     labs={
