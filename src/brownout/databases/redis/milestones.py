@@ -18,7 +18,15 @@ from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.redis.view import SLOTS, View, in_words
 from brownout.databases.view import is_silence
 
-__all__ = ["MAX_BEHIND", "judge", "lost_with", "masters_of", "shards_of", "signature_of"]
+__all__ = [
+    "MAX_BEHIND",
+    "judge",
+    "lost_with",
+    "masters_of",
+    "overruled",
+    "shards_of",
+    "signature_of",
+]
 
 #: How many bytes of changes a replica may be behind its master and still count as a copy. Answers
 #: of two nodes lie some time apart, in which a load goes on.
@@ -48,8 +56,14 @@ def judge(milestone: Milestone, views: Sequence[View], shards: Shards) -> Milest
 
 def masters_of(views: Sequence[View]) -> list[View]:
     """Return the masters with slots of which none is claimed by another one of a later epoch."""
+    stale = overruled(views)
+    return [view for view in views if view.slots and view not in stale]
+
+
+def overruled(views: Sequence[View]) -> list[View]:
+    """Return the masters that have not yet heard that another one took slots from them."""
     claiming = [view for view in views if view.slots]
-    return [view for view in claiming if not _overruled(view, claiming)]
+    return [view for view in claiming if _overruled(view, claiming)]
 
 
 def shards_of(views: Sequence[View]) -> dict[str, str]:
@@ -110,9 +124,9 @@ def _not_rejoined(views: Sequence[View]) -> list[str]:
         for view in views
         if not view.serves
     ]
-    claiming = [view for view in views if view.slots]
-    stale = [view for view in claiming if _overruled(view, claiming)]
-    return missing + [f"{v.node} still claims slots by the old epoch {v.epoch}" for v in stale]
+    return missing + [
+        f"{v.node} still claims slots by the old epoch {v.epoch}" for v in overruled(views)
+    ]
 
 
 def _not_redundant(views: Sequence[View]) -> list[str]:

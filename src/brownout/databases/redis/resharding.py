@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.waiting import wait_until
 from brownout.databases.access import Access
 from brownout.databases.asking import Asking
 from brownout.databases.redis.link import CommandFailed, Link
-from brownout.databases.redis.milestones import masters_of
+from brownout.databases.redis.milestones import masters_of, overruled
 from brownout.databases.redis.view import SLOTS, View, in_words
 from brownout.inventory.model import Node
 from brownout.machine.host import Proof
@@ -27,6 +28,8 @@ _SLOTS = "slots"
 _LOT = 10
 #: A key of some hundred megabytes takes seconds.
 _MIGRATE_S = 10.0
+#: News of a slot's new owner takes milliseconds; a node that lost all its links, some seconds.
+_HEARD_WITHIN_S = 10.0
 
 
 class Resharding(Asking[Link, View]):
@@ -71,8 +74,8 @@ class Resharding(Asking[Link, View]):
         """
         whose = _whose(name, node)
         began = time.monotonic()
-        keys = self._finish_moves()
-        views = self._views()
+        keys = self.finish_moves()
+        views = self._agreed_views()
         owner = _owner(whose, views)
         wanted, masters = _wanted(value, owner.slots), masters_of(views)
         moves = _moves(owner, wanted, masters)
@@ -91,9 +94,12 @@ class Resharding(Asking[Link, View]):
         }
         return Proof(began, 0.0, evidence, already=not moves and not keys)
 
-    def _finish_moves(self) -> int:
-        """Finish what moves were left half-way; return how many keys that took."""
-        masters = masters_of(self._views())
+    def finish_moves(self) -> int:
+        """Finish what moves were left half-way; return how many keys that took.
+
+        Raises `ClusterError` where the masters do not agree on who owns which slot.
+        """
+        masters = [v for v in self._agreed_views() if v.own and v.role == "primary"]
         by_id = {view.id: view for view in masters}
         left: dict[int, tuple[View, View]] = {}
         for view in masters:
@@ -103,6 +109,22 @@ class Resharding(Asking[Link, View]):
                 else:  # whoever it was to go to, or to come from, is no master any more
                     self._order(view, "CLUSTER", "SETSLOT", str(slot), "STABLE")
         return sum(self._move(slot, *ends, masters) for slot, ends in sorted(left.items()))
+
+    def _agreed_views(self) -> list[View]:
+        """Return what nodes say once every master has heard which slots were taken from it.
+
+        Until then it takes orders as the owner of a slot, or refuses them, as the news travels.
+        """
+        views = wait_until(
+            self._views, _HEARD_WITHIN_S, 0.02, so=lambda found: not overruled(found)
+        )
+        if stale := overruled(views):
+            raise ClusterError(
+                f"{', '.join(v.node for v in stale)} still claims slots that another master owns, "
+                f"{_HEARD_WITHIN_S:.0f} s after",
+                "see that the nodes reach each other's cluster bus",
+            )
+        return views
 
     def _move(self, slot: int, source: View, target: View, masters: Sequence[View]) -> int:
         number = str(slot)

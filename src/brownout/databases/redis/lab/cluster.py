@@ -1,6 +1,7 @@
 """A Redis Cluster on this machine: where its nodes live, and making one cluster of them."""
 
 import secrets
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -94,12 +95,17 @@ def form(cluster: Cluster, spec: RedisLab, progress: Progress) -> None:
 
 
 def await_whole(cluster: Cluster, progress: Progress) -> None:
-    """Wait until every node is back with all its data; one that knows nobody is introduced."""
+    """Wait until every node is back with all its data.
+
+    One that knows nobody is introduced, and a slot that was left half-way is moved to its end.
+    """
     progress("waiting for every node")
     with RedisAdapter(cluster) as adapter:
         for member in adapter.members():
             if member.state == "ALONE":
                 adapter.after_start(cluster.node(member.node), emptied=True)
+        with suppress(ClusterError):  # nodes that still come back; the milestone says so below
+            adapter.finish_moves()
         await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
 
 
