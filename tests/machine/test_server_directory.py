@@ -1,6 +1,7 @@
 """What works in a directory is killed, paused and resumed together, and nothing else is."""
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -139,15 +140,33 @@ def test_a_supervisor_of_nothing_is_left_alone(tmp_path: Path) -> None:
     host_for(node).stop("kill")
 
 
-def test_a_server_that_ends_with_its_supervisor_is_no_success(tmp_path: Path) -> None:
+#: It ends a while after its parent.
+LAGGING = """
+import os, time
+parent = os.getppid()
+while os.getppid() == parent:
+    time.sleep(0.01)
+time.sleep(0.3)
+"""
+
+
+@pytest.mark.parametrize(
+    "server",
+    [("setpriv", "--pdeathsig", "KILL", "sleep", "600"), (sys.executable, "-c", LAGGING)],
+    ids=["at once", "after a while"],
+)
+def test_a_server_that_ends_with_its_supervisor_is_no_success(
+    server: tuple[str, ...], tmp_path: Path
+) -> None:
     directory = tmp_path / "data"
     directory.mkdir()
-    server = f"(cd '{directory}' && exec setpriv --pdeathsig KILL sleep 600) & wait"
-    node = supervisor(tmp_path, directory, "sh", "-c", server)
+    command = f"(cd '{directory}' && exec {shlex.join(server)}) & wait"
+    node = supervisor(tmp_path, directory, "sh", "-c", command)
     host_for(node).start()
     await_true(
         lambda: (
-            [name_of(pid) for pid in server_directory.pids(LocalRunner(), directory)] == ["sleep"]
+            [name_of(pid)[:6] for pid in server_directory.pids(LocalRunner(), directory)]
+            in (["sleep"], ["python"])
         ),
         "its server runs, and would end with it",
     )

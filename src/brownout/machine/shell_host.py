@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.base.waiting import wait_until
 from brownout.machine import files, server_directory, signals, storage
 from brownout.machine.commands import Runner
 from brownout.machine.host import ProcessState, Proof, StopMode
@@ -19,6 +20,9 @@ from brownout.machine.processes import Located, Process
 from brownout.machine.storage import Rules
 
 __all__ = ["ShellHost", "already"]
+
+#: Such as systemd, which ends the other processes of a service once its main one is gone.
+_ENDS_BOTH_WITHIN_S = 1.0
 
 
 class ShellHost(ABC):
@@ -102,8 +106,10 @@ class ShellHost(ABC):
         if not servers or process.pid in servers:
             raise Refused(f"node `{self._name}`: its process supervises no other one")
         proof = self._end(process, "kill")
-        if ended := sorted(set(servers) - set(self.supervised())):
-            pids = ", ".join(map(str, ended))
+        # What ends both does not do it at once.
+        ended = wait_until(lambda: set(servers) - set(self.supervised()), _ENDS_BOTH_WITHIN_S)
+        if ended:
+            pids = ", ".join(map(str, sorted(ended)))
             raise HostError(
                 f"node `{self._name}`: its server (process {pids}) ended with its supervisor",
                 "see what ends both, as `KillMode` of its service",
