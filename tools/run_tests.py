@@ -1,9 +1,8 @@
 """Run every test, as `make test` does: `run_tests.py MAKE`, with the make to call.
 
 The tests that measure need quiet processors, but use only a tenth of them. Where this machine
-allows it, the other tests run beside them in a control group that only gets the processor time
-that nobody else wants (`cpu.idle`: Linux 5.15 and root). Elsewhere they run first. The tests that
-wait for real clusters come last.
+allows it, the tests that wait for no server run behind them, in a control group that only gets the
+processor time that nobody else wants (`cpu.idle`: Linux 5.15 and root). Elsewhere they run first.
 """
 
 import os
@@ -18,7 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-MEASURING, PATIENT, LAST = "test-alone", ("test-go", "test-together"), "test-live"
+MEASURING, PATIENT = "test-alone", ("test-go", "test-behind")
+#: One after the other, when those are over.
+OTHERS = ("test-together", "test-live")
 #: Where the controller of processors is: of control groups v1, and of v2.
 _NAME = "brownout-tests-"
 CONTROLLERS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup"))
@@ -90,11 +91,12 @@ def _run(make: str, controllers: Sequence[Path], interrupted: threading.Event) -
         if not interrupted.is_set():
             failed |= _fails(make, MEASURING)
         if group is not None:
-            print("what ran beside them, on the time they left", flush=True)
+            print("what ran behind them", flush=True)
             _show(waiting, said)
         failed |= waiting.wait() != 0
-    if not interrupted.is_set():
-        failed |= _fails(make, LAST)
+    for part in OTHERS:
+        if not interrupted.is_set():
+            failed |= _fails(make, part)
     return 130 if interrupted.is_set() else int(failed)
 
 

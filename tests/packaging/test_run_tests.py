@@ -29,14 +29,21 @@ def make_that(fails: str, directory: Path) -> Path:
     return make
 
 
-@pytest.mark.parametrize("fails", ["test-go", "test-alone", "test-live", "nothing"])
+@pytest.mark.parametrize(
+    "fails", ["test-go", "test-alone", "test-together", "test-live", "nothing"]
+)
 def test_all_parts_run_whichever_fails_and_the_failure_is_kept(
     fails: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     failed = run_tests.main(str(make_that(fails, tmp_path)), controllers=[])
     assert failed == (fails != "nothing")
     parts = (tmp_path / "asked").read_text().splitlines()
-    assert parts == ["-s -j2 -k test-go test-together", "-s test-alone", "-s test-live"]
+    assert parts == [
+        "-s -j2 -k test-go test-behind",
+        "-s test-alone",
+        "-s test-together",
+        "-s test-live",
+    ]
     assert capfdbinary.readouterr().out.decode().splitlines() == [f"said by {it}" for it in parts]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.waiting import await_whole
+from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Electing, Quiescing, SteppingDown, adapter_for
@@ -105,6 +105,7 @@ def test_a_target_is_found_in_all_shards_or_in_the_one_that_it_names(
 def test_what_is_lost_in_one_shard_is_missing_there_and_named(
     adapter: ShardedAdapter, cluster: Cluster
 ) -> None:
+    await_true(lambda: "unreachable" not in adapter.signature(), "both shards answer in time")
     before = adapter.signature()
     host = host_for(cluster.nodes[1])
     host.stop("kill")
