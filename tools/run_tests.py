@@ -1,7 +1,7 @@
 """Run every test, as `make test` does: `run_tests.py MAKE`, with the make to call.
 
 The tests that measure need quiet processors, but use only a tenth of them. Where this machine
-allows it, the tests that wait for no server run behind them, in a control group that only gets the
+allows it, the tests that bring no server up run behind them, in a control group that only gets the
 processor time that nobody else wants (`cpu.idle`: Linux 5.15 and root). Elsewhere they run first.
 """
 
@@ -20,8 +20,8 @@ from typing import BinaryIO
 MEASURING, PATIENT = "test-alone", ("test-go", "test-behind")
 #: One after the other, when those are over.
 OTHERS = ("test-together", "test-live")
-#: Where the controller of processors is: of control groups v1, and of v2.
 _NAME = "brownout-tests-"
+#: Where the controller of processors is: of control groups v1, and of v2.
 CONTROLLERS = (Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup"))
 
 

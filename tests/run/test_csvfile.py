@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brownout.base.errors import RunDirectoryError
+from brownout.run import csvfile
 from brownout.run.csvfile import read_rows, read_table
 from brownout.run.series import read_series
 from brownout.run.table import OUTCOME_COLUMNS, identity_violations
@@ -122,6 +123,17 @@ def test_a_file_of_another_shape_is_refused_by_name(
     with pytest.raises(RunDirectoryError, match=wanted) as error:
         read_table(write(tmp_path, text.replace(was, becomes)), OUTCOME_COLUMNS)
     assert "outcomes.csv" in str(error.value)
+
+
+def test_a_row_that_is_shorter_than_the_name_of_its_stream_is_out_of_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = "a-name-of-thirty-two-characters-"
+    rows = [f"{t},{stream},read,1,1,0,0,0,0,0\n" for t in (0.0, 0.1)]
+    file = write(tmp_path, HEADER + "".join(rows) + "0.2,b,read,1,1,0,0,0,0,0\n")
+    monkeypatch.setattr(csvfile, "_CHUNK", len("".join(rows)))
+    with pytest.raises(RunDirectoryError, match="line 4 is out of order"):
+        read_table(file, OUTCOME_COLUMNS)
 
 
 def test_small_files_are_read_row_by_row(tmp_path: Path) -> None:

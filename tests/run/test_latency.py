@@ -113,6 +113,14 @@ def test_a_line_in_the_middle_that_is_no_interval_is_refused(tmp_path: Path) -> 
         log_of(tmp_path, "Tag=app/read,soon,1.000", line("app/read", 1, [700]))
 
 
+def test_a_tag_alone_takes_no_fields_from_other_lines(tmp_path: Path) -> None:
+    everything = f"0.000,1.000,0.001,{payload([5])}"  # of all tags together
+    file = tmp_path / "latency.hlog"
+    file.write_text(f"{everything}\n{line('app/read', 0, [700])}\nTag=app/read\n")
+    with pytest.raises(RunDirectoryError, match="line 3 is no interval: `Tag=app/read`"):
+        read_hlog(file, lambda _: True)
+
+
 def test_a_histogram_that_cannot_be_decoded_is_refused(tmp_path: Path) -> None:
     for wrong in ("HISTFAAAAAAA", "!!!", "", payload([5])[:-8]):
         log = log_of(tmp_path, f"Tag=app/read,0.000,1.000,0.001,{wrong}")

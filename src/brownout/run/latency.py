@@ -263,11 +263,11 @@ def _told(path: Path, wanted: Callable[[str], bool]) -> dict[str, _Lines]:
             text, begin = rest + chunk, 0
             while (end := text.find(b"\n", begin)) >= 0:
                 comma = text.find(b",", begin, end)
-                tag = text[begin:comma]
+                tag = text[begin:comma] if comma >= 0 else b""
+                if not tag.startswith(b"Tag="):
+                    tag, comma = b"", begin - 1
                 if tag not in found:
-                    tag, comma = (tag, comma) if _is_tag(tag, comma) else (b"", begin - 1)
-                    if tag not in found:
-                        found[tag] = _Lines() if wanted(_name(tag)) else None
+                    found[tag] = _Lines() if wanted(_name(tag)) else None
                 lines = found[tag]
                 if lines is not None and (tag or not _says_nothing(text[begin:end])):
                     lines.add(text, comma + 1, end, place)
@@ -298,10 +298,6 @@ def _malformed(path: Path, wanted: Callable[[str], bool]) -> RunDirectoryError:
 
 def _says_nothing(line: bytes) -> bool:
     return line.startswith((b"#", b'"')) or not line.strip()
-
-
-def _is_tag(field: bytes, comma: int) -> bool:
-    return comma >= 0 and field.startswith(b"Tag=")
 
 
 def _name(tag: bytes) -> str:
