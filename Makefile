@@ -95,7 +95,7 @@ demo: ## Wipe a node of a real cluster under load and say what it cost (CLUSTER=
 # Hundreds of commands are started in tests: none is to compile what another has compiled.
 test-behind test-together test-live test-alone matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
 
-test: setup ## Run every test
+test: setup ## Run every test (BEHIND=yes: a minute less, some behind those that measure; needs root)
 	@$(BIN)/python tools/run_tests.py $(MAKE)
 
 test-go: setup

@@ -1,8 +1,9 @@
 """Run every test, as `make test` does: `run_tests.py MAKE`, with the make to call.
 
-The tests that measure need quiet processors, but use only a tenth of them. Where this machine
-allows it, the tests that bring no server up run behind them, in a control group that only gets the
-processor time that nobody else wants (`cpu.idle`: Linux 5.15 and root). Elsewhere they run first.
+The tests that measure need quiet processors, but use only a tenth of them. With `BEHIND=yes` in the
+environment, and where this machine allows it, the tests that bring no server up run behind them, in
+a control group that only gets the processor time that nobody else wants (`cpu.idle`: Linux 5.15 and
+root). Otherwise they run first.
 """
 
 import os
@@ -117,4 +118,4 @@ def _show(process: subprocess.Popen[bytes], said: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], CONTROLLERS if os.environ.get("BEHIND") else ()))

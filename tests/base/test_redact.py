@@ -1,6 +1,7 @@
 """Secrets never reach a file."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,11 @@ def test_a_value_under_a_secret_name_never_shows(
     assert '"db1"' in shown
 
 
-@given(schemes, st.text("ab1@:/%", max_size=6), st.text(max_size=5))
+#: After `-U` and `-p` a whole word is a secret.
+no_option = st.text(max_size=5).filter(lambda text: not re.search("-[uUpP]$", text))
+
+
+@given(schemes, st.text("ab1@:/%", max_size=6), no_option)
 def test_credentials_in_a_uri_never_show(scheme: str, around: str, before: str) -> None:
     text = f"{before} {scheme}://user:{SECRET}{around}@db1:27017/app?w=majority"
     shown = redact({"uri": text, "args": ["--to", text], text: 1})
