@@ -36,9 +36,6 @@ KUBERNETES_FILES := $(shell find infra/lab/kubernetes -name '*.go' 2>/dev/null) 
 GO = $(shell tools/find_go $(VENV))
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IN_CI := not matrix and not soak and not kubernetes
-# Tests that bring a lab up, or another server: the others may be slow, so they run behind those that measure.
-WITH_SERVERS := --include='test_*.py' -E \
-	'\<lab\.|lab_[a-z]|[a-z]_lab\>|\<lab:|sshd|[Ee]ngine|docker|contained|control_plane|chaos_runner|: Cluster' tests
 # To import every other file only to leave its tests out takes longer than some of these tests.
 WITH_MARK := grep -rl --include='test_*.py' tests -e mark.
 REDIS = $(shell $(BIN)/python -m brownout.databases.redis.lab.server 2>/dev/null)
@@ -53,7 +50,7 @@ export GOFLAGS := -trimpath -buildvcs=false -modcacherw -tags=grpcnotrace
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-go test-behind test-together test-live test-alone matrix defects soak lint types bench wheel clean
+.PHONY: help setup demo test test-go test-together test-alone matrix defects soak lint types bench wheel clean
 .PHONY: dashboards dashboards-screenshots docs image
 
 help: ## List the targets
@@ -93,10 +90,13 @@ demo: ## Wipe a node of a real cluster under load and say what it cost (CLUSTER=
 		--journal-path /dev/null experiments/$(EXPERIMENT).json
 
 # Hundreds of commands are started in tests: none is to compile what another has compiled.
-test-behind test-together test-live test-alone matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
+test-together test-alone matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
 
-test: setup ## Run every test (BEHIND=yes: a minute less, some behind those that measure; needs root)
-	@$(BIN)/python tools/run_tests.py $(MAKE)
+test: setup ## Run every test: Go beside Python, and at last those that measure
+	@$(MAKE) -s test-go > $(VENV)/go-tests 2>&1 & go=$$!; \
+	$(MAKE) -s test-together; together=$$?; \
+	wait $$go || together=$$?; cat $(VENV)/go-tests; \
+	$(MAKE) -s test-alone && exit $$together
 
 test-go: setup
 	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" \
@@ -105,24 +105,16 @@ test-go: setup
 		BROWNOUT_POSTGRESQL="$${BROWNOUT_POSTGRESQL:-$(POSTGRESQL)}" $(GO) test -vet=off ./...
 	@$(GO) test -C infra/lab -vet=off ./...
 
-test-behind: setup
-	@echo "those that bring no server up"
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
-		-m "$(IN_CI) and not live and not alone" $$(grep -rL $(WITH_SERVERS) | sort)
-
 test-together: setup
-	@echo "those with servers"
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
-		-m "$(IN_CI) and not live and not alone" $$(grep -rl $(WITH_SERVERS) | sort)
-
-test-live: setup
-	@echo "those that mostly wait for real clusters"
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(IN_CI) and live and not alone" \
-		$$($(WITH_MARK)live | sort)
+		-m "$(IN_CI) and not live and not alone"; together=$$?; \
+	echo "now those that mostly wait for real clusters"; \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(IN_CI) and live and not alone" \
+		$$($(WITH_MARK)live | sort) && exit $$together
 
 test-alone: setup
-	@echo "those that measure, one after the other"
-	@$(BIN)/python -m pytest -m "$(IN_CI) and alone" $$($(WITH_MARK)alone | sort)
+	@echo "now those that measure, one after the other"; \
+	$(BIN)/python -m pytest -m "$(IN_CI) and alone" $$($(WITH_MARK)alone | sort)
 
 matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "matrix and not alone" -v; together=$$?; \

@@ -21,7 +21,7 @@ from brownout.machine.storage import Rules
 
 __all__ = ["ShellHost", "already"]
 
-#: Such as systemd, which ends the other processes of a service once its main one is gone.
+#: A service manager such as systemd ends the server a moment after its supervisor.
 _ENDS_BOTH_WITHIN_S = 1.0
 
 
@@ -106,7 +106,6 @@ class ShellHost(ABC):
         if not servers or process.pid in servers:
             raise Refused(f"node `{self._name}`: its process supervises no other one")
         proof = self._end(process, "kill")
-        # What ends both does not do it at once.
         ended = wait_until(lambda: set(servers) - set(self.supervised()), _ENDS_BOTH_WITHIN_S)
         if ended:
             pids = ", ".join(map(str, sorted(ended)))

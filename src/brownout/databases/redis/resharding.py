@@ -28,7 +28,7 @@ _SLOTS = "slots"
 _LOT = 10
 #: A key of some hundred megabytes takes seconds.
 _MIGRATE_S = 10.0
-#: News of a slot's new owner takes milliseconds; a node that lost all its links, some seconds.
+#: Masters learn of a slot's new owner within milliseconds; after a lost link it takes seconds.
 _HEARD_WITHIN_S = 10.0
 
 
@@ -111,17 +111,17 @@ class Resharding(Asking[Link, View]):
         return sum(self._move(slot, *ends, masters) for slot, ends in sorted(left.items()))
 
     def _agreed_views(self) -> list[View]:
-        """Return what nodes say once every master has heard which slots were taken from it.
+        """Return what the nodes say once every master knows which slots another one has taken.
 
-        Until then it takes orders as the owner of a slot, or refuses them, as the news travels.
+        Until then it depends on timing whether the old owner of a slot accepts orders about it.
         """
         views = wait_until(
             self._views, _HEARD_WITHIN_S, 0.02, so=lambda found: not overruled(found)
         )
         if stale := overruled(views):
             raise ClusterError(
-                f"{', '.join(v.node for v in stale)} still claims slots that another master owns, "
-                f"{_HEARD_WITHIN_S:.0f} s after",
+                f"after {_HEARD_WITHIN_S:.0f} s these masters still claim slots that another one "
+                f"owns: {', '.join(view.node for view in stale)}",
                 "see that the nodes reach each other's cluster bus",
             )
         return views
