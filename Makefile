@@ -50,7 +50,7 @@ export GOFLAGS := -trimpath -buildvcs=false -modcacherw -tags=grpcnotrace
 export GOTOOLCHAIN := local
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-go test-together test-alone matrix defects soak lint types bench wheel clean
+.PHONY: help setup demo test test-go test-together test-quiet matrix defects soak lint types bench wheel clean
 .PHONY: dashboards dashboards-screenshots docs image
 
 help: ## List the targets
@@ -90,13 +90,13 @@ demo: ## Wipe a node of a real cluster under load and say what it cost (CLUSTER=
 		--journal-path /dev/null experiments/$(EXPERIMENT).json
 
 # Hundreds of commands are started in tests: none is to compile what another has compiled.
-test-together test-alone matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
+test-together test-quiet matrix kubernetes soak: export PYTHONDONTWRITEBYTECODE :=
 
 test: setup ## Run every test: Go beside Python, and at last those that measure
 	@$(MAKE) -s test-go > $(VENV)/go-tests 2>&1 & go=$$!; \
 	$(MAKE) -s test-together; together=$$?; \
 	wait $$go || together=$$?; cat $(VENV)/go-tests; \
-	$(MAKE) -s test-alone && exit $$together
+	$(MAKE) -s test-quiet && exit $$together
 
 test-go: setup
 	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" \
@@ -107,19 +107,20 @@ test-go: setup
 
 test-together: setup
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
-		-m "$(IN_CI) and not live and not alone"; together=$$?; \
+		-m "$(IN_CI) and not live and not quiet"; together=$$?; \
 	echo "now those that mostly wait for real clusters"; \
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(IN_CI) and live and not alone" \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(IN_CI) and live and not quiet" \
 		$$($(WITH_MARK)live | sort) && exit $$together
 
-test-alone: setup
-	@echo "now those that measure, one after the other"; \
-	$(BIN)/python -m pytest -m "$(IN_CI) and alone" $$($(WITH_MARK)alone | sort)
+test-quiet: setup
+	@echo "now those that measure, two at a time"; \
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "$(IN_CI) and quiet" \
+		$$($(WITH_MARK)quiet | sort)
 
 matrix: setup ## Run every experiment on every lab (long)
-	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "matrix and not alone" -v; together=$$?; \
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "matrix and not quiet" -v; together=$$?; \
 	echo "now those whose verdict depends on time, one after the other"; \
-	$(BIN)/python -m pytest -m "matrix and alone" -v && exit $$together
+	$(BIN)/python -m pytest -m "matrix and quiet" -v && exit $$together
 	@echo "and the driver on a real Cassandra, which a lab has fetched"
 	@BROWNOUT_CASSANDRA="$${BROWNOUT_CASSANDRA:-$(CASSANDRA)}" \
 		$(GO) test -vet=off -timeout 60m ./loadgen/driver/cassandra

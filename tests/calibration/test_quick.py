@@ -20,7 +20,7 @@ from brownout.calibration.running import TRUTH, measure
 from brownout.calibration.scenario import Scenario
 from brownout.run.directory import RunDirectory
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.quiet
 
 
 #: Each figure that a quick calibration judges, in fewer seconds.

@@ -19,7 +19,7 @@ EASY = ("--sla", "lookups.read.p50=900ms", "--sla", "orders.write.p50=900ms", *s
 SHORT = ("--step", "2s", "--final", "2s", "--settle", "1s")
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_rate_that_holds_at_the_ceiling_is_a_lower_bound_and_is_kept(
     database: Any, brownout: Brownout, home: Path
 ) -> None:
@@ -113,7 +113,7 @@ def test_a_load_over_time_has_the_size_of_the_data_beside_it(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(500)
 def test_a_search_with_a_fault_leaves_the_cluster_whole(
     database: Any, brownout: Brownout, home: Path

@@ -15,7 +15,7 @@ from brownout.dashboards.run import ZOOM
 from brownout.judge import slo
 from brownout.litmus.definitions import prom_probe
 
-pytestmark = [pytest.mark.alone, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.quiet, pytest.mark.timeout(400)]
 
 
 def _variables(seen: Seen) -> dict[str, str]:

@@ -58,7 +58,7 @@ def test_the_inventory_of_ones_own_is_right_as_it_is_written(tmp_path: Path) -> 
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(1500)
 def test_a_reader_breaks_the_lab_and_then_a_database_of_their_own(
     fresh_lab: Cluster, tmp_path: Path

@@ -112,7 +112,7 @@ def test_a_node_that_hangs_is_given_up_and_comes_back(
 
 
 @pytest.mark.matrix  # in CI a node is quiesced, stopped and healed without a run (tests/faults)
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_quiesced_node_is_stopped_when_it_serves_nobody_and_nothing_fails(
     lab_aerospike: Cluster, tmp_path: Path
 ) -> None:
@@ -166,7 +166,7 @@ def asks(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_the_safe_stop_as_one_action_is_the_same(lab_aerospike: Cluster, tmp_path: Path) -> None:
     experiment = chaos.quick(chaos.load("maintenance-quiesced"))
     provider = {"type": "python", "module": "brownout.actions.aerospike",
@@ -241,7 +241,7 @@ UNAVAILABLE = {
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_it_passes_as_shipped_and_loses_no_write_but_to_a_hang(name: str, tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_it_passes_as_shipped_and_loses_no_write_but_to_a_hang(name: str, tmp_pa
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(600)
 def test_forgetting_the_quiesce_costs_what_it_would_have_spared(tmp_path: Path) -> None:
     cost = {}

@@ -136,7 +136,7 @@ def test_a_paused_cluster_serves_nobody_until_it_is_resumed(tmp_path: Path) -> N
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.parametrize(
     "name",
     ["atlas-test-failover", "atlas-regional-outage", "atlas-resize-up-down", "atlas-pause-resume"],

@@ -9,7 +9,7 @@ from tests import kill_harness
 from brownout.infra import lab
 from brownout.inventory.model import Cluster
 
-pytestmark = [pytest.mark.matrix, pytest.mark.alone, pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.matrix, pytest.mark.quiet, pytest.mark.timeout(2400)]
 
 ON = "lab-cassandra"
 SHIPPED = ("node-kill", "node-wipe", "node-pause", "rolling-restart")

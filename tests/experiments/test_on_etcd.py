@@ -31,7 +31,7 @@ def test_a_killed_leader_costs_an_election_and_no_acknowledged_write(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("cluster", [ON, "lab-etcd-secure"])
 @pytest.mark.parametrize("name", SHIPPED)
@@ -42,7 +42,7 @@ def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(400)
 def test_without_its_quorum_it_serves_nobody_and_loses_no_acknowledged_write(
     tmp_path: Path,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests import chaos_runner as chaos
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.quiet
 
 ON_MONGODB = ("node-wipe", "node-kill", "node-pause", "stepdown")
 

@@ -32,7 +32,7 @@ def test_a_killed_primary_costs_its_lease_and_another_one_is_promoted(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("cluster", LABS)
 @pytest.mark.parametrize("name", ["node-pause", "stepdown", "rolling-restart"])
@@ -43,7 +43,7 @@ def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("cluster", LABS)
 @pytest.mark.parametrize("name", ["node-kill", "node-wipe"])
@@ -59,7 +59,7 @@ def test_a_primary_that_dies_takes_with_it_only_what_its_replicas_did_not_have_y
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ["node-kill", "stepdown"])
 def test_where_commits_wait_for_a_replica_no_acknowledged_write_is_lost(
@@ -69,7 +69,7 @@ def test_where_commits_wait_for_a_replica_no_acknowledged_write_is_lost(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("cluster", LABS)
 def test_an_orphaned_primary_costs_no_outage_and_what_it_acknowledged(
@@ -88,7 +88,7 @@ def test_an_orphaned_primary_costs_no_outage_and_what_it_acknowledged(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(600)
 def test_where_commits_wait_for_a_replica_an_orphaned_primary_acknowledges_nothing(
     tmp_path: Path,
@@ -103,7 +103,7 @@ def test_where_commits_wait_for_a_replica_an_orphaned_primary_acknowledges_nothi
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(600)
 def test_a_leader_that_comes_back_from_a_pause_finds_that_it_leads_no_longer(
     tmp_path: Path,
@@ -116,7 +116,7 @@ def test_a_leader_that_comes_back_from_a_pause_finds_that_it_leads_no_longer(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(1500)
 def test_an_old_patroni_takes_the_lead_back_after_a_pause_sooner_or_later(tmp_path: Path) -> None:
     lost = 0

@@ -31,7 +31,7 @@ def test_a_killed_master_costs_a_failover_of_its_shard_and_no_acknowledged_write
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("cluster", [ON, "lab-redis-secure"])
 @pytest.mark.parametrize("name", SHIPPED)
@@ -42,7 +42,7 @@ def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("client", ["go-redis", "valkey-go"])
 def test_a_client_that_does_not_look_is_away_long_after_the_failover(

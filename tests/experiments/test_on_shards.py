@@ -10,7 +10,7 @@ from brownout.inventory.labs import running_inventory
 from brownout.run.lanes import read_lanes
 from brownout.run.table import BUCKETS_PER_S
 
-pytestmark = pytest.mark.alone  # a starved machine is felt in every lane
+pytestmark = pytest.mark.quiet  # a starved machine is felt in every lane
 
 NAME = "lab-mongodb-sharded"
 

@@ -115,7 +115,7 @@ def test_a_primary_without_a_majority_steps_down_and_no_acknowledged_write_is_lo
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(400)
 def test_a_partition_as_shipped_passes_and_loses_nothing_that_a_majority_acknowledged(
     lab_partition: Cluster, tmp_path: Path
@@ -131,7 +131,7 @@ def test_a_partition_as_shipped_passes_and_loses_nothing_that_a_majority_acknowl
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: partitions of a cluster: {WHY_NOT}")
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_other_databases_are_partitioned_as_shipped(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     ("name", "verdict"),

@@ -49,7 +49,7 @@ def inventory(lab_partition: Cluster, tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.matrix  # in CI the next one cuts a node off by ssh, and a lab's partition is measured
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_primary_behind_ssh_is_cut_off_and_no_acknowledged_write_is_lost(
     inventory: Path, tmp_path: Path
 ) -> None:

@@ -82,7 +82,7 @@ def test_every_member_is_restarted_in_turn_and_the_primary_last(
 
 
 @pytest.mark.matrix  # in CI the factor is changed and put back without a run (tests/faults)
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_one_copy_more_is_made_of_every_record_and_given_up_in_the_end(
     lab_aerospike: Cluster, tmp_path: Path
 ) -> None:
@@ -126,7 +126,7 @@ def own_lab(where: Path) -> Mapping[str, str]:
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("name", "cluster"), EVERYWHERE)
 def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
@@ -136,7 +136,7 @@ def test_it_passes_as_shipped_and_loses_no_acknowledged_write(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(900)
 def test_a_rolling_restart_with_quiesce_is_not_felt(tmp_path: Path) -> None:
     ran = chaos.run_as_shipped(

@@ -15,7 +15,7 @@ LATENCY_MS = 120
 
 
 @pytest.mark.matrix  # in CI a slowed node is asked, and a run that slows one killed (tests/faults)
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_primary_with_more_latency_is_measured_so(lab_slow: Cluster, tmp_path: Path) -> None:
     ran = chaos.run_quickly("slow-node", tmp_path, lab_slow.name, latency_ms=LATENCY_MS, slow_s=4)
     ran.check_proven()
@@ -38,7 +38,7 @@ def test_a_primary_with_more_latency_is_measured_so(lab_slow: Cluster, tmp_path:
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.timeout(400)
 def test_as_shipped_it_passes_with_a_lab_that_is_down_before_and_after(tmp_path: Path) -> None:
     chaos.run_as_shipped("slow-node", tmp_path).check_passed()

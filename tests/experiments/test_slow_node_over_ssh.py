@@ -24,7 +24,7 @@ from brownout.machine.ssh import pool
 from brownout.run.latency import read_hlog
 
 pytestmark = [
-    pytest.mark.alone,
+    pytest.mark.quiet,
     pytest.mark.matrix,
     pytest.mark.timeout(600),
     pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: delays over ssh: {WHY_NOT}"),

@@ -287,7 +287,7 @@ def test_guards_hold_it_back_as_far_as_they_can(
     assert litmus.engine("web") is None
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_the_experiment_runs_an_engine_under_load_and_keeps_what_litmus_said(
     lab_mongodb: Cluster, adapter: Adapter, place: Place, tmp_path: Path
 ) -> None:

@@ -31,7 +31,7 @@ from brownout.run.directory import RunDirectory
 if TYPE_CHECKING:
     from tests.control_plane import ControlPlane
 
-pytestmark = [pytest.mark.kubernetes, pytest.mark.alone]
+pytestmark = [pytest.mark.kubernetes, pytest.mark.quiet]
 Document = dict[str, Any]
 FAULT = "atlas-test-failover"
 CHART = ROOT / "infra/litmus/faults/brownout" / FAULT

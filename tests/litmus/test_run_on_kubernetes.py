@@ -109,7 +109,7 @@ def test_the_chart_is_taken_by_a_real_api_server_field_by_field(place: Place) ->
             assert made["spec"] == document["spec"]
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_the_verdict_of_a_real_run_is_a_result_that_our_probes_read_back(
     place: Place, litmus: Litmus, tmp_path: Path
 ) -> None:
@@ -145,7 +145,7 @@ def test_the_verdict_of_a_real_run_is_a_result_that_our_probes_read_back(
     assert ("ChaosEngine", "Summary", "Warning") in noted
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_sigterm_puts_everything_back_and_is_told_as_stopped(
     place: Place, litmus: Litmus, tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from brownout.machine.host import host_for
 
 from .conftest import Running
 
-pytestmark = [pytest.mark.matrix, pytest.mark.alone, pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.matrix, pytest.mark.quiet, pytest.mark.timeout(2400)]
 
 GENTLY = "streams.lookups.rate=20,streams.orders.rate=60,streams.orders.ledger_keys=1000"
 GENTLY += ",data.keys=300,options.cassandra.consistency="

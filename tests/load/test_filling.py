@@ -58,7 +58,7 @@ def test_a_fill_says_how_far_it_is_and_ends_with_all_records(tmp_path: Path) -> 
     assert told[-1][1:] == (500, 500)
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_load_ends_when_it_is_steady_and_not_before(tmp_path: Path) -> None:
     # Slower each second for 3 s, then level: reads and writes of 300/s are offered.
     effects = [{"at": at, "for": 1, "effect": "latency", "ms": 60 - 20 * at} for at in range(3)]

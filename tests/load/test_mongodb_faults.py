@@ -98,7 +98,7 @@ def test_reads_from_secondaries_go_on_while_there_is_no_primary(
     assert SECONDARIES in load.lanes()
 
 
-@pytest.mark.alone  # it asserts how little is lost
+@pytest.mark.quiet  # it asserts how little is lost
 @pytest.mark.parametrize(
     "retries", [pytest.param("none", marks=pytest.mark.matrix), "driver-default"]
 )

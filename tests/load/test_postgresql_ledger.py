@@ -20,7 +20,7 @@ from brownout.machine.host import host_for
 
 from .conftest import Running
 
-pytestmark = [pytest.mark.matrix, pytest.mark.alone, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.matrix, pytest.mark.quiet, pytest.mark.timeout(600)]
 
 GENTLY = "streams.lookups.rate=5,streams.orders.rate=20,streams.orders.ledger_keys=2000"
 GENTLY += ",data.keys=500"

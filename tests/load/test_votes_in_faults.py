@@ -9,7 +9,7 @@ from tests.waiting import await_true
 from brownout.databases.starting import start
 from brownout.inventory.model import Cluster
 
-pytestmark = [pytest.mark.matrix, pytest.mark.alone, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.matrix, pytest.mark.quiet, pytest.mark.timeout(1200)]
 
 GENTLY = "streams.votes.rate=30"
 #: An asynchronous replica that is promoted may lack some votes: its control is in another file.

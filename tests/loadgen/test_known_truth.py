@@ -12,7 +12,7 @@ from tests.loadgen.driving import (
     stream,
 )
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.quiet
 
 DIPS = [(1.0, 0.15), (3.0, 0.40), (5.0, 1.00)]
 

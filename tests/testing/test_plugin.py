@@ -359,7 +359,7 @@ def test_a_real_stepdown_with_a_short_baseline_is_no_pass(
     assert impact["ledger"]["state"] == "clean"
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.matrix  # in CI what a test asserts of measures is held against recorded runs
 def test_a_real_stepdown_on_a_real_lab(
     lab_mongodb: object, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

@@ -35,7 +35,7 @@ def test_nothing_is_seen_where_nothing_happens(lab_mongodb: Cluster) -> None:
     assert [change.before for change in watch.changes] == [""]  # closing it is no loss
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_member_that_falls_silent_is_lost_from_its_last_sign_of_life(
     lab_mongodb: Cluster,
 ) -> None:

@@ -19,7 +19,7 @@ from brownout.run.ledger_lines import read_ledger_lines
 from brownout.run.parts.merge import merge
 from brownout.run.series import identity_violations, read_series
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.quiet
 
 #: A bucket of the schedule that all runs have.
 BUCKETS = int(SECONDS * 10)

@@ -19,7 +19,7 @@ from brownout.load.kubernetes.manifest import selector
 from brownout.load.kubernetes.spec import KubernetesLoad
 
 #: A verdict wants a quiet machine.
-pytestmark = [pytest.mark.kubernetes, pytest.mark.alone]
+pytestmark = [pytest.mark.kubernetes, pytest.mark.quiet]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from brownout.kubernetes.access import Access, connect
 from brownout.kubernetes.objects import Objects, in_namespace
 
 #: A verdict wants a quiet machine.
-pytestmark = [pytest.mark.kubernetes, pytest.mark.alone, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.kubernetes, pytest.mark.quiet, pytest.mark.timeout(600)]
 
 _NAME = "db"
 _PORT = 27017

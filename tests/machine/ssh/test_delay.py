@@ -119,7 +119,7 @@ def took_ms(machine: Machine) -> list[float]:
         return took
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.matrix
 class TestOnAKernelWithNetem:
     def test_what_it_sends_arrives_later_and_our_own_way_in_is_as_fast_as_before(

@@ -33,7 +33,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield found
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_known_capacity_is_found_within_a_few_percent(target: Any, tmp_path: Path) -> None:
     kept, said = Steps(tmp_path / "steps.ndjson"), list[Step]()
     # A breach takes a queue of 0.1 s to show: in 3 s one of 3 % of the rate has grown so long.

@@ -270,7 +270,7 @@ def test_a_safeguard_of_chaostoolkit_addons_ends_the_experiment_and_the_day(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_the_shipped_game_day_passes_its_three_experiments(
     lab_mongodb: Cluster, home: Path
 ) -> None:

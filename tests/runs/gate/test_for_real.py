@@ -15,7 +15,7 @@ MOST = 12
 WANTED = 5
 GENTLY = ("--set", "target=primary", "--set", "baseline_s:int=10", "--set", f"load={LOAD}")
 
-pytestmark = [pytest.mark.matrix, pytest.mark.alone, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.matrix, pytest.mark.quiet, pytest.mark.timeout(3600)]
 
 
 def brownout(where: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:

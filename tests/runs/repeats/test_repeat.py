@@ -82,7 +82,7 @@ def test_a_cluster_that_is_not_mended_is_not_broken_again(
 
 
 @pytest.mark.matrix
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_repeats_have_other_nodes_and_moments_and_a_spread(
     lab_mongodb: object, tmp_path: Path
 ) -> None:

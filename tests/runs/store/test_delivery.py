@@ -31,7 +31,7 @@ def test_a_run_that_is_not_in_the_store_says_so(tmp_path: Path, lab_mongodb: Clu
     check_not_stored(chaos.run(experiment, tmp_path, *chaos.GENTLY, env=env))
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.matrix
 def test_a_pass_that_is_not_in_the_store_does_not_exit_with_0(
     tmp_path: Path, lab_mongodb: Cluster
