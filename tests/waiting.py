@@ -1,13 +1,14 @@
-"""Waiting for a state, of a cluster or of anything else."""
+"""Waiting for a state, of a cluster, a process or anything else."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from brownout.base.waiting import wait_until
 from brownout.databases import lacking
 from brownout.databases.adapter import Adapter
 
-__all__ = ["await_true", "await_whole"]
+__all__ = ["await_true", "await_whole", "state_of"]
 
 PATIENCE_S = 120.0
 
@@ -25,3 +26,14 @@ def await_whole(adapter: Adapter) -> None:
         lambda: lacking.lacks(adapter, "whole"), PATIENCE_S, poll_s=0.05
     )
     assert not missing, missing
+
+
+def state_of(pid: int) -> str:
+    """Return what a process does: "R" runs, "S" sleeps, "T" stopped, "Z" dead; "gone" if none.
+
+    Source: proc_pid_stat(5).
+    """
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return "gone"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.waiting import await_true
+from tests.waiting import await_true, state_of
 
 from brownout.base.errors import HostError, Refused, Unsupported
 from brownout.inventory.model import Node, ProcessSpec
@@ -18,13 +18,6 @@ from brownout.machine.host import host_for, supervising_host
 
 #: One that starts another, as a server does, and then waits.
 FORKING = "import os, time; os.fork() or os.setsid(); time.sleep(600)"
-
-
-def state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
-    except OSError:
-        return "gone"
 
 
 def name_of(pid: int) -> str:
@@ -51,7 +44,7 @@ def test_all_that_works_there_is_killed_and_nothing_elsewhere(server: Path) -> N
         proof = server_directory.kill(LocalRunner(), server)
         assert proof.evidence["processes_in_server_directory"] == 2
         assert not proof.already
-        assert {state(pid) for pid in pids} <= {"gone", "Z"}
+        assert {state_of(pid) for pid in pids} <= {"gone", "Z"}
         assert other.poll() is None
         other.kill()
     assert server_directory.kill(LocalRunner(), server).already
@@ -61,22 +54,22 @@ def test_all_that_works_there_is_paused_and_goes_on(server: Path) -> None:
     pids = server_directory.pids(LocalRunner(), server)
     proof = server_directory.freeze(LocalRunner(), server, 600)
     assert proof.evidence["processes_in_server_directory"] == 2
-    assert [state(pid) for pid in pids] == ["T", "T"]
+    assert [state_of(pid) for pid in pids] == ["T", "T"]
     server_directory.thaw(LocalRunner(), server)
-    assert "T" not in [state(pid) for pid in pids]
+    assert "T" not in [state_of(pid) for pid in pids]
 
 
 def test_what_was_paused_goes_on_by_itself_after_its_limit(server: Path) -> None:
     pids = server_directory.pids(LocalRunner(), server)
     server_directory.freeze(LocalRunner(), server, 8)
-    await_true(lambda: "T" not in [state(pid) for pid in pids], "they go on")
+    await_true(lambda: "T" not in [state_of(pid) for pid in pids], "they go on")
 
 
 def test_a_limit_that_is_over_before_all_is_paused_leaves_nothing_paused(server: Path) -> None:
     pids = server_directory.pids(LocalRunner(), server)
     with pytest.raises(HostError, match=r"went on by itself|no dead man's switch"):
         server_directory.freeze(LocalRunner(), server, 0)
-    assert "T" not in [state(pid) for pid in pids]
+    assert "T" not in [state_of(pid) for pid in pids]
 
 
 def test_a_persons_shell_in_there_is_left_alone(server: Path) -> None:
@@ -99,12 +92,12 @@ def test_a_node_is_its_own_process_and_those(server: Path, tmp_path: Path) -> No
     node.start()
     pids = [node.running().pid, *server_directory.pids(LocalRunner(), server)]
     node.pause(600)
-    assert [state(pid) for pid in pids if pid] == ["T"] * 3
+    assert [state_of(pid) for pid in pids if pid] == ["T"] * 3
     node.resume()
-    assert "T" not in [state(pid) for pid in pids if pid]
+    assert "T" not in [state_of(pid) for pid in pids if pid]
     proof = node.stop("kill")
     assert proof.evidence["processes_in_server_directory"] == 2
-    assert {state(pid) for pid in pids if pid} <= {"gone", "Z"}
+    assert {state_of(pid) for pid in pids if pid} <= {"gone", "Z"}
     assert node.stop("kill").already
 
 

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from tests.waiting import await_true, await_whole
+from tests.waiting import await_true, await_whole, state_of
 
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.adapter import adapter_for
@@ -95,7 +95,7 @@ def test_a_node_is_killed_and_paused_as_a_whole(lab_postgresql: Cluster) -> None
         proof = host.pause(60)
         assert proof.evidence["processes_in_server_directory"] >= 3
         for pid in at_work(lab_postgresql, node.name):
-            assert Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] == "T"
+            assert state_of(pid) == "T"
         (hung,) = [each for each in adapter.candidates() if each.node == node.name]
         with closing(hung), pytest.raises(NoAnswer):
             hung.claim()

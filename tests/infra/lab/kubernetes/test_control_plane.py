@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from kubernetes import client, config
 from tests.control_plane import PARENT, ControlPlane, awaited, binary
+from tests.waiting import state_of
 
 from brownout.databases.lab.ports import reserve_ports
 
@@ -109,12 +110,4 @@ def test_what_is_started_ends_with_a_parent_that_is_killed(tmp_path: Path) -> No
             awaited((tmp_path / "etcd/member").exists, "etcd runs")
         finally:
             started.kill()
-    awaited(lambda: not _runs(pid), "etcd has ended")
-
-
-def _runs(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
+    awaited(lambda: state_of(pid) in ("gone", "Z"), "etcd has ended")
