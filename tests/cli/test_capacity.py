@@ -106,8 +106,9 @@ def test_a_load_over_time_has_the_size_of_the_data_beside_it(
     rows = json.loads(said.out)["intervals"]
     assert len(rows) >= 3
     sizes = [row["records"] for row in rows if row["records"] is not None]
-    assert sizes
-    assert min(sizes) >= 3 * 900  # three members, each with 500 records and 400 of the ledger
+    # Three members, each with 500 records, 400 of the ledger and one that marks them as brownout's.
+    # A secondary may still be on its way to them when the load begins.
+    assert 901 <= sizes[0] <= sizes[-1] == 3 * 901
     assert brownout("trend", place, "--every", "1h").code == 64
     assert brownout("trend", home).code == 64
 
