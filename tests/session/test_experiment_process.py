@@ -15,9 +15,12 @@ from tests.waiting import await_true
 from brownout.measure.impact import UNKNOWN
 from brownout.session.experiment_process import Outcome
 
+#: With threads, as it has where numpy was imported: when one ends, the others are the parent.
 STARTER = """
-import sys
+import sys, threading, time
 from pathlib import Path
+for _ in range(50):
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 from brownout.session.experiment_process import ExperimentProcess
 with ExperimentProcess(Path(sys.argv[1]), leashed=True) as running:
     running.outcome()
@@ -57,6 +60,7 @@ def test_an_experiment_whose_starter_is_killed_puts_everything_back(tmp_path: Pa
         os.kill(starter.pid, signal.SIGKILL)
         starter.wait()
     await_true(undone.exists)
+    assert (tmp_path / "said").read_text().count("Caught SIGTERM") == 1  # two would cut it short
 
 
 def test_without_its_starter_an_experiment_does_not_begin(tmp_path: Path) -> None:
