@@ -65,6 +65,8 @@ func (s store) control() *control {
 	return c
 }
 
+func (s store) PutCanary() { s.Set(s.behind.keys().Of(placeCanary)+"1", "1") }
+
 func (s store) Store() driver.Store { return s.control() }
 
 func (s store) Document(set string, id int64) string {

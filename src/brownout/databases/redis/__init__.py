@@ -3,8 +3,8 @@
 `adapter` joins the parts: `link` (one node, by its own protocol), `view` (what one node says of
 itself), `milestones` and `choice` (judging those, pure), `settings` and `storage` (a node's own
 configuration, and where it keeps its data), `returning` (what a node without data would do to
-others, and introducing it to them). `options` is what a workload may say, `lab` makes clusters of
-processes here.
+others, and introducing it to them). `canary` is redis-py, as an application has it, `options` is
+what a workload may say, `lab` makes clusters of processes here.
 """
 
 from pathlib import Path
@@ -41,6 +41,8 @@ REDIS = Database(
     title="Redis Cluster",
     driver="redis",
     adapter="brownout.databases.redis.adapter:RedisAdapter",
+    extra="redis",
+    canary="brownout.databases.redis.canary:RedisCanary",
     options=RedisOptions,
     most_bytes=512 * 2**20 - 4096,  # `proto-max-bulk-len` as a server comes, less what is around it
     check_target=_check_target,
