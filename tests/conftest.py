@@ -1,6 +1,7 @@
 """Fixtures for everyone: real labs of their own, gone after the test whatever happened in it."""
 
 import functools
+import gc
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -31,6 +32,17 @@ if TYPE_CHECKING:  # its client takes a second to import, which only tests that 
 # How fast an example is depends on who else uses the machine; pytest's timeout finds what hangs.
 settings.register_profile("brownout", deadline=None)
 settings.load_profile("brownout")
+
+# Thousands of tests are collected and none of them is garbage: to look through them again and again
+# takes a third of the collection's time, and more at each full look later.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on, but not among the tests."""
+    gc.freeze()
+    gc.enable()
+
 
 LAB = "lab-mongodb"
 AEROSPIKE = "lab-aerospike"
