@@ -207,6 +207,8 @@ def test_the_signature_changes_when_a_member_goes_or_changes(after: list[View]) 
         ({"n2"}, [view("n1", "STARTUP2"), WHOLE[1], view("n3", initialSyncStatus={})],
          ["no member but n2 has all data"]),
         ({"n2"}, [view("n1", "ARBITER"), WHOLE[1]], ["no member but n2 has all data"]),
+        ({"n2"}, [view("n1", behind_s=60), WHOLE[1], view("n3", behind_s=60)],
+         ["no member but n2 has all data"]),
         ({"n1"}, [view("n1", writeMajorityCount=1), view("n2", "PRIMARY", writeMajorityCount=1)],
          ["a write is acknowledged by 1 member, and 1 member would go"]),
     ],
