@@ -114,6 +114,12 @@ def test_a_limit_is_met_or_not_or_was_not_judged(
     assert found.word == {True: "pass", False: "fail", None: "inconclusive"}[met]
 
 
+def test_a_limit_on_one_lane_is_open_where_there_is_no_other() -> None:
+    found = verdict(GOOD, limit("partial_outage", 8))
+    assert found.word == "inconclusive"
+    assert found.slos[0].detail == "not measured: all operations went over one lane, or over none"
+
+
 def test_the_noise_is_that_of_the_limits_scope() -> None:
     found = verdict(GOOD, limit("tps_drop", 0.1, "write"), limit("recovery_time", 4, "write"))
     assert [each.met for each in found.slos] == [None, True]

@@ -1,5 +1,7 @@
 """A blackout is time in which nothing succeeds although something is wanted, at whatever rate."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -214,8 +216,9 @@ def test_lanes_to_which_nothing_comes_while_all_wait_for_another_do_not_serve(
     assert partial_outage(view(data, 29.0, 40.0), data) == 0.0
 
 
-def test_without_lanes_a_partial_outage_is_not_measured() -> None:
-    data = data_of(make_series([80] * 400, [80] * 400), SETTINGS)
+@pytest.mark.parametrize("lanes", [{}, {"http": lane(DARK_2_S)}], ids=["none", "one"])
+def test_without_two_lanes_a_partial_outage_is_not_measured(lanes: dict[str, Any]) -> None:
+    data = data_of(make_series([80] * 400, [80] * 400), SETTINGS, lanes=lanes)
     assert partial_outage(view(data, 30.0, 40.0), data) is None
 
 

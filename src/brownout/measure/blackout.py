@@ -94,9 +94,12 @@ def blackouts_by_lane(
 def partial_outage(view: View, data: RunData) -> float | None:
     """Return the longest time in which one lane served nothing while others did, in seconds.
 
-    None without lanes. A cluster of which a third is down has no blackout. The others are judged
-    together as one lane is: a moment in which nothing succeeds does not yet make them silent.
+    None with fewer than two lanes, as for votes that all go to one HTTP server. A cluster of which
+    a third is down has no blackout. The others are judged together as one lane is: a moment in
+    which nothing succeeds does not yet make them silent.
     """
+    if len(data.lanes) < 2:
+        return None
     baseline, episode = (view.level.start, view.level.end), (view.start, view.end)
     dark = _dark_lanes(data.lanes, baseline, episode, data.settings)
     if not dark:
