@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from brownout.base.errors import ClusterError
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.inventory.model import Cluster, Node
 from brownout.load import workload as workloads
@@ -77,8 +79,16 @@ class Running:
         return bool(ok) and all(ok.values()) and bad == 0
 
     def primary(self) -> tuple[Node, Host]:
-        """The primary and its host."""
-        node = self.adapter.targets("primary", 1)[0]
+        """The primary and its host; on a busy machine it may not answer at once."""
+
+        def found() -> Node | None:
+            try:
+                return self.adapter.targets("primary", 1)[0]
+            except ClusterError:
+                return None
+
+        node = wait_until(found, 60)
+        assert node, "no member is primary"
         return node, host_for(node)
 
     def finish(self) -> Mapping[str, Any]:
