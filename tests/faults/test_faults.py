@@ -300,5 +300,5 @@ def test_a_mend_that_fails_says_so_and_leaves_the_node_counted_as_broken(
 
 def test_a_pause_that_nobody_ends_ends_by_itself(faults: Faults, adapter: Adapter) -> None:
     node = _secondary(adapter)
-    faults.do("pause_node", node, undo_after_s=1.0)
+    faults.do("pause_node", node, undo_after_s=5.0)
     await_true(lambda: not host_for(node).running().paused)

@@ -71,7 +71,7 @@ def test_it_undoes_it_by_itself_though_every_connection_of_ours_is_gone(
     places: Places, sshd_there: Sshd
 ) -> None:
     first, second, _ = places.values()
-    partitioning_host(node(sshd_there, undo_after_s=2.0)).partition([f"{second.address}:1"])
+    partitioning_host(node(sshd_there, undo_after_s=5.0)).partition([f"{second.address}:1"])
     sshd_there.stop()
     await_true(lambda: reaches(first, second) == [True], "the end of the cut")
     await_true(lambda: not switches(first), "the end of its switch")
