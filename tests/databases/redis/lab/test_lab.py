@@ -10,8 +10,10 @@ from tests.waiting import await_true, await_whole
 from brownout.base.errors import ClusterError
 from brownout.databases.access import Access
 from brownout.databases.adapter import adapter_for
+from brownout.databases.canary import Target
 from brownout.databases.redis import returning
 from brownout.databases.redis.adapter import RedisAdapter
+from brownout.databases.redis.canary import RedisCanary
 from brownout.databases.redis.link import Link
 from brownout.databases.starting import start
 from brownout.infra import lab
@@ -137,6 +139,10 @@ def test_a_secured_lab_serves_who_has_a_certificate_and_a_password_and_nobody_el
             spec = adapter.load_spec()["connection"]
             assert spec["tls"]["enabled"]
             assert spec["password"]
+        with closing(RedisCanary(Target(spec, {}, "brownout-canary-test", {}))) as canary:
+            canary.write(1, 1)
+            canary.read(1)
+            canary.clean()
         written = (tmp_path / "lab-redis-secure").rglob("*.yaml")
         assert not any(spec["password"] in file.read_text() for file in written)
         with closing(Link(cluster.nodes[0], Access(), 2.0)) as link, pytest.raises(ClusterError):
