@@ -243,7 +243,7 @@ def _unknown(fault: Fault, limit: Limit, facts: Facts) -> str:
     if measure is not None and measure.of_throughput and unsteady:
         return f"not measured: throughput was not steady before the fault ({'; '.join(unsteady)})"
     if limit.measure == "partial_outage":
-        return "not measured: all operations went over one lane, or over none"
+        return "not measured: it takes two lanes, one with traffic before the fault"
     if _waits_for(limit.measure) in _OWED:
         return "nobody looked for it"
     if measure is not None and measure.not_asked:
