@@ -35,6 +35,13 @@ class Target:
     namespace: str
     policies: Policies
 
+    @property
+    def hosts(self) -> list[tuple[str, int]]:
+        """The host and port of each node that the connection's URI names."""
+        addresses = self.connection["uri"].partition("://")[2].split(",")
+        pairs = [address.rpartition(":") for address in addresses]
+        return [(host.strip("[]"), int(port)) for host, _, port in pairs]
+
 
 class Canary(Protocol):
     """A connected client. `read` and `write` raise whatever the client raises; threads share it."""

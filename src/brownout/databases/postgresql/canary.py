@@ -42,7 +42,7 @@ class PostgresqlCanary:
     def __init__(self, target: Target) -> None:
         self._info, self._pool_settings = _parts(target.policies)
         self._info = {**_shared(target.options), **self._info}
-        conninfo = make_conninfo(**{**_address(target.connection, target.options), **self._info})
+        conninfo = make_conninfo(**{**_address(target), **self._info})
         self._table = sql.Identifier(target.namespace, _TABLE)
         with psycopg.connect(conninfo, autocommit=True) as connection:
             connection.execute(
@@ -140,9 +140,9 @@ def _shared(options: Mapping[str, Any]) -> dict[str, str]:
     return {**attributes, **({"options": f"-c synchronous_commit={commit}"} if commit else {})}
 
 
-def _address(connection: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str]:
+def _address(target: Target) -> dict[str, str]:
     """Return where to connect and as whom, and the generator's `tls`, in libpq's words."""
-    hosts = [each.rpartition(":") for each in connection["uri"].partition("://")[2].split(",")]
+    connection, options = target.connection, target.options
     tls = connection.get("tls") or {}
     encrypted = {
         "sslmode": "require" if tls.get("insecure_skip_verify") else "verify-full",
@@ -152,8 +152,8 @@ def _address(connection: Mapping[str, Any], options: Mapping[str, Any]) -> dict[
         "sslpassword": tls.get("key_passphrase"),
     }
     given = {
-        "host": ",".join(host.strip("[]") for host, _, _ in hosts),
-        "port": ",".join(port for _, _, port in hosts),
+        "host": ",".join(host for host, _ in target.hosts),
+        "port": ",".join(str(port) for _, port in target.hosts),
         "dbname": options.get("database") or "postgres",
         "user": connection.get("username"),
         "password": connection.get("password"),

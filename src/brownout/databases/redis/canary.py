@@ -2,7 +2,6 @@
 
 import inspect
 import re
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
@@ -42,17 +41,12 @@ class _Policies(StrictSettings):
     require_full_coverage: bool | None = None
     reinitialize_steps: _Count | None = None
     dynamic_startup_nodes: bool | None = None
-    load_balancing_strategy: (
-        Literal["round_robin", "round_robin_replicas", "random", "random_replica"] | None
-    ) = None
+    load_balancing_strategy: Annotated[LoadBalancingStrategy, Field(strict=False)] | None = None
     retry: _Retry | None = None
 
     def given(self) -> dict[str, Any]:
         """Return what was set, as `RedisCluster` takes it."""
         found: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
-        if self.load_balancing_strategy is not None:
-            strategy = LoadBalancingStrategy(self.load_balancing_strategy)
-            found["load_balancing_strategy"] = strategy
         if self.retry is not None:
             own = self.retry.model_dump(include={"base", "cap"}, exclude_none=True)
             found["retry"] = Retry(ExponentialWithJitterBackoff(**own), self.retry.retries)
@@ -68,7 +62,7 @@ class RedisCanary:
         self._policies = target.policies
         self._prefix = f"{target.namespace}/canary/"
         given = _Policies.model_validate(target.policies).given()
-        self._client = RedisCluster(**_address(target.connection), **given)
+        self._client = RedisCluster(**_address(target), **given)
 
     @staticmethod
     def check(policies: Policies) -> None:
@@ -92,9 +86,7 @@ class RedisCanary:
         of_cluster = inspect.signature(RedisCluster.__init__).parameters
         of_connection = Connection()  # type: ignore[no-untyped-call]  # to nobody
         usual = {
-            name: of_cluster[name].default
-            if name in of_cluster
-            else getattr(of_connection, name, None)
+            name: of_cluster[name].default if name in of_cluster else getattr(of_connection, name)
             for name in _Policies.model_fields
         }
         return {**usual, "retry": {"retries": self._client.retry.get_retries()}, **self._policies}
@@ -118,13 +110,10 @@ class RedisCanary:
         self._client.close()
 
 
-def _address(connection: Mapping[str, Any]) -> dict[str, Any]:
+def _address(target: Target) -> dict[str, Any]:
     """Return where to connect and as whom, and the generator's `tls`, in redis-py's words."""
-    hosts = [each.rpartition(":") for each in connection["uri"].partition("://")[2].split(",")]
-    nodes = [
-        ClusterNode(host.strip("[]"), int(port))  # type: ignore[no-untyped-call]
-        for host, _, port in hosts
-    ]
+    connection = target.connection
+    nodes = [ClusterNode(*at) for at in target.hosts]  # type: ignore[no-untyped-call]
     tls = connection.get("tls") or {}
     encrypted = {
         "ssl": True,
