@@ -189,7 +189,7 @@ def _compared(
     """
     value, best, least = found
     measure = find(limit.measure)
-    by_looks = measure is not None and bool(measure.bounds or measure.not_asked)
+    by_looks = measure is not None and measure.by_looks
     observed = min(seen, best) if by_looks and best is not None else seen
     never = f"not within the {observed:.1f} s that were observed"
     if least is not None and _keeps(limit, least):
@@ -242,12 +242,10 @@ def _unknown(fault: Fault, limit: Limit, facts: Facts) -> str:
     measure = find(limit.measure)
     if measure is not None and measure.of_throughput and unsteady:
         return f"not measured: throughput was not steady before the fault ({'; '.join(unsteady)})"
-    if limit.measure == "partial_outage":
-        return "not measured: it takes two lanes, one with traffic before the fault"
     if _waits_for(limit.measure) in _OWED:
         return "nobody looked for it"
-    if measure is not None and measure.not_asked:
-        return f"not measured: {measure.not_asked}"
+    if measure is not None and measure.missing:
+        return f"not measured: {measure.missing}"
     return "there is no data"
 
 

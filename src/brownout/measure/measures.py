@@ -82,9 +82,10 @@ class Measure:
     `limitable` measures are single numbers, which can have a limit. `waits_for` names what never
     came where the value is null. `of_throughput` measures need a steady throughput before the
     fault. Only planned changes have `planned` measures. Measures `of_ledger` are of the whole run
-    and come from its ledger. `not_asked` says why a measure may be missing that not every database
-    has. `of` computes it from one scope's view of a fault and the run's data, as a number or as
-    [last no, first yes], of `bounds` as [least, most]; without any, a family of measures does.
+    and come from its ledger. Measures `by_looks` are what nodes said each time they were asked.
+    `missing` says why a measure may be missing from a run. `of` computes it from one scope's view
+    of a fault and the run's data, as a number or as [last no, first yes], of `bounds` as [least,
+    most]; without any, a family of measures does.
     """
 
     name: str
@@ -102,7 +103,8 @@ class Measure:
     planned: bool = False
     of_ledger: bool = False
     bounds: bool = False
-    not_asked: str = ""
+    by_looks: bool = False
+    missing: str = ""
     of: "Callable[[View, RunData], float | Seen | None] | None" = None
 
     @property
@@ -140,11 +142,12 @@ MEASURES = (
             main=True),
     Measure(name="longest_blackout", unit="s", label="longest total outage"),
     Measure(name="partial_outage", unit="s", label="longest outage of one lane", scope="cluster",
-            of=partial_outage),
+            missing="it takes two lanes, one with traffic before the fault", of=partial_outage),
     Measure(name="promoted_time", unit="s", label="new primary", scope="cluster",
-            anchor="failover", not_asked=_NO_PRIMARY, of=promoted_time),
+            anchor="failover", by_looks=True, missing=_NO_PRIMARY, of=promoted_time),
     Measure(name="primary_overlap", unit="s", label="more than one primary", scope="cluster",
-            anchor="failover", not_asked=_NO_PRIMARY, bounds=True, of=primary_overlap),
+            anchor="failover", by_looks=True, missing=_NO_PRIMARY, bounds=True,
+            of=primary_overlap),
     Measure(name="client_recovered_time", unit="s", label="client served again",
             anchor="failover", of=client_recovered_time),
     Measure(name="recovery_time", unit="s", label="service recovered",
