@@ -33,13 +33,13 @@ if TYPE_CHECKING:  # its client takes a second to import, which only tests that 
 settings.register_profile("brownout", deadline=None)
 settings.load_profile("brownout")
 
-# Thousands of tests are collected and none of them is garbage: to look through them again and again
-# takes a third of the collection's time, and more at each full look later.
+# Thousands of tests are collected, and none of them is garbage. Looking through them takes a third
+# of the collection's time and slows every later search for garbage.
 gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage from now on, but not among the tests."""
+    """Collect garbage from now on, but never search the tests."""
     gc.freeze()
     gc.enable()
 

@@ -107,7 +107,7 @@ def test_a_load_over_time_has_the_size_of_the_data_beside_it(
     assert len(rows) >= 3
     sizes = [row["records"] for row in rows if row["records"] is not None]
     # Three members, each with 500 records, 400 of the ledger and one that marks them as brownout's.
-    # A secondary may still be on its way to them when the load begins.
+    # A secondary may not have all of them yet when the load begins.
     assert 901 <= sizes[0] <= sizes[-1] == 3 * 901
     assert brownout("trend", place, "--every", "1h").code == 64
     assert brownout("trend", home).code == 64

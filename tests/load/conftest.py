@@ -80,15 +80,7 @@ class Running:
 
     def primary(self) -> tuple[Node, Host]:
         """The primary and its host; on a busy machine it may not answer at once."""
-
-        def found() -> Node | None:
-            try:
-                return self.adapter.targets("primary", 1)[0]
-            except ClusterError:
-                return None
-
-        node = wait_until(found, 60)
-        assert node, "no member is primary"
+        (node,) = wait_until(lambda: self.adapter.targets("primary", 1), 60, despite=ClusterError)
         return node, host_for(node)
 
     def finish(self) -> Mapping[str, Any]:

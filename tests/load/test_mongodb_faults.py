@@ -93,7 +93,7 @@ def test_reads_from_secondaries_go_on_while_there_is_no_primary(
     load.until("there is a new primary", load.well)
     host.start()
     stopped = load.finish()
-    # A secondary may still be on its way to the data when the load begins.
+    # A secondary may not have all data yet when the load begins.
     assert_accounts_are_in_order(load, dict(stopped), "not-found")
     assert load.causes("lookups").total() < load.causes("orders").total()
     assert SECONDARIES in load.lanes()

@@ -15,7 +15,7 @@ from tests.waiting import await_true
 from brownout.measure.impact import UNKNOWN
 from brownout.session.experiment_process import Outcome
 
-#: With threads, as it has where numpy was imported: when one ends, the others are the parent.
+#: It has threads, as it would with numpy: as they die, the kernel gives the child a new parent.
 STARTER = """
 import sys, threading, time
 from pathlib import Path

@@ -217,6 +217,8 @@ def test_a_time_that_came_while_nobody_served_is_missed_and_said(
             process.wait()
         if "is due at" in Path("said").read_text():
             break
+    else:
+        pytest.fail("no server started in time to be told of the day")
     hook.heard.clear()
     while datetime.now(UTC) < at + timedelta(seconds=1.5):
         time.sleep(0.1)
