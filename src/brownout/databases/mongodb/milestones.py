@@ -67,8 +67,8 @@ def lags_s(views: Sequence[View]) -> dict[str, float | None]:
 def lost_with(gone: Collection[str], views: Sequence[View]) -> list[str]:
     """Return in words what would be lost if the members `gone` lost their data.
 
-    One of the others must have all data, also of those that would be gone, and fewer must be gone
-    than acknowledge a write.
+    One of the others must have every write that any member has, and fewer must be gone than
+    acknowledge a write.
     """
     rest = [view for view in views if view.node not in gone]
     head = max((view.applied for view in views if view.applied), default=None)
