@@ -209,3 +209,23 @@ func TestAnAnswerOfEveryKindHasACause(t *testing.T) {
 		t.Errorf("an unknown code: %+v, %q", got, codeText(1234))
 	}
 }
+
+// The client answers -3 at once for the first key that it asks of the node that is gone.
+func TestTheLedgerIsReadWholeRightAfterANodeIsLost(t *testing.T) {
+	c := ownCluster(t, 3)
+	d := opened(t, c, nil)
+	var ids []string
+	for _, op := range on(d, c.nodes[0], 100) {
+		if got := do(t, d, op); got.Class != driver.OK {
+			t.Fatalf("before: %+v", got)
+		}
+		ids = append(ids, op.ID)
+	}
+	c.nodes[0].Kill()
+	c.nodes[0].Start(t)
+	for id, back := range drivertest.ReadBack(t, d, false, ids...) {
+		if back.Err != nil || back.Record == nil {
+			t.Errorf("%s: %+v", id, back)
+		}
+	}
+}

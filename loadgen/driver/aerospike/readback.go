@@ -3,6 +3,7 @@ package aerospike
 import (
 	"context"
 	"fmt"
+	"time"
 
 	client "github.com/aerospike/aerospike-client-go/v8"
 	"github.com/aerospike/aerospike-client-go/v8/types"
@@ -26,20 +27,22 @@ func (d *Driver) ReadBack(
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		c.readBatch(ids[first:min(first+readBackBatch, len(ids))], counter, each)
+		c.readBatch(ctx, ids[first:min(first+readBackBatch, len(ids))], counter, each)
 	}
 	return nil
 }
 
 // readBatch reads some keys at once, and by itself each of those that the batch
 // could not read.
-func (c *control) readBatch(ids []string, counter bool, each func(driver.ReadBack)) {
+func (c *control) readBatch(ctx context.Context, ids []string, counter bool, each func(driver.ReadBack)) {
 	policy := client.NewBatchReadPolicy()
 	policy.ReadModeAP = client.ReadModeAPAll
 	records := make([]client.BatchRecordIfc, len(ids))
 	for i, id := range ids {
 		records[i] = client.NewBatchRead(policy, c.key(c.sets.ledger, id), nil)
 	}
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
 	_ = c.BatchOperate(c.batch, records) // each key says how it fared
 	for i, id := range ids {
 		switch got := records[i].BatchRec(); {
@@ -48,18 +51,24 @@ func (c *control) readBatch(ids []string, counter bool, each func(driver.ReadBac
 		case got.ResultCode == types.KEY_NOT_FOUND_ERROR && got.Err == nil:
 			each(driver.ReadBack{ID: id, Missing: true})
 		default:
-			each(c.readAlone(id, counter))
+			each(c.readAlone(ctx, id, counter))
 		}
 	}
 }
 
-func (c *control) readAlone(id string, counter bool) driver.ReadBack {
-	record, err := c.Get(c.read, c.key(c.sets.ledger, id))
-	switch {
-	case isCode(err, types.KEY_NOT_FOUND_ERROR):
-		return driver.ReadBack{ID: id, Missing: true}
-	case err != nil:
-		return driver.ReadBack{ID: id, Err: fmt.Errorf("reading it back: %w", plain(err))}
+// readAlone reads one key, and again until the time is over: the client itself gives up at once
+// when a node refuses for a moment, or has just gone from its map.
+func (c *control) readAlone(ctx context.Context, id string, counter bool) driver.ReadBack {
+	for {
+		record, err := c.Get(c.read, c.key(c.sets.ledger, id))
+		switch {
+		case err == nil:
+			return takeApart(id, record.Bins).ReadBack(id, counter)
+		case isCode(err, types.KEY_NOT_FOUND_ERROR):
+			return driver.ReadBack{ID: id, Missing: true}
+		case ctx.Err() != nil || !classify(err, driver.Read, false).Retryable:
+			return driver.ReadBack{ID: id, Err: fmt.Errorf("reading it back: %w", plain(err))}
+		}
+		time.Sleep(controlPause)
 	}
-	return takeApart(id, record.Bins).ReadBack(id, counter)
 }
