@@ -32,6 +32,7 @@ class Running:
         self.directory = directory
         self.workload = workloads.load(name, changes)
         self.lives: list[Mapping[str, Any]] = []
+        self._looked_at = 0
         self._came = threading.Condition()
         self.generator = Generator(directory, on_live=self._take)
 
@@ -60,23 +61,22 @@ class Running:
         """Wait for a state that live events or the cluster show."""
         deadline = time.monotonic() + within_s
         while not reached():
-            assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
+            assert time.monotonic() < deadline, f"not within {within_s} s: {what}; {self.lives[-1:]}"
             assert self.generator.alive, f"the generator died before: {what}"
             with self._came:
                 self._came.wait(0.1)
+        self._looked_at = len(self.lives)
 
     def well(self, *streams: str) -> bool:
         """Whether all that ended in the last live event was ok, some of it in each of the streams.
 
         These are all streams, or those that are named.
         """
-        rows = self.lives[-1]["series"] if self.lives else []
-        ok, bad = Counter[str](), 0
-        for row in rows:
-            if not streams or row[1] in streams:
-                ok[row[1]] += row[4]
-                bad += sum(row[5:10])
-        return bool(ok) and all(ok.values()) and bad == 0
+        return bool(self.lives) and _well(self.lives[-1], streams)
+
+    def felt(self, *streams: str) -> bool:
+        """Whether it was not well at some time since the last wait was over."""
+        return not all(_well(live, streams) for live in self.lives[self._looked_at :])
 
     def primary(self) -> tuple[Node, Host]:
         """The primary and its host; on a busy machine it may not answer at once."""
@@ -129,6 +129,15 @@ class Running:
         with self._came:
             self.lives.append(event)
             self._came.notify_all()
+
+
+def _well(live: Mapping[str, Any], streams: tuple[str, ...]) -> bool:
+    ok, bad = Counter[str](), 0
+    for row in live["series"]:
+        if not streams or row[1] in streams:
+            ok[row[1]] += row[4]
+            bad += sum(row[5:10])
+    return bool(ok) and all(ok.values()) and bad == 0
 
 
 def _runs(cluster: Cluster, directory: Path) -> Iterator[Callable[..., Running]]:

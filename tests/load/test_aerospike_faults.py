@@ -45,7 +45,7 @@ def test_a_killed_node_puts_writes_in_doubt_and_loses_none(
     load = running_aerospike()
     node = load.cluster.nodes[1]
     host_for(node).stop("kill")
-    load.until("the load feels it", lambda: not load.well())
+    load.until("the load feels it", load.felt)
     load.until("the others have taken over", load.well)
     host_for(node).start()
     stopped = load.finish()
@@ -64,7 +64,7 @@ def test_a_hung_node_leaves_what_waits_for_it_in_doubt(
     host = host_for(load.cluster.nodes[1])
     host.pause()
     try:
-        load.until("the load feels it", lambda: not load.well())
+        load.until("the load feels it", load.felt)
     finally:
         host.resume()
     load.until("all is well again", load.well)
