@@ -165,6 +165,21 @@ def test_the_verdict_follows_from_the_files(
     assert reason in " ".join(impact["reasons"])
 
 
+def test_a_dropped_limit_is_not_judged_and_the_result_says_so(
+    tmp_path: Path, healthy: Path
+) -> None:
+    shutil.copytree(healthy, tmp_path / "run")
+    record = json.loads((healthy / "run.json").read_text())
+    dropped = {**limit("blackout", 0.5, "write"), "limit_from": "--var limits"}
+    record["dropped_limits"] = [dropped]
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
+    impact = analyzed(tmp_path / "run")
+    assert impact["verdict"] == "pass"
+    assert impact["remarks"] == [
+        "blackout (write): has no limit: --var limits dropped it (it was at most 0.5 s)"
+    ]
+
+
 def test_an_early_abort_is_no_failure_to_recover(tmp_path: Path) -> None:
     early = RunScript(rate=200, duration_s=29.0, start_at=28.5, rejoined_at=28.8, redundant_at=28.9,
                       abort="Ctrl-C", limits=HEALTHY)  # fmt: skip

@@ -1,6 +1,7 @@
 """Limits: what a file may say, every error at once, and who overrides whom."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,8 +30,12 @@ def problems_of(text: str) -> list[str]:
     return error.value.problems
 
 
+def both(**given_limits: Any) -> tuple[list[Limit], list[Limit]]:
+    return resolve(scenario="node-kill", database="mongodb", streams=["orders-eu"], **given_limits)
+
+
 def resolved(**given_limits: Any) -> dict[tuple[str, str], Limit]:
-    found = resolve(scenario="node-kill", database="mongodb", streams=["orders-eu"], **given_limits)
+    found, _ = both(**given_limits)
     return {(limit.scope, limit.measure): limit for limit in found}
 
 
@@ -166,7 +171,49 @@ def test_every_problem_of_every_source_is_named_at_once() -> None:
 
 def test_a_scenario_without_a_file_has_only_what_was_given() -> None:
     found = resolve(scenario="mine", database="cassandra", streams=[], experiment={"errors": 0})
-    assert found == [Limit("errors", 0.0, "total", "experiment")]
+    assert found == ([Limit("errors", 0.0, "total", "experiment")], [])
+
+
+@pytest.mark.parametrize(
+    ("source", "given_limits"),
+    [
+        ("experiment", {"experiment": {"recovery_time": "none"}}),
+        (
+            "environment BROWNOUT_LIMIT_RECOVERY_TIME",
+            {"environment": {"BROWNOUT_LIMIT_RECOVERY_TIME": "None"}},
+        ),
+        ("--var limits", {"variables": {"total.recovery_time": "none"}}),
+    ],
+)
+def test_every_source_may_drop_a_limit_and_is_named(
+    source: str, given_limits: dict[str, Any]
+) -> None:
+    before = resolved()
+    left, dropped = both(**given_limits)
+    assert [limit.measure for limit in left] == [
+        measure for _, measure in before if measure != "recovery_time"
+    ]
+    assert dropped == [replace(before["total", "recovery_time"], limit_from=source)]
+
+
+def test_a_dropped_limit_may_be_set_again_by_whoever_is_nearer() -> None:
+    left, dropped = both(
+        experiment={"recovery_time": "none", "errors": 3},
+        environment={"BROWNOUT_LIMIT_ERRORS": "none"},
+        variables={"recovery_time": 4},
+    )
+    assert {limit.measure: limit.limit for limit in left}["recovery_time"] == 4
+    assert dropped == [Limit("errors", 3.0, "total", "environment BROWNOUT_LIMIT_ERRORS")]
+
+
+def test_what_is_dropped_has_to_be_a_measure_of_a_scope_but_need_not_have_a_limit() -> None:
+    with pytest.raises(ConfigurationError) as error:
+        both(variables={"recovery": "none", "orders.errors": "none"})
+    assert [problem.partition(": ")[2][:8] for problem in error.value.problems] == [
+        "recovery",
+        "orders.e",
+    ]
+    assert both(variables={"errors": "none"}) == both()
 
 
 def test_the_worst_of_several_is_on_the_bad_side() -> None:

@@ -61,7 +61,9 @@ class Running:
         """Wait for a state that live events or the cluster show."""
         deadline = time.monotonic() + within_s
         while not reached():
-            assert time.monotonic() < deadline, f"not within {within_s} s: {what}; {self.lives[-1:]}"
+            assert time.monotonic() < deadline, (
+                f"not within {within_s} s: {what}; {self.lives[-1:]}"
+            )
             assert self.generator.alive, f"the generator died before: {what}"
             with self._came:
                 self._came.wait(0.1)

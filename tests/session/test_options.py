@@ -71,6 +71,11 @@ def test_limits_may_be_a_mapping_or_text(limits: Any) -> None:
     assert _read(limits=limits)[0].variable_limits == {"blackout": 3.0}
 
 
+@pytest.mark.parametrize("limits", [{"blackout": "none"}, "blackout=NONE"])
+def test_a_limit_may_be_dropped(limits: Any) -> None:
+    assert _read(limits=limits)[0].variable_limits == {"blackout": "none"}
+
+
 def test_a_variable_that_the_experiment_does_not_have_is_named_with_those_it_has() -> None:
     (problem,) = unknown_variables({"limts": 1, "seed": 2, "mode": "kill"}, {"mode": ""})
     assert "limts" in problem

@@ -11,7 +11,7 @@ from brownout.inventory.database import of_driver
 from brownout.judge.slo import Limit
 from brownout.judge.torn import torn_files
 from brownout.judge.validity import Facts
-from brownout.judge.verdict import judge
+from brownout.judge.verdict import judge, not_judged
 from brownout.measure.assess import Findings, assess
 from brownout.measure.canary import canary_of
 from brownout.measure.data import ErrorRow, RunData, Stream
@@ -167,7 +167,10 @@ def _impact(
 ) -> Impact:
     """Put the impact together; what a canary saw is in it where there was one."""
     faults = rounded(found.faults)
-    verdict = rounded(judge(faults, [Limit(**each) for each in record.get("limits") or []], facts))
+    limits, dropped = (
+        [Limit(**each) for each in record.get(name) or []] for name in ("limits", "dropped_limits")
+    )
+    verdict = rounded(judge(faults, limits, facts))
     cluster = dict(record.get("cluster") or {})
     deadlines = {stream.name: stream.deadline_s for stream in data.streams}
     level = found.baseline.level
@@ -177,7 +180,7 @@ def _impact(
         run_id=record.get("run_id"),
         verdict=verdict.word,
         reasons=verdict.reasons,
-        remarks=verdict.remarks,
+        remarks=(*verdict.remarks, *map(not_judged, dropped)),
         validity=verdict.validity,
         slos=verdict.slos,
         stand_in=bool(cluster.get("stand_in")),

@@ -6,12 +6,12 @@
       why: an election takes 2 to 3 s here; users retry for 10 s
 
 A limit comes from `--var`, else the environment (`BROWNOUT_LIMIT_RECOVERY_TIME=8`), else the
-experiment, else the file for its scenario and database.
+experiment, else the file for its scenario and database. `none` in place of a number drops it.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -23,6 +23,7 @@ from brownout.judge.slo_checks import item_problems, kind_of, value_problems
 from brownout.measure.measures import UNITS, find
 
 __all__ = [
+    "DROPPED",
     "ENVIRONMENT_PREFIX",
     "Limit",
     "file_limits",
@@ -34,6 +35,8 @@ __all__ = [
 ]
 
 ENVIRONMENT_PREFIX = "BROWNOUT_LIMIT_"
+#: In place of a limit's number: there is to be no such limit.
+DROPPED = "none"
 _SHIPPED = files("brownout") / "steady-state" / "slo"
 _SCOPES = ("total", "read", "write")
 
@@ -79,11 +82,12 @@ def resolve(
     experiment: Mapping[str, Any] | None = None,
     environment: Mapping[str, Any] | None = None,
     variables: Mapping[str, Any] | None = None,
-) -> list[Limit]:
-    """Return every limit of a run: for each measure and scope the one set nearest to the person.
+) -> tuple[list[Limit], list[Limit]]:
+    """Return every limit of a run, the one set nearest to the person, and those that were dropped.
 
-    The mappings hold `measure` or `scope.measure` -> limit in the measure's own unit; those of
-    the environment its variables' names. Raises `ConfigurationError` with every problem at once.
+    The mappings hold `measure` or `scope.measure` -> limit in the measure's own unit, or
+    `DROPPED`; those of the environment its variables' names. A dropped limit is as it was, but
+    `limit_from` says who dropped it. Raises `ConfigurationError` with every problem at once.
     """
     scopes = (*_SCOPES, *streams)
     problems: list[str] = []
@@ -91,20 +95,29 @@ def resolve(
     for limit in found.values():
         if limit.scope not in scopes:
             problems.append(_no_scope(f"{limit.limit_from}: {limit.measure}", limit.scope, scopes))
-    for source, given in (
-        ("experiment", _by_name(experiment or {}, scopes, "experiment limits", problems)),
-        ("environment", _by_variable(environment or {}, scopes, problems)),
-        ("--var limits", _by_name(variables or {}, scopes, "--var limits", problems)),
+    dropped: dict[tuple[str, str], Limit] = {}
+    for given in (
+        *_by_name(experiment or {}, "experiment limits", "experiment"),
+        *_by_variable(environment or {}, scopes),
+        *_by_name(variables or {}, "--var limits", "--var limits"),
     ):
-        for limit in given:
-            place = limit.scope, limit.measure
-            why = found[place].why if place in found else ""
-            found[place] = Limit(
-                limit.measure, limit.limit, limit.scope, limit.limit_from or source, why
-            )
+        place = given.scope, given.measure
+        wrong = list(value_problems(given.measure, given.scope, given.number))
+        problems += [f"{given.where}: {problem}" for problem in wrong]
+        if given.scope not in scopes:
+            problems.append(_no_scope(given.where, given.scope, scopes))
+        if wrong or given.scope not in scopes:
+            continue
+        former = dropped.pop(place, None) or found.get(place)
+        if not given.drops:
+            number, why = float(given.number), former.why if former else ""
+            found[place] = Limit(given.measure, number, given.scope, given.source, why)
+        elif former:
+            found.pop(place, None)
+            dropped[place] = replace(former, limit_from=given.source)
     if problems:
         raise ConfigurationError(problems)
-    return list(found.values())
+    return list(found.values()), list(dropped.values())
 
 
 def scenarios() -> list[str]:
@@ -169,37 +182,43 @@ def _limit(item: Mapping[str, Any], source: str) -> Limit:
     return Limit(item["measure"], value, item.get("scope", "total"), source, item["why"].strip())
 
 
-def _by_name(
-    given: Mapping[str, Any], scopes: Sequence[str], source: str, problems: list[str]
-) -> list[Limit]:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What somebody says of a limit: `where` for messages, `source` for the results."""
+
+    measure: str
+    scope: str
+    raw: Any
+    where: str
+    source: str
+
+    @property
+    def drops(self) -> bool:
+        return isinstance(self.raw, str) and self.raw.strip().lower() == DROPPED
+
+    @property
+    def number(self) -> Any:
+        """The limit, as `raw` has it if it is no text of a number; 0 where it is dropped."""
+        if self.drops or not isinstance(self.raw, str):
+            return 0.0 if self.drops else self.raw
+        try:
+            return float(self.raw)
+        except ValueError:
+            return self.raw
+
+
+def _by_name(given: Mapping[str, Any], where: str, source: str) -> Iterator[_Given]:
     """Read limits by `measure` or `scope.measure`."""
-    limits = []
     for name, raw in given.items():
         scope, measure = ("total", name) if find(name) else _split(name)
-        value = _number(raw)
-        found = list(value_problems(measure, scope, value))
-        problems += [f"{source}: {name}: {problem}" for problem in found]
-        if scope not in scopes:
-            problems.append(_no_scope(f"{source}: {name}", scope, scopes))
-        elif not found:
-            limits.append(Limit(measure, float(value), scope))
-    return limits
+        yield _Given(measure, scope, raw, f"{where}: {name}", source)
 
 
-def _by_variable(
-    given: Mapping[str, Any], scopes: Sequence[str], problems: list[str]
-) -> list[Limit]:
+def _by_variable(given: Mapping[str, Any], scopes: Sequence[str]) -> Iterator[_Given]:
     """Read limits by the name of an environment variable, `BROWNOUT_LIMIT_[<SCOPE>_]<MEASURE>`."""
-    limits = []
     for variable, raw in given.items():
-        name = variable.removeprefix(ENVIRONMENT_PREFIX)
-        scope, measure = _from_variable(name, scopes)
-        value = _number(raw)
-        found = list(value_problems(measure, scope, value))
-        problems += [f"{variable}: {problem}" for problem in found]
-        if not found:
-            limits.append(Limit(measure, float(value), scope, f"environment {variable}"))
-    return limits
+        scope, measure = _from_variable(variable.removeprefix(ENVIRONMENT_PREFIX), scopes)
+        yield _Given(measure, scope, raw, variable, f"environment {variable}")
 
 
 def _from_variable(name: str, scopes: Sequence[str]) -> tuple[str, str]:
@@ -223,16 +242,6 @@ def _dotted(text: str) -> Iterator[str]:
 def _split(name: str) -> tuple[str, str]:
     scope, dot, measure = name.partition(".")
     return (scope, measure) if dot else ("total", name)
-
-
-def _number(raw: Any) -> Any:
-    """Return `raw` as a number if it is the text of one."""
-    if not isinstance(raw, str):
-        return raw
-    try:
-        return float(raw)
-    except ValueError:
-        return raw
 
 
 def _no_scope(where: str, scope: str, scopes: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from brownout.measure.impact import NEVER, Condition, Fault, Judged, worst_of
 from brownout.measure.measures import AT_LEAST, find
 from brownout.run.ledger import Ledger
 
-__all__ = ["Verdict", "judge"]
+__all__ = ["Verdict", "judge", "not_judged"]
 
 #: A limit on a blackout says nothing below the time in which so many operations are offered.
 _LEAST_OPERATIONS = 5
@@ -71,6 +71,14 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     return Verdict("pass", (), validity, judged, remarks)
 
 
+def not_judged(dropped: Limit) -> str:
+    """Return `errors: has no limit: --var limits dropped it (it was at most 100)`."""
+    bound = "at least" if dropped.direction == AT_LEAST else "at most"
+    limit = _worded(dropped.measure, dropped.limit)
+    name = _title(dropped.measure, dropped.scope)
+    return f"{name}: has no limit: {dropped.limit_from} dropped it (it was {bound} {limit})"
+
+
 def _lost_writes(ledger: Ledger) -> list[str]:
     return [f"lost_writes: {ledger.detail}"] if ledger.state == "lost" else []
 
@@ -98,7 +106,9 @@ def _slos_evaluated(judged: Sequence[Judged], facts: Facts) -> Condition:
     name = "slos_evaluated"
     if not judged:
         return Condition(name, None if facts.abort else False, "no limit is set to judge by")
-    open_ones = [f"{_title(each)}: {each.detail}" for each in judged if each.met is None]
+    open_ones = [
+        f"{_title(each.name, each.scope)}: {each.detail}" for each in judged if each.met is None
+    ]
     if open_ones:
         return Condition(name, None if facts.abort else False, "; ".join(open_ones))
     return Condition(name, True, f"{len(judged)} limits judged")
@@ -249,8 +259,8 @@ def _unknown(fault: Fault, limit: Limit, facts: Facts) -> str:
     return "there is no data"
 
 
-def _title(judged: Judged) -> str:
-    return judged.name if judged.scope == "total" else f"{judged.name} ({judged.scope})"
+def _title(measure: str, scope: str) -> str:
+    return measure if scope == "total" else f"{measure} ({scope})"
 
 
 def _sentence(judged: Judged) -> str:
@@ -260,7 +270,8 @@ def _sentence(judged: Judged) -> str:
     if judged.value is not None and judged.best != judged.worst:
         found = _spread(judged.name, judged.best, judged.worst)
     limit = _worded(judged.name, judged.limit)
-    return f"{_title(judged)}: {found}; {bound} {limit} wanted ({judged.limit_from})"
+    title = _title(judged.name, judged.scope)
+    return f"{title}: {found}; {bound} {limit} wanted ({judged.limit_from})"
 
 
 def _spread(measure: str, best: float | None, least: float | None) -> str:

@@ -99,6 +99,7 @@ class _Record(_Part):
     settings: dict[str, Any] | None = None
     versions: dict[str, Any] | None = None
     limits: list[_Limit] | None = None
+    dropped_limits: list[_Limit] | None = None
 
 
 class _One(_Part):

@@ -18,6 +18,7 @@ from chaoslib.configuration import load_configuration
 
 from brownout.base import usual
 from brownout.base.errors import ConfigurationError
+from brownout.judge.slo import DROPPED
 from brownout.session.stopping import Condition, parse_conditions
 from brownout.session.variables import (
     ABOVE_ZERO,
@@ -73,7 +74,12 @@ SETTINGS: Mapping[str, Setting] = {
             "the node: `primary`, `secondary`, `random`, `spare`, `rack` or a name",
         ),
         Setting("seed", 0, "of keys, arrivals and random choices; 0 draws one", WHOLE),
-        Setting("limits", "", "what must hold: a mapping, or `recovery_time=10,write.blackout=3`"),
+        Setting(
+            "limits",
+            "",
+            "what must hold: a mapping, or `recovery_time=10,write.blackout=3`; `errors=none` "
+            "drops a limit",
+        ),
         Setting("confirm", "", "the cluster's own name, wanted for `environment: production`"),
         Setting("abort_if", (), "stop conditions, watched all the time; docs/safety.md"),
         Setting("baseline_s", 0, "seconds of baseline; 0 takes the measures' own", SECONDS),
@@ -115,8 +121,8 @@ class Options:
     canary: Any
     budget_objective: float
     budget_days: float
-    experiment_limits: Mapping[str, float] = field(default_factory=dict)
-    variable_limits: Mapping[str, float] = field(default_factory=dict)
+    experiment_limits: Mapping[str, float | str] = field(default_factory=dict)
+    variable_limits: Mapping[str, float | str] = field(default_factory=dict)
 
 
 def read_options(
@@ -227,19 +233,19 @@ def _typed(setting: Setting, value: Any, problems: list[str]) -> Any:
         return setting.default
 
 
-def _limits(where: str, value: Any, problems: list[str]) -> dict[str, float]:
+def _limits(where: str, value: Any, problems: list[str]) -> dict[str, float | str]:
     """Limits from a mapping or from `measure=value,scope.measure=value`."""
     if isinstance(value, Mapping):
         pairs = [(str(name), limit) for name, limit in value.items()]
     else:
         parts = [part for part in str(value or "").split(",") if part.strip()]
         pairs = [(name.strip(), limit) for name, _, limit in (p.partition("=") for p in parts)]
-    limits = {}
+    limits: dict[str, float | str] = {}
     for name, limit in pairs:
         try:
-            limits[name] = float(limit)
+            limits[name] = DROPPED if str(limit).strip().lower() == DROPPED else float(limit)
         except (TypeError, ValueError, OverflowError):
-            problems.append(f"{where}: {name}: found {limit!r}, wanted a number")
+            problems.append(f"{where}: {name}: found {limit!r}, wanted a number or `{DROPPED}`")
     return limits
 
 

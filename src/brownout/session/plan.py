@@ -63,6 +63,7 @@ class Plan:
     workload: Workload
     canary: CanarySpec | None
     limits: tuple[slo.Limit, ...]
+    dropped_limits: tuple[slo.Limit, ...]
     settings: MeasureSettings
     variables: Mapping[str, Any]
 
@@ -118,7 +119,8 @@ def make_plan(
         cluster=cluster,
         workload=workload,
         canary=canary,
-        limits=tuple(limits),
+        limits=tuple(limits[0]),
+        dropped_limits=tuple(limits[1]),
         settings=_settings(cluster, options),
         variables=values,
     )
@@ -228,10 +230,10 @@ def _canary(options: Options, cluster: Cluster | None) -> CanarySpec | None:
 
 def _limits(
     scenario: str, cluster: Cluster | None, workload: Workload | None, options: Options
-) -> list[slo.Limit]:
-    """Every limit of this run with where it came from."""
+) -> tuple[list[slo.Limit], list[slo.Limit]]:
+    """Every limit of this run with where it came from, and those that were dropped."""
     if cluster is None or workload is None:
-        return []
+        return [], []
     return slo.resolve(
         scenario=scenario,
         database=cluster.database,

@@ -89,6 +89,8 @@ def _head(plan: Plan, cluster: Cluster) -> str:
         lines.append("limit        none: without a limit a run is never a pass")
     for limit in plan.limits:
         lines.append(f"limit        {limit_words(limit)}  ({limit.limit_from})")
+    for limit in plan.dropped_limits:
+        lines.append(f"no limit     {limit_words(limit)}  (dropped: {limit.limit_from})")
     return "\n".join(lines)
 
 

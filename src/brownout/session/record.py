@@ -29,6 +29,7 @@ def write(
             "workload": plan.workload.public(),
             "settings": asdict(plan.settings),
             "limits": [limit.as_dict() for limit in plan.limits],
+            "dropped_limits": [limit.as_dict() for limit in plan.dropped_limits],
         }
     )
 

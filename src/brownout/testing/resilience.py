@@ -48,13 +48,13 @@ class Resilience:
         experiment: str,
         cluster: str | None = None,
         *,
-        limits: Mapping[str, float] | None = None,
+        limits: Mapping[str, float | str] | None = None,
         own_limits: bool = True,
         **variables: Any,
     ) -> Impact:
         """Run an experiment, by its file or as a shipped one, and return its impact.
 
-        `limits` replace the experiment's (`{"recovery_time": 5, "write.blackout": 2}`),
+        `limits` replace the experiment's (`{"recovery_time": 5, "write.blackout": "none"}`),
         `variables` are its own, as `chaos run --var` has them. A run that failed by its limits
         fails the test after its assertions, unless `own_limits` is False. Raises
         `RunInconclusive`, `Aborted`, `UndoFailed`, or `Refused` where it could not begin.
