@@ -59,6 +59,14 @@ def test_all_that_works_there_is_paused_and_goes_on(server: Path) -> None:
     assert "T" not in [state_of(pid) for pid in pids]
 
 
+def test_a_shell_that_begins_there_does_not_hit_itself(server: Path) -> None:
+    inside = LocalRunner(["env", f"--chdir={server}"])
+    proof = server_directory.freeze(inside, server, 600)
+    assert proof.evidence["processes_in_server_directory"] == 2
+    server_directory.thaw(inside, server)
+    assert server_directory.kill(inside, server).evidence["processes_in_server_directory"] == 2
+
+
 def test_what_was_paused_goes_on_by_itself_after_its_limit(server: Path) -> None:
     pids = server_directory.pids(LocalRunner(), server)
     server_directory.freeze(LocalRunner(), server, 8)

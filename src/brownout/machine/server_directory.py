@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import HostError
-from brownout.machine import deadman
+from brownout.machine import deadman, processes
 from brownout.machine.commands import Completed, Runner, answer, script
 from brownout.machine.host import Proof
 from brownout.machine.moments import bracket
-from brownout.machine.processes import FUNCTIONS
 
-__all__ = ["freeze", "kill", "pids", "servers", "thaw"]
+__all__ = ["FUNCTIONS", "freeze", "joined", "kill", "pids", "servers", "thaw"]
 
 _WITHIN_S = 20.0
 _MARK = "brownout-undo-pause-in"
@@ -28,8 +27,10 @@ for process in /proc/[0-9]*; do
   [ "$process/cwd" -ef "$1" ] && kill -CONT "${process#/proc/}"
 done
 """
-#: `working DIRECTORY` sets `working` to the ids of the live processes there without a terminal.
-_FUNCTIONS = f"""{FUNCTIONS}
+#: `working DIRECTORY` sets `working` to the ids of the live processes there without a terminal. The
+#: script itself leaves the directory that it begins in, which may be that one.
+FUNCTIONS = f"""{processes.FUNCTIONS}
+cd /
 {deadman.functions(_MARK, _WAIT_AND_RESUME)}
 working() {{
   working=
@@ -42,12 +43,12 @@ working() {{
   done
 }}
 """
-_LIST = f"""{_FUNCTIONS}
+_LIST = f"""{FUNCTIONS}
 working "$1"
 for pid in $working; do echo "pid $pid"; done
 """
 #: `$1` directory. After the name in brackets: state, parent, ….
-_SERVERS = f"""{_FUNCTIONS}
+_SERVERS = f"""{FUNCTIONS}
 working "$1"
 for pid in $working; do
   {{ IFS= read -r stat < "/proc/$pid/stat"; }} 2>/dev/null || continue
@@ -56,7 +57,7 @@ for pid in $working; do
 done
 """
 #: `$1` directory `$2` limit in ns.
-_KILL = f"""{_FUNCTIONS}
+_KILL = f"""{FUNCTIONS}
 now=$(date +%s%N); deadline=$((now + $2))
 echo "stamp_began $now"
 count=0
@@ -74,7 +75,7 @@ echo "count $count"
 stamp ended
 """
 #: `$1` directory `$2` limit in ns `$3` seconds until they go on by themselves.
-_FREEZE = f"""{_FUNCTIONS}
+_FREEZE = f"""{FUNCTIONS}
 now=$(date +%s%N); deadline=$((now + $2))
 echo "stamp_began $now"
 earlier=$(switches "$1" -)
@@ -102,7 +103,7 @@ echo "count $count"
 stamp ended
 """
 #: `$1` directory.
-_THAW = f"""{_FUNCTIONS}
+_THAW = f"""{FUNCTIONS}
 echo "stamp_began $(date +%s%N)"
 count=0
 working "$1"
@@ -143,6 +144,18 @@ def freeze(runner: Runner, directory: Path, undo_after_s: float) -> Proof:
 def thaw(runner: Runner, directory: Path) -> Proof:
     """Let them go on, and end the switch that would have done so."""
     return _do(runner, _THAW, "resuming", directory)
+
+
+def joined(proof: Proof, others: Proof) -> Proof:
+    """Return the proof of what was done to a node's own process and to its `others`.
+
+    It took effect when it had on all of them.
+    """
+    if others.already:
+        return proof
+    began = proof.effective_monotonic - proof.uncertainty_s
+    effective = max(proof.effective_monotonic, others.effective_monotonic)
+    return Proof(effective, effective - began, {**proof.evidence, **others.evidence})
 
 
 def _do(runner: Runner, body: str, act: str, directory: Path, *arguments: object) -> Proof:

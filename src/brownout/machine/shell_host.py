@@ -189,12 +189,7 @@ class ShellHost(ABC):
         if self._server_directory is None:
             return proof
         others = act(self._runner, self._server_directory, *arguments)
-        if others.already:
-            return proof
-        began = proof.effective_monotonic - proof.uncertainty_s
-        effective = max(proof.effective_monotonic, others.effective_monotonic)
-        evidence = {**proof.evidence, **others.evidence}
-        return Proof(effective, effective - began, evidence)
+        return server_directory.joined(proof, others)
 
     def _wanted_alive(self, act: str) -> Process:
         process = self._locate().process

@@ -6,6 +6,16 @@ import pytest
 
 from brownout.databases.postgresql.scenarios import support
 from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine.kubernetes import KubernetesSpec
+
+
+def in_pods(server: Path | None) -> Cluster:
+    host = KubernetesSpec(pod="db-0", container="main", program="patroni", server_directory=server)
+    nodes = [
+        Node(name=f"n{n}", address=f"p{n}:1", host=host.model_copy(update={"pod": f"db-{n}"}))
+        for n in range(3)
+    ]
+    return Cluster(name="c", database="postgresql", environment="test", nodes=tuple(nodes))
 
 
 def cluster(members: int, racks: int = 0, host: bool = True, server: bool = True) -> Cluster:
@@ -34,6 +44,11 @@ def test_three_members_can_do_it(act: str) -> None:
     assert support(act, cluster(3)).ok
 
 
+@pytest.mark.parametrize("act", ["kill", "pause", "wipe"])
+def test_pods_can_do_it_where_their_servers_are_known(act: str) -> None:
+    assert support(act, in_pods(Path("/data"))).ok
+
+
 @pytest.mark.parametrize("act", ["kill", "wipe", "rolling"])
 def test_two_members_can_do_it_too_since_others_agree_who_leads(act: str) -> None:
     assert support(act, cluster(2)).ok
@@ -54,6 +69,7 @@ def test_two_members_can_do_it_too_since_others_agree_who_leads(act: str) -> Non
         ("kill", cluster(3, server=False), "only Patroni would be hit, and PostgreSQL go on"),
         ("pause", cluster(3, server=False), "n1, n2, n3: the inventory lacks `host.server_dir"),
         ("wipe", cluster(3, server=False), "as a second primary"),
+        ("pause", in_pods(None), "n0, n1, n2: the inventory lacks `host.server_dir"),
     ],
 )
 def test_what_cannot_be_done_says_why(act: str, of: Cluster, why: str) -> None:

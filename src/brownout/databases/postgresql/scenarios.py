@@ -19,7 +19,7 @@ _NEED_A_HOST = TO_A_PROCESS | _IN_TURN | {"supervisor"}
 _KNOWN = _NEED_A_HOST | _TO_THE_DATABASE
 #: These are done to a process, of which such a host knows only the one that it starts.
 _TO_BOTH = frozenset({"kill", "pause", "racks", "wipe"})
-_ONE_PROCESS = frozenset({"process", "ssh"})
+_ONE_PROCESS = frozenset({"kubernetes", "process", "ssh"})
 
 
 def support(scenario: str, cluster: Cluster) -> Support:

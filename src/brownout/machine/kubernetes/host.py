@@ -10,7 +10,7 @@ from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.inventory.model import HostSpec, Node
 from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
-from brownout.machine import files, signals
+from brownout.machine import files, server_directory, signals
 from brownout.machine.commands import Runner
 from brownout.machine.host import ProcessState, Proof, StopMode
 from brownout.machine.kubernetes import calls, holding, starting, stopping, storage
@@ -90,7 +90,12 @@ class KubernetesHost:
         signals.check(effect, self._name, "paused", "SIGSTOP")
         undo = {"undo_after_s": limit_s, "undo_pid": effect.said.number("switch")}
         probe = pod.containers[self._spec.container].has_liveness_probe
-        return self._proof(Located(pod, process), effect, liveness_probe=probe, **undo)
+        proof = self._proof(Located(pod, process), effect, liveness_probe=probe, **undo)
+        others = self._spec.server_directory
+        if others is None:
+            return proof
+        frozen = server_directory.freeze(self._runner(), others, limit_s)
+        return server_directory.joined(proof, frozen)
 
     def resume(self) -> Proof:
         """Let it go on by SIGCONT."""
@@ -100,9 +105,12 @@ class KubernetesHost:
                 raise HostError(
                     f"node `{self._name}` is not resumed: it is not running", "start it"
                 )
-            effect = signals.thaw(self._runner(), found.process)
+            others = self._spec.server_directory
+            runner = self._runner()
+            thawed = server_directory.thaw(runner, others).evidence if others else {}
+            effect = signals.thaw(runner, found.process)
         signals.check(effect, self._name, "running", "SIGCONT")
-        return self._proof(found, effect)
+        return self._proof(found, effect, **thawed)
 
     def start(self) -> Proof:
         """Let go of a held pod, and wait until its controller's new one runs the database."""

@@ -19,7 +19,8 @@ from brownout.machine.kubernetes.bell import hung
 from brownout.machine.kubernetes.pod import Pod
 from brownout.machine.kubernetes.session import PodRunner
 from brownout.machine.kubernetes.spec import KubernetesSpec
-from brownout.machine.processes import FUNCTIONS, Process
+from brownout.machine.processes import Process
+from brownout.machine.server_directory import FUNCTIONS
 
 __all__ = ["check_killable", "check_pausable", "shielded", "stop"]
 
@@ -28,10 +29,13 @@ _FIRST = 1
 _KUBELET_S = 60.0
 _SIGKILLED = 137
 
-#: `$1` process, `$2` its start.
+#: `$1` process, `$2` its start, `$3` where others of the node work, or nothing. All by one command:
+#: the container, and the script in it, may end with the first of them.
 _KILL = f"""{FUNCTIONS}
 alive "$1" "$2" || return 0
-kill -s KILL "$1"
+working=
+[ -z "$3" ] || working "$3"
+kill -s KILL "$1" $working
 """
 
 
@@ -106,7 +110,8 @@ def _kill(spec: KubernetesSpec, process: Process) -> str:
     """Kill it from within; return what went wrong. Its container may end with the script in it."""
     try:
         PodRunner(spec, spec.pod, spec.container).run(
-            script(_KILL, process.pid, process.started), timeout_s=20.0
+            script(_KILL, process.pid, process.started, spec.server_directory or ""),
+            timeout_s=20.0,
         )
     except HostError as error:
         return str(error)
