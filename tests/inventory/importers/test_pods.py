@@ -118,6 +118,66 @@ def test_a_database_is_known_by_its_image_where_no_command_says_it(
             _inventory(pod)
 
 
+_OWN_NAME = {"name": "NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+_ADDRESS = {"name": "URL", "value": "http://$(NAME).db:2380"}
+
+
+@pytest.mark.parametrize(
+    ("database", "container", "host"),
+    [
+        (
+            "etcd",
+            {
+                "command": ["/usr/local/bin/etcd", "--name=$(NAME)"],
+                "args": [
+                    "--data-dir=/var/run/etcd/$(NAME)",
+                    "--initial-advertise-peer-urls=$(URL)",
+                    "--initial-cluster-state=existing",
+                    "--listen-client-urls=http://0.0.0.0:$(UNKNOWN)",
+                ],
+                "env": [_OWN_NAME, _ADDRESS],
+            },
+            {
+                "program": "etcd",
+                "command": [
+                    *("etcd", "--data-dir", "/var/run/etcd/db-0"),
+                    *("--initial-advertise-peer-urls", "http://db-0.db:2380"),
+                    *("--initial-cluster-state", "existing"),
+                ],
+            },
+        ),
+        (
+            "redis",
+            {"image": "redis:8", "args": ["redis-server", "/conf/redis.conf", "--dir", "/data"]},
+            {
+                "program": "redis-server",
+                "command": ["redis-server", "--dir", "/data"],
+                "config_file": "/conf/redis.conf",
+            },
+        ),
+        (
+            "postgresql",
+            {"command": ["patroni", "/etc/patroni.yml"]},
+            {"program": "patroni", "config_file": "/etc/patroni.yml"},
+        ),
+        (
+            "cassandra",
+            {"image": "docker.io/library/cassandra:5.0"},
+            {"program": "java", "config_file": "/etc/cassandra/cassandra.yaml"},
+        ),
+    ],
+)
+def test_every_database_is_told_where_it_keeps_its_data_in_its_own_way(
+    database: str, container: dict[str, Any], host: dict[str, Any]
+) -> None:
+    found = _inventory(_pod(0, {"name": "main", "image": "other", **container}))
+    assert found["database"] == database
+    told = found["nodes"][0]["host"]
+    assert {
+        name: told[name] for name in ("program", "command", "config_file") if name in told
+    } == host
+
+
 def test_two_databases_in_a_pod_are_told_apart_by_the_container_that_is_named() -> None:
     pod = _pod(0, _mongod())
     pod["spec"]["containers"].append(_mongod(name="second", command=["mongod"]))

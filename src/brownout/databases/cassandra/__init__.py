@@ -63,7 +63,9 @@ CASSANDRA = Database(
         program="cassandra",
         service="cassandra",
         port=9042,
+        process="java",
         config_file="/etc/cassandra/cassandra.yaml",
         images=("dse-server",),
+        contained="/etc/cassandra/cassandra.yaml",
     ),
 )

@@ -57,5 +57,11 @@ ETCD = Database(
         port=2379,
         config_file="/etc/default/etcd",
         images=("etcd",),
+        own_options=(
+            "--data-dir",
+            "--wal-dir",
+            "--initial-advertise-peer-urls",
+            "--initial-cluster-state",
+        ),
     ),
 )

@@ -106,6 +106,8 @@ MONGODB = Database(
         port=27017,
         config_file="/etc/mongod.conf",
         images=("mongo",),
+        own_options=("--dbpath",),
+        shared_options={"--replSet": "replica_set"},
         hints=("# replica_set: …       # as its own configuration",),
     ),
     operators=(

@@ -96,6 +96,7 @@ POSTGRESQL = Database(
         port=5432,
         config_file="/etc/patroni/config.yml",
         images=("postgres", "spilo"),
+        hints=("# each node needs `host.server_directory`, PostgreSQL's data directory",),
     ),
     variables={
         "promoted_limit_s": "seconds to wait at most until another node is primary",

@@ -60,5 +60,6 @@ REDIS = Database(
         port=6379,
         config_file="/etc/redis/redis.conf",
         images=("redis", "valkey"),
+        own_options=("--dir", "--cluster-config-file", "--appenddirname", "--dbfilename"),
     ),
 )

@@ -3,8 +3,10 @@
 StatefulSet db  ──▶ its pods, by their controller ──▶ container, program, port, directory
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
@@ -14,6 +16,8 @@ from brownout.kubernetes.access import Access
 from brownout.kubernetes.objects import Object
 
 __all__ = ["Wanted", "read"]
+
+_VARIABLE = re.compile(r"\$\((\w+)\)")
 
 
 def _servers() -> dict[str, Server]:
@@ -109,8 +113,9 @@ def _machine(pod: Object, of: str, container: Object, wanted: Wanted) -> Machine
     meta, server = pod["metadata"], _servers()[of]
     access = wanted.access.model_dump(mode="json", exclude_defaults=True)
     host: dict[str, Any] = {"kind": "kubernetes", **access, "namespace": wanted.access.namespace}
-    host |= {"pod": meta["name"], "container": container["name"], "program": server.program}
-    storage = _storage(server, container)
+    process = server.process or server.program
+    host |= {"pod": meta["name"], "container": container["name"], "program": process}
+    storage = _storage(server, _words(container, _variables(pod, container)))
     notes = [] if storage else ["where it keeps its data is not known: `command`, `config_file`"]
     if not pod["spec"].get("shareProcessNamespace"):
         notes.append("if its database is PID 1, it cannot be paused; docs/kubernetes.md")
@@ -154,29 +159,49 @@ def _port(container: Object, server: Server) -> int:
     return ports[0] if len(ports) == 1 else server.port
 
 
-def _storage(server: Server, container: Object) -> dict[str, Any]:
-    """Return the settings that name the data directory, as far as the container tells."""
-    words = _words(container)
-    if directory := _option(words, "--dbpath"):
-        return {"command": [server.program, "--dbpath", directory]}
-    if (
-        file := _option(words, "--config")
-        or _option(words, "-f")
-        or _option(words, "--config-file")
-    ):
-        return {"config_file": file}
-    return {"config_file": server.contained} if server.contained else {}
+def _storage(server: Server, words: Sequence[str]) -> dict[str, Any]:
+    """Return the settings that name the data directory, as far as the container's command tells."""
+    kept = [
+        word
+        for name in server.own_options
+        if (value := _option(words, name))
+        for word in (name, value)
+    ]
+    named = (_option(words, name) for name in ("--config", "-f", "--config-file"))
+    first = next((word for word in words[1:2] if word.startswith("/")), "")  # of Redis and Patroni
+    file = next(filter(None, named), first) or ("" if kept else server.contained)
+    command = {"command": [server.program, *kept]} if kept else {}
+    return {**command, **({"config_file": file} if file else {})}
 
 
 def _told(pod: Object, wanted: Wanted) -> dict[str, Any]:
     """Return what the command of a member says of its cluster."""
-    _, container = _container(pod, wanted)
-    name = _option(_words(container), "--replSet")
-    return {"replica_set": name.partition("/")[0]} if name else {}
+    of, container = _container(pod, wanted)
+    words = _words(container)
+    said = {to: _option(words, name) for name, to in _servers()[of].shared_options.items()}
+    return {to: value.partition("/")[0] for to, value in said.items() if value}
 
 
-def _words(container: Object) -> list[str]:
-    return [*map(str, container.get("command") or []), *map(str, container.get("args") or [])]
+def _words(container: Object, variables: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """Return the container's command; the kubelet puts `variables` in place of `$(NAME)`."""
+    words = [*map(str, container.get("command") or []), *map(str, container.get("args") or [])]
+    return [_VARIABLE.sub(lambda it: variables.get(it[1], it[0]), word) for word in words]
+
+
+def _variables(pod: Object, container: Object) -> dict[str, str]:
+    """Return the container's environment, as far as the pod itself says what is in it."""
+    meta = pod["metadata"]
+    own = {
+        "metadata.name": meta["name"],
+        "metadata.namespace": meta["namespace"],
+        "status.podIP": (pod.get("status") or {}).get("podIP"),
+    }
+    found: dict[str, str] = {}
+    for one in container.get("env") or []:
+        field = ((one.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath")
+        if value := one.get("value") or own.get(str(field)):
+            found[one["name"]] = _VARIABLE.sub(lambda it: found.get(it[1], it[0]), str(value))
+    return found
 
 
 def _option(words: Sequence[str], name: str) -> str:
