@@ -1,9 +1,12 @@
 """The containers of the recorded engine: processes of this machine, and what is known of them."""
 
+import contextlib
+import os
+import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,6 +51,28 @@ class Box:
     gone: threading.Event = field(default_factory=threading.Event)
 
     @property
+    def environment(self) -> dict[str, str]:
+        """What its processes have in their environment, by which they are known."""
+        return {"RECORDED_BOX": self.id}
+
+    def members(self) -> list[int]:
+        """The processes that it consists of; one may have written over its environment."""
+        (mark,) = (f"{name}={value}\0".encode() for name, value in self.environment.items())
+        parents = {pid: parent for pid, parent, _ in _processes()}
+        found = {pid for pid, _, environment in _processes() if mark in environment}
+        more = found
+        while more:
+            more = {pid for pid, parent in parents.items() if parent in more} - found
+            found |= more
+        return sorted(found)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to every process of it."""
+        for pid in self.members():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    @property
     def running(self) -> bool:
         return self.process is not None
 
@@ -66,6 +91,16 @@ class Box:
             for name, path in self.volumes.items()
         ]
         return own + self.mounts
+
+
+def _processes() -> Iterator[tuple[int, int, bytes]]:
+    """Yield each live process, its parent and its environment."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                after_name = (entry / "stat").read_text().rpartition(")")[2].split()
+                if after_name[0] not in "ZX":
+                    yield int(entry.name), int(after_name[1]), (entry / "environ").read_bytes()
 
 
 class Conflict(Exception):

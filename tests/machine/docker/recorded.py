@@ -2,8 +2,9 @@
 
 It is no Docker engine. The shapes of questions and answers are those of the published Engine API
 documentation, version 1.47 (Engine 27); its containers are processes of this machine without any
-isolation, its volumes are directories that have the same path inside and outside. What stops,
-freezes and is removed really does. Its clock is an hour ahead, since an engine's clock is its own.
+isolation, whose processes end with the first one; its volumes are directories that have the same
+path inside and outside. What stops, freezes and is removed really does. Its clock is an hour ahead,
+since an engine's clock is its own.
 """
 
 import contextlib
@@ -72,6 +73,7 @@ class RecordedEngine:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                env=os.environ | box.environment,
             )
             box.started, box.paused = stamp(), False
             box.watcher = threading.Thread(target=self._watch, args=(box, box.process))
@@ -92,7 +94,7 @@ class RecordedEngine:
         box.manually_stopped = True
         box.process.send_signal(number)
         if box.paused:
-            box.process.send_signal(signal.SIGCONT)
+            box.send(signal.SIGCONT)
         if number == signal.SIGKILL:
             box.gone.wait(10)
 
@@ -101,15 +103,16 @@ class RecordedEngine:
             raise Conflict(f"container {box.id} is not running")
         if box.paused:
             raise Conflict(f"container {box.id} is already paused")
-        os.kill(box.process.pid, signal.SIGSTOP)
-        while procfs.thread_states(box.process.pid) != {"T"}:  # an engine waits for it, too
+        # An engine freezes them all at once, and waits for it.
+        while [pid for pid in box.members() if procfs.thread_states(pid) - {"T"}]:
+            box.send(signal.SIGSTOP)
             time.sleep(0.001)
         box.paused = True
 
     def unpause(self, box: Box) -> None:
         if not box.paused or box.process is None:
             raise Conflict(f"Container {box.id} is not paused")
-        os.kill(box.process.pid, signal.SIGCONT)
+        box.send(signal.SIGCONT)
         box.paused = False
 
     def dies(self, box: Box) -> None:
@@ -130,7 +133,10 @@ class RecordedEngine:
         self._server.server_close()
 
     def _watch(self, box: Box, process: subprocess.Popen[bytes]) -> None:
+        first = threading.Thread(target=self._end_with, args=(box, process))
+        first.start()
         out, err = process.communicate()
+        first.join()
         with self._lock:
             box.out, box.err = out, err
             code = process.returncode
@@ -141,6 +147,13 @@ class RecordedEngine:
             if again:
                 box.restarts += 1
                 self.start(box)
+
+    def _end_with(self, box: Box, first: subprocess.Popen[bytes]) -> None:
+        """Kill the rest of a container once its first process has ended, as the kernel does."""
+        first.wait()
+        while box.members():
+            box.send(signal.SIGKILL)
+            time.sleep(0.001)
 
     def _unix(self) -> socketserver.BaseServer:
         self.address = f"unix://{self._directory / 'docker.sock'}"

@@ -50,7 +50,7 @@ def made(control_plane: ControlPlane, objects: Objects, namespace: str) -> Itera
         spec: dict[str, Any] | None = None, command: list[str] = SERVER, **template: Any
     ) -> KubernetesHost:
         path = in_namespace(namespace, "statefulsets")
-        objects.create(path, stateful_set("db", 1, command, mount=DATA, **template))
+        objects.create(path, stateful_set("db", 1, command, mounts={"data": DATA}, **template))
         await_ready(objects, namespace, "db-0")
         settings = {"program": PROGRAM, "kubeconfig": control_plane.kubeconfig, **(spec or {})}
         return host(namespace, **settings)

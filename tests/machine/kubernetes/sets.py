@@ -1,6 +1,7 @@
 """StatefulSets for tests, as the API takes them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 __all__ = ["stateful_set"]
@@ -12,20 +13,18 @@ def stateful_set(
     command: Sequence[str],
     *,
     container: str = "main",
-    mount: str = "",
+    mounts: Mapping[str, object] = MappingProxyType({}),
     **template: Any,
 ) -> dict[str, Any]:
     """Return a StatefulSet whose pods start at once; `template` adds to their specification.
 
-    With a `mount` each pod has a claim `data-POD` there.
+    Each pod has a claim `NAME-POD` at each of its `mounts`, which are paths by NAME.
     """
     labels = {"app": name}
     main: dict[str, Any] = {"name": container, "image": "none", "command": list(command)}
-    templates = []
-    if mount:
-        main["volumeMounts"] = [{"name": "data", "mountPath": mount}]
-        wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-        templates = [{"metadata": {"name": "data"}, "spec": wanted}]
+    main["volumeMounts"] = [{"name": n, "mountPath": str(path)} for n, path in mounts.items()]
+    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    templates = [{"metadata": {"name": n}, "spec": wanted} for n in mounts]
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",

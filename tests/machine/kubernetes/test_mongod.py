@@ -115,7 +115,9 @@ def _set_of_mongods() -> dict[str, object]:
         "minSnapshotHistoryWindowInSeconds=0",  # as in the lab: a rollback walks all of it
     ):
         command += ["--setParameter", parameter]
-    made = stateful_set(_NAME, len(_MEMBERS), command, mount=DATA, shareProcessNamespace=True)
+    made = stateful_set(
+        _NAME, len(_MEMBERS), command, mounts={"data": DATA}, shareProcessNamespace=True
+    )
     own_address = {"fieldRef": {"fieldPath": "status.podIP"}}
     container = made["spec"]["template"]["spec"]["containers"][0]
     container["env"] = [{"name": "POD_IP", "valueFrom": own_address}]
