@@ -198,9 +198,11 @@ class _Given:
 
     @property
     def number(self) -> Any:
-        """The limit, as `raw` has it if it is no text of a number; 0 where it is dropped."""
-        if self.drops or not isinstance(self.raw, str):
-            return 0.0 if self.drops else self.raw
+        """What was given, as a number if it is the text of one; 0 where it drops a limit."""
+        if self.drops:
+            return 0.0
+        if not isinstance(self.raw, str):
+            return self.raw
         try:
             return float(self.raw)
         except ValueError:
