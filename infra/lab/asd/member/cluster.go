@@ -48,6 +48,15 @@ func (c *Cluster) Principal() nodeid.ID {
 	return c.Members[0]
 }
 
+// Told is the key that the node tells the others: zero since it lost its principal, also once it
+// hears that one again. The principal may have noticed nothing, and has to form the cluster anew.
+func (c *Cluster) Told() uint64 {
+	if !c.Whole {
+		return 0
+	}
+	return c.Key
+}
+
 // Started notes that the node begins to listen.
 func (c *Cluster) Started(now time.Time) { c.dueAfter(now, afterArrival) }
 

@@ -127,6 +127,22 @@ func TestANodeRestartedBeforeItWasMissedIsFoundByItsKey(t *testing.T) {
 	t.Error("it was never found")
 }
 
+func TestANodeThatMissedItsPrincipalForAMomentIsFoundThoughNobodyMissedIt(t *testing.T) {
+	missed := newWorld(4)
+	missed.hear(7, 5)
+	missed.join(7, 5, 4)
+	missed.cluster.Departed([]nodeid.ID{5}, missed.now)
+	missed.hear(7, 5)
+	w := newWorld(self)
+	w.hear(7, 4)
+	w.join(7, 5, 4)
+	members, after := w.proposes(t, missed.cluster.Told(), 4)
+	if !slices.Equal(members, []nodeid.ID{5, 4}) {
+		t.Errorf("%v", members)
+	}
+	about(t, "proposed", after, 2400*ms)
+}
+
 func TestAProcessThatStoodStillFindsEverybodyGoneFirst(t *testing.T) {
 	w := newWorld(3)
 	w.hear(7, 5, 4)

@@ -29,7 +29,7 @@ func (n *Node) pulse() fabric.Pulse {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return fabric.Pulse{
-		From: n.self, Cluster: n.conf.ClusterName, Key: n.cluster.Key,
+		From: n.self, Cluster: n.conf.ClusterName, Key: n.cluster.Told(),
 		Heartbeat: n.conf.Heartbeat.Public(), Fabric: n.conf.Fabric.Public(), Service: n.conf.Service.Public(),
 		Sees: n.board.Sees(), Contacts: n.board.Heard(),
 	}
