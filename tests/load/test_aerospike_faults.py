@@ -7,7 +7,7 @@ import pytest
 from brownout.base.errors import GeneratorError
 from brownout.machine.host import host_for
 
-from .conftest import Running
+from .conftest import GENTLY, KEYS, Running, kill_with_writes_on_their_way
 
 pytestmark = pytest.mark.live
 
@@ -42,9 +42,9 @@ def assert_accounts_are_in_order(load: Running, stopped: Mapping[str, int]) -> N
 def test_a_killed_node_puts_writes_in_doubt_and_loses_none(
     running_aerospike: Callable[..., Running],
 ) -> None:
-    load = running_aerospike()
+    load = running_aerospike(GENTLY)
     node = load.cluster.nodes[1]
-    host_for(node).stop("kill")
+    kill_with_writes_on_their_way(host_for(node))
     load.until("the load feels it", load.felt)
     load.until("the others have taken over", load.well)
     host_for(node).start()
@@ -54,13 +54,13 @@ def test_a_killed_node_puts_writes_in_doubt_and_loses_none(
     bad = {row["lane"] for row in load.rows("lanes.csv") if int(row["bad"])}
     assert node.address in bad
     ledger = load.ledger()
-    assert (ledger.state, ledger.keys, ledger.unread) == ("clean", 5000, 0)
+    assert (ledger.state, ledger.keys, ledger.unread) == ("clean", KEYS, 0)
 
 
 def test_a_hung_node_leaves_what_waits_for_it_in_doubt(
     running_aerospike: Callable[..., Running],
 ) -> None:
-    load = running_aerospike()
+    load = running_aerospike(GENTLY)
     host = host_for(load.cluster.nodes[1])
     host.pause()
     try:
@@ -80,4 +80,4 @@ def test_a_namespace_that_the_server_does_not_have_is_refused(
     running_aerospike: Callable[..., Running],
 ) -> None:
     with pytest.raises(GeneratorError, match='has no namespace "orders"; it has test'):
-        running_aerospike("options.aerospike.namespace=orders")
+        running_aerospike(f"{GENTLY},options.aerospike.namespace=orders")

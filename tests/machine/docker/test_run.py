@@ -16,7 +16,8 @@ pytestmark = [pytest.mark.matrix, pytest.mark.timeout(900)]
 
 
 @pytest.mark.parametrize(
-    "name", ["lab-aerospike", "lab-cassandra", "lab-etcd", "lab-mongodb", "lab-postgresql", "lab-redis"]
+    "name",
+    ["lab-aerospike", "lab-cassandra", "lab-etcd", "lab-mongodb", "lab-postgresql", "lab-redis"],
 )
 def test_a_wipe_under_load_is_planned_measured_and_judged_on_containers(
     name: str,

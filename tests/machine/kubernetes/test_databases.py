@@ -79,7 +79,9 @@ def in_pods(
         lab.down(name)
 
 
-@pytest.mark.parametrize("name", ["lab-aerospike", "lab-cassandra", "lab-etcd", "lab-postgresql", "lab-redis"])
+@pytest.mark.parametrize(
+    "name", ["lab-aerospike", "lab-cassandra", "lab-etcd", "lab-postgresql", "lab-redis"]
+)
 def test_a_wiped_member_gets_other_volumes_and_all_data_again(
     in_pods: InPods, tmp_path: Path, name: str
 ) -> None:
