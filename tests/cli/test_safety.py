@@ -78,6 +78,13 @@ def test_a_plan_on_a_lab_that_is_down_asks_this_machine_too(
     assert "yes  supports delay: yes" in said.out
 
 
+def test_a_plan_says_which_limits_hold_and_which_were_dropped(brownout: Brownout) -> None:
+    told = brownout("plan", "node-kill", "--set", "limits=recovery_time=none").out
+    assert "limit        lost_writes ≤ 0  (steady-state/slo/node-kill.mongodb.yaml)" in told
+    assert "dropped      recovery_time ≤ 10 s  (by --var limits)" in told
+    assert "limit        recovery_time" not in told
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

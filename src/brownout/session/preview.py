@@ -90,7 +90,7 @@ def _head(plan: Plan, cluster: Cluster) -> str:
     for limit in plan.limits:
         lines.append(f"limit        {limit_words(limit)}  ({limit.limit_from})")
     for limit in plan.dropped_limits:
-        lines.append(f"no limit     {limit_words(limit)}  (dropped: {limit.limit_from})")
+        lines.append(f"dropped      {limit_words(limit)}  (by {limit.limit_from})")
     return "\n".join(lines)
 
 
