@@ -40,7 +40,7 @@ class Running:
     """A load on a cluster. `lives` are its live events so far."""
 
     def __init__(
-        self, cluster: Cluster, directory: Path, changes: str = "", name: str = "lab"
+        self, cluster: Cluster, directory: Path, changes: str = GENTLY, name: str = "lab"
     ) -> None:
         self.cluster = cluster
         self.adapter: Adapter = adapter_for(cluster)
@@ -160,7 +160,7 @@ def _well(live: Mapping[str, Any], streams: tuple[str, ...]) -> bool:
 def _runs(cluster: Cluster, directory: Path) -> Iterator[Callable[..., Running]]:
     made: list[Running] = []
 
-    def run(changes: str = "") -> Running:
+    def run(changes: str = GENTLY) -> Running:
         made.append(Running(cluster, directory / f"run-{len(made)}", changes))
         made[-1].start()
         return made[-1]

@@ -42,7 +42,7 @@ def assert_accounts_are_in_order(load: Running, stopped: Mapping[str, int]) -> N
 def test_a_killed_node_puts_writes_in_doubt_and_loses_none(
     running_aerospike: Callable[..., Running],
 ) -> None:
-    load = running_aerospike(GENTLY)
+    load = running_aerospike()
     node = load.cluster.nodes[1]
     kill_with_writes_on_their_way(host_for(node))
     load.until("the load feels it", load.felt)
@@ -60,7 +60,7 @@ def test_a_killed_node_puts_writes_in_doubt_and_loses_none(
 def test_a_hung_node_leaves_what_waits_for_it_in_doubt(
     running_aerospike: Callable[..., Running],
 ) -> None:
-    load = running_aerospike(GENTLY)
+    load = running_aerospike()
     host = host_for(load.cluster.nodes[1])
     host.pause()
     try:

@@ -37,7 +37,7 @@ SETS = {"orders": "brownout-ledger", "hits": "brownout-ledger", "": "brownout-da
 def load(lab_aerospike: Cluster, tmp_path: Path) -> Iterator[Running]:
     workload = tmp_path / "two-kinds.yaml"
     workload.write_text(WORKLOAD)
-    running = Running(lab_aerospike, tmp_path / "run", name=str(workload))
+    running = Running(lab_aerospike, tmp_path / "run", "", str(workload))
     running.start()
     yield running
     running.close()

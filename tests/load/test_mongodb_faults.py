@@ -47,7 +47,7 @@ def assert_accounts_are_in_order(load: Running, stopped: dict[str, int], *also: 
 def test_a_killed_primary_is_a_gap_in_which_reads_fail_and_writes_may_be_in_doubt(
     running: Callable[..., Running],
 ) -> None:
-    load = running(GENTLY)
+    load = running()
     node, host = load.primary()
     kill_with_writes_on_their_way(host)
     load.until("the load feels it", load.felt)
@@ -66,7 +66,7 @@ def test_a_killed_primary_is_a_gap_in_which_reads_fail_and_writes_may_be_in_doub
 def test_a_hung_primary_leaves_writes_in_doubt_until_another_takes_over(
     running: Callable[..., Running],
 ) -> None:
-    load = running(GENTLY)
+    load = running()
     node, host = load.primary()
     host.pause()
     try:
