@@ -175,9 +175,7 @@ def test_a_dropped_limit_is_not_judged_and_the_result_says_so(
     (tmp_path / "run" / "run.json").write_text(json.dumps(record))
     impact = analyzed(tmp_path / "run")
     assert impact["verdict"] == "pass"
-    assert impact["remarks"] == [
-        "blackout (write): has no limit: --var limits dropped it (it was at most 0.5 s)"
-    ]
+    assert impact["remarks"] == ["blackout (write): --var limits dropped its limit (at most 0.5 s)"]
 
 
 def test_an_early_abort_is_no_failure_to_recover(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from brownout.machine.host import Host, host_for
 from brownout.run.ledger import Ledger, classify
 from brownout.run.ledger_lines import read_ledger_lines
 
-#: As shipped the load is 800 operations a second. A busy machine that falls behind these does not
-#: catch up: each one that times out costs its connection, and connecting again costs more than it.
+#: A busy machine that falls behind the shipped 800 operations a second never catches up: whatever
+#: times out closes its connection, and opening another one costs more than the operation.
 KEYS = 2000
 GENTLY = (
     "streams.lookups.rate=60,streams.orders.rate=100,"

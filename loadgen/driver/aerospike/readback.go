@@ -56,8 +56,8 @@ func (c *control) readBatch(ctx context.Context, ids []string, counter bool, eac
 	}
 }
 
-// readAlone reads one key, and again until the time is over: the client itself gives up at once
-// when a node refuses for a moment, or has just gone from its map.
+// readAlone reads one key and retries until the context ends: the client itself gives up at once
+// when a node refuses for a moment or has just left its map.
 func (c *control) readAlone(ctx context.Context, id string, counter bool) driver.ReadBack {
 	for {
 		record, err := c.Get(c.read, c.key(c.sets.ledger, id))

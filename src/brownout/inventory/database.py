@@ -33,11 +33,11 @@ Look = Callable[[], object]
 class Server:
     """How a database is usually installed on a machine, for commands that write inventories.
 
-    `process` is the name that the running server has, where it is not that of its `program`.
+    `process` is the name of the running server's process, if it differs from `program`.
     `images` are the names of its container images besides `program`; `contained` is the
-    configuration file in those images, if they have one. `own_options` are those of its command
-    that say where a node keeps its data and how it comes back; `shared_options` those that say a
-    setting of the connection, by option. `hints` are comments to write below `connection`.
+    configuration file in those images, if they have one. `own_options` are the options of its
+    command that say where a node keeps its data and how it rejoins. `shared_options` maps an option
+    to the setting of `connection` that it holds. `hints` are comments to write below `connection`.
     """
 
     program: str

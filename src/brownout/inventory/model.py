@@ -36,7 +36,7 @@ from brownout.inventory.observing import ObserveSpec
 from brownout.inventory.price import Price
 
 __all__ = ["Cluster", "Environment", "Guards", "HostSpec", "LabSpec", "Node", "ProcessSpec"]
-__all__ += ["ProxySpec", "of_engine"]
+__all__ += ["ProxySpec", "ServerDirectory", "of_engine"]
 
 Environment = Literal["lab", "test", "staging", "production"]
 
@@ -66,6 +66,16 @@ class ProxySpec(Settings):
     upstream: Annotated[Address, Field(description="where the node's process itself listens")]
 
 
+#: The setting of hosts that know a node by one process, and have to find its other ones.
+ServerDirectory = Annotated[
+    AbsolutePath | None,
+    Field(
+        description="where other processes of the node work, as a server under a supervisor: "
+        "they are killed, paused and resumed with the node's own"
+    ),
+]
+
+
 class ProcessSpec(HostSpec):
     """A process on this machine."""
 
@@ -76,13 +86,7 @@ class ProcessSpec(HostSpec):
     log_file: Annotated[
         AbsolutePath | None, Field(description="gets what a process started by us prints")
     ] = None
-    server_directory: Annotated[
-        AbsolutePath | None,
-        Field(
-            description="where other processes of the node work, as a server under a supervisor: "
-            "they are killed, paused and resumed with the node's own"
-        ),
-    ] = None
+    server_directory: ServerDirectory = None
     stop_timeout_s: Annotated[
         float, Field(gt=0, le=3600, description="for a clean stop to end by itself")
     ] = 60.0

@@ -72,11 +72,11 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
 
 
 def not_judged(dropped: Limit) -> str:
-    """Return `errors: has no limit: --var limits dropped it (it was at most 100)`."""
+    """Return `errors: --var limits dropped its limit (at most 100)`."""
     bound = "at least" if dropped.direction == AT_LEAST else "at most"
     limit = _worded(dropped.measure, dropped.limit)
     name = _title(dropped.measure, dropped.scope)
-    return f"{name}: has no limit: {dropped.limit_from} dropped it (it was {bound} {limit})"
+    return f"{name}: {dropped.limit_from} dropped its limit ({bound} {limit})"
 
 
 def _lost_writes(ledger: Ledger) -> list[str]:

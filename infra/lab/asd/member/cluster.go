@@ -48,8 +48,9 @@ func (c *Cluster) Principal() nodeid.ID {
 	return c.Members[0]
 }
 
-// Told is the key that the node tells the others: zero since it lost its principal, also once it
-// hears that one again. The principal may have noticed nothing, and has to form the cluster anew.
+// Told returns the cluster key that the node's heartbeats carry. It is zero once the node has lost
+// its principal, even if it hears the principal again: that one may have noticed nothing, and the
+// zero makes it form the cluster anew.
 func (c *Cluster) Told() uint64 {
 	if !c.Whole {
 		return 0

@@ -168,7 +168,7 @@ def _storage(server: Server, words: Sequence[str]) -> dict[str, Any]:
         for word in (name, value)
     ]
     named = (_option(words, name) for name in ("--config", "-f", "--config-file"))
-    first = next((word for word in words[1:2] if word.startswith("/")), "")  # some are told it so
+    first = next((word for word in words[1:2] if word.startswith("/")), "")  # or its first argument
     file = next(filter(None, named), first) or ("" if kept else server.contained)
     command = {"command": [server.program, *kept]} if kept else {}
     return {**command, **({"config_file": file} if file else {})}

@@ -15,8 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brownout.base.settings import AbsolutePath
-from brownout.inventory.model import HostSpec
+from brownout.inventory.model import HostSpec, ServerDirectory
 from brownout.kubernetes.access import Access, Label
 from brownout.machine.deadman import DEFAULT_UNDO_AFTER_S
 
@@ -36,13 +35,7 @@ class KubernetesSpec(HostSpec, Access):
     program: Annotated[
         str, Field(min_length=1, pattern=r"^[^/\s]+$", description="what runs there")
     ]
-    server_directory: Annotated[
-        AbsolutePath | None,
-        Field(
-            description="where other processes of the node work, as a server under a supervisor: "
-            "they are killed, paused and resumed with the node's own"
-        ),
-    ] = None
+    server_directory: ServerDirectory = None
     claims: Annotated[
         tuple[ObjectName, ...],
         Field(description="its volume claims that a wipe has replaced, besides emptying them"),

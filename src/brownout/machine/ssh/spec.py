@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 
 from brownout.base.secret import Secret
 from brownout.base.settings import AbsolutePath, LocalFile, Settings
-from brownout.inventory.model import HostSpec
+from brownout.inventory.model import HostSpec, ServerDirectory
 from brownout.machine.deadman import DEFAULT_UNDO_AFTER_S
 
 __all__ = ["Bastion", "Commands", "Login", "RequiredHostName", "SshSpec"]
@@ -98,13 +98,7 @@ class SshSpec(HostSpec, Login):
     """A node on a machine that is reached by ssh."""
 
     kind: Literal["ssh"] = "ssh"
-    server_directory: Annotated[
-        AbsolutePath | None,
-        Field(
-            description="where other processes of the node work, as a server under a supervisor: "
-            "they are killed, paused and resumed with the node's own"
-        ),
-    ] = None
+    server_directory: ServerDirectory = None
     sudo: Annotated[bool, Field(description="run what needs it by `sudo -n`")] = False
     service: Annotated[
         str, Field(pattern=r"^[A-Za-z0-9@._:\\-]*$", description="the node's systemd unit")
