@@ -23,14 +23,22 @@ type Pulse struct {
 	Contacts  []string
 }
 
+// Together waits for the next multiple of interval on the machine's clock and returns a ticker that
+// begins there. All nodes of a lab then wake at the same moments, each once for all its peers, which
+// takes little more than half the processor time while they are idle.
+func Together(interval time.Duration) *time.Ticker {
+	now := time.Now()
+	time.Sleep(now.Truncate(interval).Add(interval).Sub(now))
+	return time.NewTicker(interval)
+}
+
 // Beat sends what next returns to the heartbeat address of one peer every interval, for as long as
 // ctx lasts. A peer that does not take it is dialled again.
 func Beat(ctx context.Context, address string, interval time.Duration, next func() Pulse) {
-	var conn net.Conn
-	tick := time.NewTicker(interval)
+	conn := beatOnce(nil, address, interval, next)
+	tick := Together(interval)
 	defer tick.Stop()
 	for {
-		conn = beatOnce(conn, address, interval, next)
 		select {
 		case <-ctx.Done():
 			if conn != nil {
@@ -38,6 +46,7 @@ func Beat(ctx context.Context, address string, interval time.Duration, next func
 			}
 			return
 		case <-tick.C:
+			conn = beatOnce(conn, address, interval, next)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (n *Node) pulse() fabric.Pulse {
 // time. Before anything that was heard it looks who has expired: a process that was stopped for
 // long finds everybody gone first, and then back.
 func (n *Node) clustering(ctx context.Context) {
-	tick := time.NewTicker(clusterTick)
+	tick := fabric.Together(clusterTick)
 	defer tick.Stop()
 	n.mu.Lock()
 	n.cluster.Started(time.Now())
