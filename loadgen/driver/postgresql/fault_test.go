@@ -12,7 +12,7 @@ import (
 	"brownout/loadgen/driver/drivertest"
 )
 
-// both returns an open driver of a primary and its replica, whose tables are there.
+// both returns an open driver of a primary and its replica; both have the driver's tables.
 func both(t *testing.T, settings ...string) (primary, replica *server, d *Driver) {
 	t.Helper()
 	primary = ownServer(t, settings...)
@@ -21,6 +21,7 @@ func both(t *testing.T, settings ...string) (primary, replica *server, d *Driver
 	if err := controlled(t, d).WriteMarker(t.Context(), &driver.Marker{MadeBy: "brownout", Schema: 1}); err != nil {
 		t.Fatal(err)
 	}
+	primary.catchUp(t, replica)
 	return primary, replica, d
 }
 
@@ -198,6 +199,7 @@ func TestAReplicaThatLagsAndIsPromotedLacksWhatWasAcknowledgedUnlessCommitsWaitF
 			if got := do(t, d, first); got.Class != driver.OK {
 				t.Fatalf("got %+v", got)
 			}
+			primary.catchUp(t, replica)
 			if synchronous {
 				primary.synchronize(t, "*")
 				drivertest.Until(t, "the replica is synchronous", func() bool { return do(t, d, first).Class == driver.OK })

@@ -182,6 +182,29 @@ func (s *server) direct(t testing.TB, sql string, arguments ...any) {
 	}
 }
 
+// ask returns the one value of a query, asked behind the driver's back.
+func ask[T any](t testing.TB, s *server, sql string, arguments ...any) (answer T) {
+	t.Helper()
+	connection, err := s.connect(context.Background())
+	if err == nil {
+		err = connection.QueryRow(context.Background(), sql, arguments...).Scan(&answer)
+		_ = connection.Close(context.Background())
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return answer
+}
+
+// catchUp waits until the replica has all that the primary holds now.
+func (s *server) catchUp(t testing.TB, replica *server) {
+	t.Helper()
+	held := ask[string](t, s, "SELECT pg_current_wal_lsn()::text")
+	drivertest.Until(t, "the replica has caught up", func() bool {
+		return ask[bool](t, replica, "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)", held)
+	})
+}
+
 // synchronize has commits wait for replicas of these names from now on. Sessions wait once the
 // checkpointer has read the setting, which it does at the latest before it makes a checkpoint.
 func (s *server) synchronize(t testing.TB, names string) {
