@@ -96,10 +96,10 @@ def start(
     """
     source = where / "experiment.json"
     source.write_text(json.dumps(experiment))
-    command = ["--no-version-check", "run", *options, str(source)]
+    command = ["chaostoolkit", "--no-version-check", "run", *options, str(source)]
     by_name = any(name.startswith("PYTHON") for name in env or {})
     return (subprocess.Popen if by_name else ForkedRun)(
-        [sys.executable, "-m", "chaostoolkit", *command] if by_name else command,
+        [sys.executable, "-m", *command] if by_name else command,
         cwd=where,
         env={**os.environ, "BROWNOUT_RUNS": str(where / "runs"), **(env or {})},
         stdout=subprocess.PIPE,

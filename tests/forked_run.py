@@ -1,6 +1,6 @@
-"""`chaos run` without its imports: a process that has done them forks each run that tests want.
+"""`chaos run` and `brownout` without their imports: a process that has done them forks each.
 
-Such a run behaves like one that was started as `python -m chaostoolkit`; only its modules are there
+Such a process behaves like one that was started as `python -m …`; only its modules are there
 already. It is a child of the test's process and in the same group. It has the folder, environment
 and files that it was given, and its own signals, randomness, `sys.argv`, pid and exit code.
 """
@@ -23,13 +23,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["ForkedRun"]
+__all__ = ["ForkedRun", "brownout"]
 
-#: What runs on most labs import.
+#: What runs on most labs import, from the first to the last.
 _MODULES: Final = (
-    "brownout.control", "brownout.databases.mongodb.adapter",
-    "brownout.databases.mongodb.lab.replica_set", "brownout.infra.lab",
-    "chaoslib.run", "chaostoolkit.cli",
+    "brownout.actions.node", "brownout.cli.safety", "brownout.control",
+    "brownout.databases.mongodb.adapters", "brownout.databases.mongodb.lab.replica_set",
+    "brownout.infra.lab", "brownout.probes.cluster", "brownout.probes.impact",
+    "brownout.probes.load", "brownout.runs.history.recording", "brownout.runs.history.store",
+    "brownout.session.planning", "chaoslib.run", "chaostoolkit.cli", "jinja2",
 )  # fmt: skip
 _MOST_BYTES: Final = 200_000
 _PR_SET_CHILD_SUBREAPER: Final = 36
@@ -39,12 +41,16 @@ _one_at_a_time = threading.Lock()
 
 
 class ForkedRun(subprocess.Popen[str]):
-    """`python -m chaostoolkit …`, forked. The command is what follows these words."""
+    """`python -m …`, forked. The command is the module, or the path of a program, and its words."""
 
     def _execute_child(self, args: list[str], *more: Any) -> None:
         folder, environment = more[4:6]
         pipes = more[9:15]
-        told = {"words": args, "folder": str(folder), "environment": environment}
+        told = {
+            "words": args,
+            "folder": str(folder or Path.cwd()),
+            "environment": dict(os.environ if environment is None else environment),
+        }
         its = enumerate((pipes[0], pipes[3], pipes[5]))
         files = [usual if file == -1 else file for usual, file in its]
         with _one_at_a_time, _adopting():
@@ -54,6 +60,19 @@ class ForkedRun(subprocess.Popen[str]):
             assert server.recv(_MOST_BYTES) == _LEFT
         self._child_created = True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+
+def brownout(*words: str, timeout: float = 300, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run `brownout …` forked, with `options` of `Popen`, and return all that it said."""
+    command = ["brownout", *words]
+    pipe = subprocess.PIPE
+    with ForkedRun(command, stdout=pipe, stderr=pipe, text=True, **options) as process:
+        try:
+            said = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, *said)
 
 
 @contextmanager
@@ -79,8 +98,8 @@ def _server() -> socket.socket:
     return ours
 
 
-def _serve(way: socket.socket) -> None:
-    """Fork a run for each request. Returns in that run only, and where no request can follow."""
+def _serve(way: socket.socket) -> str:
+    """Fork for each request. Returns in the fork only, and there what it is to run."""
     while True:
         request, files, _, _ = socket.recv_fds(way, _MOST_BYTES, 3)
         if not request:
@@ -94,15 +113,14 @@ def _serve(way: socket.socket) -> None:
             way.close()
             while os.getppid() == parent:  # a busy machine may let it end late
                 time.sleep(0.001)
-            _become(json.loads(request), files)
-            return
+            return _become(json.loads(request), files)
         os.waitpid(between, 0)
         way.send(_LEFT)
         for file in files:
             os.close(file)
 
 
-def _become(told: dict[str, Any], files: list[int]) -> None:
+def _become(told: dict[str, Any], files: list[int]) -> str:
     for usual, file in enumerate(files):
         os.dup2(file, usual)
         os.close(file)
@@ -110,20 +128,25 @@ def _become(told: dict[str, Any], files: list[int]) -> None:
     os.environ.update(told["environment"])
     os.chdir(told["folder"])
     sys.path[0] = told["folder"]
-    sys.argv[1:] = told["words"]
+    program, *sys.argv[1:] = told["words"]
     importlib.invalidate_caches()
+    return str(program)
 
 
 def main() -> None:
-    """Import, then fork; in the fork run."""
+    """Import, then fork; in the fork run what is wanted."""
     way = socket.socket(fileno=int(sys.argv[1]))
     sys.path[0] = str(Path(__file__).parents[1])
     for name in _MODULES:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
-    _serve(way)
-    runpy.run_module("chaostoolkit", run_name="__main__", alter_sys=True)
+    program = _serve(way)
+    if program.endswith(".py"):
+        sys.argv[0] = program
+        runpy.run_path(program, run_name="__main__")
+    else:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

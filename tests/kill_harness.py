@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import chaos_runner as chaos
+from tests.forked_run import brownout
 from tests.waiting import await_whole
 
 from brownout.base.waiting import wait_until
@@ -107,13 +107,7 @@ def heal(cluster: Cluster, where: Path, env: Mapping[str, str]) -> Healed:
     """Heal what a run in the folder `where` that is dead has left, and check everything."""
     phase = _phase(where)
     began = time.monotonic()
-    told = subprocess.run(
-        [sys.executable, "-m", "brownout", "heal"],
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
+    told = brownout("heal", env={**os.environ, **env}, timeout=400)
     heal_s = time.monotonic() - began
     assert told.returncode == 0, told.stdout + told.stderr
     _check_whole(cluster)
@@ -193,12 +187,7 @@ def _check_readable(where: Path) -> None:
         if not (directory / "run.json").exists():
             continue
         judged = (directory / "journal.json").exists()
-        told = subprocess.run(
-            [sys.executable, "-m", "brownout", "analyze", str(directory)],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        told = brownout("analyze", str(directory), timeout=60)
         expected = (0, 1, 2, 3) if judged else (1, 2, 3)
         assert told.returncode in expected, told.stdout + told.stderr
         assert "Traceback" not in told.stderr

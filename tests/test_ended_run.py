@@ -2,11 +2,11 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.forked_run import ForkedRun
 
 ENDED = Path(__file__).with_name("ended_run.py")
 SAFEGUARD = "Chaos Toolkit was told to exit (SIGUSR1), by a safeguard or another control"
@@ -14,13 +14,14 @@ SAFEGUARD = "Chaos Toolkit was told to exit (SIGUSR1), by a safeguard or another
 
 def ended(how: str, where: Path) -> tuple[dict[str, Any], str]:
     """Let a run end like that; return the end of its journal, and its log."""
-    done = subprocess.run(
-        [sys.executable, str(ENDED), how, str(where)],
-        cwd=where, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found, done.stderr + done.stdout
+    pipe = subprocess.PIPE
+    with ForkedRun(
+        [str(ENDED), how, str(where)], cwd=where, stdout=pipe, stderr=pipe, text=True
+    ) as run:
+        said, log = run.communicate(timeout=120)
+    assert run.returncode == 0, log
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])
+    return found, log + said
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,14 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
+from tests.forked_run import brownout
 from tests.waiting import await_true
 
 #: A module in the folder of the run that says what the run sees.
@@ -63,6 +66,28 @@ def test_a_forked_run_sees_and_leaves_what_a_started_one_does(then: str, tmp_pat
     assert "looked" in forked.output
     assert "complained" in forked.output
     assert forked.journal["status"] == started.journal["status"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--version",),
+        ("list", "clusters"),
+        ("plan", "node-kill", "--set", "seed=1"),
+        ("plan", "nothing"),
+    ],
+)
+def test_a_forked_command_says_what_a_started_one_does(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    env = {**os.environ, "BROWNOUT_LAB_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "brownout", *words]
+    started = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+    forked = brownout(*words, env=env, cwd=tmp_path)
+    assert (forked.returncode, forked.stdout, forked.stderr) == (
+        started.returncode, started.stdout, started.stderr
+    )  # fmt: skip
+    assert forked.stdout + forked.stderr
 
 
 def test_no_two_forked_runs_have_the_same_randomness(tmp_path: Path) -> None:

@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import forked_run
 from tests.chaos_runner import LOAD
 from tests.cli.conftest import Brownout
 
@@ -28,10 +27,10 @@ def test_a_run_by_name_says_each_phase_once_and_exits_by_its_verdict(
     lab_mongodb: Cluster, tmp_path: Path
 ) -> None:
     settings = ["baseline_s=3", "downtime_s=1", *LOAD.split(",")]
-    command = [sys.executable, "-m", "brownout", "run", "node-kill", "--cluster", "lab-mongodb"]
-    command += [word for each in settings for word in ("--set", each)]
+    given = [word for each in settings for word in ("--set", each)]
     env = {**os.environ, "BROWNOUT_RUNS": str(tmp_path / "runs")}
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    command = ("run", "node-kill", "--cluster", "lab-mongodb", *given)
+    done = forked_run.brownout(*command, cwd=tmp_path, env=env)
     assert done.returncode == 2, done.stderr
     assert "a baseline of 3 s is too short" in done.stdout
     lines = done.stderr.splitlines()

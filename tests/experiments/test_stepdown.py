@@ -1,13 +1,12 @@
 """A planned hand-over, for real: the probes of a replica set, and a canary beside the load."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
+from tests.forked_run import brownout
 
 from brownout.inventory.model import Cluster
 from brownout.run.primaries import read_primaries
@@ -93,11 +92,8 @@ def check_seen_by_an_application(ran: chaos.Ran) -> None:
     assert f"canary (pymongo {canary['version']}): " in ran.output
     assert ran.directory is not None
     assert "What an application saw" in (ran.directory / "report.html").read_text()
-    markdown = subprocess.run(
-        [sys.executable, "-m", "brownout", "report", str(ran.directory), "-o", "-"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert "- canary (pymongo" in markdown.stdout
+    markdown = brownout("report", str(ran.directory), "-o", "-")
+    assert "- canary (pymongo" in markdown.stdout, markdown.stderr
 
 
 def check_held_to_limits(ran: chaos.Ran) -> None:

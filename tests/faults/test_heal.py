@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 import yaml
 from tests import chaos_runner as chaos
 from tests import kill_harness
+from tests.forked_run import brownout
 from tests.waiting import await_whole
 
 from brownout.base.errors import UndoFailed
@@ -297,10 +296,8 @@ def test_a_run_that_would_wipe_what_may_not_be_wiped_touches_nothing_and_neither
     assert "the directory: " in ran.output
     assert "it holds the link" in ran.output
     assert ran.directory is None
-    healed = subprocess.run(
-        [sys.executable, "-m", "brownout", "heal"], env={**os.environ, **environment}
-    )
-    assert healed.returncode == 0
+    healed = brownout("heal", env={**os.environ, **environment})
+    assert healed.returncode == 0, healed.stderr
     assert host_for(node).running().pid == before
     assert (directory / "written before").read_text() == "still here"
     (directory / "written before").unlink()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.forked_run import brownout
 
 from brownout.base.errors import Refused
 from brownout.faults import heal, open_runs
@@ -89,8 +90,7 @@ def _left_by_a_dead_run(state: Path, run: Path) -> Claim:
 
 
 def _brownout_heal() -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "brownout", "heal", "lab-mongodb"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return brownout("heal", "lab-mongodb", timeout=60)
 
 
 def test_nobody_else_heals_or_takes_a_cluster_while_it_is_healed(run: Path, tmp_path: Path) -> None:

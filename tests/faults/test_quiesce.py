@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import aerospike
 import pytest
 from tests import chaos_runner as chaos
 from tests import kill_harness
+from tests.forked_run import brownout
 from tests.waiting import await_true
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
@@ -224,12 +223,7 @@ def test_a_plan_on_the_community_edition_says_no_and_a_run_does_nothing_milder(
     community: Cluster, tmp_path: Path
 ) -> None:
     var = f"cluster={tmp_path / 'lab-community.yaml'}"
-    plan = subprocess.run(
-        [sys.executable, "-m", "brownout", "plan", "maintenance-quiesced", "--set", var],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    plan = brownout("plan", "maintenance-quiesced", "--set", var, timeout=60)
     assert plan.returncode == 64, plan.stdout + plan.stderr
     assert "NO   supports quiesce: the Community Edition cannot quiesce a node" in plan.stdout
     ran = chaos.run(chaos.load("maintenance-quiesced"), tmp_path, "--var", var)

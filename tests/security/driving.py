@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import forked_run
 from tests.security.secured_lab import SecuredLab
 
 from brownout.base.errors import BrownoutError
@@ -69,15 +70,18 @@ def load_for_a_second(path: Path, where: Path) -> tuple[LoadResult, Mapping[str,
 def brownout(
     where: Path,
     *arguments: str,
-    through: Callable[[list[str]], list[str]] = lambda command: command,
+    through: Callable[[list[str]], list[str]] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own, with what it keeps below `where`."""
     own = {"BROWNOUT_RUNS": str(where / "runs"), "BROWNOUT_STATE": str(where / "state")}
+    env = {**os.environ, **own, **(environment or {})}
+    if through is None:
+        return forked_run.brownout(*arguments, cwd=where, env=env, timeout=120)
     return subprocess.run(
         through([sys.executable, "-m", "brownout", *arguments]),
         cwd=where,
-        env={**os.environ, **own, **(environment or {})},
+        env=env,
         capture_output=True,
         text=True,
         timeout=120,

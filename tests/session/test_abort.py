@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import time
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
+from tests.forked_run import brownout
 from tests.waiting import await_true
 
 from brownout.databases.adapter import adapter_for
@@ -71,14 +70,8 @@ def test_brownout_abort_from_another_shell_ends_the_run(
     environment = {"BROWNOUT_STATE": str(tmp_path / "state")}
     process = chaos.start(_hanging(), tmp_path, env=environment)
     _await(tmp_path, '"effective"')
-    told = subprocess.run(
-        [sys.executable, "-m", "brownout", "abort", "--reason", "the pager rang"],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "told" in told.stdout
+    told = brownout("abort", "--reason", "the pager rang", env={**os.environ, **environment})
+    assert "told" in told.stdout, told.stderr
     ran = chaos.finish(process, tmp_path, timeout_s=90)
     _check_put_back(ran, "the pager rang")
     _whole_after(lab_mongodb)

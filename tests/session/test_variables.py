@@ -1,8 +1,6 @@
 """Every variable of an experiment has its type wherever it is used, however it was given."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -11,6 +9,7 @@ import pytest
 from chaoslib import substitute
 from chaoslib.activity import get_all_activities_in_experiment
 from chaoslib.configuration import load_configuration
+from tests import chaos_runner as chaos
 
 from brownout import control
 from brownout.base import catalog
@@ -191,10 +190,10 @@ def test_a_value_that_a_probe_finds_is_checked_when_it_is_known(
 def test_chaos_run_takes_settings_that_the_experiment_leaves_out(tmp_path: Path) -> None:
     shared = {"configuration": {"baseline_s": 5, "load": "streams.lookups.rate=99", "other": 1}}
     (tmp_path / "shared.json").write_text(json.dumps(shared))
-    command = [sys.executable, "-m", "chaostoolkit", "--no-version-check", "run",
-               "--dry", "activities", "--var-file", "shared.json", "--var", "seed=4711",
-               str(catalog.find_experiment("node-kill"))]  # fmt: skip
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "seed         4711" in ran.stdout, ran.stdout + ran.stderr
-    assert "baseline     5 s" in ran.stdout
-    assert "99" in next(line for line in ran.stdout.splitlines() if line.startswith("load"))
+    ran = chaos.run(
+        chaos.load("node-kill"), tmp_path, "--dry", "activities",
+        "--var-file", "shared.json", "--var", "seed=4711",
+    )  # fmt: skip
+    assert "seed         4711" in ran.output, ran.output
+    assert "baseline     5 s" in ran.output
+    assert "99" in next(line for line in ran.output.splitlines() if line.startswith("load"))
