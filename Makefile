@@ -10,7 +10,7 @@ FOR_DOCS := $(VENV)/.docs-installed
 # pip draws its progress in a terminal; elsewhere it would be a wall of lines.
 PIP = $(BIN)/pip install $(if $(MAKE_TERMOUT),,--quiet) -c constraints.txt
 # More than cores: a third of the time of tests is waiting for a run or a server.
-WORKERS ?= 6
+WORKERS ?= 5
 FUZZ_S ?= 60
 FUZZ_EXAMPLES ?= 2000
 FUZZED := $(sort $(dir $(shell find loadgen infra/lab -name fuzz_test.go 2>/dev/null)))
@@ -105,7 +105,12 @@ test-go: setup
 		BROWNOUT_POSTGRESQL="$${BROWNOUT_POSTGRESQL:-$(POSTGRESQL)}" $(GO) test -vet=off ./...
 	@$(GO) test -C infra/lab -vet=off ./...
 
-test-together: setup
+# Six workers would each compile every test for themselves, all at the same time.
+$(VENV)/.tests-compiled: $(shell find tests -name '*.py')
+	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1 || true
+	@touch $@
+
+test-together: setup $(VENV)/.tests-compiled
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 		-m "$(IN_CI) and not live and not quiet"; together=$$?; \
 	echo "now those that mostly wait for real clusters"; \

@@ -160,6 +160,7 @@ def unmet(
     return chaos.run(experiment, where, *chaos.GENTLY, "--var", limits, env=password), where
 
 
+@pytest.mark.matrix
 def test_every_unmet_limit_is_reported_not_only_the_first(unmet: tuple[chaos.Ran, Path]) -> None:
     ran, _ = unmet
     assert ran.code == 1

@@ -62,6 +62,7 @@ def test_a_search_that_is_told_to_end_keeps_what_was_measured_and_says_how_to_go
     assert not kept["capacity"]["confirmed"]
 
 
+@pytest.mark.matrix
 def test_a_fill_that_was_killed_goes_on_and_a_complete_one_is_only_counted(
     database: Any, brownout: Brownout, home: Path
 ) -> None:

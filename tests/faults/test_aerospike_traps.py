@@ -43,6 +43,7 @@ def reached(watcher: MilestoneWatcher, name: str) -> Crossing:
     return crossing
 
 
+@pytest.mark.matrix
 def test_health_lies_after_a_kill_and_no_milestone_believes_it(
     adapter: AerospikeAdapter, faults: Faults, watcher: MilestoneWatcher, lab_aerospike: Cluster
 ) -> None:
@@ -93,6 +94,7 @@ def fresh_starts(node: Node) -> int:
     return log.read_text().count("found all 1 devices fresh")
 
 
+@pytest.mark.matrix
 def test_a_header_zeroed_under_a_live_node_is_undone_by_its_stop(
     adapter: AerospikeAdapter, faults: Faults, lab_aerospike: Cluster
 ) -> None:

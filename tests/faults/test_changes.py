@@ -51,6 +51,7 @@ def test_a_replaced_member_is_back_in_the_end_with_the_say_that_it_had(
     assert list(data.iterdir()) == []
 
 
+@pytest.mark.matrix
 def test_a_spare_that_held_data_before_it_was_added_keeps_what_it_has(
     lab_mongodb: Cluster, faults: Faults, adapter: MongoAdapter
 ) -> None:
@@ -80,6 +81,7 @@ def test_taking_back_a_change_leaves_nothing_to_put_back(
     assert still_lacks(adapter, "whole") == []
 
 
+@pytest.mark.matrix
 def test_a_spare_that_was_out_of_the_set_already_when_the_run_died_is_stopped_and_emptied(
     lab_mongodb: Cluster, adapter: MongoAdapter, faults: Faults, log: Path
 ) -> None:

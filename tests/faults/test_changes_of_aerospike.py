@@ -1,10 +1,9 @@
 """Planned changes of five stand-in nodes: what a node comes with, and what must wait for it."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.forked_run import brownout
 from tests.waiting import await_true
 
 from brownout.base.errors import Refused
@@ -39,6 +38,7 @@ def test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_an
     assert faults.broken == {}
 
 
+@pytest.mark.matrix
 def test_a_node_that_comes_later_moves_data_at_the_speed_that_the_others_were_given(
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
 ) -> None:
@@ -80,9 +80,7 @@ def test_the_only_copy_is_not_wiped_though_the_cluster_is_whole(
         await_true(lambda: adapter.stable("whole").reached, "one copy")
         with pytest.raises(Refused, match="copies: one more failure loses data: namespace `test`"):
             faults.do("kill_node", node)
-        plan = [sys.executable, "-m", "brownout", "plan", "node-wipe"]
-        plan += ["--set", "cluster=lab-aerospike", "--set", "target=n2"]
-        said = subprocess.run(plan, capture_output=True, text=True)
+        said = brownout("plan", "node-wipe", "--set", "cluster=lab-aerospike", "--set", "target=n2")
     finally:
         adapter.adjust("replication_factor", 2, None)
         await_true(lambda: adapter.stable("redundant").reached, "two copies")

@@ -24,7 +24,7 @@ MIXES = [
     for variant in workloads.variants(name)
 ]
 #: Those of the published mixes that CI runs; the others are for `make matrix`.
-IN_CI = {("key-value-3x50:80-20", "lab_mongodb"), ("key-value-10x10:50-50", "lab_aerospike")}
+IN_CI = {("key-value-3x50:80-20", "lab_mongodb")}
 
 
 def _each(names: list[str], in_ci: set[tuple[str, str]]) -> list[object]:
@@ -119,7 +119,7 @@ def test_adtech_has_seven_sizes_gaussian_keys_and_values_that_compress(
     ("name", "lab"),
     _each(
         ["voting", "voting:direct", "voting:sharded"],
-        {("voting", "lab_mongodb"), ("voting:direct", "lab_aerospike")},
+        {("voting", "lab_mongodb")},
     ),
 )
 def test_votes_are_one_record_and_two_counts_and_all_four_sums_are_equal(

@@ -83,6 +83,7 @@ def test_a_hung_primary_leaves_writes_in_doubt_until_another_takes_over(
     assert load.lanes()[0] == node.address
 
 
+@pytest.mark.matrix
 def test_reads_from_secondaries_go_on_while_there_is_no_primary(
     running: Callable[..., Running],
 ) -> None:

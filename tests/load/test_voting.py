@@ -11,7 +11,7 @@ from brownout.inventory.model import Cluster
 @pytest.mark.parametrize(
     ("lab", "name", "rate"),
     [
-        ("lab_redis", "voting", 100),
+        pytest.param("lab_redis", "voting", 100, marks=pytest.mark.matrix),
         pytest.param("lab_postgresql", "voting", 100, marks=pytest.mark.matrix),
         # Many writers of one counter get in each other's way there (docs/etcd.md).
         pytest.param("lab_etcd", "voting:sharded", 20, marks=pytest.mark.matrix),

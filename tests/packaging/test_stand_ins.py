@@ -55,7 +55,8 @@ def command(wheel: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     [
         ("lab-aerospike", "a lab without a real asd needs asd-stand-in",
          f"set BROWNOUT_ASD to an asd of the Community Edition, or {FROM_A_CHECKOUT}"),
-        ("lab-mongodb-sharded", "a sharded lab needs router-stand-in", FROM_A_CHECKOUT),
+        pytest.param("lab-mongodb-sharded", "a sharded lab needs router-stand-in",
+                     FROM_A_CHECKOUT, marks=pytest.mark.matrix),
     ],
 )  # fmt: skip
 def test_a_lab_from_a_wheel_says_what_is_missing_and_how_to_get_it(

@@ -78,6 +78,7 @@ def brownout(*words: str, env: dict[str, str]) -> "subprocess.CompletedProcess[s
     return subprocess.run(said, capture_output=True, text=True, env={**os.environ, **env})
 
 
+@pytest.mark.matrix
 def test_a_run_fills_the_disk_puts_it_back_and_tells_of_it_in_the_faults_own_words(
     installed: Path, small: tuple[Cluster, Node, Path], tmp_path: Path
 ) -> None:

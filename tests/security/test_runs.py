@@ -121,6 +121,7 @@ def test_a_run_by_certificate_with_a_locked_key_is_measured_and_read_back(
     assert leaks(secured, tmp_path / "run", tmp_path / "state", secured.tls.parent) == []
 
 
+@pytest.mark.matrix
 def test_a_run_that_fails_half_way_leaves_no_secret_either(
     secured: SecuredLab, tmp_path: Path
 ) -> None:

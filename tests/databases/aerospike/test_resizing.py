@@ -63,6 +63,7 @@ def test_a_spare_joins_gets_its_share_and_leaves_without_a_trace(
     assert adapter.forget(spare).already
 
 
+@pytest.mark.matrix
 def test_a_member_that_left_is_no_seed_any_more_and_comes_back_by_its_own(
     lab_aerospike: Cluster, adapter: AerospikeAdapter
 ) -> None:

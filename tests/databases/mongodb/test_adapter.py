@@ -150,7 +150,7 @@ class TestFaults:
     def host(self, victim: Node) -> Host:
         return host_for(victim)
 
-    @pytest.mark.parametrize("mode", ["kill", "clean"])
+    @pytest.mark.parametrize("mode", ["kill", pytest.param("clean", marks=pytest.mark.matrix)])
     def test_a_wiped_primary_copies_all_data_and_is_redundant_again(
         self, adapter: MongoAdapter, victim: Node, host: Host, mode: str
     ) -> None:

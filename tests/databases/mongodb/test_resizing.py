@@ -46,6 +46,7 @@ def test_it_can_be_resized_and_adjusted(adapter: MongoAdapter) -> None:
     assert isinstance(adapter, Adjustable)
 
 
+@pytest.mark.matrix
 def test_a_set_that_is_silent_for_a_moment_is_asked_again(
     adapter: MongoAdapter, lab_mongodb: Cluster
 ) -> None:
@@ -135,6 +136,7 @@ def test_the_primary_hands_over_leaves_and_is_taken_in_again_with_what_it_has(
     assert adapter.admit(primary).evidence["voters"] == 3
 
 
+@pytest.mark.matrix
 def test_a_member_that_died_is_forgotten_all_the_same(
     adapter: MongoAdapter, lab_mongodb: Cluster
 ) -> None:

@@ -43,6 +43,7 @@ def test_the_readme_has_every_variable(name: str) -> None:
     assert [name for name in wanted if f"`{name}`" not in readme] == []
 
 
+@pytest.mark.matrix
 def test_a_load_host_gets_the_generator_where_brownout_looks_for_it(tmp_path: Path) -> None:
     (tmp_path / "hosts").write_text("[load]\nhere ansible_connection=local\n")
     values = [f"brownout_directory={tmp_path}/there", "brownout_system=false",

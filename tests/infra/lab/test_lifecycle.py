@@ -159,6 +159,7 @@ class TestCrashes:
         assert brought_up
         assert is_whole(new)
 
+    @pytest.mark.matrix
     def test_its_maker_was_killed_at_any_moment(self, directory: Path) -> None:
         script = (
             "import os, signal, sys\n"
@@ -218,6 +219,7 @@ class TestCrashes:
         assert made[0] == made[1]
         assert len(processes_below(directory)) == 1
 
+    @pytest.mark.matrix
     def test_labs_in_two_directories_do_not_meet(self, directory: Path, tmp_path: Path) -> None:
         first = lab.up(NAME)
         environment = {**os.environ, "BROWNOUT_LAB_DIR": str(tmp_path / "second")}

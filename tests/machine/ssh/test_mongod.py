@@ -47,6 +47,7 @@ def adapter(cluster: Cluster) -> Iterator[Adapter]:
     adapter.close()
 
 
+@pytest.mark.matrix
 def test_a_primary_is_killed_wiped_and_started_over_ssh_and_the_set_is_whole_again(
     adapter: Adapter, sshd: Sshd
 ) -> None:

@@ -89,6 +89,7 @@ def verdicts(day: Day) -> list[str]:
     return [step.verdict or step.status for step in day.record.steps]
 
 
+@pytest.mark.matrix
 def test_three_experiments_a_second_day_refused_and_a_stop_in_the_middle(
     lab_mongodb: Cluster,
     home: Path,
@@ -198,6 +199,7 @@ def test_a_scheduled_day_is_run_and_what_was_missed_is_said(
     check_whole(lab_mongodb)
 
 
+@pytest.mark.matrix
 def test_a_time_that_came_while_nobody_served_is_missed_and_said(
     home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,6 +162,7 @@ def test_quiesce_can_be_undone(cluster: Cluster, adapter: AerospikeAdapter) -> N
     assert number(node, "effective_is_quiesced") == "false"
 
 
+@pytest.mark.matrix
 def test_what_was_left_changed_is_as_made_when_the_lab_is_up(
     cluster: Cluster, adapter: AerospikeAdapter
 ) -> None:

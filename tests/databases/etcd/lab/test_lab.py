@@ -105,6 +105,7 @@ def test_a_wiped_member_comes_back_as_a_new_one_with_all_data(lab_etcd: Cluster)
         assert adapter.before_start(node, emptied=True) == {}
 
 
+@pytest.mark.matrix
 def test_a_lab_with_a_wiped_member_is_mended(lab_etcd: Cluster) -> None:
     with EtcdAdapter(lab_etcd) as adapter:
         (node,) = adapter.targets("follower", 1)

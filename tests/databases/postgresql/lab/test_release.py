@@ -17,6 +17,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "brownout"
 
 
+@pytest.mark.matrix
 def test_what_pip_says_is_told_and_nothing_half_fetched_stays(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

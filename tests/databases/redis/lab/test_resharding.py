@@ -111,7 +111,12 @@ def leave_half_way(cached: Cached, told: str) -> tuple[Node, Node]:
 @pytest.mark.parametrize(
     ("told", "times"),
     # The old owner hears of the new one by chance between two of our questions.
-    [("importing", 1), ("migrating", 1), ("some keys", 1), ("new owner", 40)],
+    [
+        ("importing", 1),
+        ("migrating", 1),
+        ("some keys", 1),
+        pytest.param("new owner", 40, marks=pytest.mark.matrix),
+    ],
 )
 def test_a_move_that_was_left_half_way_is_undone_without_losing_a_key(
     told: str, times: int, cached: Cached
