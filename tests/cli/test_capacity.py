@@ -19,6 +19,7 @@ EASY = ("--sla", "lookups.read.p50=900ms", "--sla", "orders.write.p50=900ms", *s
 SHORT = ("--step", "2s", "--final", "2s", "--settle", "1s")
 
 
+@pytest.mark.matrix
 @pytest.mark.quiet
 def test_a_rate_that_holds_at_the_ceiling_is_a_lower_bound_and_is_kept(
     database: Any, brownout: Brownout, home: Path
