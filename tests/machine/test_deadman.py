@@ -76,6 +76,19 @@ echo "left $(switches one two | wc -l)"
     assert answer(done, "a switch", HERE.where).get("left") == "0"
 
 
+def test_what_a_switch_has_started_is_no_switch() -> None:
+    forked = '(sleep "$3"; :) & wait'  # a shell with the command line of the first
+    body = """
+arm one two 60 || return 1
+until ps -o pid= --ppid "$switch" >/dev/null; do sleep 0.01; done
+found=$(switches one two)
+disarm "$switch"
+echo "found $((found - switch))"
+"""
+    done = HERE.run(script(deadman.functions("brownout-undo-test", forked) + body))
+    assert answer(done, "a switch", HERE.where).get("found") == "0"
+
+
 def test_arming_again_replaces_the_switch(paused: Identity) -> None:
     first = switches.arm(HERE, paused.pid, paused.started, after_s=1)
     second = switches.arm(HERE, paused.pid, paused.started, after_s=60)

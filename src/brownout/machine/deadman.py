@@ -28,7 +28,8 @@ stat=${stat##*) }; set -- "$1" "$2" $stat
 def functions(mark: str, undo: str) -> str:
     """Return shell functions for scripts that break what a switch called `mark` is to undo.
 
-    `switches ONE TWO` prints the ids of those that are armed for what these two words name,
+    `switches ONE TWO` prints the ids of those that are armed for what these two words name, not
+    those of what they started, which has the same command line until it runs a program of its own;
     `arm ONE TWO SECONDS` starts one and `disarm IDS` ends these with all they started,
     and waits up to a second until they are gone. `undo` gets the three words as `$1` to `$3`,
     waits `$3` seconds, checks that `$1` is still what `$2` says, and undoes. It has no single quote
@@ -38,7 +39,10 @@ def functions(mark: str, undo: str) -> str:
 switches() {{
   grep -ls -- {mark} /proc/[0-9]*/cmdline | while read -r line; do
     switch=${{line#/proc/}}; switch=${{switch%/cmdline}}
-    tr '\\0' ' ' 2>/dev/null < "$line" | grep -q -- " {mark} $1 $2 [0-9.]* $" && echo "$switch"
+    tr '\\0' ' ' 2>/dev/null < "$line" | grep -q -- " {mark} $1 $2 [0-9.]* $" || continue
+    read -r stat 2>/dev/null < "/proc/$switch/stat" || continue
+    stat=${{stat##*) }}; group=${{stat#* * }}; group=${{group%% *}}
+    [ "$group" = "$switch" ] && echo "$switch"
   done
 }}
 disarm() {{
