@@ -71,8 +71,6 @@ def test_a_forked_run_sees_and_leaves_what_a_started_one_does(then: str, tmp_pat
 @pytest.mark.parametrize(
     "words",
     [
-        ("--version",),
-        ("list", "clusters"),
         ("plan", "node-kill", "--set", "seed=1"),
         ("plan", "nothing"),
     ],

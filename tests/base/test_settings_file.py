@@ -1,12 +1,30 @@
 """YAML with the place of every error, and overrides by dotted path."""
 
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from brownout.base.errors import ConfigurationError
-from brownout.base.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
+from brownout.base.settings_file import (
+    apply_overrides,
+    load_yaml,
+    parse_overrides,
+    parse_yaml,
+    read_text,
+)
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = sorted((ROOT / "infra" / "clusters").glob("*.yaml")) + sorted(
+    (ROOT / "steady-state").rglob("*.yaml")
+)
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.dates()
+)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +55,38 @@ def test_bad_yaml_is_reported_with_its_place(text: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         parse_yaml(text, "f.yaml")
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 1_000 + "]" * 1_000,
+        "[" * 500_000,
+        "{a: " * 100_000,
+        "- " * 999 + "1",
+        "- " * 200_000,
+        "? " * 100_000,
+        "\n".join("[" for _ in range(100_000)),
+        "\n".join(f"{' ' * n}a:" for n in range(600)),
+        "\n".join(f"{' ' * n}a:" for n in range(1_500)),
+    ],
+    ids=lambda text: f"{text[:4]!r} {len(text)}",
+)
+def test_what_is_nested_deeply_is_read_or_refused_and_ends_no_process(text: str) -> None:
+    with suppress(yaml.YAMLError):
+        load_yaml(text)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_shipped_file_reads_the_same_by_libyaml(path: Path) -> None:
+    text = path.read_text()
+    assert load_yaml(text) == yaml.safe_load(text)
+
+
+@given(st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(SCALARS, inner)))
+def test_what_is_written_as_yaml_reads_the_same_by_libyaml(data: object) -> None:
+    text = yaml.safe_dump(data)
+    assert load_yaml(text) == yaml.safe_load(text)
 
 
 def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
