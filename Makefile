@@ -105,7 +105,7 @@ test-go: setup
 		BROWNOUT_POSTGRESQL="$${BROWNOUT_POSTGRESQL:-$(POSTGRESQL)}" $(GO) test -vet=off ./...
 	@$(GO) test -C infra/lab -vet=off ./...
 
-# Six workers would each compile every test for themselves, all at the same time.
+# The workers would each compile every test for themselves, all at the same time.
 $(VENV)/.tests-compiled: $(shell find tests -name '*.py')
 	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1 || true
 	@touch $@
