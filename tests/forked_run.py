@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -63,16 +63,26 @@ class ForkedRun(subprocess.Popen[str]):
 
 
 def brownout(*words: str, timeout: float = 300, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run `brownout …` forked, with `options` of `Popen`, and return all that it said."""
+    """Run `brownout …` with `options` of `Popen`, and return all that it said.
+
+    It is forked, unless its environment sets variables of Python's own, which count from its start.
+    """
     command = ["brownout", *words]
-    pipe = subprocess.PIPE
-    with ForkedRun(command, stdout=pipe, stderr=pipe, text=True, **options) as process:
+    started = _pythons(options.get("env") or os.environ) != _pythons(os.environ)
+    if started:
+        command = [sys.executable, "-m", *command]
+    kind, pipe = subprocess.Popen if started else ForkedRun, subprocess.PIPE
+    with kind(command, stdout=pipe, stderr=pipe, text=True, **options) as process:
         try:
             said = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
     return subprocess.CompletedProcess(command, process.returncode, *said)
+
+
+def _pythons(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
 
 
 @contextmanager
