@@ -24,10 +24,8 @@ __all__ = [
 _MOST_VALUES = 100_000
 #: What PyYAML lets out for scalars like `2024-99-99` or `!!bool maybe`, and for deep nesting.
 _LEAKED = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
-
-
-#: A text with longer lines, more brackets or more characters might nest so deep that libyaml, which
-#: reads what is nested by recursion, ends the process.
+#: libyaml reads nested values by recursion and crashes the process where they nest too deep. A text
+#: within these limits cannot.
 _LONGEST_LINE, _MOST_BRACKETS, _LONGEST_TEXT = 2_000, 1_000, 200_000
 
 
@@ -84,7 +82,7 @@ def load_yaml(text: str) -> Any:
 
 
 def _quickly(text: str) -> Any:
-    """Read `text` by libyaml; leave to PyYAML what might be deep, and to explain what is wrong."""
+    """Read `text` by libyaml; PyYAML reads what might nest too deep, and explains what is wrong."""
     flat = (
         len(text) <= _LONGEST_TEXT
         and text.count("[") + text.count("{") <= _MOST_BRACKETS

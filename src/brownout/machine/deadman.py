@@ -28,8 +28,8 @@ stat=${stat##*) }; set -- "$1" "$2" $stat
 def functions(mark: str, undo: str) -> str:
     """Return shell functions for scripts that break what a switch called `mark` is to undo.
 
-    `switches ONE TWO` prints the ids of those that are armed for what these two words name, not
-    those of what they started, which has the same command line until it runs a program of its own;
+    `switches ONE TWO` prints the ids of those that are armed for what these two words name. What a
+    switch has just forked has its command line too, so only leaders of a process group count.
     `arm ONE TWO SECONDS` starts one and `disarm IDS` ends these with all they started,
     and waits up to a second until they are gone. `undo` gets the three words as `$1` to `$3`,
     waits `$3` seconds, checks that `$1` is still what `$2` says, and undoes. It has no single quote
