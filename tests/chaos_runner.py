@@ -1,15 +1,13 @@
 """Run `chaos run` for real, in a process of its own, and read what it left."""
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.forked_run import ForkedRun
+from tests import forked_run
 
 #: What a run on a busy machine has to show as well.
 PROVEN = ("cluster_whole_at_start", "fault_landed", "method_completed", "identities_exact",
@@ -90,22 +88,12 @@ def run_quickly(name: str, where: Path, cluster: str, **variables: Any) -> Ran:
 def start(
     experiment: Mapping[str, Any], where: Path, *options: str, env: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
-    """Start `chaos run` of `experiment` in the folder `where`.
-
-    It is forked, unless `env` has settings of Python, which count from its start.
-    """
+    """Start `chaos run` of `experiment` in the folder `where`, forked where that is possible."""
     source = where / "experiment.json"
     source.write_text(json.dumps(experiment))
     command = ["chaostoolkit", "--no-version-check", "run", *options, str(source)]
-    by_name = any(name.startswith("PYTHON") for name in env or {})
-    return (subprocess.Popen if by_name else ForkedRun)(
-        [sys.executable, "-m", *command] if by_name else command,
-        cwd=where,
-        env={**os.environ, "BROWNOUT_RUNS": str(where / "runs"), **(env or {})},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    own = {"BROWNOUT_RUNS": str(where / "runs"), **(env or {})}
+    return forked_run.start(command, env=own, cwd=where, stderr=subprocess.STDOUT)
 
 
 def finish(process: subprocess.Popen[str], where: Path, timeout_s: float = 240.0) -> Ran:

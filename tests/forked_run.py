@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["ForkedRun", "brownout"]
+__all__ = ["ForkedRun", "brownout", "run", "start"]
 
 #: What runs on most labs import, from the first to the last.
 _MODULES: Final = (
@@ -49,7 +49,7 @@ class ForkedRun(subprocess.Popen[str]):
         told = {
             "words": args,
             "folder": str(folder or Path.cwd()),
-            "environment": dict(os.environ if environment is None else environment),
+            "environment": environment,
         }
         its = enumerate((pipes[0], pipes[3], pipes[5]))
         files = [usual if file == -1 else file for usual, file in its]
@@ -62,27 +62,36 @@ class ForkedRun(subprocess.Popen[str]):
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
 
 
-def brownout(*words: str, timeout: float = 300, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run `brownout …` with `options` of `Popen`, and return all that it said.
+def start(
+    command: list[str], env: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.Popen[str]:
+    """Start `python -m …` with `env` over our own environment and with `options` of `Popen`.
 
-    It is forked, unless its environment sets variables of Python's own, which count from its start.
+    It is forked, unless `env` sets variables of Python's own, which count from its start.
     """
-    command = ["brownout", *words]
-    started = _pythons(options.get("env") or os.environ) != _pythons(os.environ)
-    if started:
-        command = [sys.executable, "-m", *command]
-    kind, pipe = subprocess.Popen if started else ForkedRun, subprocess.PIPE
-    with kind(command, stdout=pipe, stderr=pipe, text=True, **options) as process:
+    afresh = any(name.startswith("PYTHON") for name in env or {})
+    return (subprocess.Popen if afresh else ForkedRun)(
+        [sys.executable, "-m", *command] if afresh else command,
+        env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, text=True, **options,
+    )  # fmt: skip
+
+
+def run(
+    command: list[str], timeout: float = 300, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Start a command, wait until it has ended, and return all that it said."""
+    with start(command, stderr=subprocess.PIPE, **options) as process:
         try:
             said = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
+        except BaseException:
             process.kill()
             raise
     return subprocess.CompletedProcess(command, process.returncode, *said)
 
 
-def _pythons(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
+def brownout(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run `brownout …`, as `run` does."""
+    return run(["brownout", *words], **options)
 
 
 @contextmanager

@@ -107,7 +107,7 @@ def heal(cluster: Cluster, where: Path, env: Mapping[str, str]) -> Healed:
     """Heal what a run in the folder `where` that is dead has left, and check everything."""
     phase = _phase(where)
     began = time.monotonic()
-    told = brownout("heal", env={**os.environ, **env}, timeout=400)
+    told = brownout("heal", env=env, timeout=400)
     heal_s = time.monotonic() - began
     assert told.returncode == 0, told.stdout + told.stderr
     _check_whole(cluster)

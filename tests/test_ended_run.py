@@ -1,12 +1,11 @@
 """Whatever ends a run, its cause is named, and Chaos Toolkit's words agree with the verdict."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.forked_run import ForkedRun
+from tests import forked_run
 
 ENDED = Path(__file__).with_name("ended_run.py")
 SAFEGUARD = "Chaos Toolkit was told to exit (SIGUSR1), by a safeguard or another control"
@@ -14,14 +13,10 @@ SAFEGUARD = "Chaos Toolkit was told to exit (SIGUSR1), by a safeguard or another
 
 def ended(how: str, where: Path) -> tuple[dict[str, Any], str]:
     """Let a run end like that; return the end of its journal, and its log."""
-    pipe = subprocess.PIPE
-    with ForkedRun(
-        [str(ENDED), how, str(where)], cwd=where, stdout=pipe, stderr=pipe, text=True
-    ) as run:
-        said, log = run.communicate(timeout=120)
-    assert run.returncode == 0, log
-    found: dict[str, Any] = json.loads(said.splitlines()[-1])
-    return found, log + said
+    done = forked_run.run([str(ENDED), how, str(where)], cwd=where, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found, done.stderr + done.stdout
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +76,8 @@ def test_a_forked_run_sees_and_leaves_what_a_started_one_does(then: str, tmp_pat
 def test_a_forked_command_says_what_a_started_one_does(
     words: tuple[str, ...], tmp_path: Path
 ) -> None:
-    env = {**os.environ, "BROWNOUT_LAB_DIR": str(tmp_path)}
-    command = [sys.executable, "-m", "brownout", *words]
-    started = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+    env = {"BROWNOUT_LAB_DIR": str(tmp_path)}
+    started = brownout(*words, env={**env, "PYTHONDONTWRITEBYTECODE": "1"}, cwd=tmp_path)
     forked = brownout(*words, env=env, cwd=tmp_path)
     assert (forked.returncode, forked.stdout, forked.stderr) == (
         started.returncode, started.stdout, started.stderr

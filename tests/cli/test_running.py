@@ -1,7 +1,6 @@
 """`brownout run`: an experiment by its name, with little output and its verdict's exit code."""
 
 import json
-import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ def test_a_run_by_name_says_each_phase_once_and_exits_by_its_verdict(
 ) -> None:
     settings = ["baseline_s=3", "downtime_s=1", *LOAD.split(",")]
     given = [word for each in settings for word in ("--set", each)]
-    env = {**os.environ, "BROWNOUT_RUNS": str(tmp_path / "runs")}
+    env = {"BROWNOUT_RUNS": str(tmp_path / "runs")}
     command = ("run", "node-kill", "--cluster", "lab-mongodb", *given)
     done = forked_run.brownout(*command, cwd=tmp_path, env=env)
     assert done.returncode == 2, done.stderr

@@ -1,7 +1,6 @@
 """A run that died is healed: what it had broken is put back, and until then nobody else begins."""
 
 import json
-import os
 import re
 from contextlib import closing
 from datetime import UTC, datetime
@@ -296,7 +295,7 @@ def test_a_run_that_would_wipe_what_may_not_be_wiped_touches_nothing_and_neither
     assert "the directory: " in ran.output
     assert "it holds the link" in ran.output
     assert ran.directory is None
-    healed = brownout("heal", env={**os.environ, **environment})
+    healed = brownout("heal", env=environment)
     assert healed.returncode == 0, healed.stderr
     assert host_for(node).running().pid == before
     assert (directory / "written before").read_text() == "still here"

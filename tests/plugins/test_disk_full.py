@@ -18,6 +18,7 @@ import pytest
 import yaml
 from tests import chaos_runner as chaos
 from tests import kill_harness
+from tests.forked_run import brownout
 from tests.waiting import await_whole
 
 from brownout.databases.adapter import adapter_for
@@ -71,11 +72,6 @@ def experiment(node: Node) -> dict[str, Any]:
         if provider["func"] == "resume_node":
             provider.update(func="free_disk", arguments={"node": node.name})
     return found
-
-
-def brownout(*words: str, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
-    said = [sys.executable, "-m", "brownout", *words]
-    return subprocess.run(said, capture_output=True, text=True, env={**os.environ, **env})
 
 
 @pytest.mark.matrix

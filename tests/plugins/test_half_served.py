@@ -4,15 +4,14 @@ Nothing of brownout is changed for it. It is measured on a recorded run.
 """
 
 import json
-import os
 import re
-import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests import forked_run
 
 from brownout.judge.analysis import analyze
 from brownout.measure import Measure, RunData, View
@@ -42,9 +41,8 @@ def run(tmp_path: Path) -> Path:
 
 
 def brownout(*words: str | Path, path: Path | None = None) -> str:
-    env = {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}
-    said = [sys.executable, "-m", "brownout", *map(str, words)]
-    done = subprocess.run(said, capture_output=True, text=True, env=env)
+    env = {"PYTHONPATH": str(path)} if path else {}
+    done = forked_run.brownout(*map(str, words), env=env)
     assert "Traceback" not in done.stderr, done.stderr
     return done.stdout
 

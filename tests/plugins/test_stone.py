@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests import chaos_runner as chaos
+from tests import forked_run
 
 PACKAGE = Path(__file__).parent / "stone"
 
@@ -36,12 +37,7 @@ def env(installed: Path, tmp_path: Path) -> Iterator[dict[str, str]]:
 
 def brownout(env: dict[str, str], *words: str) -> str:
     """Run the command line where the package is installed; return what it said."""
-    done = subprocess.run(
-        [sys.executable, "-m", "brownout", *words],
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-    )
+    done = forked_run.brownout(*words, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -75,13 +75,13 @@ def brownout(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own, with what it keeps below `where`."""
     own = {"BROWNOUT_RUNS": str(where / "runs"), "BROWNOUT_STATE": str(where / "state")}
-    env = {**os.environ, **own, **(environment or {})}
+    env = {**own, **(environment or {})}
     if through is None:
         return forked_run.brownout(*arguments, cwd=where, env=env, timeout=120)
     return subprocess.run(
         through([sys.executable, "-m", "brownout", *arguments]),
         cwd=where,
-        env=env,
+        env={**os.environ, **env},
         capture_output=True,
         text=True,
         timeout=120,
