@@ -38,12 +38,13 @@ def run_in_terminal(
     width: int = 100,
     height: int = 30,
     go_on_at: Sequence[str] = (),
+    goes_on: "subprocess.Popen[bytes] | None" = None,
     interrupt_at: str = "",
 ) -> Session:
     """Run `python -m module` in a terminal of its own until it ends.
 
-    It gets SIGUSR1 each time that the next of `go_on_at` is on the screen. Once it has written
-    `interrupt_at`, Ctrl-C is pressed.
+    It, or the process `goes_on`, gets SIGUSR1 each time that the next of `go_on_at` is on the
+    screen. Once it has written `interrupt_at`, Ctrl-C is pressed.
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
@@ -56,7 +57,7 @@ def run_in_terminal(
         env=_environment(env or {}),
     )
     os.close(theirs)
-    written = _read_all(ours, process, go_on_at, interrupt_at)
+    written = _read_all(ours, process, go_on_at, goes_on or process, interrupt_at)
     os.close(ours)
     return Session(process.wait(), written, screen_of(written, width))
 
@@ -71,6 +72,7 @@ def _read_all(
     ours: int,
     process: subprocess.Popen[bytes],
     go_on_at: Sequence[str],
+    goes_on: subprocess.Popen[bytes],
     interrupt_at: str,
     timeout_s: float = 120.0,
 ) -> str:
@@ -87,7 +89,7 @@ def _read_all(
                 return b"".join(parts).decode()
             written = b"".join(parts)
             if awaited and awaited[0].encode() in written:
-                process.send_signal(signal.SIGUSR1)
+                goes_on.send_signal(signal.SIGUSR1)
                 del awaited[0]
             if not pressed and interrupt_at.encode() in written:
                 pressed = os.write(ours, b"\x03") == 1

@@ -1,9 +1,11 @@
 """`brownout watch`: a run that another process makes, in a terminal and without one."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,10 +21,18 @@ def env(tmp_path: Path) -> dict[str, str]:
     return {"BROWNOUT_RUNS": str(tmp_path / "runs"), "BROWNOUT_STATE": str(tmp_path / "state")}
 
 
+@dataclass(frozen=True)
+class GoingOn:
+    """A run, and the process that plays it: it stands after the fault until it gets SIGUSR1."""
+
+    path: Path
+    player: subprocess.Popen[bytes]
+
+
 @pytest.fixture
 def going_on(
     request: pytest.FixtureRequest, finished: Path, tmp_path: Path, env: dict[str, str]
-) -> Iterator[Path]:
+) -> Iterator[GoingOn]:
     """A run that goes on in another process, which plays the finished one back."""
     target = tmp_path / "runs" / finished.name
     extra = getattr(request, "param", ())
@@ -32,7 +42,8 @@ def going_on(
     )
     assert player.stdout is not None
     assert player.stdout.readline() == b"playing\n"
-    yield target
+    yield GoingOn(target, player)
+    player.send_signal(signal.SIGUSR1)
     player.wait(timeout=60)
     player.stdout.close()
 
@@ -49,9 +60,11 @@ def _watch(run: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_terminal_shows_the_panel_and_then_the_result(
-    going_on: Path, env: dict[str, str]
+    going_on: GoingOn, env: dict[str, str]
 ) -> None:
-    ended = run_in_terminal("brownout", "watch", "latest", env=env)
+    ended = run_in_terminal(
+        "brownout", "watch", "latest", env=env, go_on_at=("redundant",), goes_on=going_on.player
+    )
     assert ended.code == 0
     assert "node-kill" in ended.written
     assert "throughput" in ended.written
@@ -63,17 +76,24 @@ def test_a_terminal_shows_the_panel_and_then_the_result(
 
 
 def test_without_a_terminal_there_are_lines_and_then_the_result(
-    going_on: Path, env: dict[str, str]
+    going_on: GoingOn, env: dict[str, str]
 ) -> None:
-    done = _watch(going_on.name, env)
-    assert done.returncode == 0, done.stderr
-    assert "ok/s" in done.stderr
-    assert done.stdout.splitlines()[-1].startswith("PASS")
+    with subprocess.Popen(
+        [sys.executable, "-m", "brownout", "watch", going_on.path.name],
+        cwd=ROOT, env={**os.environ, **env}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as watching:  # fmt: skip
+        assert watching.stderr is not None
+        assert any("ok/s" in line for line in watching.stderr)
+        going_on.player.send_signal(signal.SIGUSR1)
+        said, _ = watching.communicate(timeout=60)
+    assert watching.returncode == 0
+    assert said.splitlines()[-1].startswith("PASS")
 
 
 @pytest.mark.parametrize("going_on", [("--die",)], indirect=True)
-def test_a_run_that_dies_is_said_to_have_died(going_on: Path, env: dict[str, str]) -> None:
-    done = _watch(str(going_on), env)
+def test_a_run_that_dies_is_said_to_have_died(going_on: GoingOn, env: dict[str, str]) -> None:
+    done = _watch(str(going_on.path), env)
     assert done.returncode == 2
     assert "brownout heal" in done.stderr
 
