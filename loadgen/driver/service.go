@@ -21,6 +21,7 @@ type Service struct {
 func (s Service) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()
+	var reason error // of the last try that was not cut off, which only knows that time is up
 	for begun := time.Now(); ; {
 		refused, err := s.Try(ctx)
 		if err == nil {
@@ -30,9 +31,12 @@ func (s Service) Await(ctx context.Context) error {
 			return fmt.Errorf("the cluster refuses the login or the TLS connection: %w; "+
 				"see `auth` and `tls` of the inventory's `connection`", err)
 		}
+		if reason == nil || ctx.Err() == nil {
+			reason = err
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s within %v: %w; %s", s.Absent, time.Since(begun).Round(100*time.Millisecond), err, s.Hint)
+			return fmt.Errorf("%s within %v: %w; %s", s.Absent, time.Since(begun).Round(100*time.Millisecond), reason, s.Hint)
 		case <-time.After(s.Pause):
 		}
 	}
