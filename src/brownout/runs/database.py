@@ -1,64 +1,66 @@
 """A small database that processes share, perhaps of several hosts: SQLite, or PostgreSQL.
 
-A URL may hold a password. It is shown nowhere: `Place.words` leaves it out, and messages of
-drivers go through `Place.clean`.
+The same SQL goes to the driver of either. A URL may hold a password. It is shown nowhere:
+`Place.words` leaves it out, and messages of drivers go through `Place.clean`.
 """
 
-from collections.abc import Iterator
+import re
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode
 
-from sqlalchemy import (
-    URL,
-    Connection,
-    Engine,
-    Insert,
-    MetaData,
-    create_engine,
-    event,
-    make_url,
-)
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random
 
 from brownout.base.errors import BrownoutError, ConfigurationError, Unsupported
 from brownout.base.extras import how_to_install
 from brownout.base.files import private_directory, private_file
-from brownout.base.redact import redact
+from brownout.base.redact import MASK, redact
 
-__all__ = ["Database", "Place", "place_of"]
+__all__ = ["Database", "Place", "Transaction", "place_of"]
 
 _TIMEOUT_S = 10
+#: A password may hold a slash, a colon or a question mark that nobody encoded.
+_URL = re.compile(
+    r"(?P<kind>[\w+]+)://"
+    r"(?:(?P<user>[^:/]*)(?::(?P<password>[^@]*))?@)?"
+    r"(?P<address>(?:\[(?P<ipv6>[^/?\]]+)\]|(?P<host>[^/:?@\[]*))(?::(?P<port>[0-9]+))?)"
+    r"(?:/(?P<database>[^?]*))?(?:\?(?P<query>.*))?"
+)
+_NAMED = re.compile(r":(\w+)")
+#: What SQLite calls types that tables are laid out with.
+_IN_SQLITE = {"TIMESTAMP WITH TIME ZONE": "DATETIME", "DOUBLE PRECISION": "DOUBLE"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Place:
-    """Where a database is."""
+    """Where a database is: in `file`, or on a server that libpq reaches by `options`.
 
-    url: URL
+    `words` name the place without its password.
+    """
+
+    words: str
+    file: Path | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """The place without its password."""
         return f"Place({self.words})"
 
     @property
-    def words(self) -> str:
-        """The place without its password."""
-        if not self.is_server:
-            return str(redact(f"sqlite:///{self.url.database}"))
-        return str(redact(self.url.render_as_string(hide_password=True)))
-
-    @property
     def is_server(self) -> bool:
         """Whether other hosts can share it."""
-        return not self.url.drivername.startswith("sqlite")
+        return self.file is None
 
     def clean(self, message: str) -> str:
         """Take the password out of what a driver says."""
-        secrets = [str(self.url.password)] if self.url.password else []
-        secrets += [str(v) for k, v in self.url.query.items() if "pass" in k.lower()]
+        secrets = [value for name, value in self.options.items() if "pass" in name.lower()]
         return str(redact(message, secrets)).strip()
 
 
@@ -74,106 +76,177 @@ def place_of(text: str, variable: str) -> Place:
     if "://" not in text:
         if redact(text) != text:
             raise ConfigurationError(f"{wanted}; found a text with a password that is no URL")
-        return Place(URL.create("sqlite", database=str(Path(text).expanduser().absolute())))
-    try:
-        url = make_url(text)
-    except (ArgumentError, ValueError) as error:
-        raise ConfigurationError(f"{wanted}; found a URL that cannot be read") from error
-    kind = url.drivername.partition("+")[0]
+        return _file(str(Path(text).expanduser().absolute()))
+    url = _URL.fullmatch(text)
+    query = parse_qsl(url["query"] or "") if url else []
+    if url is None or len(dict(query)) < len(query):
+        raise ConfigurationError(f"{wanted}; found a URL that cannot be read")
+    kind = url["kind"].partition("+")[0]
     if kind in ("postgres", "postgresql"):
-        return Place(url.set(drivername="postgresql+psycopg"))
-    if kind == "sqlite" and url.database:
-        return Place(url)
+        return _server(url, dict(query))
+    if kind == "sqlite" and url["database"] and url["user"] is None and not url["address"]:
+        return _file(unquote(url["database"]))
     raise ConfigurationError(f"{wanted}; found a URL of the kind `{kind}`")
 
 
-class Database:
-    """A database that is open. `name` says what is in it, `hint` where to read more.
+def _file(name: str) -> Place:
+    return Place(str(redact(f"sqlite:///{name}")), Path(name).absolute())
 
-    Whatever fails raises `error`, without a password.
+
+def _server(url: re.Match[str], query: dict[str, str]) -> Place:
+    login = f"{MASK}@" if url["user"] is not None else ""
+    database = f"/{url['database']}" if url["database"] is not None else ""
+    more = f"?{urlencode(sorted(query.items()))}" if query else ""
+    options = {
+        "host": url["ipv6"] or url["host"],
+        "port": url["port"],
+        "user": unquote(url["user"] or ""),
+        "password": unquote(url["password"] or ""),
+        "dbname": unquote(url["database"] or ""),
+    }
+    return Place(
+        str(redact(f"postgresql://{login}{url['address']}{database}{more}")),
+        options={**{name: value for name, value in options.items() if value}, **query},
+    )
+
+
+class Transaction:
+    """Statements that are all carried out, or none. In each `:name` stands for a value."""
+
+    def __init__(self, connection: Any, is_server: bool) -> None:
+        self._connection, self._is_server = connection, is_server
+
+    def execute(self, statement: str, values: Mapping[str, object] | None = None) -> Any:
+        """Carry out `statement`; return the driver's cursor, with its rows and their count."""
+        cursor = self._connection.cursor()
+        cursor.execute(self._spelled(statement), self._bound(values or {}))
+        return cursor
+
+    def execute_each(self, statement: str, rows: Iterable[Mapping[str, object]]) -> None:
+        """Carry out `statement` with the values of each row."""
+        cursor = self._connection.cursor()
+        cursor.executemany(self._spelled(statement), [self._bound(row) for row in rows])
+
+    def _spelled(self, statement: str) -> str:
+        """Return a statement as its driver wants it."""
+        if self._is_server:
+            return _NAMED.sub(r"%(\1)s", statement)
+        for name, its in _IN_SQLITE.items():
+            statement = statement.replace(name, its)
+        return statement
+
+    def _bound(self, values: Mapping[str, object]) -> Mapping[str, object]:
+        """Return values as the driver takes them: SQLite keeps a time as text, in UTC."""
+        if self._is_server:
+            return values
+        return {
+            name: f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"
+            if isinstance(value, datetime)
+            else value
+            for name, value in values.items()
+        }
+
+
+class Database:
+    """A database that is opened when it is first used. Threads may share it.
+
+    `name` says what is in it, `hint` where to read more. Whatever fails raises `error`, without a
+    password; `Unsupported` where the driver is not installed.
     """
 
     def __init__(self, place: Place, name: str, error: type[BrownoutError], hint: str) -> None:
         self.place, self._name, self._error, self._hint = place, name, error, hint
-        with self.errors():
-            if not place.is_server:
-                private_directory(Path(str(place.url.database)).parent)
-                private_file(Path(str(place.url.database)))
-            self._engine = _engine(place, name)
+        self._driver = _driver(place, name)
+        self._connection: Any = None
+        self._lock = threading.RLock()
+        if place.file is not None:
+            with self._errors():
+                private_directory(place.file.parent)
+                private_file(place.file)
 
     def close(self) -> None:
         """Let go of it."""
-        self._engine.dispose()
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
 
-    def lay_out(self, tables: MetaData, mark: Insert | None = None) -> None:
-        """Make the tables where there are none, and put the row `mark` in then.
-
-        Another process may be at it this very moment. Closes the database where that fails.
-        """
-        try:
-            with self.errors():
-                self._lay_out(tables, mark)
-        except BaseException:
-            self.close()
-            raise
-
-    @retry(retry=retry_if_exception_type(SQLAlchemyError), stop=stop_after_attempt(4),
+    @retry(retry=retry_if_exception_type(BrownoutError), stop=stop_after_attempt(4),
            wait=wait_random(0.05, 0.3), reraise=True)  # fmt: skip
-    def _lay_out(self, tables: MetaData, mark: Insert | None) -> None:
-        with self._engine.begin() as connection:
-            if any(connection.dialect.has_table(connection, name) for name in tables.tables):
-                return
-            tables.create_all(connection)
-            if mark is not None:
-                connection.execute(mark)
+    def lay_out(self, table: str, statements: Iterable[str]) -> None:
+        """Carry out `statements`, which make `table` and what belongs to it, where it is missing.
 
-    @contextmanager
-    def transaction(self, passing: tuple[type[Exception], ...] = ()) -> Iterator[Connection]:
-        """Yield a connection; all that is done by it is done, or nothing.
-
-        Errors of the kinds `passing` are raised as they are.
+        Another process may be at it this very moment.
         """
-        with self.errors(passing), self._engine.begin() as connection:
-            yield connection
+        there = "to_regclass(:t) IS NOT NULL"
+        if not self.place.is_server:
+            there = "EXISTS (SELECT * FROM sqlite_master WHERE name = :t)"
+        with self.transaction() as transaction:
+            if transaction.execute(f"SELECT {there}", {"t": table}).fetchone()[0]:
+                return
+            for statement in statements:
+                transaction.execute(statement)
 
     @contextmanager
-    def errors(self, passing: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-        """Make what a driver raises ours while the block lasts, but for the kinds `passing`."""
+    def transaction(self) -> Iterator[Transaction]:
+        """Yield a transaction, which ends with the block; an error undoes it.
+
+        An error also closes the database; the next transaction opens it again.
+        """
+        with self._lock, self._errors():
+            try:
+                connection = self._connected()
+                # Who may write later takes SQLite's lock at once: two do not wait for each other.
+                connection.execute("BEGIN" if self.place.is_server else "BEGIN IMMEDIATE")
+                yield Transaction(connection, self.place.is_server)
+                connection.execute("COMMIT")
+            except BaseException:
+                self.close()
+                raise
+
+    def _connected(self) -> Any:
+        """Return the connection, a new one where the server has dropped the last meanwhile."""
+        if self._connection is not None and self.place.is_server:
+            try:
+                self._connection.execute("SELECT 1")
+            except self._driver.Error:
+                self.close()
+        if self._connection is None:
+            self._connection = self._connect()
+        return self._connection
+
+    def _connect(self) -> Any:
+        """Connect, so that a transaction begins only where `transaction` says."""
+        if self.place.file is None:
+            options = {"connect_timeout": _TIMEOUT_S, **self.place.options}
+            info = self._driver.conninfo.make_conninfo(**options)
+            return self._driver.connect(info, autocommit=True)
+        connection = sqlite3.connect(
+            self.place.file, _TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
+        # SQLite lets rows go with the run that they refer to only if it is told to.
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Make what the driver raises ours while the block lasts."""
         try:
             yield
-        except passing:
-            raise
-        except (SQLAlchemyError, OSError) as error:
-            said = self.place.clean(str(getattr(error, "orig", None) or error))
+        except (self._driver.Error, OSError) as error:
+            said = self.place.clean(str(error))
             words = f"the {self._name} in {self.place.words} cannot be used: {said}"
             raise self._error(words, self._hint) from None
 
 
-def _engine(place: Place, name: str) -> Engine:
+def _driver(place: Place, name: str) -> ModuleType:
+    if not place.is_server:
+        return sqlite3
     try:
-        if place.is_server:
-            set_already = "connect_timeout" in place.url.query
-            patience = {} if set_already else {"connect_timeout": _TIMEOUT_S}
-            return create_engine(
-                place.url, connect_args=patience, hide_parameters=True, pool_pre_ping=True
-            )
+        import psycopg
     except ModuleNotFoundError as error:
         raise Unsupported(
             f"the {name} in PostgreSQL needs the package `{error.name}`, which is not installed",
             how_to_install("postgresql"),
         ) from None
-    engine = create_engine(place.url, connect_args={"timeout": _TIMEOUT_S}, hide_parameters=True)
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _prepare(connection: Any, _: object) -> None:
-    """SQLite lets rows go with the run that they refer to only if it is told to."""
-    connection.isolation_level = None  # transactions begin where `_begin` says
-    connection.execute("PRAGMA foreign_keys = ON")
-
-
-def _begin(connection: Connection) -> None:
-    """Who may write later takes the lock at once, so that two do not wait for each other."""
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    return psycopg

@@ -46,7 +46,9 @@ def left_by_the_dead(leases: Leases) -> Lease:
 def put(leases: Leases, lease: Lease, **other: object) -> Lease:
     """Change a lease in the database, as another host would have written it."""
     changed = replace(lease, **other)  # type: ignore[arg-type]
-    assert leases._change(lease, **asdict(changed))
+    changes = ", ".join(f"{name} = :{name}" for name in asdict(changed))
+    update = f"UPDATE gameday_leases SET {changes} WHERE token = :before"
+    assert leases._change(update, before=lease.token, **asdict(changed))
     return changed
 
 
@@ -219,7 +221,7 @@ def test_hosts_that_share_a_postgresql_share_leases_clock_and_kill_switch() -> N
 def test_a_history_on_a_server_holds_the_leases_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BROWNOUT_GAMEDAYS", raising=False)
     monkeypatch.setenv("BROWNOUT_HISTORY", "postgresql://brownout:word@db/brownout")
-    shared = find().url.render_as_string(hide_password=False)
-    assert shared == "postgresql+psycopg://brownout:word@db/brownout"
+    login = {"user": "brownout", "password": "word"}
+    assert find().options == {"host": "db", "dbname": "brownout", **login}
     monkeypatch.setenv("BROWNOUT_HISTORY", "off")
     assert not find().is_server

@@ -17,7 +17,7 @@ __all__ = ["check_installed"]
 
 def check_installed() -> None:
     """Raise `Unsupported` where a package is missing that game days need and runs do not."""
-    missing = [name for name in ("apprise", "apscheduler") if not find_spec(name)]
+    missing = [name for name in ("apprise", "apscheduler", "sqlalchemy") if not find_spec(name)]
     if missing:
         raise Unsupported(
             f"game days need {', '.join(missing)}, which is not installed here",

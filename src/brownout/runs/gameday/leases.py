@@ -21,8 +21,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
-import sqlalchemy as sql
-
 from brownout.base.errors import BrownoutError, ConfigurationError, Refused, RunDirectoryError
 from brownout.faults.open_runs import state_home
 from brownout.machine import procfs
@@ -38,23 +36,32 @@ RENEW_S = 10.0
 POLL_S = 0.5
 TAKEN_OVER = "the lease of the cluster was taken over by somebody else"
 
-_tables = sql.MetaData()
-_leases = sql.Table(
-    "gameday_leases",
-    _tables,
-    sql.Column("cluster", sql.String, primary_key=True),
-    sql.Column("token", sql.String, nullable=False),
-    sql.Column("day", sql.String, nullable=False),
-    sql.Column("place", sql.String, nullable=False),
-    sql.Column("host", sql.String, nullable=False),
-    sql.Column("pid", sql.Integer, nullable=False),
-    sql.Column("started", sql.BigInteger, nullable=False),
-    sql.Column("expires", sql.Float, nullable=False),
-    sql.Column("stop", sql.String, nullable=False, default=""),
-)
-
-
-_every = sql.select(_leases).order_by("cluster")
+_TABLE = """
+    CREATE TABLE gameday_leases (
+        cluster VARCHAR NOT NULL,
+        token VARCHAR NOT NULL,
+        day VARCHAR NOT NULL,
+        place VARCHAR NOT NULL,
+        host VARCHAR NOT NULL,
+        pid INTEGER NOT NULL,
+        started BIGINT NOT NULL,
+        expires FLOAT NOT NULL,
+        stop VARCHAR NOT NULL,
+        PRIMARY KEY (cluster)
+    )
+"""
+_COLUMNS = "cluster, token, day, place, host, pid, started, expires, stop"
+_INSERT = f"""
+    INSERT INTO gameday_leases ({_COLUMNS})
+    VALUES (:cluster, :token, :day, :place, :host, :pid, :started, :expires, :stop)
+    ON CONFLICT (cluster) DO NOTHING
+"""
+_TAKE_OVER = """
+    UPDATE gameday_leases
+    SET token = :token, day = :day, place = :place, host = :host, pid = :pid, started = :started,
+        expires = :expires, stop = :stop
+    WHERE token = :token_before AND expires = :expires_before
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +115,7 @@ class Leases:
     def __init__(self, place: Place | None = None) -> None:
         hint = "see BROWNOUT_GAMEDAYS and BROWNOUT_STATE"
         self._database = Database(place or find(), "leases", RunDirectoryError, hint)
-        self._database.lay_out(_tables)
+        self._database.lay_out("gameday_leases", [_TABLE])
 
     def __enter__(self) -> Self:
         return self
@@ -122,13 +129,17 @@ class Leases:
 
     def now(self) -> float:
         """Return the database's clock, in seconds: hosts that share it have one clock."""
-        with self._database.transaction() as connection:
-            return _clock(connection)
+        if not self._database.place.is_server:
+            return time.time()
+        with self._database.transaction() as transaction:
+            clock = transaction.execute("SELECT extract(epoch FROM clock_timestamp())")
+            return float(clock.fetchone()[0])
 
     def held(self) -> list[Lease]:
         """Return every lease, of living and of dead holders."""
-        with self._database.transaction() as connection:
-            return [Lease(*row) for row in connection.execute(_every)]
+        every = f"SELECT {_COLUMNS} FROM gameday_leases ORDER BY cluster"
+        with self._database.transaction() as transaction:
+            return [Lease(*row) for row in transaction.execute(every)]
 
     def take(self, cluster: str, day: Path) -> tuple[Lease, Lease | None]:
         """Take the lease of `cluster` for this process; also return the dead one it was taken from.
@@ -137,7 +148,7 @@ class Leases:
         """
         mine = self._mine(cluster, day)
         for _ in range(5):
-            if self._insert(mine):
+            if self._change(_INSERT, **asdict(mine)):
                 return mine, None
             other = next((held for held in self.held() if held.cluster == cluster), None)
             if other is None:
@@ -147,13 +158,15 @@ class Leases:
                     f"a game day on cluster `{cluster}` goes on: {other.holder()}",
                     "wait for it, or `brownout gameday stop` it",
                 )
-            if self._change(other, _leases.c.expires == other.expires, **asdict(mine)):
+            before = {"token_before": other.token, "expires_before": other.expires}
+            if self._change(_TAKE_OVER, **asdict(mine), **before):
                 return mine, other
         raise Refused(f"the lease of `{cluster}` changes hands all the time", "try again")
 
     def renew(self, lease: Lease) -> bool:
         """Hold it for another while; False where it was taken over or let go meanwhile."""
-        return self._change(lease, expires=self.now() + TTL_S)
+        renew = "UPDATE gameday_leases SET expires = :expires WHERE token = :token"
+        return self._change(renew, token=lease.token, expires=self.now() + TTL_S)
 
     def asked_to_stop(self, lease: Lease) -> str:
         """Return why the holder is to stop, for the kill switch or a lost lease; else empty."""
@@ -161,12 +174,12 @@ class Leases:
 
     def ask_to_stop(self, lease: Lease, reason: str) -> None:
         """Have the holder stop, wherever it is."""
-        self._change(lease, stop=reason)
+        ask = "UPDATE gameday_leases SET stop = :reason WHERE token = :token"
+        self._change(ask, token=lease.token, reason=reason)
 
     def release(self, lease: Lease) -> None:
         """Let it go, if it is still that very one."""
-        with self._database.transaction() as connection:
-            connection.execute(sql.delete(_leases).where(_leases.c.token == lease.token))
+        self._change("DELETE FROM gameday_leases WHERE token = :token", token=lease.token)
 
     def _mine(self, cluster: str, day: Path) -> Lease:
         me = procfs.identify(os.getpid())
@@ -176,20 +189,10 @@ class Leases:
         return Lease(cluster, secrets.token_hex(8), str(day.absolute()), _place(), host,
                     me.pid, me.started, until, "")  # fmt: skip
 
-    def _insert(self, mine: Lease) -> bool:
-        try:
-            with self._database.transaction(passing=(sql.exc.IntegrityError,)) as connection:
-                connection.execute(sql.insert(_leases).values(**asdict(mine)))
-        except sql.exc.IntegrityError:
-            return False
-        return True
-
-    def _change(self, lease: Lease, *only: sql.ColumnElement[bool], **values: object) -> bool:
-        """Change a lease; False where it is not that very one any more, or not as `only` says."""
-        same = sql.and_(_leases.c.token == lease.token, *only)
-        with self._database.transaction() as connection:
-            changed = connection.execute(sql.update(_leases).where(same).values(**values))
-            return bool(changed.rowcount)
+    def _change(self, statement: str, **values: object) -> bool:
+        """Carry out a statement; return whether there was a lease for it."""
+        with self._database.transaction() as transaction:
+            return bool(transaction.execute(statement, values).rowcount)
 
 
 class Keeper:
@@ -222,13 +225,6 @@ class Keeper:
             if reason and not told:
                 told = True
                 self._stop(reason)
-
-
-def _clock(connection: sql.Connection) -> float:
-    if connection.dialect.name == "sqlite":
-        return time.time()
-    epoch = sql.extract("epoch", sql.func.clock_timestamp())
-    return float(connection.execute(sql.select(epoch)).scalar_one())
 
 
 def _place() -> str:

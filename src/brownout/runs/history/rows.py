@@ -1,5 +1,6 @@
 """A run as rows of the history's tables. Pure."""
 
+import json
 from typing import Any
 
 from brownout.measure.document import document_of
@@ -27,7 +28,7 @@ def rows_of(run: FinishedRun) -> dict[str, list[dict[str, Any]]]:
             for (scope, name), value in measured(impact).items()
         ],
         "limits": [{**of, **row} for row in _limits(impact)],
-        "impacts": [{**of, "impact": document_of(impact)}],
+        "impacts": [{**of, "impact": json.dumps(document_of(impact))}],
     }  # fmt: skip
 
 
@@ -57,8 +58,8 @@ def _run(run: FinishedRun) -> dict[str, Any]:
         "workload": impact.workload_name,
         "seed": impact.seed,
         "verdict": run.verdict,
-        "reasons": list(impact.reasons),
-        "subject": run.subject,
+        "reasons": json.dumps(impact.reasons),
+        "subject": json.dumps(run.subject),
         "occasion": run.occasion,
         "path": str(run.path.absolute()),
     }

@@ -1,14 +1,10 @@
-"""The history's database: opened, its tables made, runs put in and taken out.
+"""The history's database: opened, its tables made, runs put in and taken out."""
 
-SQLAlchemy does the same on SQLite and on PostgreSQL.
-"""
-
+import json
 import logging
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
-
-from sqlalchemy import Row, delete, insert, select
+from typing import Self
 
 from brownout.base.errors import BrownoutError, RunDirectoryError
 from brownout.measure.document import impact_of
@@ -21,13 +17,11 @@ __all__ = ["HistoryError", "Store"]
 
 logger = logging.getLogger("chaostoolkit")
 
-_TABLES = {
-    "runs": tables.runs,
-    "versions": tables.versions,
-    "measures": tables.measures,
-    "limits": tables.limits,
-    "impacts": tables.impacts,
-}
+_RUNS = """
+    SELECT run_id, path, began, occasion, CAST(impact AS TEXT)
+    FROM brownout_runs JOIN brownout_impacts USING (run_id)
+    WHERE TRUE
+"""
 
 
 class HistoryError(BrownoutError):
@@ -41,13 +35,8 @@ class Store:
         """Open it, and make its tables where there are none."""
         hint = "see BROWNOUT_HISTORY in docs/history.md"
         self._database = Database(place, "history", HistoryError, hint)
-        mark = insert(tables.layout).values(schema=tables.SCHEMA)
-        self._database.lay_out(tables.metadata, mark)
-        try:
-            self._check_layout()
-        except BaseException:
-            self._database.close()
-            raise
+        self._database.lay_out(tables.LAYOUT, tables.STATEMENTS)
+        self._check_layout()
 
     def __enter__(self) -> Self:
         return self
@@ -57,12 +46,14 @@ class Store:
 
     def put(self, run: FinishedRun) -> None:
         """Put a run in, in place of what there was of it."""
-        rows = rows_of(run)
-        with self._database.transaction() as connection:
-            connection.execute(delete(tables.runs).where(tables.runs.c.run_id == run.run_id))
-            for name, table in _TABLES.items():
-                if rows[name]:
-                    connection.execute(insert(table), rows[name])
+        with self._database.transaction() as transaction:
+            of = {"run_id": run.run_id}
+            transaction.execute("DELETE FROM brownout_runs WHERE run_id = :run_id", of)
+            for name, rows in rows_of(run).items():
+                if rows:
+                    columns, values = ", ".join(rows[0]), ", ".join(f":{each}" for each in rows[0])
+                    into = f"INSERT INTO brownout_{name} ({columns}) VALUES ({values})"
+                    transaction.execute_each(into, rows)
 
     def runs(
         self, scenario: str | None = None, cluster: str | None = None, last: int | None = None
@@ -71,38 +62,41 @@ class Store:
 
         One that cannot be read is left out, and a warning names it.
         """
-        table = tables.runs
-        wanted = select(table.c.run_id, table.c.path, table.c.began, table.c.occasion,
-                        tables.impacts.c.impact)  # fmt: skip
-        wanted = wanted.join(tables.impacts).order_by(table.c.began.desc(), table.c.run_id.desc())
+        wanted = _RUNS
         if scenario:
-            wanted = wanted.where(table.c.scenario == scenario)
+            wanted += " AND scenario = :scenario"
         if cluster:
-            wanted = wanted.where(table.c.cluster == cluster)
+            wanted += " AND cluster = :cluster"
+        wanted += " ORDER BY began DESC, run_id DESC"
         if last is not None:
-            wanted = wanted.limit(last)
-        with self._database.transaction() as connection:
-            found = connection.execute(wanted).all()
-        return Runs(run for row in reversed(found) if (run := self._run(row)) is not None)
+            wanted += " LIMIT :last"
+        values = {"scenario": scenario, "cluster": cluster, "last": last}
+        with self._database.transaction() as transaction:
+            found = transaction.execute(wanted, values).fetchall()
+        return Runs(run for row in reversed(found) if (run := self._run(*row)) is not None)
 
-    def _run(self, row: Row[Any]) -> FinishedRun | None:
+    def _run(
+        self, run_id: str, path: str, began: object, occasion: str | None, impact: str
+    ) -> FinishedRun | None:
         """Return a row's run; None, with a warning, where its impact cannot be read."""
         try:
-            impact = impact_of(row.impact, f"run {row.run_id}")
+            read = impact_of(json.loads(impact), f"run {run_id}")
         except RunDirectoryError as error:
             logger.warning("history in %s: left out: %s; put it in again with `brownout history "
                            "add`", self._database.place.words, error.message)  # fmt: skip
             return None
-        # SQLite keeps no time zone; what was put in is UTC.
-        began = row.began if row.began.tzinfo else row.began.replace(tzinfo=UTC)
-        return FinishedRun(Path(row.path), impact, began.astimezone(UTC), row.occasion)
+        # PostgreSQL gives a time with its zone, SQLite the text of one in UTC.
+        moment = datetime.fromisoformat(str(began))
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return FinishedRun(Path(path), read, moment, occasion)
 
     def _check_layout(self) -> None:
-        with self._database.transaction() as connection:
-            schema = connection.execute(select(tables.layout.c.schema)).scalars().first()
-        if schema != tables.SCHEMA:
-            raise HistoryError(
-                f"{self._database.place.words}: is a history of the layout {schema}, this brownout "
-                f"knows {tables.SCHEMA}",
-                "use the brownout that made it, or another BROWNOUT_HISTORY",
-            )
+        with self._database.transaction() as transaction:
+            row = transaction.execute("SELECT schema FROM brownout_layout").fetchone()
+            schema = row[0] if row else None
+            if schema != tables.SCHEMA:
+                raise HistoryError(
+                    f"{self._database.place.words}: is a history of the layout {schema}, this "
+                    f"brownout knows {tables.SCHEMA}",
+                    "use the brownout that made it, or another BROWNOUT_HISTORY",
+                )

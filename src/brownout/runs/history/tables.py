@@ -1,82 +1,72 @@
 """The tables of a history. Times are UTC; a measure that never came is infinite: `never`."""
 
-from sqlalchemy import (
-    JSON,
-    Boolean,
-    Column,
-    DateTime,
-    Double,
-    ForeignKey,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-)
-
-__all__ = ["SCHEMA", "impacts", "layout", "limits", "measures", "metadata", "runs", "versions"]
+__all__ = ["LAYOUT", "SCHEMA", "STATEMENTS"]
 
 #: Of the tables; a history of a later one is not touched.
 SCHEMA = 1
 
-metadata = MetaData()
+#: The table that says of which layout the history is.
+LAYOUT = "brownout_layout"
 
-layout = Table("brownout_layout", metadata, Column("schema", Integer, nullable=False))
+#: The run that a row belongs to; it goes with it.
+_OF_RUN = "run_id VARCHAR(200) NOT NULL REFERENCES brownout_runs (run_id) ON DELETE CASCADE"
 
-runs = Table(
-    "brownout_runs",
-    metadata,
-    Column("run_id", String(200), primary_key=True),
-    Column("began", DateTime(timezone=True), nullable=False, index=True),
-    Column("scenario", String(200), nullable=False, index=True),
-    Column("mode", String(100)),
-    Column("cluster", String(200), nullable=False, index=True),
-    Column("database", String(100)),
-    Column("environment", String(100)),
-    Column("stand_in", Boolean, nullable=False),
-    Column("workload", String(200)),
-    Column("seed", Integer),
-    Column("verdict", String(20), nullable=False),
-    Column("reasons", JSON, nullable=False),
-    Column("subject", JSON, nullable=False),
-    Column("occasion", String(200)),  # what the run was a part of, a game day perhaps
-    Column("path", Text, nullable=False),
+#: What makes a history.
+STATEMENTS = (
+    f"CREATE TABLE {LAYOUT} (schema INTEGER NOT NULL)",
+    f"INSERT INTO {LAYOUT} (schema) VALUES ({SCHEMA})",
+    # `occasion` is what the run was a part of, a game day perhaps.
+    """
+    CREATE TABLE brownout_runs (
+        run_id VARCHAR(200) NOT NULL,
+        began TIMESTAMP WITH TIME ZONE NOT NULL,
+        scenario VARCHAR(200) NOT NULL,
+        mode VARCHAR(100),
+        cluster VARCHAR(200) NOT NULL,
+        database VARCHAR(100),
+        environment VARCHAR(100),
+        stand_in BOOLEAN NOT NULL,
+        workload VARCHAR(200),
+        seed INTEGER,
+        verdict VARCHAR(20) NOT NULL,
+        reasons JSON NOT NULL,
+        subject JSON NOT NULL,
+        occasion VARCHAR(200),
+        path TEXT NOT NULL,
+        PRIMARY KEY (run_id)
+    )
+    """,
+    "CREATE INDEX ix_brownout_runs_began ON brownout_runs (began)",
+    "CREATE INDEX ix_brownout_runs_cluster ON brownout_runs (cluster)",
+    "CREATE INDEX ix_brownout_runs_scenario ON brownout_runs (scenario)",
+    f"""
+    CREATE TABLE brownout_versions (
+        {_OF_RUN},
+        name VARCHAR(100) NOT NULL,
+        version VARCHAR(200) NOT NULL,
+        PRIMARY KEY (run_id, name)
+    )
+    """,
+    f"""
+    CREATE TABLE brownout_measures (
+        {_OF_RUN},
+        scope VARCHAR(100) NOT NULL,
+        measure VARCHAR(100) NOT NULL,
+        value DOUBLE PRECISION,
+        never BOOLEAN NOT NULL,
+        PRIMARY KEY (run_id, scope, measure)
+    )
+    """,
+    f"""
+    CREATE TABLE brownout_limits (
+        {_OF_RUN},
+        scope VARCHAR(100) NOT NULL,
+        measure VARCHAR(100) NOT NULL,
+        bound DOUBLE PRECISION NOT NULL,
+        direction VARCHAR(20) NOT NULL,
+        met BOOLEAN,
+        PRIMARY KEY (run_id, scope, measure)
+    )
+    """,
+    f"CREATE TABLE brownout_impacts ({_OF_RUN}, impact JSON NOT NULL, PRIMARY KEY (run_id))",
 )
-
-
-def _of_run() -> Column[str]:
-    """The run that a row belongs to; it goes with it."""
-    run = ForeignKey(runs.c.run_id, ondelete="CASCADE")
-    return Column("run_id", String(200), run, primary_key=True)
-
-
-versions = Table(
-    "brownout_versions",
-    metadata,
-    _of_run(),
-    Column("name", String(100), primary_key=True),
-    Column("version", String(200), nullable=False),
-)
-
-measures = Table(
-    "brownout_measures",
-    metadata,
-    _of_run(),
-    Column("scope", String(100), primary_key=True),
-    Column("measure", String(100), primary_key=True),
-    Column("value", Double),
-    Column("never", Boolean, nullable=False),
-)
-
-limits = Table(
-    "brownout_limits",
-    metadata,
-    _of_run(),
-    Column("scope", String(100), primary_key=True),
-    Column("measure", String(100), primary_key=True),
-    Column("bound", Double, nullable=False),
-    Column("direction", String(20), nullable=False),
-    Column("met", Boolean),
-)
-
-impacts = Table("brownout_impacts", metadata, _of_run(), Column("impact", JSON, nullable=False))
