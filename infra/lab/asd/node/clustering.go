@@ -8,8 +8,9 @@ import (
 	"brownout/infra/lab/asd/nodeid"
 )
 
-// clusterTick is how often the loop looks at the time.
-const clusterTick = 25 * time.Millisecond
+// clusterTick is how often the loop looks at the time, as often as the server does
+// (CLUSTERING_TIMER_TICK_INTERVAL in its clustering.c).
+const clusterTick = 75 * time.Millisecond
 
 // hear hands heartbeats to the clustering loop.
 func (n *Node) hear(ctx context.Context) func(fabric.Pulse) {
