@@ -83,7 +83,7 @@ def _lines(measured: "Findings") -> list[str]:
     from brownout.show.report.noise import stable_words
     from brownout.show.report.words import number, quantity
 
-    base, fault = measured.baseline.figures(), measured.faults[0]
+    base, fault = measured.figures, measured.faults[0]
     ends = base.interval
     interval = f" [{number(ends[0])}, {number(ends[1])}]" if ends else ""
     lines = [f"baseline {number(base.tps)}/s{interval}, {stable_words(base)}"]

@@ -190,7 +190,7 @@ def _impact(
         workload=dict(record.get("workload") or {}),
         deadline_s=max(deadlines.values(), default=None),
         deadlines_s=deadlines,
-        baseline=rounded(found.baseline.figures()),
+        baseline=rounded(found.figures),
         faults=faults,
         shams=rounded(found.shams),
         ledger=replace(ledger, examples=(), refused=()),

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from brownout.measure.baseline import Baseline, check
+from brownout.measure.baseline import Baseline, BaselineFigures, check
 from brownout.measure.blackout import blackouts_by_lane
 from brownout.measure.course import course_of
 from brownout.measure.data import RunData, Seen
@@ -14,7 +14,7 @@ from brownout.measure.drops import decay_bounds, drops_of, mean_drop_bounds
 from brownout.measure.episodes import Episode, episodes, milestone
 from brownout.measure.impact import Act, Fault, Milestone, ScopeImpact
 from brownout.measure.latency import latency_of
-from brownout.measure.level import Level, level_of
+from brownout.measure.level import Level, level_interval, level_of
 from brownout.measure.losses import losses_of
 from brownout.measure.measures import added
 from brownout.measure.milestones import milestones_of
@@ -36,6 +36,7 @@ class Findings:
     """What the faults of one run did to its load, and what was seen where there was none."""
 
     baseline: Baseline
+    figures: BaselineFigures
     faults: tuple[Fault, ...]
     shams: tuple[Sham, ...] = ()
 
@@ -57,7 +58,9 @@ def assess(data: RunData) -> Findings:
         for scope, signal in cases["measured"].items()
     }
     faults = tuple(_fault(data, episode, cases, levels, base) for episode in found)
-    return Findings(base, faults, shams_of(data, cases["measured"]["total"]))
+    total = cases["measured"]["total"]
+    figures = base.figures(level_interval(total, base.level, data.settings))
+    return Findings(base, figures, faults, shams_of(data, total))
 
 
 def baseline_end(data: RunData, found: list[Episode]) -> float:

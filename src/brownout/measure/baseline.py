@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from brownout.measure.bootstrap import Interval
-from brownout.measure.level import Level, level_interval, level_of
+from brownout.measure.level import Level, level_of
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.signal import Floats, Signal, bucket_range, signal_of, sum_of, trailing_rate
 from brownout.run.table import BUCKETS_PER_S, Series, bucket_of
@@ -54,14 +54,11 @@ class BaselineFigures:
 class Baseline:
     """The level of the whole load before anything was broken, and whether it was steady.
 
-    `low` and `high` are the 95 % interval of `tps`, None where the baseline has too few blocks
-    for one. Tests: `length`, `drift`, `halves`, `variation`, `errors`, `missed`, `starved`,
-    `shed`, `delivered` and, where it is known, `migrations`.
+    Tests: `length`, `drift`, `halves`, `variation`, `errors`, `missed`, `starved`, `shed`,
+    `delivered` and, where it is known, `migrations`.
     """
 
     level: Level
-    low: float | None
-    high: float | None
     tests: tuple[Check, ...]
     open_loop: bool = False
 
@@ -100,12 +97,13 @@ class Baseline:
         """Return the test `name`."""
         return next(test for test in self.tests if test.name == name)
 
-    def figures(self) -> BaselineFigures:
-        """Return what an impact has of it."""
+    def figures(self, interval: Interval | None) -> BaselineFigures:
+        """Return what an impact has of it; `interval` is the 95 % interval of `tps`."""
+        low, high = interval or (None, None)
         return BaselineFigures(
             tps=self.tps,
-            low=self.low,
-            high=self.high,
+            low=low,
+            high=high,
             stable=self.stable,
             throughput_known=self.throughput_known,
             start=self.level.start,
@@ -129,12 +127,11 @@ def check(
     signal = signal_of(series, "total")
     end = max(0, min(bucket_of(end_t), len(signal.ok))) / BUCKETS_PER_S
     level = level_of(signal, max(0.0, end - settings.baseline_s), end, settings)
-    bounds = level_interval(signal, level, settings) or (None, None)
     tests = (*_steadiness(signal, level, settings), *_ends(signal, level, settings))
     if migrating is not None:
         said = "data is moving between nodes" if migrating else "no data is moving between nodes"
         tests += (Check("migrations", not migrating, float(migrating), 0.0, said),)
-    return Baseline(level, bounds[0], bounds[1], tests, signal.open_loop)
+    return Baseline(level, tests, signal.open_loop)
 
 
 def _steadiness(signal: Signal, level: Level, settings: MeasureSettings) -> tuple[Check, ...]:

@@ -106,7 +106,7 @@ def document_of(impact: Impact) -> dict[str, Any]:
 def findings_document(found: Findings) -> dict[str, Any]:
     """Return `{"baseline": …, "faults": […], "shams": […]}`, for a series that is no run's."""
     return {
-        "baseline": _plain(asdict(found.baseline.figures())),
+        "baseline": _plain(asdict(found.figures)),
         "faults": [_fault(fault) for fault in found.faults],
         "shams": [_sham(sham) for sham in found.shams],
     }
