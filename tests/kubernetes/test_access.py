@@ -3,9 +3,9 @@
 import socket
 from pathlib import Path
 
+import kubernetes.client
 import pytest
 import yaml
-from kubernetes.client import CoreV1Api
 from pydantic import ValidationError
 
 from brownout.base.errors import ConfigurationError, HostError
@@ -120,4 +120,4 @@ def test_a_server_that_does_not_answer_is_named_and_no_secret_with_it(tmp_path: 
 def _ask(wanted: Access) -> None:
     with connect(wanted) as client, asking(client, "listing the namespaces"):
         client.configuration.retries = False
-        CoreV1Api(client).list_namespace()
+        kubernetes.client.CoreV1Api(client).list_namespace()

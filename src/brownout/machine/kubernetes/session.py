@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from kubernetes.client import CoreV1Api
+import kubernetes.client
 from websocket import WebSocketException
 
 from brownout.base.errors import HostError
@@ -33,7 +33,7 @@ def opened(access: Access, pod: str, container: str, command: Sequence[str]) -> 
     try:
         with asking(client, f"exec in container {container} of pod {access.namespace}/{pod}"):
             session = stream(
-                CoreV1Api(client).connect_get_namespaced_pod_exec,
+                kubernetes.client.CoreV1Api(client).connect_get_namespaced_pod_exec,
                 pod,
                 access.namespace,
                 command=list(command),
