@@ -56,7 +56,7 @@ export GOTOOLCHAIN := local
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-23s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(WITH)dev $(STAND_INS) $(ETCD) ## Make .venv, install brownout with every extra and tool, build what labs need
+setup: $(WITH)dev $(STAND_INS) $(ETCD) $(VENV)/.tests-compiled ## Make .venv, install brownout with every extra and tool, build what labs and tests need
 
 $(BIN)/python:
 	@python=$$(tools/find_python) && echo "making $(VENV) with $$python" && $$python -m venv $(VENV)
@@ -78,6 +78,12 @@ $(STAND_INS): $(STAND_IN_FILES) | $(BIN)/python
 	@echo "building $(@F) for labs"
 	@$(GO) build -C infra/lab \
 		-ldflags "-s -w -X main.version=$(VERSION)" -o $(CURDIR)/$@ $(PACKAGE)
+
+# Once, in a fresh clone: the workers would each compile every test for themselves, all at a time.
+$(VENV)/.tests-compiled: export PYTHONDONTWRITEBYTECODE :=
+$(VENV)/.tests-compiled: | $(WITH)dev
+	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1 || true
+	@touch $@
 
 $(ETCD): infra/lab/etcd/go.mod infra/lab/etcd/go.sum | $(BIN)/python
 	@echo "building etcd for labs (half a minute, once)"
@@ -105,12 +111,7 @@ test-go: setup
 		BROWNOUT_POSTGRESQL="$${BROWNOUT_POSTGRESQL:-$(POSTGRESQL)}" $(GO) test -vet=off ./...
 	@$(GO) test -C infra/lab -vet=off ./...
 
-# The workers would each compile every test for themselves, all at the same time.
-$(VENV)/.tests-compiled: $(shell find tests -name '*.py')
-	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1 || true
-	@touch $@
-
-test-together: setup $(VENV)/.tests-compiled
+test-together: setup
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 		-m "$(IN_CI) and not live and not quiet"; together=$$?; \
 	echo "now those that mostly wait for real clusters"; \

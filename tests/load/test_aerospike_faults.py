@@ -39,6 +39,7 @@ def assert_accounts_are_in_order(load: Running, stopped: Mapping[str, int]) -> N
     assert all(row["in_doubt"] == "0" for row in load.rows("outcomes.csv") if row["op"] == "read")
 
 
+@pytest.mark.matrix  # in CI experiments kill a node, and check the ledger too
 def test_a_killed_node_puts_writes_in_doubt_and_loses_none(
     running_aerospike: Callable[..., Running],
 ) -> None:

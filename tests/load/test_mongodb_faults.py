@@ -44,6 +44,7 @@ def assert_accounts_are_in_order(load: Running, stopped: dict[str, int], *also: 
     assert (ledger.state, ledger.keys, ledger.unread) == ("clean", KEYS, 0)
 
 
+@pytest.mark.matrix  # in CI experiments kill a primary, and check the ledger too
 def test_a_killed_primary_is_a_gap_in_which_reads_fail_and_writes_may_be_in_doubt(
     running: Callable[..., Running],
 ) -> None:

@@ -51,12 +51,13 @@ def _lay_out(folder: Path, extras: frozenset[str]) -> list[Path]:
     return [folder] if (folder / "brownout").exists() else [folder, source]
 
 
-@pytest.fixture(params=["", "lab,mongodb,report"], ids=["bare", "lab,mongodb,report"])
+@pytest.fixture
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
-    """Run `brownout` or `chaos` as installed with these extras only, in an empty folder."""
+    """Run `brownout` or `chaos` as installed without extras, or with some, in an empty folder."""
+    extras = getattr(request, "param", "")
     (site := tmp_path / "site").mkdir()
     (home := tmp_path / "home").mkdir()
-    paths = _lay_out(site, frozenset(filter(None, request.param.split(","))))
+    paths = _lay_out(site, frozenset(filter(None, extras.split(","))))
     environment = {
         **{key: value for key, value in os.environ.items() if not key.startswith("BROWNOUT_")},
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
@@ -113,6 +114,7 @@ def test_the_history_is_read(run: Run, tmp_path: Path) -> None:
     assert (told.returncode, told.stdout, told.stderr) == (0, "", f"0 runs in {where}\n")
 
 
+@pytest.mark.parametrize("run", ["", "lab,mongodb,report"], indirect=True)
 def test_a_plan_and_the_doctor_say_what_the_cluster_needs(
     run: Run, request: pytest.FixtureRequest
 ) -> None:

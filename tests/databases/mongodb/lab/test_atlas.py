@@ -100,6 +100,7 @@ def test_its_login_is_only_referred_to_in_the_inventory(cluster: Cluster) -> Non
         assert secret not in written.read_text(encoding="utf-8")
 
 
+@pytest.mark.matrix  # in CI an experiment does it, under load
 def test_a_failover_test_restarts_the_real_primary_and_another_one_is_elected(
     cluster: Cluster, client: AtlasClient
 ) -> None:
@@ -138,6 +139,7 @@ def test_a_resize_restarts_every_member_and_then_says_the_new_size(
     assert primary(cluster) != was_primary
 
 
+@pytest.mark.matrix  # in CI a run of tests/faults/atlas dies in such an outage
 def test_an_outage_freezes_the_members_of_its_region_until_it_is_ended(
     cluster: Cluster, client: AtlasClient
 ) -> None:
