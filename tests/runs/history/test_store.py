@@ -132,6 +132,18 @@ def test_a_run_that_cannot_be_read_is_left_out_and_named(
     assert f"left out: run {run.run_id}: is no impact" in caplog.text
 
 
+def test_a_run_that_is_not_even_json_is_left_out_too(
+    run: RunDirectory, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = find(str(tmp_path / "history.sqlite"))
+    assert place is not None
+    record(run, place)
+    ask(place, "UPDATE brownout_impacts SET impact = '{\"verd'")
+    with Store(place) as store:
+        assert store.runs() == ()
+    assert f"left out: run {run.run_id}: is no impact" in caplog.text
+
+
 def test_a_later_layout_is_left_alone(place: Place, run: RunDirectory) -> None:
     record(run, place)
     ask(place, "UPDATE brownout_layout SET schema = 9")

@@ -1,10 +1,11 @@
 """The history's database: opened, its tables made, runs put in and taken out."""
 
+import contextlib
 import json
 import logging
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from brownout.base.errors import BrownoutError, RunDirectoryError
 from brownout.measure.document import impact_of
@@ -79,8 +80,11 @@ class Store:
         self, run_id: str, path: str, began: object, occasion: str | None, impact: str
     ) -> FinishedRun | None:
         """Return a row's run; None, with a warning, where its impact cannot be read."""
+        document: Any = impact
+        with contextlib.suppress(ValueError):  # SQLite takes any text
+            document = json.loads(impact)
         try:
-            read = impact_of(json.loads(impact), f"run {run_id}")
+            read = impact_of(document, f"run {run_id}")
         except RunDirectoryError as error:
             logger.warning("history in %s: left out: %s; put it in again with `brownout history "
                            "add`", self._database.place.words, error.message)  # fmt: skip
