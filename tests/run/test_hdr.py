@@ -31,6 +31,28 @@ def by_second(payloads: list[bytes]) -> Intervals:
     return Intervals(np.arange(len(payloads), dtype=float), np.ones(len(payloads)), payloads)
 
 
+def payload_of(body: bytes, **fields: int) -> bytes:
+    """A payload with these bytes for counts, and with changed fields of its inner header."""
+    outer = base64.b64decode(histogram_of([(10**9, 1)]).encode())
+    names = ("cookie", "length", "normalizing", "digits", "lowest", "highest", "ratio")
+    found = struct.unpack(">iiiiqqd", zlib.decompress(outer[8:])[:40])
+    values = dict(zip(names, found, strict=True)) | {"length": len(body)} | fields
+    stream = zlib.compress(struct.pack(">iiiiqqd", *values.values()) + body)
+    return base64.b64encode(struct.pack(">ii", 0x1C849314, len(stream)) + stream)
+
+
+def leb128(numbers: list[int]) -> bytes:
+    """Numbers as a payload has them: the sign in the lowest bit, seven bits a byte."""
+    body = bytearray()
+    for number in numbers:
+        left = 2 * number if number >= 0 else -2 * number - 1
+        while left >= 0x80:
+            body.append(left & 0x7F | 0x80)
+            left >>= 7
+        body.append(left)
+    return bytes(body)
+
+
 @settings(deadline=None)
 @given(st.lists(records, min_size=1, max_size=6))
 def test_cells_are_those_of_each_histogram(many: list[list[tuple[int, int]]]) -> None:
@@ -38,8 +60,8 @@ def test_cells_are_those_of_each_histogram(many: list[list[tuple[int, int]]]) ->
     cells = decode([histogram.encode() for histogram in histograms])
     for number, histogram in enumerate(histograms):
         found = np.zeros(histogram.counts_len, np.int64)
-        mine = cells.owner == number
-        found[cells.index[mine]] = cells.count[mine]
+        mine = cells.of(np.arange(len(many)) == number)
+        found[mine.index] = mine.count
         assert found.tolist() == np.frombuffer(histogram.counts, np.int64).tolist()
 
 
@@ -76,20 +98,27 @@ def test_many_intervals_are_decoded_in_blocks() -> None:
     assert found.n == 3 * 700
 
 
-def rewritten(**fields: int) -> bytes:
-    """A payload with changed fields of its inner header."""
-    outer = base64.b64decode(histogram_of([(10**9, 1)]).encode())
-    inner = zlib.decompress(outer[8:])
-    names = ("cookie", "length", "normalizing", "digits", "lowest", "highest", "ratio")
-    values = dict(zip(names, struct.unpack(">iiiiqqd", inner[:40]), strict=True)) | fields
-    body = zlib.compress(struct.pack(">iiiiqqd", *values.values()) + inner[40:])
-    return base64.b64encode(struct.pack(">ii", 0x1C849314, len(body)) + body)
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(st.integers(-700, 200) | st.integers(0, 1 << 50), max_size=30),
+        min_size=1, max_size=6,
+    )
+)  # fmt: skip
+def test_any_numbers_are_read_as_hdrhistogram_reads_them(many: list[list[int]]) -> None:
+    payloads = [payload_of(leb128(numbers)) for numbers in many]
+    cells = decode(payloads)
+    for number, payload in enumerate(payloads):
+        wanted = np.frombuffer(HdrHistogram.decode(payload).counts, np.int64)
+        mine = cells.of(np.arange(len(many)) == number)
+        assert mine.index.tolist() == np.flatnonzero(wanted).tolist()
+        assert mine.count.tolist() == wanted[wanted > 0].tolist()
 
 
 @pytest.mark.parametrize("field", ["cookie", "length", "normalizing", "digits"])
 def test_a_header_that_is_not_ours_is_refused(field: str) -> None:
     with pytest.raises(RunDirectoryError, match="cannot be decoded"):
-        decode([rewritten(**{field: 7})])
+        decode([payload_of(leb128([1]), **{field: 7})])
 
 
 def test_a_payload_that_would_grow_without_measure_is_refused() -> None:
@@ -99,4 +128,12 @@ def test_a_payload_that_would_grow_without_measure_is_refused() -> None:
 
 def test_counts_beyond_the_last_index_are_refused() -> None:
     with pytest.raises(RunDirectoryError, match="cannot be decoded"):
-        decode([rewritten(highest=2)])
+        decode([payload_of(leb128([-10_000, 1]), highest=2)])
+
+
+@pytest.mark.parametrize("body", [b"\x02\x80", b"\x80" * 8 + b"\x01", leb128([-(1 << 50), 1])])
+def test_of_many_payloads_the_one_with_wrong_counts_is_named(body: bytes) -> None:
+    good, wrong = payload_of(leb128([-900, 70, 3])), payload_of(body)
+    with pytest.raises(RunDirectoryError, match="cannot be decoded") as error:
+        decode([good, good, wrong, good])
+    assert wrong[:40].decode() in str(error.value)

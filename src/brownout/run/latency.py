@@ -135,7 +135,7 @@ class LatencyLog:
         found: dict[int, Histogram] = {}
         for cells, seconds in self._cells(tags, start, end):
             for second in np.unique(seconds).tolist():
-                histogram = _histogram(cells, seconds == second)
+                histogram = _histogram(cells.of(seconds == second))
                 known = found.get(second)
                 found[second] = histogram.plus(known) if known else histogram
         return dict(sorted(found.items()))
@@ -157,14 +157,14 @@ class LatencyLog:
         return rows
 
     def _cells(self, tags: Iterable[str], start: float, end: float) -> Iterator[tuple[Cells, Ints]]:
-        """Yield the cells of the intervals in [start, end), and the second that each belongs to."""
+        """Yield the cells of the intervals in [start, end), and the second of each interval."""
         for tag in tags:
             if tag in self._tracks:
                 yield from self._tracks[tag].cells(start, end)
 
 
 class _Track:
-    """The intervals of one tag, decoded block by block and kept as cells, as small as they go."""
+    """The intervals of one tag, decoded block by block and kept as cells."""
 
     def __init__(self, intervals: Intervals) -> None:
         self._starts, lengths, self._payloads = intervals
@@ -173,31 +173,14 @@ class _Track:
         self.end = float((self._starts + lengths).max(initial=0.0))
 
     def cells(self, start: float, end: float) -> Iterator[tuple[Cells, Ints]]:
-        """Yield the cells of the intervals whose middle lies in [start, end), by block."""
+        """Yield the cells of the intervals whose middle lies in [start, end), and their seconds."""
         wanted = (start <= self._middles) & (self._middles < end)
         for block in np.unique(np.flatnonzero(wanted) // _BLOCK).tolist():
             here = slice(block * _BLOCK, (block + 1) * _BLOCK)
-            cells = self._block(block, here)
-            kept = wanted[here][cells.owner]
-            owner = cells.owner[kept]
-            seconds = self._starts[here].astype(np.int64)[owner]
-            yield Cells(cells.shape, owner, cells.index[kept], cells.count[kept]), seconds
-
-    def _block(self, block: int, here: slice) -> Cells:
-        if block not in self._blocks:
-            found = decode(self._payloads[here])
-            self._blocks[block] = Cells(
-                found.shape, *(_small(a) for a in (found.owner, found.index, found.count))
-            )
-        return self._blocks[block]
-
-
-def _small(numbers: Ints) -> Ints:
-    """Return numbers in the smallest type that holds them: there are millions of cells.
-
-    It is a signed one, since numpy makes floats of unsigned and signed ones together.
-    """
-    return numbers.astype(np.min_scalar_type(-1 - int(numbers.max(initial=0))))
+            if block not in self._blocks:
+                self._blocks[block] = decode(self._payloads[here])
+            chosen = wanted[here]
+            yield self._blocks[block].of(chosen), self._starts[here][chosen].astype(np.int64)
 
 
 def is_response(tag: str) -> bool:
@@ -304,12 +287,11 @@ def _name(tag: bytes) -> str:
     return tag.removeprefix(b"Tag=").decode("utf-8", "replace")
 
 
-def _histogram(cells: Cells, chosen: npt.NDArray[np.bool_] | None = None) -> Histogram:
-    """Add up cells, or the chosen of them."""
-    index = cells.index if chosen is None else cells.index[chosen]
-    count = cells.count if chosen is None else cells.count[chosen]
+def _histogram(cells: Cells) -> Histogram:
+    """Add up cells."""
+    most = len(highest_values(cells.shape))
     # Sums of float64 are exact up to 2**53, and many times faster than adding one by one.
-    counts = np.bincount(index, count, minlength=len(highest_values(cells.shape))).astype(np.int64)
+    counts = np.bincount(cells.index, cells.count, minlength=most).astype(np.int64)
     return Histogram(cells.shape, counts)
 
 
@@ -321,8 +303,13 @@ def _percentiles(
     for cells, _ in parts:
         check_shapes(shape, cells.shape)
     values = highest_values(shape)
-    row = np.maximum(0, np.concatenate([seconds for _, seconds in parts]) - start)
-    place = row * len(values) + np.concatenate([cells.index for cells, _ in parts])
+    begins = [np.maximum(0, seconds - start) * len(values) for _, seconds in parts]
+    place = np.concatenate(
+        [
+            np.repeat(begin, cells.sizes) + cells.index
+            for begin, (cells, _) in zip(begins, parts, strict=True)
+        ]
+    )
     order = np.argsort(place, kind="stable")
     place = place[order]
     reached = np.cumsum(np.concatenate([cells.count for cells, _ in parts])[order])
