@@ -113,6 +113,36 @@ def test_a_line_in_the_middle_that_is_no_interval_is_refused(tmp_path: Path) -> 
         log_of(tmp_path, "Tag=app/read,soon,1.000", line("app/read", 1, [700]))
 
 
+def test_a_line_that_is_no_interval_is_counted_from_the_start_of_a_long_file(
+    tmp_path: Path,
+) -> None:
+    lines = [line("app/read", second, [500, 700]) for second in range(4000)]
+    lines[3000] = "Tag=app/read,3000.000,1.000"
+    with pytest.raises(RunDirectoryError, match="line 3005 is no interval: `Tag=app/read,3000"):
+        log_of(tmp_path, *lines)
+
+
+def test_a_file_longer_than_a_chunk_is_read_whole(tmp_path: Path) -> None:
+    tags = ["app/read", "app/read/service", "app/update"]
+    lines = [line(tag, second, [500, 700]) for second in range(1500) for tag in tags]
+    log = log_of(tmp_path, *lines)
+    assert (tmp_path / "latency.hlog").stat().st_size > 1 << 18
+    assert log.tags == ("app/read", "app/update")
+    for tag in log.tags:
+        found = log.seconds([tag], 0, 2000)
+        assert list(found) == list(range(1500))
+        assert {histogram.n for histogram in found.values()} == {2}
+
+
+def test_lines_with_and_without_a_tag_may_end_in_a_carriage_return(tmp_path: Path) -> None:
+    file = tmp_path / "latency.hlog"
+    everything = f"0.000,1.000,0.001,{payload([5])}"
+    file.write_bytes(f"# a note\r\n\r\n{everything}\r\nTag=app/read,{everything}\r\n".encode())
+    log = read_hlog(file, lambda _: True)
+    assert log.tags == ("", "app/read")
+    assert [histogram.n for histogram in log.seconds(log.tags, 0, 1).values()] == [2]
+
+
 def test_a_tag_alone_takes_no_fields_from_other_lines(tmp_path: Path) -> None:
     everything = f"0.000,1.000,0.001,{payload([5])}"  # of all tags together
     file = tmp_path / "latency.hlog"

@@ -10,9 +10,8 @@ base time to each start, and ends at a torn last line with an exception. `hdr` d
 
 import math
 import os
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,13 +20,13 @@ import numpy.typing as npt
 
 from brownout.base.errors import RunDirectoryError
 from brownout.run.hdr import Cells, Shape, check_shapes, decode, highest_values
-from brownout.run.shape import are_times
+from brownout.run.shape import is_time
 
 __all__ = ["Histogram", "LatencyLog", "is_response", "read_hlog"]
 
 Ints = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
-_SPACE = b" "[0]
+_SPACE, _COMMA, _NEWLINE = b" ,\n"
 #: Bytes taken at once.
 _CHUNK = 1 << 18
 #: So many intervals of a tag are decoded at once, and their cells kept.
@@ -196,95 +195,120 @@ def read_hlog(path: Path, wanted: Callable[[str], bool] = is_response) -> Latenc
     """
     if not path.exists():
         return LatencyLog({})
-    try:
-        found = _told(path, wanted)
-        return LatencyLog({tag: lines.intervals(path) for tag, lines in found.items()})
-    except ValueError as error:
-        raise _malformed(path, wanted) from error
+    tags, spans = _Tags(wanted), _Spans()
+    tag, span, places, sizes = map(np.concatenate, zip(*_parts(path, tags, spans), strict=True))
+    times = np.array(spans.times).reshape(-1, 2)
+    found = {}
+    for name, number in tags.numbers.items():
+        here = np.flatnonzero(tag == number)
+        stored = _Stored(path, places[here], sizes[here])
+        starts, lengths = times[span[here]].T
+        found[name] = Intervals(starts, lengths, stored)
+    return LatencyLog(found)
 
 
-@dataclass(slots=True)
-class _Lines:
-    """What the lines of one tag say, and where their payloads are: `start,length,max,payload`."""
+class _Tags(dict[bytes, int]):
+    """What lines begin with, to the first comma, and for each twice the number of the tag.
 
-    starts: "array[float]" = field(default_factory=lambda: array("d"))
-    lengths: "array[float]" = field(default_factory=lambda: array("d"))
-    places: "array[int]" = field(default_factory=lambda: array("q"))
-    sizes: "array[int]" = field(default_factory=lambda: array("q"))
+    It is 1 more where a line has no tag, and -1 for a line that says nothing or is not wanted.
+    """
 
-    def add(self, text: bytes, begin: int, end: int, place: int) -> None:
-        """Take the line in `text[begin:end]`, without its tag; the text is at `place` of its file.
+    def __init__(self, wanted: Callable[[str], bool]) -> None:
+        super().__init__()
+        self._wanted = wanted
+        self.numbers: dict[str, int] = {}
 
-        Raises ValueError for a line of another form.
-        """
-        length = text.find(b",", begin, end) + 1
-        longest = text.find(b",", length, end) + 1
-        payload = text.find(b",", longest, end) + 1
-        if not 0 < length < longest < payload:
-            raise ValueError("a line without four fields")
-        self.starts.append(float(text[begin : length - 1]))
-        self.lengths.append(float(text[length : longest - 1]))
-        self.places.append(place + payload)
-        bare = text[end - 1] > _SPACE
-        self.sizes.append(end - payload if bare else len(text[payload:end].rstrip()))
+    def __missing__(self, field: bytes) -> int:
+        bare = not (field.startswith(b"Tag=") and field.endswith(b","))
+        tag = "" if bare else field[4:-1].decode("utf-8", "replace")
+        says_nothing = field.startswith((b"#", b'"')) or not field.strip()
+        self[field] = -1
+        if not says_nothing and self._wanted(tag):
+            self[field] = 2 * self.numbers.setdefault(tag, len(self.numbers)) + bare
+        return self[field]
 
-    def intervals(self, path: Path) -> Intervals:
-        """Return them; raises ValueError for a time that no run has."""
-        starts, lengths = np.array(self.starts), np.array(self.lengths)
-        if not (are_times(starts) and are_times(lengths)):
+
+class _Spans(dict[bytes, int]):
+    """The number of each `start,length,`: lines of other tags repeat it, and it is parsed once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times: list[tuple[float, float]] = []
+
+    def __missing__(self, fields: bytes) -> int:
+        start, length, _ = fields.split(b",")
+        times = float(start), float(length)
+        if not all(map(is_time, times)):
             raise ValueError("a run has no such time")
-        stored = _Stored(path, np.array(self.places), np.array(self.sizes))
-        return Intervals(starts, lengths, stored)
+        self[fields] = len(self.times)
+        self.times.append(times)
+        return self[fields]
 
 
-def _told(path: Path, wanted: Callable[[str], bool]) -> dict[str, _Lines]:
-    """Return the lines of each tag that is wanted, whole lines only."""
-    found: dict[bytes, _Lines | None] = {}
+def _parts(path: Path, tags: _Tags, spans: _Spans) -> Iterator[tuple[Ints, Ints, Ints, Ints]]:
+    """Yield what the lines that are wanted say, part by part of the file; whole lines only."""
     place, rest = 0, b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
-            text, begin = rest + chunk, 0
-            while (end := text.find(b"\n", begin)) >= 0:
-                comma = text.find(b",", begin, end)
-                tag = text[begin:comma] if comma >= 0 else b""
-                if not tag.startswith(b"Tag="):
-                    tag, comma = b"", begin - 1
-                if tag not in found:
-                    found[tag] = _Lines() if wanted(_name(tag)) else None
-                lines = found[tag]
-                if lines is not None and (tag or not _says_nothing(text[begin:end])):
-                    lines.add(text, comma + 1, end, place)
-                begin = end + 1
-            place += begin
-            rest = text[begin:]
-    return {_name(tag): lines for tag, lines in found.items() if lines and lines.starts}
-
-
-def _malformed(path: Path, wanted: Callable[[str], bool]) -> RunDirectoryError:
-    """Name the first line that is no interval; it is looked for only where there is one."""
-    said = "it changed while it was read"
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            tag, _, rest = line.partition(b",") if line.startswith(b"Tag=") else (b"", b"", line)
-            if _says_nothing(line) or not wanted(_name(tag)):
-                continue
+            text = rest + chunk
+            cut = text.rfind(b"\n") + 1
+            text, rest = text[:cut], text[cut:]
             try:
-                lines = _Lines()
-                lines.add(rest, 0, len(rest), 0)
-                lines.intervals(path)
-            except ValueError:
-                shown = line[:60].rstrip().decode("utf-8", "replace")
-                said = f"line {number} is no interval: `{shown}`"
-                break
-    return RunDirectoryError(f"latency.hlog: {said}")
+                yield _part(text, place, tags, spans)
+            except ValueError as error:
+                raise _malformed(path, text, place, tags) from error
+            place += cut
+    yield _part(b"", place, tags, spans)
 
 
-def _says_nothing(line: bytes) -> bool:
-    return line.startswith((b"#", b'"')) or not line.strip()
+def _part(text: bytes, place: int, tags: _Tags, spans: _Spans) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return what the lines that are wanted say; `text` is at `place` of its file.
+
+    That is the numbers of the tag and of the interval, and where in the file the payload is and
+    of what size. Raises ValueError for a line of another form.
+    """
+    raw = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(raw == _NEWLINE)
+    begins = np.append(0, ends + 1)[: len(ends)]
+    commas = np.append(np.flatnonzero(raw == _COMMA), [len(text)] * 4)
+    first = np.searchsorted(commas, begins)
+    after = np.minimum(commas[first], ends) + 1
+    tag = _told(tags, text, begins, after)
+    wanted = np.flatnonzero(tag >= 0)
+    tag, ends, first = tag[wanted], ends[wanted], first[wanted]
+    bare = tag & 1
+    begins = np.where(bare, begins[wanted], after[wanted])
+    longest, payload = (commas[first - bare + n] + 1 for n in (2, 3))
+    if (payload > ends).any():
+        raise ValueError("a line without four fields")
+    span = _told(spans, text, begins, longest)
+    for line in np.flatnonzero(raw[ends - 1] <= _SPACE).tolist():
+        ends[line] = payload[line] + len(text[payload[line] : ends[line]].rstrip())
+    return tag >> 1, span, place + payload, ends - payload
 
 
-def _name(tag: bytes) -> str:
-    return tag.removeprefix(b"Tag=").decode("utf-8", "replace")
+def _told(numbers: Mapping[bytes, int], text: bytes, begins: Ints, ends: Ints) -> Ints:
+    """Return the number of each piece of text between two places."""
+    places = zip(begins.tolist(), ends.tolist(), strict=True)
+    return np.array([numbers[text[begin:end]] for begin, end in places], np.int64)
+
+
+def _malformed(path: Path, text: bytes, place: int, tags: _Tags) -> RunDirectoryError:
+    """Name the first line that is no interval; it is in `text`, which is at `place` of its file."""
+    lines = [line + b"\n" for line in text.split(b"\n")]
+    first = next(n for n, line in enumerate(lines) if not _is_readable(line, tags))
+    with path.open("rb") as file:
+        number = file.read(place).count(b"\n") + first + 1
+    shown = lines[first][:60].rstrip().decode("utf-8", "replace")
+    return RunDirectoryError(f"latency.hlog: line {number} is no interval: `{shown}`")
+
+
+def _is_readable(line: bytes, tags: _Tags) -> bool:
+    try:
+        _part(line, 0, tags, _Spans())
+    except ValueError:
+        return False
+    return True
 
 
 def _histogram(cells: Cells) -> Histogram:

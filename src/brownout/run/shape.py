@@ -7,15 +7,12 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeGuard
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from brownout.base.errors import RunDirectoryError
 from brownout.base.problems import from_validation
 
 __all__ = [
-    "are_times",
     "check_generator",
     "check_record",
     "finite",
@@ -35,11 +32,6 @@ def is_time(value: Any) -> TypeGuard[float]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) <= _LONGEST_S  # not so for what is no number either
-
-
-def are_times(values: npt.NDArray[np.float64]) -> bool:
-    """Say whether all `values` are numbers of seconds that a run can have."""
-    return bool((np.abs(values) <= _LONGEST_S).all())
 
 
 def is_count(value: Any) -> TypeGuard[int]:
