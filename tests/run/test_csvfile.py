@@ -72,6 +72,14 @@ def test_a_file_longer_than_a_chunk_is_read_whole(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table.columns["ok"], np.repeat(buckets[:, None], 3, axis=1))
 
 
+def test_only_the_wanted_columns_are_read(tmp_path: Path) -> None:
+    file = write(tmp_path, text_of(12))
+    table, full = read_table(file, OUTCOME_COLUMNS, ["ok"]), read_table(file, OUTCOME_COLUMNS)
+    assert list(table.columns) == ["ok"]
+    np.testing.assert_array_equal(table.columns["ok"], full.columns["ok"])
+    assert len(table) == 12
+
+
 @pytest.mark.parametrize("most", [127, 128, 32_767, 32_768, 2_147_483_647])
 def test_a_sum_has_room_where_each_count_has_just_enough(tmp_path: Path, most: int) -> None:
     file = tmp_path / "outcomes.csv"
