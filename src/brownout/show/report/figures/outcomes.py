@@ -63,7 +63,7 @@ def _pooled(columns: Columns) -> tuple[Floats, Floats]:
     offered, ok = np.cumsum(columns["offered"]), np.cumsum(columns["ok"])
     if not len(offered) or offered[-1] < LEAST:
         return columns["t"][:0], columns["t"][:0]
-    marks = np.unique(np.searchsorted(offered, np.arange(LEAST, offered[-1] + 1, LEAST)))
+    marks = np.flatnonzero(np.diff(offered // LEAST, prepend=0))
     starts = np.concatenate([[0], marks[:-1] + 1])
     done = np.diff(np.concatenate([[0], ok[marks]]))
     wanted = np.diff(np.concatenate([[0], offered[marks]]))
