@@ -79,7 +79,7 @@ $(STAND_INS): $(STAND_IN_FILES) | $(BIN)/python
 	@$(GO) build -C infra/lab \
 		-ldflags "-s -w -X main.version=$(VERSION)" -o $(CURDIR)/$@ $(PACKAGE)
 
-# Once, in a fresh clone: the workers would each compile every test for themselves, all at a time.
+# Once, in a fresh clone: the workers would each compile every test for themselves at the same time.
 $(VENV)/.tests-compiled: export PYTHONDONTWRITEBYTECODE :=
 $(VENV)/.tests-compiled: | $(WITH)dev
 	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1 || true

@@ -22,4 +22,4 @@ def test_memory_is_flat_through_an_outage(tmp_path: Path) -> None:
     goroutines = [row.n("goroutines") for row in rows(run / "generator.csv")]
     assert len(memory) >= 9
     assert max(memory[7:]) < max(memory[3:6]) * 1.25 + 8
-    assert max(goroutines) < 1000  # of 1,500 operations a second that nobody answers
+    assert max(goroutines) < 1000  # nobody answers 1,500 operations a second
