@@ -152,7 +152,7 @@ defects: setup ## Put deliberate defects into a copy, one at a time, and see the
 
 soak: setup ## Kill, starve, outlast and fuzz: our own failures, for some hours (FUZZ_S=… a Go fuzz)
 	@$(BIN)/python -m pytest -m soak -v
-	@BROWNOUT_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -k fuzz --timeout 7200 -v
+	@BROWNOUT_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -m hypothesis --timeout 7200 -v
 	@for folder in $(FUZZED); do \
 		$(GO) test -C $$folder -run '^$$' -fuzz . -fuzztime $(FUZZ_S)s . || exit 1; \
 	done

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+from tests.fuzzing import EXAMPLES
 from tests.sshd import WHY_NOT, Sshd
 from tests.waiting import await_whole
 from xdist.scheduler import LoadFileScheduling
@@ -30,7 +31,10 @@ if TYPE_CHECKING:  # its client takes a second to import, which only tests that 
     from tests.control_plane import ControlPlane
 
 # How fast an example is depends on who else uses the machine; pytest's timeout finds what hangs.
-settings.register_profile("brownout", deadline=None)
+# And what examples there are is no matter of luck: only `make soak` tries new ones.
+settings.register_profile(
+    "brownout", deadline=None, derandomize=not EXAMPLES, max_examples=EXAMPLES or 100
+)
 settings.load_profile("brownout")
 
 # Thousands of tests are collected, and none of them is garbage. Looking through them takes a third

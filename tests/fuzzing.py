@@ -2,7 +2,7 @@
 
 A reader answers with a value or with one of `brownout.base.errors`. Anything else is a bug: another
 exception, memory out of proportion (`answers` allows it half a gigabyte more than there is), or
-no end (pytest's timeout). CI tries a few examples, the same ones each time;
+no end (pytest's timeout). CI tries a few examples, the same ones each time, as of every property;
 BROWNOUT_FUZZ_EXAMPLES is how many new ones `make soak` tries of each.
 """
 
@@ -55,8 +55,6 @@ def fuzzed(in_ci: int = 60) -> settings:
     """Return hypothesis' settings for a fuzz test."""
     return settings(
         max_examples=EXAMPLES or in_ci,
-        derandomize=not EXAMPLES,
-        deadline=None,
         phases=(Phase.explicit, Phase.reuse, Phase.generate),  # the damage is small as it is
         suppress_health_check=list(HealthCheck),
     )
