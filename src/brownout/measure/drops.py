@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from brownout.measure.bootstrap import Interval, resampled
+from brownout.measure.bootstrap import Interval, medians
 from brownout.measure.level import Level, baseline_rates, drop, ok_between
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.signal import Counts, Floats, Signal, bucket_range, trailing_rate
@@ -118,10 +118,10 @@ def tps_drop_interval(
     fault itself happened once; how another one would turn out is for replicates to say.
     """
     lowest = _lowest(trailing_rate(signal.ok), start, end)
-    series = resampled(baseline_rates(signal.ok, level.start, level.end), settings)
-    if lowest is None or series is None or not level.tps:
+    found = medians(baseline_rates(signal.ok, level.start, level.end), settings)
+    if lowest is None or found is None or not level.tps:
         return None
-    base, noise = np.median(series, axis=1), series[:, 0] / level.tps
+    base, noise = found[0], found[1] / level.tps
     usable = base > 0
     drops = np.maximum(0.0, 1.0 - lowest * noise[usable] / base[usable])
     low, high = np.percentile(drops, [2.5, 97.5])

@@ -78,7 +78,7 @@ def drop(before: float, lowest: float) -> float:
 def level_interval(signal: Signal, level: Level, settings: MeasureSettings) -> Interval | None:
     """Return the 95 % interval of B, or None where the baseline has too few blocks."""
     rates = baseline_rates(signal.ok, level.start, level.end)
-    return interval(rates, lambda series: np.median(series, axis=1), settings)
+    return interval(rates, settings)
 
 
 def ok_between(ok: Counts, start: float, end: float) -> float:
