@@ -179,6 +179,7 @@ func (s *Session) start(_ context.Context, c command) error {
 	if err := s.engine.Start(t0, s.begin); err != nil {
 		return err
 	}
+	s.calmed = calmSysmon(s.spec)
 	late := time.Since(t0)
 	s.clock.Lock()
 	s.t0 = t0

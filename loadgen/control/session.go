@@ -26,6 +26,7 @@ type Session struct {
 	driver    driver.Driver
 	directory *record.Directory
 	engine    *engine.Engine
+	calmed    func() // ends what calms Go's sysmon during the schedule
 	settings  map[string]any
 	loaded    bool
 	verified  bool

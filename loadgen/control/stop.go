@@ -30,6 +30,7 @@ func (s *Session) stop(reason string) error {
 	}
 	s.stopped = true
 	ending, err := s.engine.Stop()
+	s.calmed()
 	if err := errors.Join(err, s.directory.Close()); err != nil {
 		return err
 	}
