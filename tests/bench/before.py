@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.bench.asbench import THREADS, Spent, spent_by_generator, spread
+from tests.bench.clients import THREADS, Spent, spent_by_generator, spread
 from tests.bench.go import ROOT, go
 from tests.bench.table import table
 from tests.loadgen.driving import measure, rows, stream

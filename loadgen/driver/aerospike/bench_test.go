@@ -2,7 +2,11 @@ package aerospike
 
 import (
 	"context"
+	"encoding/json"
+	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,8 +58,8 @@ func BenchmarkOperation(b *testing.B) {
 				bare += cost(b, test.client)
 				ours += cost(b, test.ours)
 			}
-			b.ReportMetric(float64(bare.Nanoseconds())/float64(b.N*roundOps)/1000, "client-cpu-µs/op")
-			b.ReportMetric(float64(ours.Nanoseconds())/float64(b.N*roundOps)/1000, "driver-cpu-µs/op")
+			b.ReportMetric(microseconds(bare, b.N*roundOps), "client-cpu-µs/op")
+			b.ReportMetric(microseconds(ours, b.N*roundOps), "driver-cpu-µs/op")
 			b.ReportMetric(float64(ours)/float64(bare), "driver/client")
 		})
 	}
@@ -110,13 +114,33 @@ func cost(b *testing.B, run func(context.Context, int) error) time.Duration {
 // follow one another.
 func BenchmarkGenerator(b *testing.B) {
 	d := opened(b, sharedCluster(b), nil)
-	s := &spec.Spec{
+	s := mixed()
+	bareOp := bare(b, d, s)
+	var ours, bare float64
+	for b.Loop() {
+		bare += microseconds(cost(b, func(_ context.Context, n int) error { return bareOp(n/workers, n*7919) }), roundOps)
+		ours += underEngine(b, s, d)
+	}
+	b.ReportMetric(bare/float64(b.N), "client-cpu-µs/op")
+	b.ReportMetric(ours/float64(b.N), "generator-cpu-µs/op")
+	b.ReportMetric(ours/bare, "generator/client")
+}
+
+// mixed is a load of half reads and half updates.
+func mixed() *spec.Spec {
+	return &spec.Spec{
 		Seed: 1, Writer: "bench", Data: spec.Data{Keys: 10_000, ValueBytes: 256, LoadConcurrency: workers},
 		Streams: []spec.Stream{{
 			Name: "app", Mix: map[string]float64{"read": 1, "update": 1}, Concurrency: workers, DeadlineS: 10,
 			Keys: spec.Keys{Distribution: spec.Uniform}, Retries: driver.RetriesNone,
 		}},
 	}
+}
+
+// bare loads the data set of s and returns an operation of the official client alone: a read of a
+// record where turn is even, else an update.
+func bare(b *testing.B, d *Driver, s *spec.Spec) func(turn, record int) error {
+	b.Helper()
 	data := engine.New(s, d, nil).Dataset()
 	if err := d.Load(b.Context(), data, func(uint64, uint64) {}); err != nil {
 		b.Fatal(err)
@@ -125,34 +149,70 @@ func BenchmarkGenerator(b *testing.B) {
 	for i := range items {
 		items[i] = data.Item(uint64(i))
 	}
-	var ours, bare float64
-	for b.Loop() {
-		bare += bareLoop(b, d, items)
-		ours += underEngine(b, s, d)
-	}
-	b.ReportMetric(bare/float64(b.N), "client-cpu-µs/op")
-	b.ReportMetric(ours/float64(b.N), "generator-cpu-µs/op")
-	b.ReportMetric(ours/bare, "generator/client")
-}
-
-// bareLoop is what an operation of a loop around the client costs, in µs.
-func bareLoop(b *testing.B, d *Driver, items []driver.Item) float64 {
-	b.Helper()
 	reads, writes := d.policy.reads(1), d.policy.writes()
 	reads.TotalTimeout, reads.SocketTimeout = 10*time.Second, 10*time.Second
 	writes.TotalTimeout, writes.SocketTimeout = 10*time.Second, 10*time.Second
-	used := cost(b, func(_ context.Context, n int) error {
-		item := &items[n*7919%len(items)]
+	return func(turn, record int) error {
+		item := &items[record%len(items)]
 		key, _ := client.NewKey(d.sets.namespace, d.sets.data, item.ID)
-		if n/workers%2 == 0 {
+		if turn%2 == 0 {
 			_, err := d.client.Get(&reads, key)
 			return orNil(err)
 		}
 		return orNil(d.client.PutBins(&writes, key,
 			client.NewBin(binWriter, item.Record.Writer), client.NewBin(binSeq, int64(item.Record.Seq)),
 			client.NewBin(binChecksum, int64(item.Record.Checksum)), client.NewBin(driver.FieldNames[0], item.Value)))
-	})
-	return float64(used.Nanoseconds()) / roundOps / 1000
+	}
+}
+
+func microseconds(used time.Duration, operations int) float64 {
+	return float64(used.Nanoseconds()) / float64(operations) / 1000
+}
+
+// bareVariable asks for BenchmarkBareClient, in JSON.
+const bareVariable = "BROWNOUT_BENCH_BARE"
+
+// BenchmarkBareClient is one round of a loop around the official client on a cluster that is
+// already there, for tests/bench/clients.py. Its goroutines share the rate, each sleeping until its
+// next turn; without a rate they never sleep.
+func BenchmarkBareClient(b *testing.B) {
+	var wanted struct {
+		URI                     string
+		Rate, Seconds, Parallel int
+	}
+	if asked := os.Getenv(bareVariable); asked == "" {
+		b.Skip("only where " + bareVariable + " asks for it")
+	} else if err := json.Unmarshal([]byte(asked), &wanted); err != nil {
+		b.Fatal(err)
+	}
+	operation := bare(b, drivertest.Opened(b, &Driver{}, drivertest.Config(b, wanted.URI), nil), mixed())
+	var turns, failed atomic.Int64
+	var every time.Duration
+	if wanted.Rate > 0 {
+		every = time.Duration(wanted.Parallel) * time.Second / time.Duration(wanted.Rate)
+	}
+	var group sync.WaitGroup
+	before, start := drivertest.ProcessorTime(b), time.Now()
+	end := start.Add(time.Duration(wanted.Seconds) * time.Second)
+	for worker := range wanted.Parallel {
+		group.Go(func() {
+			due := start.Add(every * time.Duration(worker) / time.Duration(wanted.Parallel))
+			for turn := worker; ; turn++ {
+				time.Sleep(time.Until(due))
+				if due = due.Add(every); !time.Now().Before(end) {
+					return
+				}
+				if operation(turn, int(turns.Add(1))*7919) != nil {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	group.Wait()
+	used := drivertest.ProcessorTime(b) - before
+	b.ReportMetric(used.Seconds(), "cpu-s")
+	b.ReportMetric(float64(turns.Load()-failed.Load()), "done")
+	b.ReportMetric(float64(failed.Load()), "failed")
 }
 
 // underEngine is what an operation of a load of about as many operations costs, in µs.
@@ -182,7 +242,7 @@ func underEngine(b *testing.B, s *spec.Spec, d *Driver) float64 {
 	if bad := ending.Counts.Ended() - ending.Counts.Ends[account.Ok]; bad > ending.Counts.Ended()/1000 {
 		b.Errorf("%d of %d were not ok", bad, ending.Counts.Ended())
 	}
-	return float64(used.Nanoseconds()) / float64(ending.Counts.Ended()) / 1000
+	return microseconds(used, int(ending.Counts.Ended()))
 }
 
 // BenchmarkCondition: "generation" is what nearly every write carries, "content" what one carries after

@@ -1,7 +1,8 @@
-"""brownout's generator beside Aerospike's own `asbench`: processor time for an operation.
+"""brownout's generator beside other clients of Aerospike: processor time for an operation.
 
-Both offer the same rate to the same real five-node cluster, in turns, and then as much as they can
-with as many operations at a time. Never on the stand-in.
+The official Go client in a bare loop, and Aerospike's own load tool, `asbench`. All offer the same
+rate to the same five-node cluster, in turns, and then as much as they can with as many operations
+at a time. Without a real server only the bare loop is measured, on the stand-in.
 """
 
 import csv
@@ -13,28 +14,28 @@ import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.bench.go import ROOT, go
 from tests.bench.lab_of_one import lab_of
 from tests.bench.table import table
 
-from brownout.base.errors import ClusterError
 from brownout.databases.aerospike.lab.server import find_server
 
 #: Names an asbench.
 VARIABLE = "BROWNOUT_ASBENCH"
 LAB, NODES = "lab-aerospike", 5
 #: Operations a second; None for THREADS at a time, each as soon as the one before is done.
-RATES: tuple[int | None, ...] = (5_000, 10_000, None)
+RATES: tuple[int | None, ...] = (20, 500, 5_000, 15_000, None)
 ROUNDS, SECONDS = 3, 20
 KEYS, VALUE_BYTES = 10_000, 256
 #: asbench's own default.
 THREADS = 16
 
-_TITLE = f"A real cluster of {NODES} Aerospike nodes, half reads and half updates, {SECONDS} s each"
-_HEAD = ["client", "operations/s", "processor time for an operation", "as a ratio"]
+_HEAD = ["client", "operations/s", "processor time for an operation", "brownout's beside it"]
+_METRIC = re.compile(r"(\S+) (cpu-s|done|failed)\b")
 _TOTAL = re.compile(r"total\(tps=\d+ .*timeouts=(\d+) errors=(\d+)\)")
 _COUNT = re.compile(r"hdr: (\w+) +\S+ \d+, (\d+),")
 
@@ -54,27 +55,34 @@ class Spent:
 
 
 def tables() -> str:
-    """Measure both at each rate and return the table; without both programs, say which is not."""
-    missing = _missing()
-    if missing is not None:
-        return table(_TITLE, _HEAD, [[f"left out: {missing}", "", "", ""]])
-    rows = []
+    """Measure the clients at each rate and return the table; it names those that are not here."""
+    stand_in = find_server().stand_in
+    on = "The stand-in for a cluster" if stand_in else "A real cluster"
+    title = f"{on} of {NODES} Aerospike nodes, half reads and half updates, {SECONDS} s each"
+    rows: list[list[str]] = []
     with lab_of(NODES, LAB) as cluster:
         address = cluster.nodes[0].address
-        _asbench([*_words(address), "-w", "I"])
+        clients: dict[str, Callable[[int | None], Spent]] = {
+            "brownout": _brownout,
+            "the Go client alone": lambda rate: _alone(address, rate),
+        }
+        missing = _missing(stand_in)
+        if missing is None:
+            _asbench([*_words(address), "-w", "I"])
+            clients["asbench"] = lambda rate: _by_asbench(address, rate)
         for rate in RATES:
-            rounds = [(_ours(rate), _theirs(address, rate)) for _ in range(ROUNDS)]
+            print(f"  at {_pace(rate)}", file=sys.stderr, flush=True)
+            rounds = [{name: spend(rate) for name, spend in clients.items()} for _ in range(ROUNDS)]
             rows += rows_of(rate, rounds)
-    return table(_TITLE, _HEAD, rows)
+    if missing is not None:
+        rows.append([f"asbench: left out: {missing}", "", "", ""])
+    return table(title, _HEAD, rows)
 
 
-def _missing() -> str | None:
-    """Return why this cannot be measured here; None if it can."""
-    try:
-        if find_server().stand_in:
-            return "no real `asd` (BROWNOUT_ASD or PATH)"
-    except ClusterError as error:
-        return str(error).splitlines()[0]
+def _missing(stand_in: bool) -> str | None:
+    """Return why asbench cannot be measured here; None if it can."""
+    if stand_in:
+        return "no real `asd` (BROWNOUT_ASD or PATH)"
     return None if _program() else f"no `asbench` ({VARIABLE} or PATH)"
 
 
@@ -82,15 +90,20 @@ def _program() -> str | None:
     return shutil.which(os.environ.get(VARIABLE) or "asbench")
 
 
-def rows_of(rate: int | None, rounds: Sequence[tuple[Spent, Spent]]) -> list[list[str]]:
-    """Return a row of brownout's and one of asbench's, from rounds of (brownout, asbench)."""
-    ours, theirs = zip(*rounds, strict=True)
-    ratios = [one.us / other.us for one, other in rounds]
-    pace = f"{rate}/s" if rate else f"{THREADS} at a time"
-    return [
-        [f"brownout, {pace}", *_cells(ours), spread(ratios, 2)],
-        [f"asbench, {pace}", *_cells(theirs), "1"],
-    ]
+def rows_of(rate: int | None, rounds: Sequence[Mapping[str, Spent]]) -> list[list[str]]:
+    """Return a row of each client's, from rounds of all; brownout comes first."""
+    ours, *others = rounds[0]
+    pace = _pace(rate)
+    rows = [[f"{ours}, {pace}", *_cells([each[ours] for each in rounds]), "1"]]
+    for other in others:
+        ratios = [each[ours].us / each[other].us for each in rounds]
+        cells = _cells([each[other] for each in rounds])
+        rows.append([f"{other}, {pace}", *cells, spread(ratios, 2)])
+    return rows
+
+
+def _pace(rate: int | None) -> str:
+    return f"{rate}/s" if rate else f"{THREADS} at a time"
 
 
 def _cells(rounds: Sequence[Spent]) -> list[str]:
@@ -109,7 +122,39 @@ def _words(address: str) -> list[str]:
     return ["-h", address, "-n", "test", *record]
 
 
-def _theirs(address: str, rate: int | None) -> Spent:
+def _alone(address: str, rate: int | None) -> Spent:
+    """Let a bare loop around the official client work for a round, without its data set's load."""
+    asked = {
+        "uri": f"aerospike://{address}",
+        "rate": rate or 0,
+        "seconds": SECONDS,
+        "parallel": THREADS,
+    }
+    words = ["-run", "^$", "-bench", "^BenchmarkBareClient$", "-benchtime", "1x"]
+    told = subprocess.run(
+        [go(), "test", *words, "./loadgen/driver/aerospike"],
+        cwd=ROOT,
+        env={**os.environ, "BROWNOUT_BENCH_BARE": json.dumps(asked)},
+        capture_output=True,
+        text=True,
+    )
+    if told.returncode:
+        raise SystemExit(told.stdout + told.stderr)
+    return spent_alone(" ".join(told.stdout.split()))
+
+
+def spent_alone(told: str) -> Spent:
+    """Return what a round came to, from the metrics of its benchmark.
+
+    Raises `SystemExit` if there are none, or an operation failed: a round of those says nothing.
+    """
+    metrics = {name: float(number) for number, name in _METRIC.findall(told)}
+    if set(metrics) != {"cpu-s", "done", "failed"} or metrics["failed"]:
+        raise SystemExit(f"the Go client alone: wanted cpu-s, done and 0 failed, found: {told}")
+    return Spent(int(metrics["done"]), SECONDS, metrics["cpu-s"])
+
+
+def _by_asbench(address: str, rate: int | None) -> Spent:
     """Let asbench work for a round; its few milliseconds of start are among its time."""
     length = ["-w", "RU,50", "-g", str(rate or 0), "-t", str(SECONDS), "-L"]
     before = _of_children()
@@ -146,7 +191,7 @@ def done_by_asbench(told: str) -> int:
     return sum(counts.values())
 
 
-def _ours(rate: int | None) -> Spent:
+def _brownout(rate: int | None) -> Spent:
     runs = Path(os.environ["BROWNOUT_RUNS"])
     workload = runs.with_name("asbench.yaml")
     workload.write_text(json.dumps(_workload(rate)))

@@ -1,8 +1,14 @@
-"""What the figures beside asbench are made of: its output, our files, and rounds of both."""
+"""What the figures beside other clients are made of: their output, our files, and rounds of all."""
 
 import pytest
-from tests.bench import asbench
-from tests.bench.asbench import Spent, done_by_asbench, rows_of, spent_by_generator
+from tests.bench.clients import (
+    SECONDS,
+    Spent,
+    done_by_asbench,
+    rows_of,
+    spent_alone,
+    spent_by_generator,
+)
 
 #: The shape of what asbench 2.2.9 prints each second with `-L`.
 _SECOND = """\
@@ -39,18 +45,25 @@ def test_the_generators_time_stands_for_the_operations_of_its_whole_seconds() ->
     assert spent_by_generator(own, series) == Spent(done=40, seconds=2.0, cpu_s=0.9)
 
 
-def test_a_ratio_is_of_a_round_and_stands_with_its_spread() -> None:
-    rounds = [(Spent(1000, 1.0, ours), Spent(1000, 1.0, 0.02)) for ours in (0.03, 0.04, 0.06)]
+def test_a_round_of_the_client_alone_is_what_its_benchmark_says() -> None:
+    told = "BenchmarkBareClient-2 1 20012345678 ns/op 1.5 cpu-s 100000 done 0 failed PASS"
 
-    assert rows_of(1000, rounds) == [
-        ["brownout, 1000/s", "1000", "40.0 (30.0–60.0) µs", "2.00 (1.50–3.00)"],
-        ["asbench, 1000/s", "1000", "20.0 (20.0–20.0) µs", "1"],
+    assert spent_alone(told) == Spent(done=100_000, seconds=SECONDS, cpu_s=1.5)
+
+
+@pytest.mark.parametrize("told", ["1.5 cpu-s 99 done 1 failed", "--- SKIP: BenchmarkBareClient"])
+def test_a_round_of_the_client_alone_with_failures_or_without_figures_is_refused(told: str) -> None:
+    with pytest.raises(SystemExit, match="0 failed"):
+        spent_alone(told)
+
+
+def test_a_ratio_is_of_a_round_and_stands_with_its_spread() -> None:
+    rounds = [
+        {"brownout": Spent(1000, 1.0, ours), "asbench": Spent(1000, 1.0, 0.02)}
+        for ours in (0.03, 0.04, 0.06)
     ]
 
-
-def test_beside_the_stand_in_it_says_why_it_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BROWNOUT_ASD", "stand-in")
-
-    (row,) = [line for line in asbench.tables().splitlines() if line.startswith("| left out")]
-
-    assert row == "| left out: no real `asd` (BROWNOUT_ASD or PATH) |  |  |  |"
+    assert rows_of(1000, rounds) == [
+        ["brownout, 1000/s", "1000", "40.0 (30.0–60.0) µs", "1"],
+        ["asbench, 1000/s", "1000", "20.0 (20.0–20.0) µs", "2.00 (1.50–3.00)"],
+    ]
