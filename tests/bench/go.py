@@ -22,8 +22,8 @@ def tables() -> str:
         if line.startswith("Benchmark"):
             name, _, rest = line.partition("\t")
             words = " ".join(rest.split()).split(" ", 1)[1]
-            found = [f"{n} {unit}" for n, unit in _METRIC.findall(words) if unit != "ns/op"]
-            rows.append([f"{package}: {_named(name)}", "; ".join(found)])
+            took, *own = [f"{n} {unit}" for n, unit in _METRIC.findall(words)]
+            rows.append([f"{package}: {_named(name)}", "; ".join(own) or took])
     return table("Load generator (`go test -bench`)", ["benchmark", "measured"], rows)
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from tests.cli.conftest import Brownout
 from tests.run_builder import RunScript, build_run
 
@@ -37,7 +36,7 @@ FORMS = [(command, option) for command, options in ALIASES.items() for option in
 
 def parsed(command: str, *arguments: str) -> dict[str, Any]:
     """Return what a command makes of its arguments, without being carried out."""
-    found: Any = typer.main.get_command(cli.app)
+    found: Any = cli.command()
     context = found.context_class(found, info_name="brownout")
     *groups, name = command.split()
     for group in groups:

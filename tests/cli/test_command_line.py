@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-import typer
 from tests.cli.conftest import Brownout
 from tests.show.live.terminal import run_in_terminal
 
@@ -18,7 +17,7 @@ HEAVY = ("numpy", "pydantic", "pymongo", "jinja2", "matplotlib", "asyncssh", "ri
 
 def _commands() -> list[tuple[str, ...]]:
     """Every command with the groups that it is in."""
-    root = typer.main.get_command(cli.app)
+    root = cli.command()
     found: list[tuple[str, ...]] = []
 
     def walk(command: object, path: tuple[str, ...]) -> None:
@@ -40,9 +39,9 @@ def test_every_command_explains_itself(path: tuple[str, ...], brownout: Brownout
     said = brownout(*path, "--help")
     assert said.code == 0
     assert "Usage" in said.out
-    command = typer.main.get_command(cli.app)
+    command = cli.command()
     for name in path:
-        command = command.commands[name]  # type: ignore[attr-defined]
+        command = command.commands[name]
     assert command.help
     undocumented = [
         parameter.name

@@ -173,7 +173,7 @@ def test_what_is_not_aerolabs_is_refused(
 
 
 @pytest.mark.parametrize("content", [INI, YAML, LISTED], ids=["ini", "yaml", "list"])
-def test_every_form_of_an_ansible_inventory_says_the_same(
+def test_every_form_of_an_ansible_inventory_says_the_same_and_no_password(
     brownout: Brownout, given: Any, tmp_path: Path, content: str
 ) -> None:
     said = brownout("inventory", "from-ansible", given(content))
@@ -189,11 +189,6 @@ def test_every_form_of_an_ansible_inventory_says_the_same(
     assert found[0] | {"kind": "ssh"} == {**ssh, "user": "ops"}
     assert found[3] | {"kind": "ssh"} == {**ssh, "user": "admin", "port": 2222}
     assert nodes[0]["rack"] == "r1"
-
-
-@pytest.mark.parametrize("content", [INI, YAML, LISTED], ids=["ini", "yaml", "list"])
-def test_no_password_is_copied_and_it_is_said(brownout: Brownout, given: Any, content: str) -> None:
-    said = brownout("inventory", "from-ansible", given(content))
     assert "correct horse" not in said.out + said.err
     assert "VAULT" not in said.out + said.err
     assert "`ansible_password` was not copied" in said.out
@@ -275,17 +270,21 @@ def test_without_ansible_one_is_told_what_to_install(
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("[web]\nw1\n", "has no group `aerospike`; it has web; say which by --group"),
+        ({"web": {"hosts": ["w1"]}}, "has no group `aerospike`; it has web; say which by --group"),
         ("[aerospike]\n", "group `aerospike` has no hosts"),
         ('[aerospike]\na x="y\n', "given: Ansible cannot read it"),
-        ("[aerospike]\na ansible_user='{{ who }}'\nb ansible_connection=local\nc ansible_port=x\n",
+        ({"_meta": {"hostvars": {"a": {"ansible_user": "{{ who }}"},
+                                 "b": {"ansible_connection": "local"},
+                                 "c": {"ansible_port": "x"}}},
+          "aerospike": {"hosts": ["a", "b", "c"]}},
          "3 problems:\ngiven: host a: ansible_user: found a template"),
         ("aerospike: [a, b]\n", "has no group `aerospike`; it has none"),
         ({"_meta": {}, "aerospike": {"hosts": ["a"], "vars": {"ansible_user": "u"}}},
          "group `aerospike`: found `vars`, wanted them with each host; list without --export"),
         ('{"aerospike": ', "not valid JSON"),
         ("[aerospike]\na_b!c ansible_\x1f_password=x\n", "nodes[0].name: found 'a_b!c'"),
-        ("[aerospike]\na\nb ansible_host=a\n", "address"),
+        ({"_meta": {"hostvars": {"b": {"ansible_host": "a"}}},
+          "aerospike": {"hosts": ["a", "b"]}}, "address"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_with_all_that_is_wrong(
@@ -300,7 +299,7 @@ def test_a_file_that_is_there_is_not_written_over(
     brownout: Brownout, given: Any, home: Path
 ) -> None:
     (home / "mine.yaml").write_text("precious")
-    said = brownout("inventory", "from-ansible", given(INI), "-o", "mine.yaml")
+    said = brownout("inventory", "from-ansible", given(LISTED), "-o", "mine.yaml")
     assert said.code == 64
     assert "mine.yaml: is there already and is not written over" in said.err
     assert (home / "mine.yaml").read_text() == "precious"

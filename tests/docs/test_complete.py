@@ -7,7 +7,6 @@ from dataclasses import fields
 from typing import Any, get_args
 
 import pytest
-import typer
 from pydantic import BaseModel
 from tests.docs.documents import ROOT
 
@@ -31,7 +30,7 @@ def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
         yield from _commands(child, (*path, name))
 
 
-ALL = list(_commands(typer.main.get_command(cli.app)))
+ALL = list(_commands(cli.command()))
 
 
 @pytest.mark.parametrize(("path", "command"), ALL, ids=[" ".join(path) for path, _ in ALL])

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from tests.docs.documents import ROOT
 
 from brownout import cli
@@ -54,7 +53,7 @@ def _helps(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]
 
 
 def test_no_help_has_a_phrase_that_is_always_wrong() -> None:
-    found = {place: _wrong(text) for place, text in _helps(typer.main.get_command(cli.app))}
+    found = {place: _wrong(text) for place, text in _helps(cli.command())}
     assert {place: wrong for place, wrong in found.items() if wrong} == {}
 
 

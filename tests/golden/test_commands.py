@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from chaoslib.discovery import discover
 from syrupy.assertion import SnapshotAssertion
 from tests.cli.conftest import Brownout, brownout, home
@@ -40,7 +39,7 @@ def test_the_help_of_every_command_is_as_it_was(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "dumb")
-    for path in _commands(typer.main.get_command(cli.app), ()):
+    for path in _commands(cli.command(), ()):
         shown = CliRunner().invoke(cli.app, [*path, "--help"], prog_name="brownout").output
         assert shown == snapshot(name=" ".join(["brownout", *path]))
 

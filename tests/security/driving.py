@@ -1,6 +1,5 @@
 """Reach the secured lab as a run does: through the control plane and the load generator."""
 
-import contextlib
 import json
 import os
 import subprocess
@@ -90,13 +89,18 @@ def brownout(
 
 def leaks(secured: SecuredLab, *places: Path) -> list[str]:
     """Return every file in which there is a secret."""
-    mark = secured.mark.encode()
-    found = []
-    for file in (file for place in places for file in place.rglob("*") if file.is_file()):
-        with contextlib.suppress(FileNotFoundError):  # a server's own, and gone meanwhile
-            if mark in file.read_bytes():
-                found.append(str(file))
-    return found
+    search = ["grep", "--recursive", "--files-with-matches", "--fixed-strings", "--file=-"]
+    there = [str(place) for place in places if place.exists()]
+    done = subprocess.run(
+        [*search, *there],
+        env={**os.environ, "LC_ALL": "C"},
+        input=secured.mark,
+        capture_output=True,
+        text=True,
+    )
+    for problem in done.stderr.splitlines():  # a server's own file may be gone meanwhile
+        assert problem.endswith("No such file or directory"), problem
+    return done.stdout.splitlines()
 
 
 def _open(spec: Mapping[str, Any], load: bool) -> None:

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from brownout import cli, discover
 from brownout.cli.schemas import schema
 from brownout.measure.measures import measures
@@ -40,7 +38,7 @@ def pages(root: Path) -> dict[str, str]:
 def commands() -> str:
     """Return each command with its help, arguments and options."""
     parts = ["# Every command", _MADE, "[Commands](../commands.md) explains them."]
-    for words, command in _commands(typer.main.get_command(cli.app), ("brownout",)):
+    for words, command in _commands(cli.command(), ("brownout",)):
         shown = [p for p in command.params if not getattr(p, "hidden", False)]
         arguments = [p for p in shown if p.param_type_name == "argument"]
         usage = " ".join([*words, *(_metavar(p) for p in arguments)])

@@ -42,7 +42,7 @@ from brownout.cli import (
 )
 from brownout.cli.framework import App
 
-__all__ = ["app", "main", "run"]
+__all__ = ["app", "command", "main", "run"]
 
 RUN, LOOK, DECIDE, MAKE = "Run", "Look", "Decide", "Make your own"
 MACHINE = "This machine and its clusters"
@@ -122,7 +122,7 @@ def main() -> None:
 
 
 @functools.cache
-def _command() -> Any:
+def command() -> Any:
     """Return what typer makes of `app`, which takes it some time, so once in a process."""
     return typer.main.get_command(app)
 
@@ -133,7 +133,7 @@ def run(arguments: list[str] | None = None) -> int:
     An error of ours is one message on stderr. A crash of ours is inconclusive, never a fail.
     """
     try:
-        code = _command()(arguments, standalone_mode=False)
+        code = command()(arguments, standalone_mode=False)
         sys.stdout.flush()
     except BrownoutError as error:
         typer.echo(f"brownout: {error}", err=True)

@@ -4,6 +4,7 @@ Made from the very models that read the files. Only what two settings mean for e
 in them; `brownout check` says that.
 """
 
+import functools
 from typing import Any, Literal
 
 __all__ = ["Kind", "schema"]
@@ -25,8 +26,9 @@ _REFERENCE = {
 }
 
 
+@functools.cache
 def schema(kind: Kind) -> dict[str, Any]:
-    """Return the JSON schema of a kind of file."""
+    """Return the JSON schema of a kind of file, the same one each time: nobody may change it."""
     made = {"workload": _workload, "inventory": _inventory, "limits": _limits,
             "gameday": _gameday, "book": _book}[kind]()  # fmt: skip
     return {"$schema": _DIALECT, "title": f"brownout {kind}", **made}

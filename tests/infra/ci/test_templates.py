@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from brownout import cli
 from brownout.base.settings_file import load_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 TEMPLATES = sorted((ROOT / "infra" / "ci").glob("*.yaml"))
-COMMANDS: dict[str, Any] = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = cli.command().commands
 
 
 def scripts(part: Any) -> list[str]:

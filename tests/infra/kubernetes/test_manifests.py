@@ -5,7 +5,6 @@ from typing import Any
 
 import kubernetes_validate
 import pytest
-import typer
 from tests.infra.kubernetes.manifests import HERE, PODS, kustomization, manifest, pod
 
 from brownout import cli
@@ -123,7 +122,7 @@ def test_the_pods_call_what_there_is(secret: None, monkeypatch: pytest.MonkeyPat
 
 
 def _known(words: list[str]) -> bool:
-    command: Any = typer.main.get_command(cli.app)
+    command: Any = cli.command()
     while words and words[0] in getattr(command, "commands", {}):
         command, words = command.commands[words[0]], words[1:]
     return set(words) <= {option for parameter in command.params for option in parameter.opts}

@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import typer
 from apscheduler.triggers.cron import CronTrigger
 
 from brownout import cli
@@ -22,11 +21,11 @@ def test_every_template_calls_commands_and_options_that_there_are() -> None:
         for call in re.findall(r"^(?!#).*?\bbrownout (gameday run.*|heal.*)$", text, re.MULTILINE)
     ]
     assert len(calls) == 3
-    top = typer.main.get_command(cli.app)
+    top = cli.command()
     for call in calls:
         words, command = call.split(), top
         while words and words[0] in getattr(command, "commands", {}):
-            command = command.commands[words.pop(0)]  # type: ignore[attr-defined]
+            command = command.commands[words.pop(0)]
         known = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= known
 
