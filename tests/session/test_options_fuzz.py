@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.fuzzing import VALUES, answers, changed, damaged, fuzzed
 
@@ -39,6 +39,7 @@ def test_stop_conditions_are_read_or_refused(odd: Any) -> None:
 
 @fuzzed()
 @given(data=damaged(json.dumps(CONDITIONS).encode()))
+@example(data=b"[" * 30_000)
 def test_the_text_of_stop_conditions_is_read_or_refused(data: bytes) -> None:
     finite(answers(lambda: parse_conditions(data.decode("utf-8", "replace"))))
 

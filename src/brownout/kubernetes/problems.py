@@ -98,7 +98,7 @@ def _message(body: Any) -> str:
     text = body.decode(errors="replace") if isinstance(body, bytes) else str(body or "")
     try:
         status = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return str(status.get("message", "")) if isinstance(status, dict) else text
 

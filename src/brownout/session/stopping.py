@@ -78,7 +78,7 @@ def parse_conditions(value: Any) -> list[Condition]:
         found = sorted({int(e["loc"][0]) for e in error.errors() if e["loc"]})
         raise ConfigurationError([f"abort_if[{i}]: not a condition; {wanted}" for i in found] or
                                  f"abort_if: {wanted}") from error  # fmt: skip
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"abort_if: not JSON: {error}") from error
 
 

@@ -206,6 +206,8 @@ def test_a_pod_that_refuses_is_said_with_the_api_servers_words(tmp_path: Path) -
 @given(damaged(b'{"code": 0, "event": "ended"}'))
 @example(b'["ended"]')
 @example(b'{"event": "ended"}')
+@example(b'"ended"' + b"[" * 30_000)
+@example(b"[" * 30_000 + b'"ended"')
 def test_no_line_of_a_pod_can_stop_its_streams_fuzz(line: bytes) -> None:
     code = attach._ended(line)
 

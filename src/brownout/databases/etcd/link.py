@@ -82,7 +82,7 @@ class Link:
             raise ClusterError(f"{who}: {reason}") from error
         try:
             answer = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
             found = text.decode(errors="replace").strip()[:80]

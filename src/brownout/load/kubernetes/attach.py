@@ -156,7 +156,7 @@ def _ended(line: bytes) -> int | None:
         return None
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(event, dict) or event.get("event") != "ended":
         return None

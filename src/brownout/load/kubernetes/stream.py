@@ -193,6 +193,6 @@ def _refusal(error: Exception) -> str:
         return str(error) or type(error).__name__
     try:
         said = json.loads(error.resp_body or b"")["message"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         said = bytes(error.resp_body or b"").decode(errors="replace")
     return f"{error.status_code} {' '.join(str(said).split())[:300]}".strip()

@@ -87,7 +87,7 @@ class PodRunner:
         """Return the exit status that the kubelet tells at the end."""
         try:
             status = json.loads(said)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise HostError(f"a script was cut off in {self.where}: did it end meanwhile?") \
                 from None  # fmt: skip
         if status.get("status") == "Success":
