@@ -79,8 +79,8 @@ $(STAND_INS): $(STAND_IN_FILES) | $(BIN)/python
 	@$(GO) build -C infra/lab \
 		-ldflags "-s -w -X main.version=$(VERSION)" -o $(CURDIR)/$@ $(PACKAGE)
 
-# Once, in a fresh clone: the workers would each compile every test for themselves at the same time,
-# and Go its own beside them.
+# Once, in a fresh clone: otherwise each worker would compile every test for itself, all at the same
+# time, while Go compiles its own.
 $(VENV)/.tests-compiled: export PYTHONDONTWRITEBYTECODE :=
 $(VENV)/.tests-compiled: | $(WITH)dev
 	@for tree in . infra/lab; do $(GO) test -C $$tree -vet=off -run '^$$' ./... >/dev/null 2>&1; done & \

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # its client takes a second to import, which only tests that 
     from tests.control_plane import ControlPlane
 
 # How fast an example is depends on who else uses the machine; pytest's timeout finds what hangs.
-# And what examples there are is no matter of luck: only `make soak` tries new ones.
+# The examples are the same every time; only `make soak` tries new ones.
 settings.register_profile(
     "brownout", deadline=None, derandomize=not EXAMPLES, max_examples=EXAMPLES or 100
 )

@@ -2,8 +2,8 @@
 
 A reader answers with a value or with one of `brownout.base.errors`. Anything else is a bug: another
 exception, memory out of proportion (`answers` allows it half a gigabyte more than there is), or
-no end (pytest's timeout). CI tries a few examples, the same ones each time, as of every property;
-BROWNOUT_FUZZ_EXAMPLES is how many new ones `make soak` tries of each.
+no end (pytest's timeout). CI tries a few examples, the same ones each time. `make soak` tries
+BROWNOUT_FUZZ_EXAMPLES new ones of each fuzz test, and of every other property.
 """
 
 import copy

@@ -34,7 +34,7 @@ KEYS, VALUE_BYTES = 10_000, 256
 #: asbench's own default.
 THREADS = 16
 
-_HEAD = ["client", "operations/s", "processor time for an operation", "brownout's beside it"]
+_HEAD = ["client", "operations/s", "processor time for an operation", "brownout's as a ratio to it"]
 _METRIC = re.compile(r"(\S+) (cpu-s|done|failed)\b")
 _TOTAL = re.compile(r"total\(tps=\d+ .*timeouts=(\d+) errors=(\d+)\)")
 _COUNT = re.compile(r"hdr: (\w+) +\S+ \d+, (\d+),")
@@ -66,7 +66,7 @@ def tables() -> str:
             "brownout": _brownout,
             "the Go client alone": lambda rate: _alone(address, rate),
         }
-        missing = _missing(stand_in)
+        missing = asbench_missing(stand_in)
         if missing is None:
             _asbench([*_words(address), "-w", "I"])
             clients["asbench"] = lambda rate: _by_asbench(address, rate)
@@ -79,7 +79,7 @@ def tables() -> str:
     return table(title, _HEAD, rows)
 
 
-def _missing(stand_in: bool) -> str | None:
+def asbench_missing(stand_in: bool) -> str | None:
     """Return why asbench cannot be measured here; None if it can."""
     if stand_in:
         return "no real `asd` (BROWNOUT_ASD or PATH)"

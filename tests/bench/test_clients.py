@@ -3,7 +3,9 @@
 import pytest
 from tests.bench.clients import (
     SECONDS,
+    VARIABLE,
     Spent,
+    asbench_missing,
     done_by_asbench,
     rows_of,
     spent_alone,
@@ -67,3 +69,10 @@ def test_a_ratio_is_of_a_round_and_stands_with_its_spread() -> None:
         ["brownout, 1000/s", "1000", "40.0 (30.0–60.0) µs", "1"],
         ["asbench, 1000/s", "1000", "20.0 (20.0–20.0) µs", "2.00 (1.50–3.00)"],
     ]
+
+
+def test_it_says_why_asbench_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "/no/such/asbench")
+
+    assert asbench_missing(stand_in=True) == "no real `asd` (BROWNOUT_ASD or PATH)"
+    assert asbench_missing(stand_in=False) == "no `asbench` (BROWNOUT_ASBENCH or PATH)"

@@ -43,7 +43,7 @@ def medians(values: Floats, settings: MeasureSettings) -> tuple[Floats, Floats] 
 
 
 def interval(values: Floats, settings: MeasureSettings) -> Interval | None:
-    """Return the 95 % interval of the median of `values`; None as of `medians`."""
+    """Return the 95 % interval of the median of `values`; None where `medians` returns None."""
     found = medians(values, settings)
     if found is None:
         return None
