@@ -1,6 +1,7 @@
 """Workload files: what is read, what is refused, and with which words."""
 
 import contextlib
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -279,9 +280,17 @@ def test_an_unknown_workload_is_told_the_known_ones() -> None:
         workloads.load("labb")
 
 
-def test_a_file_that_is_not_there_is_named() -> None:
-    with pytest.raises(ConfigurationError, match=r"workload `no/such.yaml`: No such file"):
-        workloads.load("no/such.yaml")
+@pytest.mark.parametrize("path", ["no/such.yaml", "such.yml", "such.json", "no/such"])
+def test_a_file_that_is_not_there_is_named(path: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"workload `{path}`: No such file"):
+        workloads.load(path)
+
+
+def test_a_file_of_json_is_read_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.json").write_text(json.dumps(MINIMAL))
+    monkeypatch.chdir(tmp_path)
+
+    assert workloads.load("mine.json").name == "mine"
 
 
 def test_overrides_are_checked_like_the_file() -> None:

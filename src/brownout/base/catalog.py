@@ -12,7 +12,15 @@ from pathlib import Path
 
 from brownout.base.errors import ConfigurationError
 
-__all__ = ["COLLECTIONS", "Collection", "find_experiment", "find_file", "names", "read"]
+__all__ = [
+    "COLLECTIONS",
+    "Collection",
+    "find_experiment",
+    "find_file",
+    "is_path",
+    "names",
+    "read",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,11 @@ def read(collection: str, name: str) -> str:
     return _find(collection, name).read_text(encoding="utf-8")
 
 
+def is_path(text: str) -> bool:
+    """Say whether `text` is the path of a file and no name: it has a slash or a file's ending."""
+    return "/" in text or text.endswith((".json", ".yaml", ".yml"))
+
+
 def find_experiment(text: str) -> Path:
     """Return the file of an experiment given by its path or by the name of a shipped one."""
     return find_file("experiments", text)
@@ -53,7 +66,7 @@ def find_file(collection: str, text: str) -> Path:
     path = Path(text)
     if path.is_file():
         return path
-    if "/" in text or text.endswith((".json", ".yaml", ".yml")):
+    if is_path(text):
         kind = collection.removesuffix("s")
         raise ConfigurationError(f"{text}: no such {kind}", f"see `brownout list {collection}`")
     return Path(str(_find(collection, text)))

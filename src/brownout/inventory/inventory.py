@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from brownout.base import plugins
+from brownout.base.catalog import is_path
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.problems import from_validation
 from brownout.base.settings import Settings
@@ -82,7 +83,7 @@ def parse(data: Mapping[str, Any], path: Path) -> Cluster:
 
 def _find(name_or_path: str | Path) -> Path:
     text = str(name_or_path)
-    if isinstance(name_or_path, Path) or os.sep in text or text.endswith((".yaml", ".yml")):
+    if isinstance(name_or_path, Path) or is_path(text):
         return Path(name_or_path).expanduser()
     for place in places():
         path = place / f"{text}.yaml"

@@ -11,13 +11,13 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr
 
+from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
 from brownout.base.problems import Problem
 from brownout.base.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
@@ -37,7 +37,6 @@ from brownout.load.workload_fields import (
 
 __all__ = ["Workload", "load", "names", "parse", "split_variant", "variants"]
 
-_SHIPPED = files("brownout") / "steady-state" / "workloads"
 _MOST_STREAMS = 64
 
 
@@ -254,11 +253,7 @@ class Workload(Settings):
 
 def names() -> list[str]:
     """Return the names of the workloads that come with brownout."""
-    return sorted(
-        item.name.removesuffix(".yaml")
-        for item in _SHIPPED.iterdir()
-        if item.name.endswith(".yaml")
-    )
+    return catalog.names("workloads")
 
 
 def load(name_or_path: str | Path, overrides: Mapping[str, Any] | str = "") -> Workload:
@@ -343,10 +338,10 @@ def _variant_problems(data: Mapping[str, Any], known: list[Problem]) -> list[Pro
 def _read(name_or_path: str | Path) -> tuple[str, str]:
     """Return what to call the file in messages, and its text."""
     text = str(name_or_path)
-    if isinstance(name_or_path, Path) or "/" in text or text.endswith((".yaml", ".yml")):
+    if isinstance(name_or_path, Path) or catalog.is_path(text):
         return text, read_text(Path(text), "workload")
     if text not in names():
         raise ConfigurationError(
             f"workload `{text}`: unknown; wanted one of {', '.join(names())} or the path of a file"
         )
-    return f"steady-state/workloads/{text}.yaml", (_SHIPPED / f"{text}.yaml").read_text("utf-8")
+    return f"steady-state/workloads/{text}.yaml", catalog.read("workloads", text)
