@@ -63,14 +63,21 @@ def configuration(
     """Return the text of the mongod.conf of the member at `address`; `more` joins its sections.
 
     Small caches, because several members share a machine; no diagnostic data, because nobody
-    reads it; and no 15 s of quiet before a clean stop, because nobody else uses a lab.
+    reads it; and no 15 s of quiet before a clean stop, because nobody else uses a lab. Journal
+    files are of 8 MB: of 100 MB, which is the default, a member reads the last one to its end when
+    it starts, and has three.
     """
     host, _, port = address.rpartition(":")
     settings: dict[str, dict[str, Any]] = {
         "net": {"bindIp": host, "port": int(port), "unixDomainSocket": {"enabled": False}},
         "storage": {
             "dbPath": str(data),
-            "wiredTiger": {"engineConfig": {"cacheSizeGB": spec.cache_mb / 1024}},
+            "wiredTiger": {
+                "engineConfig": {
+                    "cacheSizeGB": spec.cache_mb / 1024,
+                    "configString": "log=(file_max=8MB)",
+                }
+            },
         },
         "replication": {"replSetName": replica_set, "oplogSizeMB": spec.oplog_mb},
         "systemLog": {
