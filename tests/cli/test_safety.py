@@ -218,6 +218,7 @@ def test_a_plan_on_nodes_that_do_not_answer_shows_every_guard(
     assert "NO   cluster is whole" in said.out
     assert "NO   target: no member is primary now: n1 is silent" in said.out
     assert "kill-the-node" in said.out
+    assert "kill the target (not chosen)" in said.out
 
 
 @pytest.mark.parametrize(

@@ -99,12 +99,14 @@ class HostAction(Action):
         """Return the command that the node's host would run; what cannot be done says so."""
         if not self.command:
             return super().told(cluster, adapter, node, arguments)
-        if node is None or adapter is None:
-            return [f"{self.command} the target (the lab is down, so it is not chosen yet)"]
         return self.line(adapter, node, self.command)
 
-    def line(self, adapter: Adapter, node: Node, command: str) -> list[str]:
+    def line(self, adapter: Adapter | None, node: Node | None, command: str) -> list[str]:
         """Return what the node's host would run for `command`, or why it cannot."""
+        if adapter is None:
+            return [f"{command} the target (the lab is down, so it is not chosen yet)"]
+        if node is None:
+            return [f"{command} the target (not chosen)"]
         try:
             self.ready(node)
             line = host_for(node).would(command, self.directories(adapter, node))

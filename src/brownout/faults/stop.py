@@ -66,8 +66,6 @@ class StopNode(Stopping):
     ) -> list[str] | None:
         """Return the command of its mode."""
         mode = str(arguments.get("mode", "clean"))
-        if node is None or adapter is None:
-            return [f"{mode} the target (the lab is down, so it is not chosen yet)"]
         return self.line(adapter, node, "kill" if mode == "kill" else "stop")
 
 
