@@ -17,7 +17,7 @@ from brownout.show.report.reading import read
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["fill", "render", "save", "write"]
+__all__ = ["environment", "fill", "render", "save", "write"]
 
 TEMPLATES = Path(__file__).parent / "template"
 
@@ -47,16 +47,17 @@ def render(material: Material) -> str:
 
 def fill(template: str, values: Mapping[str, Any]) -> str:
     """Return the page that a template makes of its values, in the one style of all pages."""
-    environment = _environment()
-    style = environment.get_template("report.css").render(
+    templates = environment()
+    style = templates.get_template("report.css").render(
         light=css(LIGHT), dark=css(DARK), paper=css(PAPER), looks=looks_css()
     )
     script = (TEMPLATES / "report.js").read_text("utf-8")
-    return environment.get_template(template).render(style=style, script=script, **values)
+    return templates.get_template(template).render(style=style, script=script, **values)
 
 
 @cache
-def _environment() -> "Environment":
+def environment() -> "Environment":
+    """Return the templates of all pages; raises `Unsupported` without jinja2."""
     try:
         import jinja2
     except ImportError as error:
@@ -64,13 +65,13 @@ def _environment() -> "Environment":
             "a report needs jinja2, which is not installed",
             how_to_install("report"),
         ) from error
-    environment = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["kept"] = _kept
-    return environment
+    templates.filters["kept"] = _kept
+    return templates
 
 
 def _kept(text: str) -> str:
