@@ -29,11 +29,9 @@ __all__ = ["ForkedRun", "brownout", "run", "start"]
 _MODULES: Final = (
     "brownout.actions.node", "brownout.cli.safety", "brownout.control",
     "brownout.databases.mongodb.adapters", "brownout.databases.mongodb.lab.replica_set",
-    "brownout.infra.lab", "brownout.machine.delay", "brownout.machine.process",
-    "brownout.machine.shell_host", "brownout.machine.storage", "brownout.probes.cluster",
-    "brownout.probes.impact", "brownout.probes.load", "brownout.runs.history.place",
-    "brownout.runs.history.recording", "brownout.runs.history.store", "brownout.session.planning",
-    "chaoslib.run", "chaostoolkit.cli", "numpy.ma",
+    "brownout.infra.lab", "brownout.probes.cluster", "brownout.probes.impact",
+    "brownout.probes.load", "brownout.runs.history.recording", "brownout.runs.history.store",
+    "brownout.session.planning", "chaoslib.run", "chaostoolkit.cli", "jinja2",
 )  # fmt: skip
 _MOST_BYTES: Final = 200_000
 _PR_SET_CHILD_SUBREAPER: Final = 36
@@ -154,21 +152,12 @@ def _become(told: dict[str, Any], files: list[int]) -> str:
     return str(program)
 
 
-def _compile_templates() -> None:
-    from brownout.show.report.html import environment
-
-    templates = environment()
-    for name in templates.list_templates(extensions=["j2"]):
-        templates.get_template(name)
-
-
 def main() -> None:
     """Import, then fork; in the fork run what is wanted."""
     way = socket.socket(fileno=int(sys.argv[1]))
     sys.path[0] = str(Path(__file__).parents[1])
     for name in _MODULES:
         importlib.import_module(name)
-    _compile_templates()
     gc.collect()
     gc.freeze()
     program = _serve(way)

@@ -208,7 +208,7 @@ def test_a_report_that_cannot_be_written_leaves_nothing_behind(
 def test_without_jinja_it_says_what_to_install(
     killed: Reported, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    html.environment.cache_clear()
+    html._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(Unsupported, match=r"pip install .*\[report\]"):
         html.write(killed.path)

@@ -17,7 +17,7 @@ from brownout.show.report.reading import read
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["environment", "fill", "render", "save", "write"]
+__all__ = ["fill", "render", "save", "write"]
 
 TEMPLATES = Path(__file__).parent / "template"
 
@@ -47,17 +47,16 @@ def render(material: Material) -> str:
 
 def fill(template: str, values: Mapping[str, Any]) -> str:
     """Return the page that a template makes of its values, in the one style of all pages."""
-    templates = environment()
-    style = templates.get_template("report.css").render(
+    environment = _environment()
+    style = environment.get_template("report.css").render(
         light=css(LIGHT), dark=css(DARK), paper=css(PAPER), looks=looks_css()
     )
     script = (TEMPLATES / "report.js").read_text("utf-8")
-    return templates.get_template(template).render(style=style, script=script, **values)
+    return environment.get_template(template).render(style=style, script=script, **values)
 
 
 @cache
-def environment() -> "Environment":
-    """Return the templates of all pages; raises `Unsupported` without jinja2."""
+def _environment() -> "Environment":
     try:
         import jinja2
     except ImportError as error:
@@ -65,13 +64,13 @@ def environment() -> "Environment":
             "a report needs jinja2, which is not installed",
             how_to_install("report"),
         ) from error
-    templates = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    templates.filters["kept"] = _kept
-    return templates
+    environment.filters["kept"] = _kept
+    return environment
 
 
 def _kept(text: str) -> str:
