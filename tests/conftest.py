@@ -67,18 +67,21 @@ _SHARED: set[tuple[Path, str]] = set()
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where several workers share the files, begin with those that use a lab.
+    """Where several workers share the files, begin with those that use a lab or run pytest.
 
     They take longest; the short ones, at the end, let no worker wait for another.
     """
     if not hasattr(config, "workerinput"):
         return
-    live = config.stash[_USING_LABS] = {
-        item.path
-        for item in items
-        if any("lab" in name for name in getattr(item, "fixturenames", ()))
-    }
-    items.sort(key=lambda item: item.path not in live)
+    live, long = config.stash.setdefault(_USING_LABS, set()), set()
+    for item in items:
+        names = getattr(item, "fixturenames", ())
+        if any("lab" in name for name in names):
+            live.add(item.path)
+        elif "pytester" in names:
+            long.add(item.path)
+    first = live | long
+    items.sort(key=lambda item: item.path not in first)
 
 
 @pytest.hookimpl(trylast=True)
