@@ -38,6 +38,8 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IN_CI := not matrix and not soak and not kubernetes
 # To import every other file only to leave its tests out takes longer than some of these tests.
 WITH_MARK := grep -rl --include='test_*.py' tests -e mark.
+# The live tests that take longest. They come first, or at the end everybody would wait for them.
+LONGEST := tests/experiments/test_resizing.py
 REDIS = $(shell $(BIN)/python -m brownout.databases.redis.lab.server 2>/dev/null)
 MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/null)
 POSTGRESQL = $(shell $(BIN)/python -m brownout.databases.postgresql.lab.server 2>/dev/null)
@@ -117,7 +119,7 @@ test-together: setup
 		-m "$(IN_CI) and not live and not quiet"; together=$$?; \
 	echo "now those that mostly wait for real clusters"; \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(IN_CI) and live and not quiet" \
-		$$($(WITH_MARK)live | sort) && exit $$together
+		$(LONGEST) $$($(WITH_MARK)live | sort) && exit $$together
 
 test-quiet: setup
 	@echo "now those that measure, two at a time"; \
