@@ -63,9 +63,9 @@ def configuration(
     """Return the text of the mongod.conf of the member at `address`; `more` joins its sections.
 
     Small caches, because several members share a machine; no diagnostic data, because nobody
-    reads it; and no 15 s of quiet before a clean stop, because nobody else uses a lab. Journal
-    files are of 8 MB: of 100 MB, which is the default, a member reads the last one to its end when
-    it starts, and has three.
+    reads it; and no 15 s of quiet before a clean stop, because nobody else uses a lab.
+    A journal file has 8 MB instead of 100 MB: a member keeps three of them, and reads the last one
+    to its end when it starts.
     """
     host, _, port = address.rpartition(":")
     settings: dict[str, dict[str, Any]] = {
