@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
 from brownout.load import workload as workloads
 from brownout.load.place import Here
@@ -12,7 +13,7 @@ from brownout.load.shares import check_shares
 
 
 def test_every_shipped_workload_can_be_shared_out_to_ten() -> None:
-    for name in workloads.names():
+    for name in catalog.names("workloads"):
         check_shares(workloads.load(name), 10)
 
 

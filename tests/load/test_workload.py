@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
 from brownout.cli import schemas
 from brownout.load import workload as workloads
@@ -40,7 +41,7 @@ def stream(**changes: object) -> dict[str, object]:
     return {"streams": [{k: v for k, v in changed.items() if v is not None}]}
 
 
-@pytest.mark.parametrize("name", workloads.names())
+@pytest.mark.parametrize("name", catalog.names("workloads"))
 def test_every_shipped_workload_is_valid_and_says_what_it_is(name: str) -> None:
     workload = workloads.load(name)
     assert workload.name == name

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from brownout.base import catalog
 from brownout.base.settings_file import parse_yaml
 from brownout.databases.aerospike.options import AerospikeOptions
 from brownout.databases.mongodb.options import MongoOptions
@@ -58,4 +59,4 @@ def test_every_limit_of_an_sla_is_explained() -> None:
 
 
 def test_every_shipped_workload_is_listed() -> None:
-    assert all(f"| `{name}` |" in PAGE.read_text() for name in workloads.names())
+    assert all(f"| `{name}` |" in PAGE.read_text() for name in catalog.names("workloads"))

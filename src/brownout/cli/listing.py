@@ -76,9 +76,10 @@ def _rows(kind: str) -> Iterator[Row]:
 
 
 def _workloads() -> Iterator[Row]:
+    from brownout.base import catalog
     from brownout.load import workload
 
-    for name in workload.names():
+    for name in catalog.names("workloads"):
         found = workload.load(name)
         variants = f"; variants {', '.join(found.variants)}" if found.variants else ""
         yield name, f"{found.title} ({found.summary().removeprefix(name).strip()}{variants})"

@@ -35,7 +35,7 @@ from brownout.load.workload_fields import (
     repeated,
 )
 
-__all__ = ["Workload", "load", "names", "parse", "split_variant", "variants"]
+__all__ = ["Workload", "load", "parse", "split_variant", "variants"]
 
 _MOST_STREAMS = 64
 
@@ -251,11 +251,6 @@ class Workload(Settings):
                         yield Problem(("sla", name, what), text)
 
 
-def names() -> list[str]:
-    """Return the names of the workloads that come with brownout."""
-    return catalog.names("workloads")
-
-
 def load(name_or_path: str | Path, overrides: Mapping[str, Any] | str = "") -> Workload:
     """Read a workload by shipped name (`lab`) or by path, with `overrides` set on top.
 
@@ -340,8 +335,9 @@ def _read(name_or_path: str | Path) -> tuple[str, str]:
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or catalog.is_path(text):
         return text, read_text(Path(text), "workload")
-    if text not in names():
+    known = catalog.names("workloads")
+    if text not in known:
         raise ConfigurationError(
-            f"workload `{text}`: unknown; wanted one of {', '.join(names())} or the path of a file"
+            f"workload `{text}`: unknown; wanted one of {', '.join(known)} or the path of a file"
         )
     return f"steady-state/workloads/{text}.yaml", catalog.read("workloads", text)
