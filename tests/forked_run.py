@@ -54,7 +54,7 @@ class ForkedRun(subprocess.Popen[str]):
         its = enumerate((pipes[0], pipes[3], pipes[5]))
         files = [usual if file == -1 else file for usual, file in its]
         with _one_at_a_time, _adopting():
-            server = _server()
+            server = _server((environment or os.environ).get("PYTHONPATH", ""))
             socket.send_fds(server, [json.dumps(told).encode()], files)
             self.pid = int(server.recv(_MOST_BYTES))
             assert server.recv(_MOST_BYTES) == _LEFT
@@ -67,9 +67,10 @@ def start(
 ) -> subprocess.Popen[str]:
     """Start `python -m …` with `env` over our own environment and with `options` of `Popen`.
 
-    It is forked, unless `env` sets variables of Python's own, which count from its start.
+    It is forked, unless `env` sets variables of Python's own, which count from its start. For each
+    PYTHONPATH there is a process that was started with it and forks.
     """
-    afresh = any(name.startswith("PYTHON") for name in env or {})
+    afresh = any(name.startswith("PYTHON") and name != "PYTHONPATH" for name in env or {})
     return (subprocess.Popen if afresh else ForkedRun)(
         [sys.executable, "-m", *command] if afresh else command,
         env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, text=True, **options,
@@ -106,12 +107,16 @@ def _adopting() -> Iterator[None]:
 
 
 @functools.cache
-def _server() -> socket.socket:
-    """Start the process that forks; return the way to it, whose end is its end."""
+def _server(path: str) -> socket.socket:
+    """Start the process that forks with this PYTHONPATH; return the way to it.
+
+    It ends with that way.
+    """
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with its:
         command = [sys.executable, __file__, str(its.fileno())]
-        process = subprocess.Popen(command, pass_fds=[its.fileno()])
+        environment = {**os.environ, "PYTHONPATH": path}
+        process = subprocess.Popen(command, env=environment, pass_fds=[its.fileno()])
     atexit.register(process.wait)
     atexit.register(ours.close)
     return ours

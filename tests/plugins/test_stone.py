@@ -1,9 +1,6 @@
 """A database of somebody else's: a package with one folder, found by its entry point alone."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -62,10 +59,7 @@ def test_an_unknown_setting_of_its_lab_is_named_with_its_engine(
 ) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text("{database: stone, environment: lab, lab: {engine: stone, oplog_mb: 4}}")
-    done = subprocess.run(
-        [sys.executable, "-m", "brownout", "check", str(path)],
-        env={**os.environ, **env}, capture_output=True, text=True,
-    )  # fmt: skip
+    done = forked_run.brownout("check", str(path), env=env)
     assert done.returncode == 64
     wanted = "lab.oplog_mb: unknown setting of the engine `stone`, wanted one of engine, members"
     assert wanted in done.stdout + done.stderr
