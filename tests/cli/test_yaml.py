@@ -1,12 +1,11 @@
 """An experiment may be YAML wherever it may be JSON."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from tests import forked_run
 from tests.cli.conftest import Brownout
 
 from brownout.base import catalog
@@ -58,8 +57,8 @@ def test_it_is_run(brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_chaos_toolkit_validates_it(mine: Path) -> None:
-    command = [sys.executable, "-m", "chaostoolkit", "--no-version-check", "validate", str(mine)]
-    done = subprocess.run(command, cwd=mine.parent, capture_output=True, text=True)
+    command = ["chaostoolkit", "--no-version-check", "validate", str(mine)]
+    done = forked_run.run(command, cwd=mine.parent)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

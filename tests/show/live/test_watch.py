@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests import forked_run
 from tests.show.live.terminal import HIDE_CURSOR, SHOW_CURSOR, run_in_terminal
 
 ROOT = Path(__file__).parents[3]
@@ -49,14 +50,7 @@ def going_on(
 
 
 def _watch(run: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "brownout", "watch", run],
-        cwd=ROOT,
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return forked_run.brownout("watch", run, cwd=ROOT, env=env, timeout=120)
 
 
 def test_a_terminal_shows_the_panel_and_then_the_result(
@@ -78,11 +72,8 @@ def test_a_terminal_shows_the_panel_and_then_the_result(
 def test_without_a_terminal_there_are_lines_and_then_the_result(
     going_on: GoingOn, env: dict[str, str]
 ) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "brownout", "watch", going_on.path.name],
-        cwd=ROOT, env={**os.environ, **env}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as watching:  # fmt: skip
+    command = ["brownout", "watch", going_on.path.name]
+    with forked_run.start(command, cwd=ROOT, env=env, stderr=subprocess.PIPE) as watching:
         assert watching.stderr is not None
         assert any("ok/s" in line for line in watching.stderr)
         going_on.player.send_signal(signal.SIGUSR1)
