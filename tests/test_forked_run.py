@@ -49,10 +49,14 @@ def _look(where: Path, then: str, **more: str) -> tuple[chaos.Ran, dict[str, Any
     return ran, json.loads((where / "seen.json").read_text())
 
 
-@pytest.mark.parametrize("then", ["end", "fail"])
-def test_a_forked_run_sees_and_leaves_what_a_started_one_does(then: str, tmp_path: Path) -> None:
-    started, wanted = _look(tmp_path / "same", then, PYTHONDONTWRITEBYTECODE="1")
-    forked, seen = _look(tmp_path / "same", then)
+@pytest.mark.parametrize(
+    ("then", "more"), [("end", {}), ("fail", {}), ("end", {"PYTHONPATH": "/a/path/of/its/own"})]
+)
+def test_a_forked_run_sees_and_leaves_what_a_started_one_does(
+    then: str, more: dict[str, str], tmp_path: Path
+) -> None:
+    started, wanted = _look(tmp_path / "same", then, PYTHONDONTWRITEBYTECODE="1", **more)
+    forked, seen = _look(tmp_path / "same", then, **more)
     assert wanted["environment"].pop("PYTHONDONTWRITEBYTECODE") == "1"
     seen["environment"].pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -60,6 +64,7 @@ def test_a_forked_run_sees_and_leaves_what_a_started_one_does(then: str, tmp_pat
     assert seen.pop("random") != wanted.pop("random")
     assert seen.pop("pid") != wanted.pop("pid")
     assert seen == wanted
+    assert set(more.values()) <= set(seen["path"])
     assert forked.code == started.code
     assert "looked" in forked.output
     assert "complained" in forked.output
