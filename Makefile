@@ -38,7 +38,7 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IN_CI := not matrix and not soak and not kubernetes
 # To import every other file only to leave its tests out takes longer than some of these tests.
 WITH_MARK := grep -rl --include='test_*.py' tests -e mark.
-# The live tests that take longest. They come first, or at the end everybody would wait for them.
+# The longest live tests start first, so that the other workers need not wait for them at the end.
 LONGEST := tests/experiments/test_resizing.py
 REDIS = $(shell $(BIN)/python -m brownout.databases.redis.lab.server 2>/dev/null)
 MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/null)

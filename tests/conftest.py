@@ -69,7 +69,7 @@ _SHARED: set[tuple[Path, str]] = set()
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Where several workers share the files, begin with those that use a lab or run pytest.
 
-    They take longest; the short ones, at the end, let no worker wait for another.
+    They take longest. With short files at the end, all workers finish at about the same time.
     """
     if not hasattr(config, "workerinput"):
         return

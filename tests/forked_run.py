@@ -67,8 +67,8 @@ def start(
 ) -> subprocess.Popen[str]:
     """Start `python -m …` with `env` over our own environment and with `options` of `Popen`.
 
-    It is forked, unless `env` sets variables of Python's own, which count from its start. For each
-    PYTHONPATH there is a process that was started with it and forks.
+    It is forked by a server with the same PYTHONPATH. Python reads its other variables only when
+    it starts: where `env` sets one of those, the command is started afresh.
     """
     afresh = any(name.startswith("PYTHON") and name != "PYTHONPATH" for name in env or {})
     return (subprocess.Popen if afresh else ForkedRun)(
@@ -108,9 +108,9 @@ def _adopting() -> Iterator[None]:
 
 @functools.cache
 def _server(path: str) -> socket.socket:
-    """Start the process that forks with this PYTHONPATH; return the way to it.
+    """Start the process that forks, with this PYTHONPATH; return the socket that it listens to.
 
-    It ends with that way.
+    It ends when that socket is closed.
     """
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with its:

@@ -91,7 +91,7 @@ def leaks(secured: SecuredLab, *places: Path) -> list[str]:
     """Return every file in which there is a secret."""
     search = ["grep", "--recursive", "--files-with-matches", "--fixed-strings", "--file=-"]
     there = [str(place) for place in places if place.exists()]
-    assert there, "nowhere to look, and grep would look through the folder that we are in"
+    assert there, "none of the places exists, and grep would search the current folder"
     done = subprocess.run(
         [*search, *there],
         env={**os.environ, "LC_ALL": "C"},

@@ -64,8 +64,8 @@ def configuration(
 
     Small caches, because several members share a machine; no diagnostic data, because nobody
     reads it; and no 15 s of quiet before a clean stop, because nobody else uses a lab.
-    A journal file has 8 MB instead of 100 MB: a member keeps three of them, and reads the last one
-    to its end when it starts.
+    Journal files are 8 MB instead of 100 MB: a member keeps three, and reads all of the last one
+    when it starts.
     """
     host, _, port = address.rpartition(":")
     settings: dict[str, dict[str, Any]] = {
