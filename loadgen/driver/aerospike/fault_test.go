@@ -14,7 +14,9 @@ import (
 func on(d *Driver, n *node, wanted int) []driver.Op {
 	var ops []driver.Op
 	for key := uint64(0); len(ops) < wanted && key < 100_000; key++ {
-		if op := update(key, "v"); d.Lane(&op) == n.Address {
+		op := update(key, "v")
+		if d.Lane(&op) == n.Address {
+			op.Prepared = nil // good for one Do, and these operations are done several times
 			ops = append(ops, op)
 		}
 	}
