@@ -38,8 +38,14 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 IN_CI := not matrix and not soak and not kubernetes
 # To import every other file only to leave its tests out takes longer than some of these tests.
 WITH_MARK := grep -rl --include='test_*.py' tests -e mark.
-# The longest live tests start first, so that the other workers need not wait for them at the end.
-LONGEST := tests/experiments/test_resizing.py
+# What takes longest starts first, so that no worker is left alone with it at the end.
+LONGEST_LIVE := $(patsubst %,tests/%.py,\
+	experiments/test_on_postgresql experiments/test_resizing experiments/test_partition \
+	experiments/test_on_aerospike experiments/test_on_redis faults/test_supervisor \
+	experiments/test_on_etcd experiments/test_on_atlas experiments/test_partition_over_ssh \
+	faults/test_over_ssh testing/test_plugin experiments/test_stepdown runs/store/test_delivery)
+LONGEST_QUIET := $(patsubst %,tests/%.py,dashboards/test_seen calibration/test_quick \
+	experiments/test_on_shards loadgen/test_known_truth runs/capacity/test_running)
 REDIS = $(shell $(BIN)/python -m brownout.databases.redis.lab.server 2>/dev/null)
 MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/null)
 POSTGRESQL = $(shell $(BIN)/python -m brownout.databases.postgresql.lab.server 2>/dev/null)
@@ -118,13 +124,13 @@ test-together: setup
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 		-m "$(IN_CI) and not live and not quiet"; together=$$?; \
 	echo "now those that mostly wait for real clusters"; \
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(IN_CI) and live and not quiet" \
-		$(LONGEST) $$($(WITH_MARK)live | sort) && exit $$together
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
+		-m "$(IN_CI) and live and not quiet" $(LONGEST_LIVE) $$($(WITH_MARK)live | sort) && exit $$together
 
 test-quiet: setup
 	@echo "now those that measure, two at a time"; \
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "$(IN_CI) and quiet" \
-		$$($(WITH_MARK)quiet | sort)
+		$(LONGEST_QUIET) $$($(WITH_MARK)quiet | sort)
 
 matrix: setup ## Run every experiment on every lab (long)
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "matrix and not quiet" -v; together=$$?; \
