@@ -23,9 +23,14 @@ from brownout.base.waiting import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 
-pytestmark = pytest.mark.usefixtures("lab_mongodb")
+CLUSTER = "lab-etcd"  # of real databases, the one that fails over and starts again the fastest
 
 CAUSES = {signal.SIGTERM: "stopped by SIGTERM", signal.SIGINT: "stopped by Ctrl-C"}
+
+
+@pytest.fixture(autouse=True)
+def _on_etcd(lab_etcd: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROWNOUT_CLUSTER", CLUSTER)
 
 
 def _whole(cluster: Cluster) -> bool:
@@ -50,7 +55,7 @@ def test_a_failing_action_stops_the_method_and_is_never_a_pass(tmp_path: Path) -
 
 @pytest.mark.matrix
 def test_a_process_action_that_exits_1_is_never_a_pass(tmp_path: Path) -> None:
-    experiment = chaos.quick(chaos.load("stepdown"))
+    experiment = chaos.quick(chaos.load("node-kill"))
     step = {"type": "action", "name": "no", "provider": {"type": "process", "path": "false"}}
     experiment["method"].append(step)
     ran = chaos.run(experiment, tmp_path)
@@ -62,8 +67,10 @@ def test_a_process_action_that_exits_1_is_never_a_pass(tmp_path: Path) -> None:
     assert "(brownout: inconclusive)" in ran.output
 
 
-def test_an_unmet_baseline_is_never_a_pass(tmp_path: Path) -> None:
-    experiment = chaos.quick(chaos.load("stepdown"))
+def test_an_unmet_baseline_is_never_a_pass_and_a_secret_that_was_used_is_in_no_file(
+    tmp_path: Path,
+) -> None:
+    experiment = chaos.quick(chaos.load("node-kill"))
     probe = {
         "type": "probe",
         "name": "never-so",
@@ -75,10 +82,24 @@ def test_an_unmet_baseline_is_never_a_pass(tmp_path: Path) -> None:
         },
     }
     experiment["steady-state-hypothesis"]["probes"].append(probe)
-    ran = chaos.run(experiment, tmp_path)
+    experiment["secrets"] = {"mine": {"password": {"type": "env", "key": "MY_PASSWORD"}}}
+    experiment["configuration"]["dynamic"] = {
+        "type": "probe",
+        "name": "asked-first",
+        "provider": {
+            "type": "python",
+            "module": "platform",
+            "func": "node",
+            "secrets": ["mine"],
+        },
+    }
+    ran = chaos.run(experiment, tmp_path, env={"MY_PASSWORD": "hunter2-in-clear"})
     assert ran.code == 1
     assert ran.impact["verdict"] == "inconclusive"
     assert [event for event in ran.events if event["type"] == "break"] == []
+    left = [path for path in tmp_path.rglob("*") if path.is_file()]
+    found = [str(path) for path in left if b"hunter2-in-clear" in path.read_bytes()]
+    assert found == []
 
 
 def test_the_ledger_is_read_back_though_a_milestone_was_not_reached_in_time(tmp_path: Path) -> None:
@@ -110,7 +131,7 @@ def test_an_error_in_the_control_itself_ends_the_experiment_before_anything_is_t
     ran = chaos.run(experiment, tmp_path, env={"BROWNOUT_CLUSTER": "no-such-cluster"})
     assert ran.code == 1
     assert "no-such-cluster" in ran.output
-    assert "lab-mongodb" in ran.output
+    assert CLUSTER in ran.output
     assert ran.journal["status"] == "interrupted"
     assert ran.journal["run"] == []
     assert ran.directory is None
@@ -123,12 +144,10 @@ def test_a_misspelt_variable_is_refused_instead_of_dropped(tmp_path: Path) -> No
     assert ran.directory is None
 
 
-@pytest.fixture(scope="module")
-def unmet(
-    _session_lab: Cluster, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[chaos.Ran, Path]:
-    """A run that breaks its limits, one of them a variable, with a secret; and where it was."""
-    where = tmp_path_factory.mktemp("unmet")
+@pytest.mark.matrix
+def test_every_unmet_limit_is_reported_and_one_may_stand_in_a_tolerance_as_a_variable(
+    tmp_path: Path,
+) -> None:
     experiment = chaos.quick(chaos.load("node-kill"))
     experiment["configuration"]["my_limit"] = 0.0001
     first, *_, last = experiment["steady-state-hypothesis"]["probes"]
@@ -144,25 +163,8 @@ def unmet(
         },
     }
     experiment["steady-state-hypothesis"]["probes"] = [first, probe]
-    experiment["secrets"] = {"mine": {"password": {"type": "env", "key": "MY_PASSWORD"}}}
-    experiment["configuration"]["dynamic"] = {
-        "type": "probe",
-        "name": "asked-first",
-        "provider": {
-            "type": "python",
-            "module": "platform",
-            "func": "node",
-            "secrets": ["mine"],
-        },
-    }
     limits = "limits=recovery_time=0.1,blackout=0.1,lost_operations=1"
-    password = {"MY_PASSWORD": "hunter2-in-clear"}
-    return chaos.run(experiment, where, *chaos.GENTLY, "--var", limits, env=password), where
-
-
-@pytest.mark.matrix
-def test_every_unmet_limit_is_reported_not_only_the_first(unmet: tuple[chaos.Ran, Path]) -> None:
-    ran, _ = unmet
+    ran = chaos.run(experiment, tmp_path, *chaos.GENTLY, "--var", limits)
     assert ran.code == 1
     assert ran.impact["verdict"] == "fail"
     assert "Experiment ended with status: deviated (brownout: fail)" in ran.output
@@ -177,22 +179,8 @@ def test_every_unmet_limit_is_reported_not_only_the_first(unmet: tuple[chaos.Ran
     assert {"recovery_time", "blackout", "lost_operations"} <= set(found)
     for name in ("recovery_time", "blackout"):
         assert found[name]["limit_from"].startswith("--var")
-
-
-def test_limits_may_stand_in_a_tolerance_as_variables(unmet: tuple[chaos.Ran, Path]) -> None:
-    ran, _ = unmet
     assert ran.journal["steady_states"]["before"]["steady_state_met"] is True
     assert ran.journal["steady_states"]["after"]["steady_state_met"] is False
-
-
-def test_a_secret_of_a_dynamic_configuration_does_not_reach_the_journal(
-    unmet: tuple[chaos.Ran, Path],
-) -> None:
-    ran, where = unmet
-    assert ran.directory is not None
-    left = [path for path in where.rglob("*") if path.is_file()]
-    found = [str(path) for path in left if b"hunter2-in-clear" in path.read_bytes()]
-    assert found == []
 
 
 def _await_event(where: Path, words: str, timeout_s: float = 120.0) -> None:
@@ -238,17 +226,17 @@ def _check_put_back(ran: chaos.Ran, lab: Cluster, *causes: str) -> None:
     ids=lambda sent: sent.name,
 )  # fmt: skip
 def test_a_signal_in_mid_fault_aborts_and_puts_everything_back(
-    sent: signal.Signals, tmp_path: Path, lab_mongodb: Cluster
+    sent: signal.Signals, tmp_path: Path, lab_etcd: Cluster
 ) -> None:
     ran = _stopped_in_mid_fault(tmp_path, [sent], Random(0))
-    _check_put_back(ran, lab_mongodb, CAUSES[sent])
+    _check_put_back(ran, lab_etcd, CAUSES[sent])
     names = [event["name"] for event in ran.events]
     assert names.index("put_back") < names.index("ledger_read"), "nothing delays the putting back"
     assert (ran.impact["ledger"]["state"], ran.impact["ledger"]["unread"]) == ("clean", 0)
 
 
 def test_a_run_whose_terminal_is_closed_puts_everything_back_and_is_judged(
-    tmp_path: Path, lab_mongodb: Cluster
+    tmp_path: Path, lab_etcd: Cluster
 ) -> None:
     experiment = chaos.quick(chaos.load("node-kill"))
     experiment["configuration"]["downtime_s"] = 600
@@ -272,7 +260,7 @@ def test_a_run_whose_terminal_is_closed_puts_everything_back_and_is_judged(
     assert os.waitstatus_to_exitcode(status) != 0
     assert impact["verdict"] in ("aborted", "inconclusive", "fail")
     assert "stopped because its terminal was closed" in (run / "events.ndjson").read_text()
-    assert _whole(lab_mongodb)
+    assert _whole(lab_etcd)
 
 
 def _read_until(closed: Event, terminal: int) -> None:
@@ -281,32 +269,31 @@ def _read_until(closed: Event, terminal: int) -> None:
             os.read(terminal, 4096)
 
 
+@pytest.mark.matrix
 def test_a_signal_and_another_where_no_rollback_follows_put_everything_back(
-    tmp_path: Path, lab_mongodb: Cluster
+    tmp_path: Path, lab_etcd: Cluster
 ) -> None:
     module = {"type": "python", "module": "tests.interrupting"}
     ran = _stopped_in_mid_fault(
         tmp_path, [signal.SIGTERM], Random(1), {"name": "again", "provider": module}
     )
     assert "a second signal is sent" in ran.output
-    _check_put_back(ran, lab_mongodb, "stopped by SIGTERM")
+    _check_put_back(ran, lab_etcd, "stopped by SIGTERM")
 
 
 @pytest.mark.matrix
-def test_five_signals_in_mid_fault_put_everything_back(
-    tmp_path: Path, lab_mongodb: Cluster
-) -> None:
+def test_five_signals_in_mid_fault_put_everything_back(tmp_path: Path, lab_etcd: Cluster) -> None:
     sent = [signal.SIGINT, signal.SIGTERM, signal.SIGINT, signal.SIGTERM, signal.SIGTERM]
     ran = _stopped_in_mid_fault(tmp_path, sent, Random(2))
-    _check_put_back(ran, lab_mongodb, *CAUSES.values())
+    _check_put_back(ran, lab_etcd, *CAUSES.values())
 
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("seed", range(12))
 def test_two_signals_in_mid_fault_put_everything_back(
-    seed: int, tmp_path: Path, lab_mongodb: Cluster
+    seed: int, tmp_path: Path, lab_etcd: Cluster
 ) -> None:
     drawn = Random(seed)
     sent = drawn.choices([signal.SIGINT, signal.SIGTERM], k=2)
     ran = _stopped_in_mid_fault(tmp_path, sent, drawn)
-    _check_put_back(ran, lab_mongodb, *CAUSES.values())
+    _check_put_back(ran, lab_etcd, *CAUSES.values())
