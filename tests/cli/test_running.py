@@ -23,12 +23,12 @@ def after_experiment_control(context, state=None, **_):
 
 
 def test_a_run_by_name_says_each_phase_once_and_exits_by_its_verdict(
-    lab_mongodb: Cluster, tmp_path: Path
+    lab_etcd: Cluster, tmp_path: Path
 ) -> None:
     settings = ["baseline_s=3", "downtime_s=1", *LOAD.split(",")]
     given = [word for each in settings for word in ("--set", each)]
     env = {"BROWNOUT_RUNS": str(tmp_path / "runs")}
-    command = ("run", "node-kill", "--cluster", "lab-mongodb", *given)
+    command = ("run", "node-kill", "--cluster", "lab-etcd", *given)
     done = forked_run.brownout(*command, cwd=tmp_path, env=env)
     assert done.returncode == 2, done.stderr
     assert "a baseline of 3 s is too short" in done.stdout

@@ -14,10 +14,10 @@ from brownout.session.ending import read_ledger_back
 
 
 @pytest.fixture
-def load(lab_mongodb: Cluster, tmp_path: Path) -> Iterator[Running]:
+def load(lab_etcd: Cluster, tmp_path: Path) -> Iterator[Running]:
     """A load that is over, on a cluster whose every member hangs."""
-    running = Running(lab_mongodb, tmp_path / "run")
-    hosts = [host_for(node) for node in lab_mongodb.nodes]
+    running = Running(lab_etcd, tmp_path / "run")
+    hosts = [host_for(node) for node in lab_etcd.nodes]
     try:
         running.load()
         running.generator.start()
