@@ -248,7 +248,7 @@ func (n *member) number(command, name string) string {
 // await waits until a state is there.
 func (l *lab) await(what string, is func() bool) {
 	l.t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			for _, n := range l.nodes {
 				l.t.Logf("%s: %s, cluster of %s, %s migrations", n.id, n.info("cluster-stable:"),
