@@ -51,6 +51,11 @@ MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/n
 POSTGRESQL = $(shell $(BIN)/python -m brownout.databases.postgresql.lab.server 2>/dev/null)
 CASSANDRA = $(shell $(BIN)/python -m brownout.databases.cassandra.lab.server 2>/dev/null)
 COUCHBASE_MOCK = $(shell $(BIN)/python -m brownout.databases.couchbase.lab.server 2>/dev/null)
+# Where the generator's tests find the real servers that they start.
+SERVERS = BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" \
+	BROWNOUT_ETCD="$${BROWNOUT_ETCD:-$(CURDIR)/$(ETCD)}" \
+	BROWNOUT_REDIS="$${BROWNOUT_REDIS:-$(REDIS)}" \
+	BROWNOUT_POSTGRESQL="$${BROWNOUT_POSTGRESQL:-$(POSTGRESQL)}"
 
 # All Go is compiled in one way, so that nothing of what `setup` compiled is compiled again.
 export CGO_ENABLED := 0
@@ -114,10 +119,7 @@ test: setup ## Run every test: Go beside Python, and at last those that measure
 	$(MAKE) -s test-quiet && exit $$together
 
 test-go: setup
-	@BROWNOUT_MONGOD="$${BROWNOUT_MONGOD:-$(MONGOD)}" \
-		BROWNOUT_ETCD="$${BROWNOUT_ETCD:-$(CURDIR)/$(ETCD)}" \
-		BROWNOUT_REDIS="$${BROWNOUT_REDIS:-$(REDIS)}" \
-		BROWNOUT_POSTGRESQL="$${BROWNOUT_POSTGRESQL:-$(POSTGRESQL)}" $(GO) test -vet=off ./...
+	@$(SERVERS) $(GO) test -vet=off ./...
 	@$(GO) test -C infra/lab -vet=off ./...
 
 test-together: setup
@@ -162,6 +164,8 @@ defects: setup ## Put deliberate defects into a copy, one at a time, and see the
 soak: setup ## Kill, starve, outlast and fuzz: our own failures, for some hours (FUZZ_S=… a Go fuzz)
 	@$(BIN)/python -m pytest -m soak -v
 	@BROWNOUT_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -m hypothesis --timeout 7200 -v
+	@echo "and the generator under Go's race detector, which needs a C compiler"
+	@$(SERVERS) CGO_ENABLED=1 $(GO) test -race -count=1 -vet=off -timeout 30m ./...
 	@for folder in $(FUZZED); do \
 		$(GO) test -C $$folder -run '^$$' -fuzz . -fuzztime $(FUZZ_S)s . || exit 1; \
 	done
