@@ -35,6 +35,7 @@ type Cluster struct {
 	// of them goes or another comes.
 	abandoned bool
 	due       time.Time // when the leader is to propose; zero is not at all
+	straying  bool      // it is to propose only because members strayed
 }
 
 // NewCluster returns the cluster of an orphan.
@@ -86,7 +87,7 @@ func (c *Cluster) Recluster(now time.Time) bool {
 	if c.abandoned {
 		return false
 	}
-	c.due = now
+	c.due, c.straying = now, false
 	return true
 }
 
@@ -96,22 +97,25 @@ func (c *Cluster) Proposal(now time.Time) ([]nodeid.ID, bool) {
 	if c.due.IsZero() || now.Before(c.due) || c.board.Leader() != c.board.self {
 		return nil, false
 	}
-	c.due = time.Time{}
+	c.due, c.straying = time.Time{}, false
 	return c.board.Mutual(), true
 }
 
 // watchForStraying finds members that have another key, as one has that was restarted before
-// anybody missed it, and members that are heard and were left out.
+// anybody missed it, and members that are heard and were left out. A member that was only slow to
+// apply the cluster has the key by the time a new one is due, and then none is proposed.
 func (c *Cluster) watchForStraying(now time.Time) {
-	if c.Key == 0 || !c.due.IsZero() || now.Sub(c.joined) < c.share(strayingGrace) {
-		return
-	}
-	if c.board.Leader() != c.board.self {
+	if c.Key == 0 || now.Sub(c.joined) < c.share(strayingGrace) || c.board.Leader() != c.board.self {
 		return
 	}
 	wanted := c.board.Mutual()
-	if (!slices.Equal(wanted, c.Members) && !c.abandoned) || c.board.Astray(c.Members, c.Key) {
+	astray := (!slices.Equal(wanted, c.Members) && !c.abandoned) || c.board.Astray(c.Members, c.Key)
+	switch {
+	case astray && c.due.IsZero():
 		c.dueAfter(now, afterStraying)
+		c.straying = true
+	case !astray && c.straying:
+		c.due, c.straying = time.Time{}, false
 	}
 }
 
@@ -124,10 +128,11 @@ func (c *Cluster) Abandoned() { c.abandoned = true }
 // Join applies a cluster that everybody accepted.
 func (c *Cluster) Join(key uint64, members []nodeid.ID, now time.Time) {
 	c.Key, c.Members, c.Whole, c.joined, c.abandoned = key, members, true, now, false
-	c.due = time.Time{} // what came up meanwhile is found by watchForStraying
+	c.due, c.straying = time.Time{}, false // what came up meanwhile is found by watchForStraying
 }
 
 func (c *Cluster) dueAfter(now time.Time, share float64) {
+	c.straying = false
 	if at := now.Add(c.share(share)); at.After(c.due) {
 		c.due = at
 	}

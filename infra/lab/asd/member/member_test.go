@@ -41,7 +41,11 @@ func (w *world) hear(key uint64, ids ...nodeid.ID) {
 // proposes lets time pass, with those heard all the while, until the node proposes a cluster.
 func (w *world) proposes(t *testing.T, key uint64, heard ...nodeid.ID) (members []nodeid.ID, after time.Duration) {
 	t.Helper()
-	for start := w.now; w.now.Sub(start) < 10*time.Second; w.now = w.now.Add(10 * ms) {
+	return w.proposesWithin(10*time.Second, key, heard...)
+}
+
+func (w *world) proposesWithin(limit time.Duration, key uint64, heard ...nodeid.ID) (members []nodeid.ID, after time.Duration) {
+	for start := w.now; w.now.Sub(start) < limit; w.now = w.now.Add(10 * ms) {
 		w.hear(key, heard...)
 		if gone := w.board.Expire(w.now); len(gone) > 0 {
 			w.cluster.Departed(gone, w.now)
@@ -103,6 +107,18 @@ func TestWithoutItsPrincipalTheNextOneTakesOver(t *testing.T) {
 		t.Errorf("%v, whole %v", members, w.cluster.Whole)
 	}
 	about(t, "proposed", after, timeout+650*ms)
+}
+
+func TestAMemberThatAppliesTheClusterLateIsNotAstray(t *testing.T) {
+	w := newWorld(self)
+	w.hear(7, 1, 2)
+	w.join(8, 5, 2, 1)
+	if members, after := w.proposesWithin(700*ms, 7, 1, 2); members != nil {
+		t.Errorf("%v after %v, while the members were at it", members, after)
+	}
+	if members, after := w.proposesWithin(10*time.Second, 8, 1, 2); members != nil {
+		t.Errorf("%v after %v, though all are in the same cluster", members, after)
+	}
 }
 
 func TestANodeRestartedBeforeItWasMissedIsFoundByItsKey(t *testing.T) {
