@@ -294,7 +294,7 @@ def _encoded(micros: bytes) -> str:
     for value, n in zip(values, counts, strict=True):
         histogram.record_value(int(value), int(n))
     packed = base64.b64decode(histogram.encode())
-    stream = zlib.compress(zlib.decompress(packed[8:]), 0)  # as the generator: not made smaller
+    stream = zlib.compress(zlib.decompress(packed[8:]), 0)  # stored, as the generator does
     return base64.b64encode(packed[:4] + struct.pack(">i", len(stream)) + stream).decode()
 
 

@@ -23,7 +23,7 @@ from brownout.base.waiting import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 
-CLUSTER = "lab-etcd"  # of real databases, the one that fails over and starts again the fastest
+CLUSTER = "lab-etcd"  # a real database that fails over sooner than lab-mongodb
 
 CAUSES = {signal.SIGTERM: "stopped by SIGTERM", signal.SIGINT: "stopped by Ctrl-C"}
 

@@ -11,9 +11,9 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// encoder makes the payloads of hdr.Histogram.Encode, but does not make them smaller: the format
-// wants a zlib stream, and this one holds the bytes as they are. The log grows by half, and a
-// payload is read in a tenth of the time. It keeps its buffers from one payload to the next.
+// encoder makes the payloads of hdr.Histogram.Encode, but does not compress them: the format wants
+// a zlib stream, and this one stores the bytes. The log is larger, and much faster to write and to
+// read. The encoder keeps its buffers from one payload to the next.
 type encoder struct {
 	plain  []byte
 	packed bytes.Buffer
