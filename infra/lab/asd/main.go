@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -53,8 +54,10 @@ func run() error {
 	return serve(c, options)
 }
 
-// serve runs the node until it is told to end.
+// serve runs the node until it is told to end. One processor is enough for it: the nodes of a lab
+// share a machine, and threads that wake each other would take a fifth of the node's time.
 func serve(c conf.Config, options node.Options) error {
+	runtime.GOMAXPROCS(1)
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT)
 	n, err := node.Start(c, options)
