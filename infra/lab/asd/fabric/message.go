@@ -25,6 +25,7 @@ const (
 	Ask                       // what do you have of this record
 	Proxy                     // do this request in my place
 	Begin                     // a partition is about to come
+	Empty                     // a partition comes, and has no records
 	Carry                     // a record of it
 	End                       // that was all of it
 	AllDone                   // everybody has what it is to have

@@ -49,24 +49,31 @@ func (n *Node) move(t task, pace *pacer) bool {
 	if t.signal {
 		return n.signal(t)
 	}
+	n.moves.change(func(m *moves) { m.outActive++ })
+	defer n.moves.change(func(m *moves) { m.outActive-- })
 	m := fabric.Message{Kind: fabric.Begin, Partition: uint16(t.pid), Key: t.key}
-	switch code, again := n.askMove(t, m); {
-	case again:
-		return false
-	case code == moveDone:
+	empty := len(n.partitions[t.pid].digests()) == 0
+	if empty { // what is written from now on reaches the receiver as a replica
+		pace.owe(n.options.PartitionPace)
+		m.Kind = fabric.Empty
+	}
+	code, again := n.askMove(t, m)
+	if again || code == moveFail {
+		return !again
+	}
+	if code == moveOK {
+		n.moves.change(func(m *moves) { m.instances++ })
+	}
+	if empty || code == moveDone {
 		n.emigrated(t)
 		return true
-	case code == moveFail:
-		return true
 	}
-	n.moves.change(func(m *moves) { m.outActive++; m.instances++ })
-	defer n.moves.change(func(m *moves) { m.outActive-- })
 	sent, ok := n.carry(t, pace)
 	if !ok {
 		return false
 	}
 	m.Kind, m.Body = fabric.End, binary.BigEndian.AppendUint32(nil, uint32(sent))
-	code, again := n.askMove(t, m)
+	code, again = n.askMove(t, m)
 	if code == moveOK && !again {
 		n.emigrated(t)
 	}

@@ -53,6 +53,16 @@ func (n *Node) handleBegin(m fabric.Message) byte {
 	return moveOK
 }
 
+// handleEmpty takes a partition without records, as its Begin and its End would.
+func (n *Node) handleEmpty(m fabric.Message) byte {
+	code := n.handleBegin(m)
+	if code == moveOK {
+		m.Body = make([]byte, 4)
+		code = n.handleEnd(m)
+	}
+	return code
+}
+
 // handleCarry stores a record that migrates.
 func (n *Node) handleCarry(m fabric.Message) {
 	r, err := record.Parse(m.Body)
@@ -165,6 +175,8 @@ func (n *Node) receive(m fabric.Message) {
 		go n.handleProxy(m)
 	case fabric.Begin:
 		n.reply(m, fabric.Bulk, m.Reply(n.handleBegin(m), nil))
+	case fabric.Empty:
+		n.reply(m, fabric.Bulk, m.Reply(n.handleEmpty(m), nil))
 	case fabric.Carry:
 		n.handleCarry(m)
 	case fabric.End:
