@@ -97,7 +97,7 @@ def test_what_cannot_be_judged_is_an_error_of_its_own_and_never_passes(
         def test_not_run(resilience):
             resilience.run("plain.json")
     """)
-    done = pytester.runpytest_subprocess()
+    done = pytester.runpytest_inprocess()
     done.assert_outcomes(failed=4)
     done.stdout.fnmatch_lines([
         "*RunInconclusive: <run * inconclusive>: generator_not_starved*",
@@ -125,7 +125,7 @@ def test_a_measure_that_is_not_known_raises(pytester: pytest.Pytester, made: Mak
             with pytest.raises(NoSuchMeasure, match="wanted one of app, orders, read, write"):
                 impact.scope("nobody")
     """)
-    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
 
 
 def test_a_recovery_that_never_came_is_beyond_every_limit(
@@ -137,7 +137,7 @@ def test_a_recovery_that_never_came_is_beyond_every_limit(
             impact = resilience.run("recorded.json", own_limits=False)
             assert impact.recovery_time <= 1e9
     """)
-    done = pytester.runpytest_subprocess()
+    done = pytester.runpytest_inprocess()
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["*assert <recovery_time never> <= *"])
 
@@ -153,7 +153,7 @@ def test_the_experiments_own_limits_fail_a_test_that_asserts_less(
         def test_judges_by_itself(resilience):
             assert resilience.run("recorded.json", own_limits=False).verdict == "fail"
     """)
-    done = pytester.runpytest_subprocess()
+    done = pytester.runpytest_inprocess()
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["*ResilienceFailed: runs failed by the experiment's own limits:*"])
 
@@ -211,7 +211,7 @@ def test_a_run_that_failed_fails_however_its_fixture_was_got_and_wherever_it_ran
             assert False
     """
     )
-    done = pytester.runpytest_subprocess("-rA")
+    done = pytester.runpytest_inprocess("-rA")
     told = done.stdout.str()
     for name in ("test_by_name", "test_in_setup", "test_skipped_afterwards", "test_of_another",
                  "TestOfUnittest::test_it", "test_says_it_once"):  # fmt: skip
@@ -237,7 +237,7 @@ def test_repeats_are_held_against_the_baseline(pytester: pytest.Pytester, made: 
         def test_one():
             assert kept[0].recovery_time < 3
     """)
-    done = pytester.runpytest_subprocess("--resilience-baseline=baseline.yaml")
+    done = pytester.runpytest_inprocess("--resilience-baseline=baseline.yaml")
     done.assert_outcomes(failed=2)
     done.stdout.fnmatch_lines([
         "*ResilienceFailed: *", "*FAIL: gate of node-kill on lab-mongodb*",
@@ -263,8 +263,8 @@ def test_tests_are_marked_by_their_fixture_and_markers_name_the_cluster(
             pass
     """)
     option = "--resilience-cluster=nightly"
-    assert "2 deselected" in pytester.runpytest_subprocess("-m", "not resilience").stdout.str()
-    chosen = pytester.runpytest_subprocess("-m", "resilience", "--strict-markers", option)
+    assert "2 deselected" in pytester.runpytest_inprocess("-m", "not resilience").stdout.str()
+    chosen = pytester.runpytest_inprocess("-m", "resilience", "--strict-markers", option)
     chosen.assert_outcomes(passed=2, deselected=1)
 
 
