@@ -222,7 +222,10 @@ class Database:
             info = self._driver.conninfo.make_conninfo(**options)
             return self._driver.connect(info, autocommit=True)
         connection = sqlite3.connect(
-            self.place.file, _TIMEOUT_S, isolation_level=None, check_same_thread=False
+            self.place.file,
+            timeout=_TIMEOUT_S,
+            isolation_level=None,
+            check_same_thread=False,
         )
         # SQLite lets rows go with the run that they refer to only if it is told to.
         connection.execute("PRAGMA foreign_keys = ON")
