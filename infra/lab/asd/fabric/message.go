@@ -25,9 +25,9 @@ const (
 	Ask                       // what do you have of this record
 	Proxy                     // do this request in my place
 	Begin                     // a partition is about to come
-	Empty                     // a partition comes, and has no records
 	Carry                     // a record of it
 	End                       // that was all of it
+	Empty                     // in place of these three: a partition without records
 	AllDone                   // everybody has what it is to have
 	Truncate                  // forget a set's records up to a moment
 )

@@ -114,7 +114,7 @@ func TestAMemberThatAppliesTheClusterLateIsNotAstray(t *testing.T) {
 	w.hear(7, 1, 2)
 	w.join(8, 5, 2, 1)
 	if members, after := w.proposesWithin(700*ms, 7, 1, 2); members != nil {
-		t.Errorf("%v after %v, while the members were at it", members, after)
+		t.Errorf("%v after %v, while a member was still applying the cluster", members, after)
 	}
 	if members, after := w.proposesWithin(10*time.Second, 8, 1, 2); members != nil {
 		t.Errorf("%v after %v, though all are in the same cluster", members, after)

@@ -53,7 +53,7 @@ func (n *Node) handleBegin(m fabric.Message) byte {
 	return moveOK
 }
 
-// handleEmpty takes a partition without records, as its Begin and its End would.
+// handleEmpty takes a partition without records: a Begin, and an End that counts none.
 func (n *Node) handleEmpty(m fabric.Message) byte {
 	code := n.handleBegin(m)
 	if code == moveOK {
