@@ -39,6 +39,8 @@ const usage = `usage: loadgen run [--depot DIR [--hold SECONDS]] [--pprof PATH]
                                           what is done with the depot of a generator in a pod
        loadgen merge RUN [--only load|ledger]
                                           make a run's files of those of its several generators
+       loadgen columns FILE…              write series.csv, outcomes.csv or latency.hlog column by column
+       loadgen percentiles LOG RATIO…     write percentiles of histograms of a latency.hlog
        loadgen serve SCRIPT [--listen HOST:PORT] [--truth FILE]
                                           answer as a script says, to test measurements with
        loadgen vote                       answer /vote?u=VOTER&v=CHOICE; the spec is a line of JSON on
@@ -76,6 +78,10 @@ func command(arguments []string) int {
 		return keep(flags.Args()[1:])
 	case "merge":
 		return mergeParts(flags.Args()[1:])
+	case "columns":
+		return columns(flags.Args()[1:])
+	case "percentiles":
+		return percentiles(flags.Args()[1:])
 	case "serve":
 		return serve(ctx, flags.Args()[1:])
 	case "vote":

@@ -2,84 +2,13 @@ package merge
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"brownout/loadgen/runfile"
 )
-
-// longest bounds a line: nothing that a generator writes comes near it.
-const longest = 1 << 24
-
-// lines reads the whole lines of a file of a part. A last one without an end is left out: its
-// writer was killed. A file that is not there has none.
-type lines struct {
-	file   string // from the run directory
-	number int    // of the line read last
-	handle *os.File
-	in     *bufio.Reader
-	buffer []byte
-}
-
-func (r *run) lines(file string) (*lines, error) {
-	handle, err := os.Open(filepath.Join(r.dir, file))
-	if errors.Is(err, os.ErrNotExist) {
-		return &lines{file: file}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &lines{file: file, handle: handle, in: bufio.NewReaderSize(handle, 1<<16)}, nil
-}
-
-func (l *lines) close() {
-	if l.handle != nil {
-		_ = l.handle.Close() // it was only read
-	}
-}
-
-// next returns the next line without its end, until the one after it. At the end of the file it is
-// what there is of a last line, and false.
-func (l *lines) next() (line []byte, ended bool, err error) {
-	if l.in == nil {
-		return nil, false, nil
-	}
-	l.buffer = l.buffer[:0]
-	for {
-		piece, err := l.in.ReadSlice('\n')
-		l.buffer = append(l.buffer, piece...)
-		switch {
-		case len(l.buffer) > longest:
-			return nil, false, &Error{l.file, l.number + 1, "is no line (wanted one of at most 16 MiB)"}
-		case err == nil:
-			l.number++
-			return bytes.TrimSuffix(l.buffer[:len(l.buffer)-1], []byte("\r")), true, nil
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF):
-			return l.buffer, false, nil
-		default:
-			return nil, false, err
-		}
-	}
-}
-
-// header takes the first line, which may be cut short.
-func (l *lines) header(wanted string) error {
-	line, _, err := l.next()
-	found := strings.TrimSpace(string(line))
-	if err == nil && !strings.HasPrefix(wanted, found) {
-		err = l.wrong("found the header `%.200s` (wanted `%s`)", found, wanted)
-	}
-	return err
-}
-
-// wrong reports what is wrong with the line read last.
-func (l *lines) wrong(format string, arguments ...any) error {
-	return &Error{l.file, l.number, fmt.Sprintf(format, arguments...)}
-}
 
 // replace writes a file of the run under another name and renames it.
 func (r *run) replace(name string, mode os.FileMode, write func(*bufio.Writer) error) (err error) {
@@ -119,14 +48,14 @@ func (e *WriteError) Error() string {
 func (e *WriteError) Unwrap() error { return e.cause }
 
 // openAll opens a file of every part.
-func (r *run) openAll(name string) (all []*lines, close func(), err error) {
+func (r *run) openAll(name string) (all []*runfile.Lines, close func(), err error) {
 	close = func() {
 		for _, each := range all {
-			each.close()
+			each.Close()
 		}
 	}
 	for _, path := range r.parts(name) {
-		opened, err := r.lines(path)
+		opened, err := runfile.Open(r.dir, path)
 		if err != nil {
 			close()
 			return nil, nil, err

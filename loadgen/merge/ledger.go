@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"brownout/loadgen/runfile"
 )
 
 var (
@@ -69,14 +71,14 @@ func Ledger(dir string) error {
 // eachLine hands on each line of each part's ledger that is a JSON object.
 func (r *run) eachLine(take func(line *object, text []byte) error) error {
 	for _, path := range r.parts("ledger.ndjson") {
-		l, err := r.lines(path)
+		l, err := runfile.Open(r.dir, path)
 		if err != nil {
 			return err
 		}
-		defer l.close()
+		defer l.Close()
 		for ended := true; ended; {
 			var text []byte
-			if text, ended, err = l.next(); err != nil {
+			if text, ended, err = l.Next(); err != nil {
 				return err
 			}
 			line, err := parseObject(text)
@@ -177,7 +179,7 @@ func (r *run) oneOwner(j *join) error {
 			return nil
 		}
 		if known[nameOf(line)] {
-			return &Error{"ledger.ndjson", 0, fmt.Sprintf("two generators say that they wrote `%s` of %s (wanted one)",
+			return &runfile.Error{File: "ledger.ndjson", Text: fmt.Sprintf("two generators say that they wrote `%s` of %s (wanted one)",
 				line.text("key"), line.text("stream"))}
 		}
 		known[nameOf(line)] = true

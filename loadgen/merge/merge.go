@@ -7,31 +7,12 @@
 package merge
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
 	"strconv"
+
+	"brownout/loadgen/runfile"
 )
-
-// The columns after the names, as the generator writes them.
-var (
-	seriesColumns   = []string{"offered", "ok", "late", "failed", "in_doubt", "shed", "missed", "retried", "pending", "max_us"}
-	outcomesColumns = seriesColumns[:7]
-)
-
-// Error says which file of which part cannot be merged, and why.
-type Error struct {
-	File string
-	Line int // from 1; 0 where it is the whole file
-	Text string
-}
-
-func (e *Error) Error() string {
-	if e.Line > 0 {
-		return fmt.Sprintf("%s, line %d: %s", e.File, e.Line, e.Text)
-	}
-	return fmt.Sprintf("%s: %s", e.File, e.Text)
-}
 
 // run is the run directory and what parts.json says.
 type run struct {
@@ -68,11 +49,11 @@ func Load(dir string) error {
 	if err != nil {
 		return err
 	}
-	buckets, err := r.addTables("series.csv", seriesColumns)
+	buckets, err := r.addTables("series.csv", runfile.SeriesColumns)
 	if err != nil {
 		return err
 	}
-	if _, err := r.addTables("outcomes.csv", outcomesColumns); err != nil {
+	if _, err := r.addTables("outcomes.csv", runfile.OutcomesColumns); err != nil {
 		return err
 	}
 	if err := r.addRows("errors.csv", []string{"t", "stream", "op", "cause", "code", "n"}, 5, buckets); err != nil {

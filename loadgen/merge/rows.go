@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"brownout/loadgen/runfile"
 )
 
 var number = regexp.MustCompile(`^-?[0-9]{1,15}(\.[0-9]{1,15})?$`)
@@ -17,16 +19,16 @@ var texts = []string{"stream", "op", "cause", "code", "lane"}
 
 // rows reads a small CSV file, whose texts may be quoted.
 type rows struct {
-	*lines
+	*runfile.Lines
 	header []string
 	fields []string // of the row read last
 	at     float64  // its first field
 	more   bool
 }
 
-func newRows(l *lines, header []string) (*rows, error) {
-	r := &rows{lines: l, header: header}
-	if err := l.header(strings.Join(header, ",")); err != nil {
+func newRows(l *runfile.Lines, header []string) (*rows, error) {
+	r := &rows{Lines: l, header: header}
+	if err := l.Header(strings.Join(header, ",")); err != nil {
 		return nil, err
 	}
 	return r, r.read()
@@ -34,28 +36,28 @@ func newRows(l *lines, header []string) (*rows, error) {
 
 // read takes the next row, if there is more.
 func (r *rows) read() error {
-	line, ok, err := r.next()
+	line, ok, err := r.Next()
 	if r.more = ok; err != nil || !ok {
 		return err
 	}
 	text := string(line)
 	for strings.Count(text, `"`)%2 == 1 { // a quoted text goes on in the next line
-		line, ok, err := r.next()
-		if err != nil || !ok || len(text) > longest {
+		line, ok, err := r.Next()
+		if err != nil || !ok || len(text) > runfile.Longest {
 			r.more = false
 			return err
 		}
 		text += "\n" + string(line)
 	}
 	if r.fields, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil {
-		return r.wrong("is no row: %v", err)
+		return r.Wrong("is no row: %v", err)
 	}
 	if len(r.fields) != len(r.header) {
-		return r.wrong("found %d fields (wanted %d)", len(r.fields), len(r.header))
+		return r.Wrong("found %d fields (wanted %d)", len(r.fields), len(r.header))
 	}
 	for i, name := range r.header {
 		if !slices.Contains(texts, name) && !number.MatchString(r.fields[i]) {
-			return r.wrong("`%s` is `%.40s` (wanted a number)", name, r.fields[i])
+			return r.Wrong("`%s` is `%.40s` (wanted a number)", name, r.fields[i])
 		}
 	}
 	r.at, _ = strconv.ParseFloat(r.fields[0], 64) // it is a number
@@ -123,7 +125,7 @@ func (r *run) addRows(name string, header []string, head int, buckets int64) err
 				}
 			}
 			for _, names := range order {
-				fields := append([]string{string(appendBucket(nil, bucket))}, names...)
+				fields := append([]string{string(runfile.AppendBucket(nil, bucket))}, names...)
 				for _, n := range sums[strings.Join(names, "\x00")] {
 					fields = append(fields, strconv.FormatInt(n, 10))
 				}

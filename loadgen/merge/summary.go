@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"brownout/loadgen/runfile"
 )
 
 const mostParts = 1000
@@ -32,7 +34,7 @@ func readObject(dir, file string) (*object, error) {
 	}
 	o, err := parseObject(text)
 	if err != nil {
-		return nil, &Error{file, 0, err.Error()}
+		return nil, &runfile.Error{File: file, Text: err.Error()}
 	}
 	return o, nil
 }
@@ -41,7 +43,7 @@ func readObject(dir, file string) (*object, error) {
 func want(file string, o *object, names []string, kind string, is func(string) bool) error {
 	for _, name := range names {
 		if o.has(name) && !is(name) {
-			return &Error{file, 0, fmt.Sprintf("`%s` is %.80s (wanted %s)", name, o.values[name], kind)}
+			return &runfile.Error{File: file, Text: fmt.Sprintf("`%s` is %.80s (wanted %s)", name, o.values[name], kind)}
 		}
 	}
 	return nil
@@ -55,7 +57,7 @@ func readFacts(dir string) (*facts, error) {
 	const file = "parts.json"
 	o, err := readObject(dir, file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, &Error{file, 0, "is not there (wanted the run directory of a load by several generators)"}
+		return nil, &runfile.Error{File: file, Text: "is not there (wanted the run directory of a load by several generators)"}
 	}
 	if err != nil {
 		return nil, err
@@ -63,7 +65,7 @@ func readFacts(dir string) (*facts, error) {
 	var raw []json.RawMessage
 	of, ok := o.count("of")
 	if json.Unmarshal(o.values["parts"], &raw) != nil || !ok || of < 2 || of > mostParts || int(of) != len(raw) {
-		return nil, &Error{file, 0, fmt.Sprintf("`of` is %.40s and `parts` has %d entries (wanted 2 to %d, of both)", o.values["of"], len(raw), mostParts)}
+		return nil, &runfile.Error{File: file, Text: fmt.Sprintf("`of` is %.40s and `parts` has %d entries (wanted 2 to %d, of both)", o.values["of"], len(raw), mostParts)}
 	}
 	f := &facts{}
 	for _, each := range raw {
@@ -71,7 +73,7 @@ func readFacts(dir string) (*facts, error) {
 		if err == nil {
 			err = want(file, part, times, "a number of seconds", isNumber(part))
 		} else {
-			err = &Error{file, 0, "an entry of `parts` " + err.Error()}
+			err = &runfile.Error{File: file, Text: "an entry of `parts` " + err.Error()}
 		}
 		if err == nil {
 			err = want(file, part, []string{"index"}, "a whole number", func(name string) bool { _, ok := part.count(name); return ok })

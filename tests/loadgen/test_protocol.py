@@ -24,6 +24,20 @@ def test_help_tells_the_commands_and_exit_codes(arguments: list[str]) -> None:
         assert word in done.stdout
 
 
+@pytest.mark.parametrize("name", ["columns", "percentiles"])
+def test_a_command_that_reads_files_tells_what_it_writes(name: str) -> None:
+    done = command(name, "--help")
+    assert done.returncode == 0
+    assert f"loadgen {name}" in done.stdout
+    assert "exit codes" in done.stdout
+
+
+def test_a_file_that_has_no_columns_is_refused(tmp_path: Path) -> None:
+    done = command("columns", str(tmp_path / "errors.csv"))
+    assert done.returncode == 1
+    assert "wanted series.csv, outcomes.csv or latency.hlog" in done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -34,6 +48,11 @@ def test_help_tells_the_commands_and_exit_codes(arguments: list[str]) -> None:
         ["serve", "a", "b"],
         ["--fast"],
         ["serve", "none.yaml"],
+        ["columns"],
+        ["columns", "--fast", "series.csv"],
+        ["percentiles", "latency.hlog"],
+        ["percentiles", "latency.hlog", "1.5"],
+        ["percentiles", "latency.hlog", "0.9", "0.5"],
     ],
 )
 def test_misuse_is_told_and_exits_64(arguments: list[str]) -> None:
