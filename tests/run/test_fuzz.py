@@ -16,7 +16,7 @@ from brownout.faults import undos
 from brownout.judge.analysis import analyze
 from brownout.measure.document import read_impact
 from brownout.run.balance import HEADER, Holding, balance_lines, read_balance
-from brownout.run.csvfile import read_rows, read_table
+from brownout.run.csvfile import read_rows
 from brownout.run.directory import RunDirectory
 from brownout.run.events import read_events
 from brownout.run.lanes import read_lanes
@@ -25,7 +25,6 @@ from brownout.run.ledger import classify
 from brownout.run.ledger_lines import read_ledger_lines
 from brownout.run.metadata import read_json
 from brownout.run.series import identity_violations, read_series
-from brownout.run.table import OUTCOME_COLUMNS
 from brownout.show.report import html
 from brownout.show.report.table import render
 
@@ -56,7 +55,7 @@ def _latency(path: Path) -> Any:
 
 READERS: dict[str, Callable[[Path], Any]] = {
     "series.csv": lambda path: identity_violations(read_series(path.parent)),
-    "outcomes.csv": lambda path: read_table(path, OUTCOME_COLUMNS).total("total", "ok"),
+    "outcomes.csv": lambda path: read_series(path.parent).outcomes.total("total", "ok"),
     "errors.csv": lambda path: list(read_rows(path, ("t", "stream", "op", "cause", "code", "n"))),
     "lanes.csv": read_lanes,
     "latency.hlog": _latency,

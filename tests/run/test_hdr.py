@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from brownout.base.errors import RunDirectoryError
 from brownout.run.hdr import decode, highest_values
-from brownout.run.latency import Intervals, LatencyLog
 
 HIGHEST = 3_600_000_000
 records = st.lists(
@@ -25,10 +24,6 @@ def histogram_of(values: list[tuple[int, int]]) -> HdrHistogram:
     for value, n in values:
         histogram.record_value(value, n)
     return histogram
-
-
-def by_second(payloads: list[bytes]) -> Intervals:
-    return Intervals(np.arange(len(payloads), dtype=float), np.ones(len(payloads)), payloads)
 
 
 def payload_of(body: bytes, **fields: int) -> bytes:
@@ -73,29 +68,6 @@ def test_an_index_stands_for_what_hdrhistogram_says(shape: tuple[int, int, int])
         for index in range(scale.counts_len)
     ]
     assert highest_values(shape).tolist() == wanted
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.lists(records, min_size=1, max_size=4), st.sampled_from([0.0, 0.5, 0.99, 1.0]))
-def test_percentiles_by_the_second_are_those_of_the_histograms(
-    many: list[list[tuple[int, int]]], ratio: float
-) -> None:
-    payloads = [histogram_of(values).encode() for values in many]
-    log = LatencyLog({tag: by_second(payloads) for tag in ("app/read", "app/update")})
-    rows = log.percentiles(["app/read", "app/update"], len(many), [ratio])
-    for second in range(len(many)):
-        histogram = log.between(["app/read", "app/update"], second, second + 1)
-        wanted = None if histogram is None else histogram.percentile_us(ratio)
-        assert (None if np.isnan(rows[second, 0]) else rows[second, 0]) == wanted
-
-
-def test_many_intervals_are_decoded_in_blocks() -> None:
-    payload = histogram_of([(1000, 3)]).encode()
-    log = LatencyLog({"app/read": by_second([payload] * 1000)})
-    assert log.percentiles(["app/read"], 1000, [0.5]).tolist() == [[1000.0]] * 1000
-    found = log.between(["app/read"], 200, 900)
-    assert found is not None
-    assert found.n == 3 * 700
 
 
 @settings(deadline=None)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brownout.base.errors import RunDirectoryError
@@ -109,7 +109,7 @@ def test_a_run_without_the_file_has_no_response_times(tmp_path: Path) -> None:
 
 
 def test_a_line_in_the_middle_that_is_no_interval_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunDirectoryError, match="line 5 is no interval"):
+    with pytest.raises(RunDirectoryError, match="line 5: is no interval"):
         log_of(tmp_path, "Tag=app/read,soon,1.000", line("app/read", 1, [700]))
 
 
@@ -118,7 +118,7 @@ def test_a_line_that_is_no_interval_is_counted_from_the_start_of_a_long_file(
 ) -> None:
     lines = [line("app/read", second, [500, 700]) for second in range(4000)]
     lines[3000] = "Tag=app/read,3000.000,1.000"
-    with pytest.raises(RunDirectoryError, match="line 3005 is no interval: `Tag=app/read,3000"):
+    with pytest.raises(RunDirectoryError, match="line 3005: is no interval: `Tag=app/read,3000"):
         log_of(tmp_path, *lines)
 
 
@@ -147,7 +147,7 @@ def test_a_tag_alone_takes_no_fields_from_other_lines(tmp_path: Path) -> None:
     everything = f"0.000,1.000,0.001,{payload([5])}"  # of all tags together
     file = tmp_path / "latency.hlog"
     file.write_text(f"{everything}\n{line('app/read', 0, [700])}\nTag=app/read\n")
-    with pytest.raises(RunDirectoryError, match="line 3 is no interval: `Tag=app/read`"):
+    with pytest.raises(RunDirectoryError, match="line 3: is no interval: `Tag=app/read`"):
         read_hlog(file, lambda _: True)
 
 
@@ -167,5 +167,72 @@ def test_histograms_of_different_shapes_are_not_added(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("start", ["nan", "1e300", "-inf"])
 def test_an_interval_at_no_time_of_a_run_is_refused(tmp_path: Path, start: str) -> None:
-    with pytest.raises(RunDirectoryError, match="line 5 is no interval"):
+    with pytest.raises(RunDirectoryError, match="line 5: is no interval"):
         log_of(tmp_path, f"Tag=app/read,{start},1.000,0.001,{payload([5])}")
+
+
+#: Times and how often they occur, of some seconds of reads and of updates.
+second_of = st.lists(st.tuples(st.integers(0, 3_600_000_000), st.integers(1, 1 << 40)), max_size=20)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(st.tuples(second_of, second_of), min_size=1, max_size=4),
+    st.lists(st.floats(0, 1), min_size=1, max_size=3).map(sorted),
+)
+def test_percentiles_by_the_second_are_those_of_the_histograms(
+    tmp_path_factory: pytest.TempPathFactory,
+    seconds: list[tuple[list[tuple[int, int]], list[tuple[int, int]]]],
+    ratios: list[float],
+) -> None:
+    tags, lines = ["app/read", "app/update"], []
+    for second, both in enumerate(seconds):
+        for tag, counted in zip(tags, both, strict=True):
+            histogram = HdrHistogram(1, 3_600_000_000, 3)
+            for value, n in counted:
+                histogram.record_value(value, n)
+            lines.append(f"Tag={tag},{second},1,1,{histogram.encode().decode()}")
+    log = log_of(tmp_path_factory.mktemp("log"), *lines)
+    for asked in (tags, tags[:1]):
+        rows = log.percentiles(asked, len(seconds), ratios)
+        for second, row in enumerate(rows):
+            found = log.between(asked, second, second + 1)
+            assert found is not None
+            wanted = [found.percentile_us(ratio) for ratio in ratios]
+            assert [None if np.isnan(us) else us for us in row] == wanted
+
+
+def test_a_second_without_a_histogram_has_no_percentiles(tmp_path: Path) -> None:
+    lines = [line("app/read", second, [100 * (second + 1)]) for second in (0, 3, 700, 900)]
+    log = log_of(tmp_path, *reversed(lines))
+    rows = log.percentiles(["app/read", "app/scan"], 899.5, [0.5, 1.0])
+    assert rows.shape == (900, 2)
+    assert np.flatnonzero(~np.isnan(rows[:, 0])).tolist() == [0, 3, 700]
+    assert rows[[0, 3]].tolist() == [[100, 100], [400, 400]]
+    assert np.isnan(log.percentiles(["app/scan"], 3, [0.5])).all()
+    assert log.percentiles(["app/read"], 0, [0.5]).shape == (0, 1)
+
+
+def test_percentiles_of_a_log_that_is_damaged_are_refused(tmp_path: Path) -> None:
+    whole = line("app/read", 0, [500])
+    for wrong in ("HISTFAAAAAAA", "!!!", "", payload([5])[:-8], "A" * (1 << 19)):
+        log = log_of(tmp_path, whole, f"Tag=app/read,1.000,1.000,0.001,{wrong}")
+        assert log.percentiles(["app/read"], 1, [0.5]).tolist() == [[500]]
+        with pytest.raises(RunDirectoryError, match=r"latency\.hlog: a histogram"):
+            log.percentiles(["app/read"], 2, [0.5])
+    other = f"Tag=app/read,1.000,1.000,0.001,{payload([5], highest=1_000_000)}"
+    with pytest.raises(RunDirectoryError, match=r"latency\.hlog: histograms of different shapes"):
+        log_of(tmp_path, whole, other).percentiles(["app/read"], 2, [0.5])
+
+
+def test_a_log_that_is_gone_meanwhile_is_named(tmp_path: Path) -> None:
+    log = log_of(tmp_path, line("app/read", 0, [500]))
+    (tmp_path / "latency.hlog").unlink()
+    for ask in (
+        lambda: log.percentiles(["app/read"], 1, [0.5]),
+        lambda: log.seconds(log.tags, 0, 1),
+    ):
+        with pytest.raises(
+            RunDirectoryError, match=r"latency\.hlog: cannot be read: [Nn]o such file"
+        ):
+            ask()

@@ -28,14 +28,14 @@ from brownout.run.csvfile import ERRORS, GENERATOR, read_rows
 from brownout.run.directory import SCHEMA_VERSION, RunDirectory
 from brownout.run.events import Event, read_events
 from brownout.run.lanes import read_lanes
-from brownout.run.latency import read_hlog
 from brownout.run.ledger import Ledger, classify
 from brownout.run.ledger_lines import read_ledger_lines
+from brownout.run.load import read_load
 from brownout.run.metadata import read_json, write_json
 from brownout.run.parts.apart import apart_of
 from brownout.run.parts.merge import merge
 from brownout.run.primaries import read_primaries
-from brownout.run.series import Series, identity_violations, read_series
+from brownout.run.series import Series, identity_violations
 from brownout.run.shape import check_generator, check_record
 from brownout.run.table import BUCKETS_PER_S, bucket_of
 
@@ -67,7 +67,7 @@ def load_run(directory: RunDirectory, record: Document) -> RunData:
     """Read everything that the measures of a run are made from; `record` is its run.json."""
     streams = _streams(record)
     closed = [stream.name for stream in streams if stream.closed]
-    series = read_series(directory.path, closed)
+    series, latency = read_load(directory.path, closed)
     events = read_events(directory.events) if directory.events.exists() else []
     limits = record.get("limits") or []
     wanted = dict.fromkeys(time_above_of(str(limit["measure"])) for limit in limits)
@@ -79,7 +79,7 @@ def load_run(directory: RunDirectory, record: Document) -> RunData:
         end=_load_end(series, events),
         errors=[_error_row(row) for row in read_rows(directory.errors, ERRORS)],
         lanes=read_lanes(directory.lanes),
-        latency=read_hlog(directory.latency),
+        latency=latency,
         balance=read_balance(directory.balance),
         primaries=read_primaries(directory.primaries),
         managed=bool((record.get("cluster") or {}).get("managed")),
@@ -117,12 +117,14 @@ def _error_row(row: Sequence[str]) -> ErrorRow:
 def _ledger(directory: RunDirectory, data: RunData, generator: Document) -> Ledger:
     read = [e.fields for e in data.events if (e.type, e.name) == ("note", "ledger_read")]
     away = bool(read) and not read[-1].get("all_nodes")
-    of = of_driver(str(generator.get("driver")))
+    if away:
+        of = of_driver(str(generator.get("driver")))
+        away = of is not None and of.serves_what_it_has
     return classify(
         read_ledger_lines(directory.ledger_lines),
         verified=any(stream.verified for stream in data.streams),
         finished=generator.get("ended") is True,
-        away=away and of is not None and of.serves_what_it_has,
+        away=away,
     )
 
 

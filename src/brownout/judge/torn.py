@@ -8,10 +8,11 @@ import numpy as np
 
 from brownout.measure.data import RunData
 from brownout.run.directory import RunDirectory
-from brownout.run.latency import LatencyLog, read_hlog
+from brownout.run.latency import LatencyLog
+from brownout.run.load import read_load
 from brownout.run.metadata import read_json
 from brownout.run.parts.paths import part_directories
-from brownout.run.series import Series, read_series
+from brownout.run.series import Series
 from brownout.run.table import BUCKETS_PER_S, Table, bucket_of
 
 __all__ = ["torn_files"]
@@ -39,9 +40,8 @@ def _of_parts(run: Path, generators: int) -> Iterator[str]:
     for path in part_directories(run, generators):
         if path != run:
             part, place = RunDirectory(path), path.relative_to(run)
-            series, latency = read_series(path), read_hlog(part.latency)
             end = _end(read_json(part.generator))
-            for torn in (*_broken_lines(part), *_short(series, latency, end)):
+            for torn in (*_broken_lines(part), *_short(*read_load(path), end)):
                 yield f"{place}/{torn}"
 
 

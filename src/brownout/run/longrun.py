@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.run.balance import Balance, read_balance
-from brownout.run.latency import read_hlog
-from brownout.run.series import read_series
+from brownout.run.load import read_load
 from brownout.run.table import BUCKETS_PER_S
 
 __all__ = ["Interval", "intervals"]
@@ -35,8 +34,8 @@ class Interval:
 
 def intervals(directory: Path, every_s: float, start: float = 0.0) -> list[Interval]:
     """Return the whole intervals of a load, from `start` on; what is left at its end is none."""
-    done = read_series(directory).completion
-    ok, log = done.total("total", "ok"), read_hlog(directory / "latency.hlog")
+    series, log = read_load(directory)
+    done, ok = series.completion, series.completion.total("total", "ok")
     looks = read_balance(directory / "balance.csv")
     found, number = [], 0
     while (end := start + (number + 1) * every_s) <= done.end + 1e-6:

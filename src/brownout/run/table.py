@@ -1,7 +1,7 @@
 """Counts in buckets of 0.1 s: what the generator's files hold, as numpy arrays.
 
 A `Table` is one view (by completion or by intended start); a `Series` is both views of one run.
-Reading files is elsewhere (`csvfile`), and so is every judgement (`brownout.measure`).
+Reading files is elsewhere (`series`), and so is every judgement (`brownout.measure`).
 """
 
 import math

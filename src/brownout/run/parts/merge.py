@@ -3,12 +3,11 @@
 They are merged anew whenever a run is analysed; the parts are what was measured.
 """
 
-import subprocess
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from brownout.base.binary import find_loadgen
 from brownout.base.errors import RunDirectoryError
+from brownout.run.columns import ask_loadgen
 from brownout.run.metadata import read_json
 from brownout.run.parts.paths import FACTS
 
@@ -23,26 +22,18 @@ def merge(directory: Path) -> None:
 
 def merge_load(directory: Path) -> dict[str, Any]:
     """Merge all but the ledger; return the content of `generator.json`."""
-    _run(directory, "load")
+    _run(directory, "--only", "load")
     return read_json(directory / "generator.json")
 
 
 def merge_ledger(directory: Path) -> None:
     """Merge `ledger.ndjson`, unless no generator kept one."""
-    _run(directory, "ledger")
+    _run(directory, "--only", "ledger")
 
 
-def _run(directory: Path, only: Literal["load", "ledger", ""] = "") -> None:
+def _run(directory: Path, *only: str) -> None:
     """Raises `RunDirectoryError` for a damaged file of a part, and for a full disk."""
-    words = [str(find_loadgen()), "merge", str(directory.absolute())]
-    if only:
-        words += ["--only", only]
     try:
-        done = subprocess.run(
-            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-        )
-    except OSError as error:
-        raise RunDirectoryError(f"{words[0]}: cannot be run: {error.strerror}") from error
-    if done.returncode:
-        said = done.stderr.strip() or f"`loadgen merge` ended with {done.returncode}"
-        raise RunDirectoryError(f"{directory}: {said}")
+        ask_loadgen("merge", str(directory.absolute()), *only)
+    except RunDirectoryError as error:
+        raise RunDirectoryError(f"{directory}: {error}") from error

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from brownout.run.csvfile import GENERATOR, read_rows
-from brownout.run.latency import Histogram, LatencyLog, read_hlog
-from brownout.run.series import read_series
+from brownout.run.latency import Histogram, LatencyLog
+from brownout.run.load import read_load
 from brownout.run.table import BUCKETS_PER_S, Key, Table, in_scope
 from brownout.runs.capacity.judging import Figures, Promise
 
@@ -23,8 +23,8 @@ class Measured:
     """A load's files, asked for what happened in some of its seconds."""
 
     def __init__(self, directory: Path) -> None:
-        self.outcomes: Table = read_series(directory).outcomes
-        self._latency: LatencyLog = read_hlog(directory / "latency.hlog")
+        series, self._latency = read_load(directory)
+        self.outcomes: Table = series.outcomes
         self._lags = [(float(row[0]), float(row[1]))
                       for row in read_rows(directory / "generator.csv", GENERATOR)]  # fmt: skip
 

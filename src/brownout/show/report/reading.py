@@ -57,7 +57,7 @@ class _Reader:
         nothing: dict[str, Any] = {}
         no_errors: list[dict[str, Any]] = []
         impact = self._part("impact", self._impact, UNKNOWN)
-        series = self._part("series", lambda: read_series(here.path, (), BY_COMPLETION), None)
+        series = self._part("series", lambda: read_series(here.path), None)
         log = self._part("latency", lambda: read_hlog(here.latency), LatencyLog({}))
         errors = self._part("errors", lambda: list(_errors(here.errors)), no_errors)
         material = Material(

@@ -1,0 +1,70 @@
+"""Read the large files of a run by means of the load generator, which reads them fast.
+
+A day of 0.1 s buckets is millions of rows. `loadgen columns` reads what `loadgen` itself wrote
+(`loadgen/runfile`), and so does `loadgen merge`.
+"""
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from brownout.base.binary import find_loadgen
+from brownout.base.errors import RunDirectoryError
+
+__all__ = ["Columns", "ask_loadgen", "read_columns"]
+
+#: Every column begins at a multiple of so many bytes.
+_ALIGNED = 8
+
+
+class Columns(NamedTuple):
+    """What a file holds: read-only arrays of one length, and what its rows are of.
+
+    `labels` are `stream,operation` of each row of a bucket, or the tags of a latency log.
+    """
+
+    labels: list[str]
+    columns: Mapping[str, npt.NDArray[np.number[Any]]]
+
+
+def read_columns(*paths: Path) -> list[Columns]:
+    """Read `series.csv`, `outcomes.csv` and `latency.hlog` of a run, whichever are asked for.
+
+    A file that is not there has no rows, and a last line without an end is left out. Counts are of
+    the narrowest type that holds all of a column. Raises `RunDirectoryError` for a malformed file.
+    """
+    return list(_parts(ask_loadgen("columns", *map(str, paths))))
+
+
+def ask_loadgen(*words: str, told: bytes = b"") -> bytes:
+    """Return what a command of the load generator writes, with `told` on its stdin.
+
+    Raises `RunDirectoryError` with its own words where it fails.
+    """
+    binary = str(find_loadgen())
+    try:
+        done = subprocess.run([binary, *words], input=told, capture_output=True)
+    except OSError as error:
+        raise RunDirectoryError(f"{binary}: cannot be run: {error.strerror}") from error
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise RunDirectoryError(said or f"`loadgen {words[0]}` ended with {done.returncode}")
+    return done.stdout
+
+
+def _parts(data: bytes) -> Iterator[Columns]:
+    """Take apart what `loadgen columns` wrote of each file."""
+    place = 0
+    while place < len(data):
+        end = data.index(b"\n", place) + 1
+        head, place = json.loads(data[place:end]), end
+        columns = {}
+        for name, kind, rows in head["columns"]:
+            columns[name] = np.frombuffer(data, f"<{kind}", rows, place)
+            place += -(-columns[name].nbytes // _ALIGNED) * _ALIGNED
+        yield Columns(head["labels"], columns)
