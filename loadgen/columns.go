@@ -14,10 +14,10 @@ import (
 
 const columnsUsage = `usage: loadgen columns FILE…
 
-Reads files of a run, series.csv, outcomes.csv or latency.hlog, and writes for each a line of JSON,
-{"labels": [TEXT, …], "columns": [[NAME, TYPE, ROWS], …]}, and after it the columns, little-endian and
-each padded to a multiple of 8 bytes. The labels are the stream and operation of each row of a bucket,
-or the tags of the log. Of a histogram it writes where its payload is.
+Reads files of a run, series.csv, outcomes.csv, lanes.csv or latency.hlog, and writes for each a line
+of JSON, {"labels": [TEXT, …], "columns": [[NAME, TYPE, ROWS], …]}, and after it the columns,
+little-endian and each padded to a multiple of 8 bytes. The labels are the stream and operation of
+each row of a bucket, the lanes, or the tags of the log. Of a histogram it writes where its payload is.
 
 exit codes: 0 done; 1 a file cannot be read or is damaged; 64 bad arguments
 `

@@ -39,7 +39,7 @@ const usage = `usage: loadgen run [--depot DIR [--hold SECONDS]] [--pprof PATH]
                                           what is done with the depot of a generator in a pod
        loadgen merge RUN [--only load|ledger]
                                           make a run's files of those of its several generators
-       loadgen columns FILE…              write series.csv, outcomes.csv or latency.hlog column by column
+       loadgen columns FILE…              write the large files of a run column by column
        loadgen percentiles LOG RATIO…     write percentiles of histograms of a latency.hlog
        loadgen serve SCRIPT [--listen HOST:PORT] [--truth FILE]
                                           answer as a script says, to test measurements with

@@ -78,7 +78,8 @@ func newColumns(width int, names ...string) []*column {
 }
 
 // ReadColumns reads files at the same time: series.csv and outcomes.csv, whose labels are stream and
-// operation of each row of a bucket, and latency.hlog, whose labels are the tags.
+// operation of each row of a bucket, lanes.csv, whose labels are the lanes, and latency.hlog, whose
+// labels are the tags.
 func ReadColumns(paths []string) ([]*Columns, error) {
 	found, errs := make([]*Columns, len(paths)), make([]error, len(paths))
 	var all sync.WaitGroup
@@ -110,10 +111,12 @@ func readColumns(path string) (*Columns, error) {
 		return countsOf(lines, SeriesColumns)
 	case "outcomes.csv":
 		return countsOf(lines, OutcomesColumns)
+	case "lanes.csv":
+		return lanesOf(lines)
 	case "latency.hlog":
 		return intervalsOf(lines)
 	}
-	return nil, fmt.Errorf("%s: is none of the files that have columns (wanted series.csv, outcomes.csv or latency.hlog)", path)
+	return nil, fmt.Errorf("%s: is none of the files that have columns (wanted series.csv, outcomes.csv, lanes.csv or latency.hlog)", path)
 }
 
 func countsOf(lines *Lines, names []string) (*Columns, error) {

@@ -39,19 +39,20 @@ func written(t testing.TB, name string, text []byte) string {
 	return path
 }
 
-// FuzzReading wants of any file that it is read or refused in words, and of any payload (3) that its
+// FuzzReading wants of any file that it is read or refused in words, and of any payload (4) that its
 // percentiles are found, or it is refused.
 func FuzzReading(f *testing.F) {
-	names := []string{"series.csv", "outcomes.csv", "latency.hlog"}
+	names := []string{"series.csv", "outcomes.csv", "latency.hlog", "lanes.csv"}
 	f.Add(0, []byte(series))
 	f.Add(1, []byte("t,stream,op,offered,ok,late,failed,in_doubt,shed,missed\n0.0,a,read,1,1,0,0,0,0,0\n0.1,"))
 	f.Add(2, append([]byte("#[x]\nTag=app/read,0.000,1.000,0.009,"), append(payloadOf(f, 1e9, 3, 7), '\n')...))
+	f.Add(3, []byte("t,lane,offered,ok,bad,pending\n0.0,a:1,5,4,0,1\n0.1,\"odd,\"\"name\"\"\",3,1,1,1\n"))
 	for _, digits := range []int{1, 3, 5} {
-		f.Add(3, payloadOf(f, 3_600_000_000, digits, 1, 7, 7, 90_000, 3_600_000_000))
+		f.Add(4, payloadOf(f, 3_600_000_000, digits, 1, 7, 7, 90_000, 3_600_000_000))
 	}
 	f.Fuzz(func(t *testing.T, which int, text []byte) {
 		read := percentilesOf
-		if which %= 4; which >= 0 && which < 3 {
+		if which %= 5; which >= 0 && which < 4 {
 			read = func(t *testing.T, text []byte) error { return columnsOf(t, names[which], text) }
 		}
 		if err := read(t, text); err != nil && err.Error() == "" {

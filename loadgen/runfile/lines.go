@@ -1,5 +1,5 @@
-// Package runfile reads the files that a generator leaves in its run directory: counts in buckets
-// (series.csv, outcomes.csv) and response times (latency.hlog).
+// Package runfile reads the large files that a generator leaves in its run directory: counts in
+// buckets (series.csv, outcomes.csv, lanes.csv) and response times (latency.hlog).
 //
 // A last line without an end is left out, because its writer was killed or still writes. Anything
 // else that is not as it should be is an error that names the file and the line.

@@ -34,11 +34,7 @@ type Table struct {
 func NewTable(l *Lines, columns []string) (*Table, error) {
 	t := &Table{Lines: l, Columns: columns}
 	for _, name := range columns {
-		most := int64(math.MaxInt32)
-		if name == "max_us" { // microseconds of an hour do not fit into 32 bits
-			most = 1 << 53
-		}
-		t.most = append(t.most, most)
+		t.most = append(t.most, mostOf(name))
 	}
 	if err := l.Header("t,stream,op," + strings.Join(columns, ",")); err != nil {
 		return nil, err
@@ -66,6 +62,14 @@ func NewTable(l *Lines, columns []string) (*Table, error) {
 		}
 		t.Keys = append(t.Keys, []byte(","+string(fields[1])+","+string(fields[2])+","))
 	}
+}
+
+// mostOf bounds a column.
+func mostOf(name string) int64 {
+	if name == "max_us" { // microseconds of an hour do not fit into 32 bits
+		return 1 << 53
+	}
+	return math.MaxInt32
 }
 
 // row is the next line: one of those that were read to know the keys, or one of the file.
@@ -101,30 +105,39 @@ func (t *Table) take(line, key []byte, counts []int64) error {
 		return t.Wrong("is out of order: found `%.80s` (wanted `%s%s…`: a row for every stream and operation in "+
 			"every bucket of 0.1 s, none left out)", line, t.t, key)
 	}
-	fields := rest
-	for i := range counts {
-		digits, n := 0, int64(0)
-		for ; digits < len(rest) && rest[digits]-'0' <= 9 && digits < mostDigits; digits++ {
-			n = 10*n + int64(rest[digits]-'0')
-		}
-		last := i == len(counts)-1
-		if digits == 0 || n > t.most[i] || last != (digits == len(rest)) || !last && rest[digits] != ',' {
-			return t.malformed(bytes.Split(fields, []byte(",")), i)
-		}
-		counts[i] = n
-		if !last {
-			rest = rest[digits+1:]
-		}
+	if wrong := takeCounts(rest, t.most, counts); wrong >= 0 {
+		return malformed(t.Lines, 3, rest, t.Columns, t.most, wrong)
 	}
 	return nil
 }
 
-// malformed says of a row whose count of this number is none what is wrong with it.
-func (t *Table) malformed(fields [][]byte, count int) error {
-	if len(fields) != len(t.Columns) {
-		return t.Wrong("found %d fields (wanted %d)", 3+len(fields), 3+len(t.Columns))
+// takeCounts reads numbers with commas between them, and returns which one is none that it may be.
+func takeCounts(text []byte, most, counts []int64) (wrong int) {
+	for i := range counts {
+		digits, n := 0, int64(0)
+		for ; digits < len(text) && text[digits]-'0' <= 9 && digits < mostDigits; digits++ {
+			n = 10*n + int64(text[digits]-'0')
+		}
+		last := i == len(counts)-1
+		if digits == 0 || n > most[i] || last != (digits == len(text)) || !last && text[digits] != ',' {
+			return i
+		}
+		counts[i] = n
+		if !last {
+			text = text[digits+1:]
+		}
 	}
-	return t.Wrong("`%s` is `%.40s` (wanted 0 to %d)", t.Columns[count], fields[count], t.most[count])
+	return -1
+}
+
+// malformed says what is wrong with a row of which this text is left after its first fields, and the
+// count of this number is none.
+func malformed(l *Lines, before int, text []byte, columns []string, most []int64, count int) error {
+	fields := bytes.Split(text, []byte(","))
+	if len(fields) != len(columns) {
+		return l.Wrong("found %d fields (wanted %d)", before+len(fields), before+len(columns))
+	}
+	return l.Wrong("`%s` is `%.40s` (wanted 0 to %d)", columns[count], fields[count], most[count])
 }
 
 // AppendBucket appends when a bucket begins, in seconds with one decimal.

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from brownout.base.errors import RunDirectoryError
-from brownout.run import lanes
 from brownout.run.lanes import read_lanes
 
 HEADER = "t,lane,offered,ok,bad,pending\n"
@@ -46,23 +45,38 @@ def test_without_a_file_there_are_no_lanes(tmp_path: Path) -> None:
     assert read_lanes(tmp_path / "lanes.csv") == {}
 
 
-def test_a_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "_CHUNK", 64)
-    rows = "".join(f"{b / 10:.1f},lane-{b % 3},3,2,1,0\n" for b in range(100))
+def test_a_lane_that_comes_and_goes_is_0_where_it_has_no_row(tmp_path: Path) -> None:
+    rows = "0.1,b,3,2,1,0\n0.3,b,1,1,0,0\n0.4,a,3,2,1,0\n"
     found = read_lanes(write(tmp_path, HEADER + rows))
-    assert sum(int(one["ok"].sum()) for one in found.values()) == 200
+    assert found["b"]["offered"].tolist() == [0, 3, 0, 1]
+    assert found["a"]["ok"].tolist() == [0, 0, 0, 0, 2]
+
+
+def test_the_name_of_a_lane_may_be_quoted(tmp_path: Path) -> None:
+    rows = '0.0,"odd,""name""",3,1,1,1\n0.1,"odd,""name""",4,1,1,1\n'
+    found = read_lanes(write(tmp_path, HEADER + rows))
+    assert {lane: columns["offered"].tolist() for lane, columns in found.items()} == {
+        'odd,"name"': [3, 4]
+    }
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("t,lane,ok\n", "header"),
-        (HEADER + "0.0,a,1,2,3\n", "not `t,lane"),
-        (HEADER + "0.0,a,1,2,3,x\n", "whole numbers"),
+        ("t,lane,ok\n", "line 1: found the header `t,lane,ok`"),
+        (HEADER + "0.0,a,1,2,3\n", r"line 2: found 5 fields \(wanted 6\)"),
+        (HEADER + "0.0,a\n", r"line 2: is no row: found `0\.0,a` \(wanted `t,lane,offered,ok"),
+        (HEADER + "0.0\n", r"line 2: is no row: found `0\.0`"),
+        (HEADER + '0.0,"a,1,2,3,4\n', r'line 2: is no row: found `0\.0,"a,1,2,3,4`'),
+        (HEADER + "0.0,a,1,2,3,4\n0.1,a,1,2,3,x\n", "line 3: `pending` is `x`"),
+        (HEADER + "0.0,a,1,2,3,-4\n", "line 2: `pending` is `-4`"),
+        (HEADER + "0,a,1,2,3,4\n", "line 2: `t` is `0`"),
+        (HEADER + ".0,a,1,2,3,4\n", r"line 2: `t` is `\.0`"),
+        (HEADER + "x.0,a,1,2,3,4\n", r"line 2: `t` is `x\.0`"),
     ],
 )
 def test_what_is_not_of_this_shape_is_refused(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(RunDirectoryError, match=words):
+    with pytest.raises(RunDirectoryError, match=rf"lanes\.csv, {words}"):
         read_lanes(write(tmp_path, text))
 
 
@@ -70,5 +84,5 @@ def test_what_is_not_of_this_shape_is_refused(tmp_path: Path, text: str, words: 
 def test_a_bucket_that_no_run_reaches_is_refused_and_costs_no_memory(
     tmp_path: Path, bucket: str
 ) -> None:
-    with pytest.raises(RunDirectoryError, match=r"lanes\.csv: found a row"):
+    with pytest.raises(RunDirectoryError, match="`t` is `"):
         read_lanes(write(tmp_path, HEADER + f"{bucket},a:1,5,4,0,1\n"))

@@ -27,7 +27,6 @@ from brownout.run.canary import CanaryRecord, read_canary
 from brownout.run.csvfile import ERRORS, GENERATOR, read_rows
 from brownout.run.directory import SCHEMA_VERSION, RunDirectory
 from brownout.run.events import Event, read_events
-from brownout.run.lanes import read_lanes
 from brownout.run.ledger import Ledger, classify
 from brownout.run.ledger_lines import read_ledger_lines
 from brownout.run.load import read_load
@@ -67,19 +66,19 @@ def load_run(directory: RunDirectory, record: Document) -> RunData:
     """Read everything that the measures of a run are made from; `record` is its run.json."""
     streams = _streams(record)
     closed = [stream.name for stream in streams if stream.closed]
-    series, latency = read_load(directory.path, closed)
+    load = read_load(directory.path, closed)
     events = read_events(directory.events) if directory.events.exists() else []
     limits = record.get("limits") or []
     wanted = dict.fromkeys(time_above_of(str(limit["measure"])) for limit in limits)
     return RunData(
-        series=series,
+        series=load.series,
         events=events,
         streams=streams,
         settings=MeasureSettings.from_mapping(record.get("settings") or {}),
-        end=_load_end(series, events),
+        end=_load_end(load.series, events),
         errors=[_error_row(row) for row in read_rows(directory.errors, ERRORS)],
-        lanes=read_lanes(directory.lanes),
-        latency=latency,
+        lanes=load.lanes,
+        latency=load.latency,
         balance=read_balance(directory.balance),
         primaries=read_primaries(directory.primaries),
         managed=bool((record.get("cluster") or {}).get("managed")),

@@ -40,8 +40,8 @@ def _of_parts(run: Path, generators: int) -> Iterator[str]:
     for path in part_directories(run, generators):
         if path != run:
             part, place = RunDirectory(path), path.relative_to(run)
-            end = _end(read_json(part.generator))
-            for torn in (*_broken_lines(part), *_short(*read_load(path), end)):
+            load, end = read_load(path), _end(read_json(part.generator))
+            for torn in (*_broken_lines(part), *_short(load.series, load.latency, end)):
                 yield f"{place}/{torn}"
 
 

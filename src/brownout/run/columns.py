@@ -20,12 +20,16 @@ __all__ = ["Columns", "ask_loadgen", "read_columns"]
 
 #: Every column begins at a multiple of so many bytes.
 _ALIGNED = 8
+#: glibc keeps freed memory for later use, but only pieces up to the size of the largest one that was
+#: ever freed, and no more than 32 MiB (mallopt(3), M_MMAP_THRESHOLD). Otherwise every array that is
+#: made of a long run takes new pages, which is a fifth of the analysis. So we free one this large.
+_KEPT = (1 << 25) - (1 << 16)
 
 
 class Columns(NamedTuple):
     """What a file holds: read-only arrays of one length, and what its rows are of.
 
-    `labels` are `stream,operation` of each row of a bucket, or the tags of a latency log.
+    `labels` are `stream,operation` of each row of a bucket, the lanes, or the tags of a log.
     """
 
     labels: list[str]
@@ -33,11 +37,12 @@ class Columns(NamedTuple):
 
 
 def read_columns(*paths: Path) -> list[Columns]:
-    """Read `series.csv`, `outcomes.csv` and `latency.hlog` of a run, whichever are asked for.
+    """Read `series.csv`, `outcomes.csv`, `lanes.csv` and `latency.hlog` of a run: those asked for.
 
     A file that is not there has no rows, and a last line without an end is left out. Counts are of
     the narrowest type that holds all of a column. Raises `RunDirectoryError` for a malformed file.
     """
+    np.empty(_KEPT, np.int8)
     return list(_parts(ask_loadgen("columns", *map(str, paths))))
 
 

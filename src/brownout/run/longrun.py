@@ -34,8 +34,9 @@ class Interval:
 
 def intervals(directory: Path, every_s: float, start: float = 0.0) -> list[Interval]:
     """Return the whole intervals of a load, from `start` on; what is left at its end is none."""
-    series, log = read_load(directory)
-    done, ok = series.completion, series.completion.total("total", "ok")
+    load = read_load(directory)
+    log, done = load.latency, load.series.completion
+    ok = done.total("total", "ok")
     looks = read_balance(directory / "balance.csv")
     found, number = [], 0
     while (end := start + (number + 1) * every_s) <= done.end + 1e-6:

@@ -23,8 +23,9 @@ class Measured:
     """A load's files, asked for what happened in some of its seconds."""
 
     def __init__(self, directory: Path) -> None:
-        series, self._latency = read_load(directory)
-        self.outcomes: Table = series.outcomes
+        load = read_load(directory)
+        self.outcomes: Table = load.series.outcomes
+        self._latency: LatencyLog = load.latency
         self._lags = [(float(row[0]), float(row[1]))
                       for row in read_rows(directory / "generator.csv", GENERATOR)]  # fmt: skip
 
