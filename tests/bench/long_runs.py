@@ -56,6 +56,7 @@ def long_run(root: Path, hours: float) -> Path:
     seconds = round(hours * 3600 / _SHORT_S) * _SHORT_S
     path = build_run(root, _script(seconds))
     _stretch_counts(path, seconds)
+    _stretch_lanes(path, seconds)
     _stretch_latency(path, seconds)
     return path
 
@@ -96,6 +97,18 @@ def _stretch_counts(path: Path, seconds: int) -> None:
                 counts = f"{t},{stream},{op},10,{10 - bad},0,{bad},0,0,0"
                 series.write(f"{counts},0,0,{late}\n")
                 outcomes.write(f"{counts}\n")
+
+
+def _stretch_lanes(path: Path, seconds: int) -> None:
+    """Repeat the rows of the short run's lanes, each with the times of its repetition."""
+    head, *rows = (path / "lanes.csv").read_text().splitlines()
+    parted = [row.split(",", 1) for row in rows]
+    with (path / "lanes.csv").open("w") as lanes:
+        lanes.write(head + "\n")
+        for begin in range(0, 10 * seconds, 10 * _SHORT_S):
+            for t, rest in parted:
+                bucket = begin + round(10 * float(t))
+                lanes.write(f"{bucket // 10}.{bucket % 10},{rest}\n")
 
 
 def _stretch_latency(path: Path, seconds: int) -> None:
