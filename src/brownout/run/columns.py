@@ -20,9 +20,9 @@ __all__ = ["Columns", "ask_loadgen", "read_columns"]
 
 #: Every column begins at a multiple of so many bytes.
 _ALIGNED = 8
-#: glibc keeps freed memory for later use, but only pieces up to the size of the largest one that was
-#: ever freed, and no more than 32 MiB (mallopt(3), M_MMAP_THRESHOLD). Otherwise every array that is
-#: made of a long run takes new pages, which is a fifth of the analysis. So we free one this large.
+#: glibc keeps freed memory for later use, but only pieces up to the size of the largest one that
+#: was ever freed, and no more than 32 MiB (mallopt(3), M_MMAP_THRESHOLD). Otherwise every array of
+#: a long run takes new pages, which is a fifth of the analysis. So we free one this large.
 _KEPT = (1 << 25) - (1 << 16)
 
 
