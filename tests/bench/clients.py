@@ -63,7 +63,7 @@ def tables() -> str:
     with lab_of(NODES, LAB) as cluster:
         address = cluster.nodes[0].address
         clients: dict[str, Callable[[int | None], Spent]] = {
-            "brownout": _brownout,
+            "brownout": lambda rate: by_brownout(LAB, rate, SECONDS),
             "the Go client alone": lambda rate: _alone(address, rate),
         }
         missing = asbench_missing(stand_in)
@@ -71,7 +71,7 @@ def tables() -> str:
             _asbench([*_words(address), "-w", "I"])
             clients["asbench"] = lambda rate: _by_asbench(address, rate)
         for rate in RATES:
-            print(f"  at {_pace(rate)}", file=sys.stderr, flush=True)
+            print(f"  at {pace_of(rate)}", file=sys.stderr, flush=True)
             rounds = [{name: spend(rate) for name, spend in clients.items()} for _ in range(ROUNDS)]
             rows += rows_of(rate, rounds)
     if missing is not None:
@@ -93,7 +93,7 @@ def _program() -> str | None:
 def rows_of(rate: int | None, rounds: Sequence[Mapping[str, Spent]]) -> list[list[str]]:
     """Return a row of each client's, from rounds of all; brownout comes first."""
     ours, *others = rounds[0]
-    pace = _pace(rate)
+    pace = pace_of(rate)
     rows = [[f"{ours}, {pace}", *_cells([each[ours] for each in rounds]), "1"]]
     for other in others:
         ratios = [each[ours].us / each[other].us for each in rounds]
@@ -102,7 +102,8 @@ def rows_of(rate: int | None, rounds: Sequence[Mapping[str, Spent]]) -> list[lis
     return rows
 
 
-def _pace(rate: int | None) -> str:
+def pace_of(rate: int | None) -> str:
+    """Return a rate in words."""
     return f"{rate}/s" if rate else f"{THREADS} at a time"
 
 
@@ -191,12 +192,13 @@ def done_by_asbench(told: str) -> int:
     return sum(counts.values())
 
 
-def _brownout(rate: int | None) -> Spent:
+def by_brownout(lab: str, rate: int | None, seconds: int) -> Spent:
+    """Let the generator that `BROWNOUT_LOADGEN` names, or ours, work for a round on a lab."""
     runs = Path(os.environ["BROWNOUT_RUNS"])
     workload = runs.with_name("asbench.yaml")
     workload.write_text(json.dumps(_workload(rate)))
-    command = [sys.executable, "-m", "brownout", "load", str(workload), "--cluster", LAB]
-    subprocess.run([*command, "--for", f"{SECONDS}s"], stdout=subprocess.DEVNULL, check=True)
+    command = [sys.executable, "-m", "brownout", "load", str(workload), "--cluster", lab]
+    subprocess.run([*command, "--for", f"{seconds}s"], stdout=subprocess.DEVNULL, check=True)
     run = max(runs.iterdir(), key=lambda path: path.stat().st_mtime_ns)
     with (run / "generator.csv").open() as own, (run / "series.csv").open() as series:
         return spent_by_generator(list(csv.DictReader(own)), list(csv.DictReader(series)))
