@@ -3,10 +3,8 @@
 Both answer to the same loads in turns: on a scripted server, and on real databases.
 """
 
-import io
 import os
 import subprocess
-import tarfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +17,7 @@ from tests.bench.clients import (
     spent_by_generator,
     spread,
 )
+from tests.bench.earlier import earlier_commit, unpack
 from tests.bench.go import ROOT, go
 from tests.bench.lab_of_one import lab_of
 from tests.bench.table import table
@@ -27,8 +26,6 @@ from tests.loadgen.driving import measure, rows, stream
 from brownout.base import binary
 from brownout.base.errors import BrownoutError
 
-#: Names the earlier commit; by default the last one before the generator's cost was halved.
-VARIABLE, COMMIT = "BROWNOUT_BENCH_BASE", "a9e497b"
 #: Operations a second; None for THREADS at a time.
 RATES: tuple[int | None, ...] = (20, 500, 5_000, None)
 ROUNDS, SECONDS = 3, 5
@@ -45,11 +42,11 @@ Apply = Callable[[int | None], Spent]
 
 def tables() -> str:
     """Build both, measure them and return the tables."""
-    base = os.environ.get(VARIABLE, COMMIT)
+    base = earlier_commit()
     head = ["load", "processor time for an operation", f"as a ratio to {base}"]
     with TemporaryDirectory() as name:
         folder = Path(name)
-        _unpack(base, folder / "base")
+        unpack(base, folder / "base")
         now, before = _built(ROOT, folder / "now"), _built(folder / "base", folder / "before")
         earlier = folder / "earlier"
         earlier.write_text(_EARLIER.format(before=before, now=now))
@@ -81,15 +78,6 @@ def _in_turns(
         ratio = spread([one.us / other.us for one, other in rounds], 2)
         lines.append([pace_of(rate), f"{ours} µs", ratio])
     return lines
-
-
-def _unpack(commit: str, into: Path) -> None:
-    """Write the files of a commit into a new folder."""
-    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True)
-    if archive.returncode:
-        raise SystemExit(f"{VARIABLE}={commit}: {archive.stderr.decode()}")
-    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-        files.extractall(into, filter="data")
 
 
 def _built(tree: Path, program: Path) -> Path:

@@ -1,51 +1,66 @@
 """How long the analysis and the report of a run of hours take, and that both grow linearly."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 from tests.bench.child import Cost, cost
+from tests.bench.clients import spread
+from tests.bench.earlier import earlier_commit, unpack
+from tests.bench.go import ROOT
 from tests.bench.table import table
 from tests.run_builder import RunScript, build_run
 
 STREAMS = tuple((f"s{number}", op) for number in range(3) for op in ("read", "update"))
 HOURS = 7.0
+ROUNDS = 3
 _SHORT_S = 300
 
 
-def table_row(what: str, hours: float, cost: Cost) -> list[str]:
-    """Return a row of the table."""
-    return [what, f"{hours:g}", f"{cost.seconds:.2f}", f"{cost.peak_mb:.0f}"]
-
-
-def table_rows(directory: Path, hours: float, *, report: bool) -> list[list[str]]:
-    """Build a run of `hours`, and measure what is made of it."""
-    run = long_run(directory, hours)
-    analysis = cost(
-        "from brownout.judge.analysis import analyze\nfrom pathlib import Path",
-        "analyze(Path(sys.argv[3]))",
-        str(run),
-    )
-    rows = [table_row("`brownout analyze`", hours, analysis)]
-    if report:
-        made = cost(
-            "from brownout.show.report import html\nfrom pathlib import Path",
-            "html.write(Path(sys.argv[3]))",
-            str(run),
-        )
-        rows.append(table_row("`brownout report`", hours, made))
-    shutil.rmtree(run)
-    return rows
+#: What is made of a run: a name, what is imported first, and the work.
+_MADE = {
+    "`brownout analyze`": ("from brownout.judge.analysis import analyze", "analyze({})"),
+    "`brownout report`": ("from brownout.show.report import html", "html.write({})"),
+}
 
 
 def tables() -> str:
-    """Return the table of seven hours, and of ten times that."""
-    with TemporaryDirectory() as directory:
-        rows = table_rows(Path(directory), HOURS, report=True)
-        rows += table_rows(Path(directory), 10 * HOURS, report=True)
-    head = ["made of a run at 100 ms, 6 series", "hours", "seconds", "peak MB"]
+    """Return the table of seven hours, beside an earlier commit, and of ten times that."""
+    rows: list[list[str]] = []
+    base = earlier_commit()
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        unpack(base, folder / "base")
+        run = long_run(folder, HOURS)
+        copy = shutil.copytree(run, folder / "copy")  # each reads its own results
+        for what in _MADE:
+            rounds = [(_cost(what, run), _cost(what, copy, folder / "base")) for _ in range(ROUNDS)]
+            rows.append(_row(what, HOURS, [ours for ours, _ in rounds], rounds))
+            rows.append(_row(f"{what} at {base}", HOURS, [theirs for _, theirs in rounds]))
+        shutil.rmtree(run)
+        run = long_run(folder, 10 * HOURS)
+        rows += [_row(what, 10 * HOURS, [_cost(what, run)]) for what in _MADE]
+    head = ["made of a run at 100 ms, 6 series", "hours", "seconds", "peak MB", f"ratio to {base}"]
     return table("Analysis and report", head, rows)
+
+
+def _cost(what: str, run: Path, tree: Path = ROOT) -> Cost:
+    prepare, work = _MADE[what]
+    prepare += "\nfrom pathlib import Path"
+    return cost(prepare, work.format("Path(sys.argv[3])"), str(run), tree=tree)
+
+
+def _row(
+    what: str, hours: float, costs: Sequence[Cost], rounds: Sequence[tuple[Cost, Cost]] = ()
+) -> list[str]:
+    seconds = (
+        spread([one.seconds for one in costs], 2) if len(costs) > 1 else f"{costs[0].seconds:.2f}"
+    )
+    peak = max(one.peak_mb for one in costs)
+    ratio = spread([one.seconds / other.seconds for one, other in rounds], 2) if rounds else ""
+    return [what, f"{hours:g}", seconds, f"{peak:.0f}", ratio]
 
 
 def long_run(root: Path, hours: float) -> Path:
