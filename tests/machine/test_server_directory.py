@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -78,6 +79,23 @@ def test_a_limit_that_is_over_before_all_is_paused_leaves_nothing_paused(server:
     with pytest.raises(HostError, match=r"went on by itself|no dead man's switch"):
         server_directory.freeze(LocalRunner(), server, 0)
     assert "T" not in [state_of(pid) for pid in pids]
+
+
+def test_a_switch_whose_time_is_over_counts_for_nothing_though_it_still_runs(
+    server: Path, tmp_path: Path
+) -> None:
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    (slow / "sleep").write_text(
+        f'#!/bin/sh\n[ "$1" != 0 ] || set 600\n{shutil.which("sleep")} $1\n'
+    )
+    (slow / "sleep").chmod(0o755)
+    runner = LocalRunner(["env", f"PATH={slow}:{os.environ['PATH']}"])
+    pids = server_directory.pids(runner, server)
+    with pytest.raises(HostError, match="went on by itself"):
+        server_directory.freeze(runner, server, 0)
+    assert "T" not in [state_of(pid) for pid in pids]
+    server_directory.thaw(runner, server)
 
 
 def test_a_persons_shell_in_there_is_left_alone(server: Path) -> None:

@@ -74,9 +74,10 @@ stamp first_yes
 echo "count $count"
 stamp ended
 """
-#: `$1` directory `$2` limit in ns `$3` seconds until they go on by themselves.
+#: `$1` directory `$2` limit in ns `$3` seconds until they go on by themselves, `$4` the same in ns.
+#: A switch whose time is over may have let some of them go on already: it no longer counts.
 _FREEZE = f"""{FUNCTIONS}
-now=$(date +%s%N); deadline=$((now + $2))
+now=$(date +%s%N); deadline=$((now + $2)) over=$((now + $4))
 echo "stamp_began $now"
 earlier=$(switches "$1" -)
 arm "$1" - "$3" || return 1
@@ -95,7 +96,7 @@ while working "$1"; do
   now=$(date +%s%N)
 done
 stamp first_yes
-if ! alive "$switch" "$armed"; then
+if ! alive "$switch" "$armed" || [ "$(date +%s%N)" -ge "$over" ]; then
   [ -z "$working" ] || kill -s CONT $working 2>/dev/null
   echo "undone yes"
 fi
@@ -138,7 +139,8 @@ def kill(runner: Runner, directory: Path) -> Proof:
 
 def freeze(runner: Runner, directory: Path, undo_after_s: float) -> Proof:
     """Stop them (SIGSTOP); they go on by themselves after `undo_after_s`."""
-    return _do(runner, _FREEZE, "pausing", directory, _ns(_WITHIN_S), f"{undo_after_s:g}")
+    limits = (_ns(_WITHIN_S), f"{undo_after_s:g}", _ns(undo_after_s))
+    return _do(runner, _FREEZE, "pausing", directory, *limits)
 
 
 def thaw(runner: Runner, directory: Path) -> Proof:
