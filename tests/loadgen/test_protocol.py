@@ -35,7 +35,7 @@ def test_a_command_that_reads_files_tells_what_it_writes(name: str) -> None:
 def test_a_file_that_has_no_columns_is_refused(tmp_path: Path) -> None:
     done = command("columns", str(tmp_path / "errors.csv"))
     assert done.returncode == 1
-    assert "wanted series.csv, outcomes.csv or latency.hlog" in done.stderr
+    assert "wanted series.csv, outcomes.csv, lanes.csv or latency.hlog" in done.stderr
 
 
 @pytest.mark.parametrize(

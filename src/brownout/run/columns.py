@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from brownout.base.binary import find_loadgen
-from brownout.base.errors import RunDirectoryError
+from brownout.base.binary import VARIABLE, find_loadgen
+from brownout.base.errors import GeneratorError, RunDirectoryError
 
 __all__ = ["Columns", "ask_loadgen", "read_columns"]
 
+#: How the load generator exits where it was called wrongly.
+_MISUSED = 64
 #: Every column begins at a multiple of so many bytes.
 _ALIGNED = 8
 #: glibc keeps freed memory for later use, but only pieces up to the size of the largest one that
@@ -49,13 +51,19 @@ def read_columns(*paths: Path) -> list[Columns]:
 def ask_loadgen(*words: str, told: bytes = b"") -> bytes:
     """Return what a command of the load generator writes, with `told` on its stdin.
 
-    Raises `RunDirectoryError` with its own words where it fails.
+    Raises `RunDirectoryError` with its own words where it fails, and `GeneratorError` where it does
+    not understand the command, because it is of another version.
     """
     binary = str(find_loadgen())
     try:
         done = subprocess.run([binary, *words], input=told, capture_output=True)
     except OSError as error:
         raise RunDirectoryError(f"{binary}: cannot be run: {error.strerror}") from error
+    if done.returncode == _MISUSED:
+        raise GeneratorError(
+            f"`{binary}` does not understand `{words[0]}` as this version of brownout means it",
+            f"build it again with `make setup`, or unset `{VARIABLE}` if that names another build",
+        )
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip()
         raise RunDirectoryError(said or f"`loadgen {words[0]}` ended with {done.returncode}")
