@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.fuzzing import fuzzed
 
 from brownout.base.errors import RunDirectoryError
 from brownout.run.latency import LatencyLog, is_response, read_hlog
@@ -37,6 +38,7 @@ def line(tag: str, start: float, micros: list[int], length: float = 1.0) -> str:
     return f"Tag={tag},{start:.3f},{length:.3f},{max(micros) / 1e6:.3f},{payload(micros)}"
 
 
+@fuzzed(30)
 @given(times, st.sampled_from([0.5, 0.99, 0.999, 1.0]))
 def test_a_percentile_is_that_of_the_operations_to_three_digits(
     tmp_path_factory: pytest.TempPathFactory, micros: list[int], ratio: float
@@ -51,6 +53,7 @@ def test_a_percentile_is_that_of_the_operations_to_three_digits(
     )
 
 
+@fuzzed(30)
 @given(times, times)
 def test_intervals_and_tags_are_added_up(
     tmp_path_factory: pytest.TempPathFactory, first: list[int], second: list[int]
@@ -175,7 +178,7 @@ def test_an_interval_at_no_time_of_a_run_is_refused(tmp_path: Path, start: str) 
 second_of = st.lists(st.tuples(st.integers(0, 3_600_000_000), st.integers(1, 1 << 40)), max_size=20)
 
 
-@settings(deadline=None, max_examples=30)
+@fuzzed(20)
 @given(
     st.lists(st.tuples(second_of, second_of), min_size=1, max_size=4),
     st.lists(st.floats(0, 1), min_size=1, max_size=3).map(sorted),
