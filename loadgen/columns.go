@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 
@@ -34,13 +33,10 @@ exit codes: 0 done; 1 the file cannot be read or is damaged; 64 bad arguments
 
 // columns writes what files of a run hold, for brownout to read.
 func columns(arguments []string) int {
-	files, err := wordsOf(arguments)
+	files, code, ok := parse(flag.NewFlagSet("columns", flag.ContinueOnError), columnsUsage, arguments)
 	switch {
-	case err == flag.ErrHelp:
-		fmt.Print(columnsUsage)
-		return control.ExitOK
-	case err != nil:
-		return misused(err.Error())
+	case !ok:
+		return code
 	case len(files) == 0:
 		return misused("`columns` takes the files to read, found none")
 	}
@@ -58,13 +54,10 @@ func columns(arguments []string) int {
 
 // percentiles writes the percentiles of histograms, row by row.
 func percentiles(arguments []string) int {
-	words, err := wordsOf(arguments)
+	words, code, ok := parse(flag.NewFlagSet("percentiles", flag.ContinueOnError), percentilesUsage, arguments)
 	switch {
-	case err == flag.ErrHelp:
-		fmt.Print(percentilesUsage)
-		return control.ExitOK
-	case err != nil:
-		return misused(err.Error())
+	case !ok:
+		return code
 	case len(words) < 2:
 		return misused(fmt.Sprintf("`percentiles` takes a latency log and ratios, found %d words", len(words)))
 	}
@@ -88,11 +81,4 @@ func percentiles(arguments []string) int {
 		return failedWith(control.ExitFailed, err)
 	}
 	return control.ExitOK
-}
-
-// wordsOf returns the arguments of a command that has no options.
-func wordsOf(arguments []string) ([]string, error) {
-	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	return parseAround(flags, arguments)
 }

@@ -92,6 +92,25 @@ func command(arguments []string) int {
 	return misused(fmt.Sprintf("unknown command %q", flags.Arg(0)))
 }
 
+// parse takes a command's options out of its arguments, before and after the others, which it
+// returns. Where it is not ok, the command ends with the code: it was asked for help, or wrongly.
+func parse(flags *flag.FlagSet, help string, arguments []string) (others []string, code int, ok bool) {
+	flags.SetOutput(io.Discard)
+	for {
+		switch err := flags.Parse(arguments); {
+		case err == flag.ErrHelp:
+			fmt.Print(help)
+			return nil, control.ExitOK, false
+		case err != nil:
+			return nil, misused(err.Error()), false
+		}
+		if arguments = flags.Args(); len(arguments) == 0 {
+			return others, control.ExitOK, true
+		}
+		others, arguments = append(others, arguments[0]), arguments[1:]
+	}
+}
+
 func misused(problem string) int {
 	fmt.Fprintf(os.Stderr, "loadgen: %s\n%s", problem, usage)
 	return control.ExitBadSpec
@@ -119,17 +138,13 @@ func serveVotes(ctx context.Context, arguments []string) int {
 
 func run(ctx context.Context, arguments []string) int {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	where := flags.String("depot", "", "")
 	hold := flags.Float64("hold", 900, "")
 	profile := flags.String("pprof", "", "")
-	others, err := parseAround(flags, arguments)
+	others, code, ok := parse(flags, usage, arguments)
 	switch {
-	case err == flag.ErrHelp:
-		fmt.Print(usage)
-		return control.ExitOK
-	case err != nil:
-		return misused(err.Error())
+	case !ok:
+		return code
 	case len(others) > 0:
 		return misused(fmt.Sprintf("`run` takes no arguments but its options, found %q", others[0]))
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 
 	"brownout/loadgen/control"
@@ -24,20 +23,17 @@ exit codes: 0 done; 1 a file of a part is damaged; 64 bad arguments;
 // mergeParts combines the files of a run's generators.
 func mergeParts(arguments []string) int {
 	flags := flag.NewFlagSet("merge", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	only := flags.String("only", "", "")
-	runs, err := parseAround(flags, arguments)
+	runs, code, ok := parse(flags, mergeUsage, arguments)
 	switch {
-	case err == flag.ErrHelp:
-		fmt.Print(mergeUsage)
-		return control.ExitOK
-	case err != nil:
-		return misused(err.Error())
+	case !ok:
+		return code
 	case len(runs) != 1:
 		return misused(fmt.Sprintf("`merge` takes one run directory, found %d", len(runs)))
 	case *only != "" && *only != "load" && *only != "ledger":
 		return misused(fmt.Sprintf("`--only` is %q (wanted load or ledger)", *only))
 	}
+	var err error
 	if *only != "ledger" {
 		err = merge.Load(runs[0])
 	}

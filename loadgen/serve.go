@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -16,16 +15,12 @@ import (
 // serve answers as a script says, until a signal.
 func serve(ctx context.Context, arguments []string) int {
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
 	listen := flags.String("listen", "127.0.0.1:0", "")
 	truth := flags.String("truth", "", "")
-	scripts, err := parseAround(flags, arguments)
+	scripts, code, ok := parse(flags, usage, arguments)
 	switch {
-	case err == flag.ErrHelp:
-		fmt.Print(usage)
-		return control.ExitOK
-	case err != nil:
-		return misused(err.Error())
+	case !ok:
+		return code
 	case len(scripts) != 1:
 		return misused(fmt.Sprintf("`serve` takes one script, found %d", len(scripts)))
 	}
@@ -39,19 +34,6 @@ func serve(ctx context.Context, arguments []string) int {
 	}
 	defer server.Close()
 	return play(ctx, server, *truth)
-}
-
-// parseAround lets flags come before and after the other arguments.
-func parseAround(flags *flag.FlagSet, arguments []string) (others []string, err error) {
-	for {
-		if err := flags.Parse(arguments); err != nil {
-			return nil, err
-		}
-		if arguments = flags.Args(); len(arguments) == 0 {
-			return others, nil
-		}
-		others, arguments = append(others, arguments[0]), arguments[1:]
-	}
 }
 
 func failed(code int, err error) int {

@@ -46,18 +46,12 @@ func appendInt(data []byte, n int64, width int) []byte {
 	return binary.LittleEndian.AppendUint64(data, uint64(n))
 }
 
-// widen takes the next wider type.
+// widen takes the next wider type; no number is below 0, so zeros make it wider.
 func (c *column) widen() {
 	wide := make([]byte, 0, 2*cap(c.data))
 	for at := 0; at < len(c.data); at += c.width {
-		switch c.width {
-		case 1:
-			wide = appendInt(wide, int64(int8(c.data[at])), 2)
-		case 2:
-			wide = appendInt(wide, int64(int16(binary.LittleEndian.Uint16(c.data[at:]))), 4)
-		case 4:
-			wide = appendInt(wide, int64(int32(binary.LittleEndian.Uint32(c.data[at:]))), 8)
-		}
+		wide = append(wide, c.data[at:at+c.width]...)
+		wide = append(wide, make([]byte, c.width)...)
 	}
 	c.data, c.width = wide, 2*c.width
 }

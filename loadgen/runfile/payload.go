@@ -70,10 +70,11 @@ func (s *shape) highest(index int) int64 {
 // zlib stream, which holds a header and the counts, ZigZag LEB128 numbers where a negative one
 // stands for so many zeros. It keeps its buffers from one payload to the next.
 type decoder struct {
-	packed, plain []byte
-	stream        io.ReadCloser
-	header        [headerSize]byte // of the shape below
-	shape         *shape
+	packed []byte
+	plain  bytes.Buffer
+	stream io.ReadCloser
+	header [headerSize]byte // of the shape below
+	shape  *shape
 }
 
 var errCut = errors.New("another format, or cut off")
@@ -97,23 +98,25 @@ func (d *decoder) decode(payload []byte) (*shape, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if d.plain, err = readAll(d.plain[:0], io.LimitReader(d.stream, headerSize+mostNumbers+1)); err != nil {
+	d.plain.Reset()
+	if _, err := d.plain.ReadFrom(io.LimitReader(d.stream, headerSize+mostNumbers+1)); err != nil {
 		return nil, nil, err
 	}
-	if len(d.plain) < headerSize || len(d.plain) > headerSize+mostNumbers {
+	plain := d.plain.Bytes()
+	if len(plain) < headerSize || len(plain) > headerSize+mostNumbers {
 		return nil, nil, errCut
 	}
-	if err := d.takeHeader(d.plain[:headerSize]); err != nil {
+	if err := d.takeHeader(plain[:headerSize]); err != nil {
 		return nil, nil, err
 	}
-	numbers := d.plain[headerSize:]
-	if int64(binary.BigEndian.Uint32(d.plain[4:])) != int64(len(numbers)) {
+	numbers := plain[headerSize:]
+	if int64(binary.BigEndian.Uint32(plain[4:])) != int64(len(numbers)) {
 		return nil, nil, errCut
 	}
 	return d.shape, numbers, nil
 }
 
-// takeHeader reads the shape; most histograms of a run have the same one, and other lengths.
+// takeHeader reads the shape. Most headers of a run differ only in the length of the counts.
 func (d *decoder) takeHeader(header []byte) error {
 	if d.shape != nil && bytes.Equal(header[8:], d.header[8:]) && bytes.Equal(header[:4], d.header[:4]) {
 		return nil
@@ -131,21 +134,4 @@ func (d *decoder) takeHeader(header []byte) error {
 	copy(d.header[:], header)
 	d.shape = found
 	return nil
-}
-
-// readAll is io.ReadAll into a buffer that is kept.
-func readAll(into []byte, from io.Reader) ([]byte, error) {
-	for {
-		if len(into) == cap(into) {
-			into = append(into, 0)[:len(into)]
-		}
-		n, err := from.Read(into[len(into):cap(into)])
-		into = into[:len(into)+n]
-		if errors.Is(err, io.EOF) {
-			return into, nil
-		}
-		if err != nil {
-			return into, err
-		}
-	}
 }
