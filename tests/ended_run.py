@@ -21,6 +21,7 @@ from chaoslib.log import configure_logger
 
 from brownout import control
 from brownout.session.interruption import Interruption
+from brownout.session.pauses import Pauses
 from brownout.session.stopping import FileExists
 
 HOW, WHERE = (sys.argv[1], Path(sys.argv[2])) if __name__ == "__main__" else ("", Path())
@@ -94,6 +95,7 @@ class Session:
 
     def __init__(self, plan: object, *keeping: object) -> None:
         self.interruption = Interruption([FileExists(file=STOP)])
+        self.pauses = Pauses(self.interruption.must_stop, lambda *_: None, lambda *_: None)
 
     def open(self) -> None:
         self.interruption.arm()
@@ -109,6 +111,8 @@ class Session:
     def end_method(self) -> None: ...
 
     def begin_step(self, name: str) -> None: ...
+
+    def end_step(self, name: str) -> None: ...
 
     def begin_undo(self) -> None:
         self.interruption.no_more()

@@ -41,16 +41,38 @@ def _whole(cluster: Cluster) -> bool:
         adapter.close()
 
 
-def test_a_failing_action_stops_the_method_and_is_never_a_pass(tmp_path: Path) -> None:
+def test_a_failing_action_stops_the_method_at_once_and_is_never_a_pass(tmp_path: Path) -> None:
     experiment = chaos.quick(chaos.load("node-kill"))
     experiment["method"][0]["provider"]["func"] = "wipe_node"  # refused: the node runs
+    experiment["method"][0]["pauses"] = {"after": 3600}  # it would outlast the time-out
     ran = chaos.run(experiment, tmp_path)
+    assert "not waiting 3600 s after kill-the-node" in ran.output
+    assert ran.journal["run"][0]["activity"]["pauses"] == {"after": 3600}
     assert ran.code == 1
     assert "node is stopped" in ran.output
     assert any("node is stopped" in reason for reason in ran.impact["reasons"]), ran.impact
     assert not any("aborted" in reason for reason in ran.impact["reasons"])
     assert ran.impact["verdict"] == "inconclusive"
     assert [event for event in ran.events if event["type"] == "break"] == []
+
+
+def test_what_came_late_because_brownout_was_stopped_is_not_the_databases_failure(
+    tmp_path: Path,
+) -> None:
+    process = chaos.start(chaos.quick(chaos.load("node-kill")), tmp_path, *chaos.GENTLY)
+    events = "runs/*/events.ndjson"
+    killed = '"stage": "effective"'
+    await_true(lambda: any(killed in path.read_text() for path in tmp_path.glob(events)), killed)
+    os.kill(process.pid, signal.SIGSTOP)
+    time.sleep(5)  # three more than the node is meant to be down
+    os.kill(process.pid, signal.SIGCONT)
+    ran = chaos.finish(process, tmp_path)
+    late = [event for event in ran.events if event["type"] == "contract"]
+    assert {(event["name"], event["ok"]) for event in late} == {("lateness", False)}, ran.output
+    conditions = {check["name"]: check for check in ran.impact["validity"]}
+    assert conditions["contract_kept"]["ok"] is False
+    assert "brownout itself was stopped or starved" in conditions["contract_kept"]["detail"]
+    assert ran.impact["verdict"] != "pass"
 
 
 @pytest.mark.matrix

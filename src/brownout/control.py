@@ -83,24 +83,43 @@ def before_experiment_control(
         _interrupt(error)
 
 
-def before_activity_control(context: Activity, **_: Any) -> None:
-    """Stop the method where the run was aborted or an activity failed; undoing always goes on.
+def before_activity_control(
+    context: Activity, configuration: Configuration = None, secrets: Secrets = None, **_: Any
+) -> None:
+    """Wait for the activity's pause, then say that it begins.
 
-    Else say which activity begins.
+    Stop the method instead where the run was aborted or an activity failed; an undo always runs.
     """
-    if is_open() and current().interruption.must_stop():
+    if not is_open():
+        return
+    _end_if_it_must()
+    current().pauses.before(context, configuration, secrets)
+    _end_if_it_must()
+    current().begin_step(str(context.get("name")))
+
+
+def _end_if_it_must() -> None:
+    if current().interruption.must_stop():
         current().interruption.deafen()
         raise InterruptExecution(current().interruption.reason)
-    if is_open():
-        current().begin_step(str(context.get("name")))
 
 
 def after_activity_control(context: Activity, state: Run = None, **_: Any) -> None:
-    """Note an action of the method that failed, ours or not: what follows would not be a test."""
+    """Note how the activity ended, then wait for its pause, unless the run has to stop."""
     _note_cause()
-    if not is_open() or not _has_failed(context, state or {}):
+    if not is_open():
         return
-    why = _why(state or {})
+    if state:
+        current().end_step(str(context.get("name")))
+    _note_failure(context, state or {})
+    current().pauses.after(context, state)
+
+
+def _note_failure(context: Activity, state: Run) -> None:
+    """Note an action of the method that failed, ours or not: what follows would not be a test."""
+    if not _has_failed(context, state):
+        return
+    why = _why(state)
     if _TOLD in why:  # chaostoolkit-lib 1.44 takes it for a failure of the activity
         current().interruption.abort(why.partition(_TOLD)[2])
     elif context.get("type") == "action":

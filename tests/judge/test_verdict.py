@@ -152,6 +152,16 @@ def test_a_time_that_nobody_observed_is_open_after_a_refused_action() -> None:
     assert found.slos[0].detail == "not within the 0.7 s that were observed"
 
 
+def test_a_broken_contract_makes_a_run_inconclusive_unless_the_experiment_allows_it() -> None:
+    fields = {"ok": False, "detail": "the pause of n1 ended by itself"}
+    ended = Event(9, "contract", "duration", "n1", requested=22.0, fields=fields)
+    found = verdict(replace(GOOD, events=(WHOLE, KILL, ended, BACK)))
+    assert (found.word, unmet(found)) == ("inconclusive", ["contract_kept"])
+    assert found.reasons == ("contract_kept: the pause of n1 ended by itself",)
+    allowed = replace(ended, fields={**fields, "ok": True})
+    assert verdict(replace(GOOD, events=(WHOLE, KILL, allowed, BACK))).word == "pass"
+
+
 def test_a_limit_longer_than_we_awaited_its_milestone_is_open() -> None:
     milestones = [reached("redundant", None, 12.0)]
     cut = fault(redundancy_time=None, milestones=milestones, until=40.3)

@@ -7,6 +7,7 @@ from brownout.measure.baseline import Baseline
 from brownout.measure.episodes import has_landed
 from brownout.measure.impact import Condition
 from brownout.measure.settings import MeasureSettings
+from brownout.run.contract import breaches
 from brownout.run.events import Event
 from brownout.run.ledger import Ledger
 from brownout.run.parts.apart import Apart
@@ -180,6 +181,16 @@ def _cluster_whole(facts: Facts) -> Condition:
     return _untold(facts, name, "nobody checked that the cluster was whole at the start")
 
 
+def _contract_kept(facts: Facts) -> Condition:
+    """The fault was made on what it was meant for, for as long as it was meant, and in time."""
+    broken = [breach.detail for breach in breaches(facts.events) if not breach.allowed]
+    if broken:
+        return Condition("contract_kept", False, "; ".join(broken))
+    if not any(event.type == "break" for event in facts.events):
+        return Condition("contract_kept", None, "nothing was broken")
+    return Condition("contract_kept", True, "no clause was broken")
+
+
 def _method_completed(facts: Facts) -> Condition:
     """Nothing of the method failed, and all that was broken was put back."""
     notes = [e for e in facts.events if e.type == "note" and e.name in ("failure", "undo_failed")]
@@ -208,6 +219,7 @@ _CHECKS: tuple[Callable[[Facts], Condition], ...] = (
     _load_delivered,
     _baseline_stable,
     _fault_landed,
+    _contract_kept,
     _method_completed,
     _generator_finished,
     _generator_not_starved,

@@ -235,7 +235,7 @@ def _is_known(key: str, value: Any) -> bool:
     """Say whether a field holds what can stand there; of a damaged line the rest still counts."""
     if value is None:
         return True
-    if key in ("t", "uncertainty", "last_no", "first_yes", "limit_s"):
+    if key in ("t", "uncertainty", "last_no", "first_yes", "last_seen", "first_not", "limit_s"):
         return is_time(value)
     if key == "node":
         return isinstance(value, str)

@@ -31,12 +31,16 @@ from brownout.measure.canary import canary_answer
 from brownout.measure.impact import Impact
 from brownout.observe.observation import Observation
 from brownout.observe.source import source_for
+from brownout.run import contract
+from brownout.run.contract import Breach, is_late
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 from brownout.session import ending, opening, record, undisturbed
 from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import Remember, conclude
+from brownout.session.heartbeat import Heartbeat
 from brownout.session.interruption import Interruption
+from brownout.session.pauses import Pauses
 from brownout.session.plan import Plan
 from brownout.session.requirements import requirements
 from brownout.session.running_load import RunningLoad
@@ -79,6 +83,9 @@ class Session:
         self._targets: list[Node] = []
         self.whole_at_start: dict[str, Any] = {}  # what the cluster said of itself then
         self.interruption = Interruption(plan.options.abort_if)
+        self.pauses = Pauses(self.interruption.must_stop, self._wait_for_pause, self._pause_is_late)
+        self._heartbeat = Heartbeat()
+        self._steps: dict[str, float] = {}  # when each that has not ended began
         self._brought_up = self._claimed = False
         self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
         self._finished = self._undoing = False
@@ -196,19 +203,48 @@ class Session:
     def begin_method(self) -> None:
         """Chaos Toolkit begins the method."""
         self._method = "begun"
+        self._heartbeat.start()
         self.status.phase = "method"
         self._log().point("phase", "method_started")
 
     def begin_step(self, name: str) -> None:
-        """Chaos Toolkit begins an activity: people see which."""
+        """Chaos Toolkit begins an activity, its pause is over: people see which."""
+        self._steps[name] = time.monotonic()
         if self._undoing:
             self.status.phase = f"putting back: {name}"
         elif self._method == "begun":
             self.status.phase = f"method: {name}"
             self._log().point("note", "step", activity=name)
 
+    def end_step(self, name: str) -> None:
+        """The activity has ended: if this process did not run meanwhile, that was too late."""
+        began = self._steps.pop(name)
+        took_s, missed_s = time.monotonic() - began, self._heartbeat.missed_s(began)
+        if is_late(missed_s, took_s - missed_s):
+            self._is_late(
+                f"{name} took {took_s:.1f} s, of which brownout itself was stopped or starved for "
+                f"{missed_s:.1f} s"
+            )
+
+    def _wait_for_pause(self, where: str, seconds: float) -> None:
+        self.status.phase = where
+        self.status.until(seconds)
+
+    def _pause_is_late(self, where: str, due_s: float, took_s: float) -> None:
+        self._is_late(
+            f"the pause {where} took {took_s:.1f} s instead of {due_s:g} s: brownout itself was "
+            "stopped or starved"
+        )
+
+    def _is_late(self, detail: str) -> None:
+        """Write that we were late, where a fault was made before and its measures depend on it."""
+        if self._method == "begun" and not self._undoing and self.faults.acts.broke_something:
+            logger.warning(detail)
+            contract.write(self._log(), Breach(contract.LATENESS, detail))
+
     def end_method(self) -> None:
         """Chaos Toolkit has ended the method, whole or not."""
+        self._heartbeat.stop()
         self._method = "ended"
         self._log().point("phase", "method_ended")
 

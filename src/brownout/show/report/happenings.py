@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
+from brownout.run import contract
 from brownout.run.events import Event
 from brownout.show.report.material import Happening
 from brownout.show.report.story import event_words
@@ -79,6 +80,8 @@ def _words(event: Event) -> str:
         return f"{words}: {event.fields['reason']}"
     if event.name == "step":
         return f"step: {event.fields.get('activity')}"
+    if event.type == contract.TYPE:
+        return f"contract of the fault, {event.name}: {event.fields.get('detail')}"
     if event.type == "check":
         return f"{words}: {'yes' if event.fields.get('ok') else 'NO'}"
     if event.evidence.get("skipped"):

@@ -1,0 +1,46 @@
+"""A process that did not run for a while knows it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from brownout.session.heartbeat import Heartbeat
+
+_STOPPED = """
+import sys, time
+from brownout.session.heartbeat import Heartbeat
+heartbeat = Heartbeat()
+heartbeat.start()
+began = time.monotonic()
+print("beats", flush=True)
+sys.stdin.readline()
+print(heartbeat.missed_s(began), heartbeat.missed_s(time.monotonic()))
+"""
+
+
+def test_a_process_that_was_stopped_missed_that_time_and_none_of_what_follows() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _STOPPED],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "beats\n"
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        began = time.monotonic()
+        time.sleep(2.0)  # the length of the stop is what is measured
+        stopped_s = time.monotonic() - began
+        process.send_signal(signal.SIGCONT)
+        output, _ = process.communicate("go\n", timeout=30)
+        missed, after = map(float, output.split())
+    assert missed >= stopped_s - 0.3
+    assert after < 0.1
+
+
+def test_a_process_that_runs_misses_nothing() -> None:
+    heartbeat = Heartbeat()
+    assert heartbeat.missed_s(time.monotonic()) == 0.0
