@@ -165,6 +165,8 @@ OTHERS = {
     "test_the_graphs_show_the_same_drop_as_impact_json",
     "copies that are lost": "load/test_lost_copies.py::"
     "test_two_nodes_wiped_at_once_lose_just_what_had_no_other_copy",
+    "garbled data": "load/test_garbled_data.py::"
+    "test_garbled_records_are_lost_and_the_next_run_loads_them_anew",
     "known truth": "calibration/test_quick.py::test_what_is_measured_is_what_truly_happened",
     "nodes restarted in turn": FAULTS["stop_node"],
     "several generators as one": "load/group/test_known_truth.py::"

@@ -46,7 +46,7 @@ func (f *faulty) Load(ctx context.Context, data driver.Dataset, progress func(do
 }
 
 // ReadBack reports one key twice, one with an error, and then fails.
-func (f *faulty) ReadBack(_ context.Context, _ int, ids []string, _ bool, each func(driver.ReadBack)) error {
+func (f *faulty) ReadBack(_ context.Context, _ bool, ids []string, _ bool, each func(driver.ReadBack)) error {
 	each(driver.ReadBack{ID: ids[0], Record: &driver.Record{Writer: "w", Seq: 1}, ChecksumOK: true})
 	each(driver.ReadBack{ID: ids[0], Missing: true})
 	each(driver.ReadBack{ID: ids[1], Err: errors.New("no primary; password hush-hush")})
@@ -182,6 +182,8 @@ func (s *talk) checkLedger() {
 		`{"read":"app:r00000001","stream":"app","error":"no primary; password ***"}`,
 		`{"read":"app:r00000002","stream":"app","missing":true}`,
 		`{"read":"app:r00000003","stream":"app","error":"the cluster is gone"}`,
+		`{"record":"k0000000002","missing":true}`,
+		`{"data":"data","keys":10,"read":2,"missing":1,"corrupt":0,"unread":8,"sampled":false,"error":"the cluster is gone"}`,
 		`{"end":true,"keys":4,"read":2,"sampled":false}`,
 	}
 	if got := lines[4:]; strings.Join(got, "\n") != strings.Join(wanted, "\n") {

@@ -51,7 +51,7 @@ func (s *Session) verify(ctx context.Context, _ command) error {
 	}
 	for _, set := range s.engine.Ledger() {
 		back.begin(set)
-		failed := s.driver.ReadBack(ctx, set.Stream, set.IDs(), set.Counter, back.take)
+		failed := s.driver.ReadBack(ctx, true, set.IDs(), set.Counter, back.take)
 		if err := back.finish(set, failed); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (s *Session) verify(ctx context.Context, _ command) error {
 	if err := s.verifyDocuments(ctx, back); err != nil {
 		return err
 	}
-	if err := s.lookForData(ctx); err != nil {
+	if err := s.checkData(ctx); err != nil {
 		return err
 	}
 	for _, balance := range s.engine.Balances(back.values) {
@@ -70,7 +70,7 @@ func (s *Session) verify(ctx context.Context, _ command) error {
 			return err
 		}
 	}
-	if err := back.end(); err != nil {
+	if err := back.end(s.engine.Suspicious()); err != nil {
 		return err
 	}
 	s.out.send(named("verified", event{"keys": back.total, "read": back.read, "unread": back.total - back.read}))
@@ -100,32 +100,26 @@ func (s *Session) verifyDocuments(ctx context.Context, back *readBack) error {
 	return nil
 }
 
-// lookForData looks for the data set that the run loaded, if there is a ledger.
-func (s *Session) lookForData(ctx context.Context) error {
-	keeper, can := driver.As[driver.KeepsDocuments](s.driver)
-	if !can || !s.engine.LooksForData() {
-		return nil
+// checkData reads back the data set that the run loaded, if there is a ledger, and the keys of the
+// answers that failed their checksum.
+func (s *Session) checkData(ctx context.Context) error {
+	lost := func(lost *engine.LostRecord) error { return s.directory.Ledger(lost) }
+	if s.engine.ChecksData() {
+		checked, err := s.engine.CheckData(ctx, lost)
+		if err != nil {
+			return err
+		}
+		checked.Error = s.secrets.Load().Replace(checked.Error)
+		if err := s.directory.Ledger(checked); err != nil {
+			return err
+		}
 	}
-	finder, err := keeper.Finder(ctx)
-	if err != nil {
-		finder = unreachable{errors.New(s.secrets.Load().Replace(err.Error()))}
-	}
-	defer finder.Close()
-	said, err := s.engine.LookForData(ctx, finder, func(lost *engine.LostRecord) error { return s.directory.Ledger(lost) })
-	if err != nil {
+	reread, err := s.engine.Reread(ctx, lost)
+	if err != nil || reread == nil {
 		return err
 	}
-	return s.directory.Ledger(said)
+	return s.directory.Ledger(reread)
 }
-
-// unreachable is the finder of a cluster that does not answer.
-type unreachable struct{ error }
-
-func (u unreachable) Have(context.Context, []driver.DocumentKey) ([]bool, error) { return nil, u.error }
-func (u unreachable) Count(context.Context, driver.DocumentKey, string) (int64, bool, error) {
-	return 0, false, u.error
-}
-func (unreachable) Close() {}
 
 func (s *Session) finder(ctx context.Context) (driver.Finder, error) {
 	keeper, ok := driver.As[driver.KeepsDocuments](s.driver)
@@ -181,7 +175,7 @@ func (b *readBack) take(key driver.ReadBack) {
 	b.seen[key.ID] = true
 	if key.Err == nil {
 		b.read++
-		if b.counter {
+		if b.counter && key.ChecksumOK {
 			b.values[key.ID] = key.Value
 		}
 	}
@@ -196,8 +190,10 @@ func (b *readBack) line(key driver.ReadBack) found {
 		line.Error = b.secrets.Replace(key.Err.Error())
 	case key.Missing || (!b.counter && key.Record == nil):
 		line.Missing = true
-	case b.counter:
+	case b.counter && key.ChecksumOK:
 		line.Value = &key.Value
+	case b.counter: // what is stored is not a counter
+		line.ChecksumOK = &key.ChecksumOK
 	default:
 		line.Seq, line.Writer, line.ChecksumOK = &key.Record.Seq, &key.Record.Writer, &key.ChecksumOK
 	}
@@ -217,9 +213,10 @@ func (b *readBack) finish(set *ledger.Set, cause error) error {
 	return b.failed
 }
 
-// end completes the ledger, if there is one.
-func (b *readBack) end() error {
-	if b.total == 0 {
+// end completes the ledger, if there is one: a load without promises has one only of answers that
+// failed their checksum.
+func (b *readBack) end(garbled bool) error {
+	if b.total == 0 && !garbled {
 		return nil
 	}
 	if err := b.directory.Ledger(lastLine{End: true, Keys: b.total, Read: b.read}); err != nil {

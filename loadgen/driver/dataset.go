@@ -1,6 +1,9 @@
 package driver
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Dataset is what Load writes: the plain keys, then the ledger's, as one
 // numbered list of items.
@@ -19,6 +22,9 @@ type Dataset struct {
 	Value func(key uint64) (value []byte, fields int)
 	// LedgerValue is that of the keys of a verified stream.
 	LedgerValue func(stream int, key uint64) (value []byte, fields int)
+	// Intact tells whether the content of the plain items can be used again, if they are all there; nil:
+	// it can.
+	Intact func(ctx context.Context) (bool, error)
 	// Step is what is to be done now, Share the generator's share of the items to write.
 	Step  Step
 	Share Share

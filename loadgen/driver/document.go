@@ -125,7 +125,7 @@ const (
 	SetVotes           = "Votes"
 )
 
-// DocumentKey is where a document lies; without a set it is a record of the plain data.
+// DocumentKey is where a document lies.
 type DocumentKey struct {
 	Set string
 	ID  any

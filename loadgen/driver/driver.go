@@ -42,10 +42,10 @@ type Driver interface {
 	Load(ctx context.Context, data Dataset, progress func(done, total uint64)) error
 	// Started tells that the schedule begins at t0.
 	Started(t0 time.Time)
-	// ReadBack reads verified keys of one stream from the majority or master,
-	// and reports each exactly once; each may be called from any goroutine. An
-	// error stands for all the ids that were not reported.
-	ReadBack(ctx context.Context, stream int, ids []string, counter bool, each func(ReadBack)) error
+	// ReadBack reads keys, verified ones or those of the plain data, from the
+	// majority or master, and reports each exactly once; each may be called from
+	// any goroutine. An error stands for all the ids that were not reported.
+	ReadBack(ctx context.Context, verified bool, ids []string, counter bool, each func(ReadBack)) error
 	// Clean removes what the driver made, and nothing else.
 	Clean(ctx context.Context) error
 	// Close gives everything up, also after a failed Open.
@@ -128,7 +128,7 @@ func Refused(op *Op, found *ReadBack) Result {
 	return result
 }
 
-// ReadBack is one verified key as found after the run.
+// ReadBack is one key as it was found after the run.
 type ReadBack struct {
 	ID         string
 	Record     *Record // of a register; nil if missing or not read

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 )
@@ -63,9 +62,9 @@ func (k Keys) Key(verified bool, id string) string {
 	return k.Of(PlaceData) + id
 }
 
-// Document is where a document lies; without a set it is a record of the plain data.
+// Document is where a document lies.
 func (k Keys) Document(set string, id any) string {
-	return k.Of(cmp.Or(set, PlaceData)) + fmt.Sprint(id)
+	return k.Of(set) + fmt.Sprint(id)
 }
 
 // Marker is where the marker lies.

@@ -77,13 +77,16 @@ func begin(ctx context.Context, s Store, data Dataset) error {
 }
 
 // reusable tells whether the plain data set is there already: complete by the marker, of the same
-// shape, every item counted, and nothing inserted, whose keys a new run would insert again.
+// shape, every item counted and intact, and nothing inserted, whose keys a new run would insert again.
 func reusable(ctx context.Context, s Store, m *Marker, data Dataset) (bool, error) {
 	if m.Data == nil || *m.Data != shapeOf(data) {
 		return false, nil
 	}
 	items, others, err := s.Count(ctx, data)
-	return items == data.Keys && others == 0, err
+	if err != nil || items != data.Keys || others != 0 || data.Intact == nil {
+		return err == nil && items == data.Keys && others == 0, err
+	}
+	return data.Intact(ctx)
 }
 
 // makeRoom leaves of the plain data only what an earlier fill of the same shape has written.

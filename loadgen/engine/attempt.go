@@ -28,6 +28,7 @@ func (e *Engine) do(o *operation) {
 	if o.set != nil && got.result.Refused && !got.doubtful && got.at < o.deadline {
 		got = e.goOn(o, got)
 	}
+	e.suspects.note(&o.op, &got.result)
 	end, cause := classify(o.op.Kind, &got.result, got.at > o.deadline)
 	if o.set != nil {
 		o.set.End(o.op.Key, ledger.Ended{Fate: fate(end), Doubtful: got.doubtful, At: got.at, Result: &got.result})

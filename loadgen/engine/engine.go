@@ -51,6 +51,7 @@ type Engine struct {
 	result    Ending
 	failed    atomic.Pointer[error]
 	remade    remade
+	suspects  suspects
 }
 
 // New prepares a load. If one of its sinks fails, the load stops by itself and
@@ -162,6 +163,7 @@ func (e *Engine) Dataset() driver.Dataset {
 		Keys:  e.spec.Data.Keys, ValueBytes: e.spec.Data.ValueBytes,
 		Concurrency: e.spec.Data.LoadConcurrency, Writer: e.spec.Writer,
 		Ledger: e.spec.LedgerSets(), Layout: e.spec.Data.Layout(), Value: e.valueOf,
+		Intact: e.DataIntact,
 		LedgerValue: func(stream int, key uint64) ([]byte, int) {
 			values := e.streams[stream].values
 			return values.of(key), values.set.Fields

@@ -307,5 +307,5 @@ def ledger(run: Path) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Return what was promised and what was read back, by key, and the last line."""
     lines = [json.loads(line) for line in (run / "ledger.ndjson").read_text().splitlines()]
     promised = {line["key"]: line for line in lines if "key" in line}
-    found = {line["read"]: line for line in lines if "read" in line and "end" not in line}
+    found = {line["read"]: line for line in lines if "read" in line and "stream" in line}
     return promised, found, lines[-1]

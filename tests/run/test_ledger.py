@@ -44,6 +44,7 @@ def value(n: int) -> dict[str, Any]:
 
 
 MISSING = {"read": "k1", "stream": "orders", "missing": True}
+NO_COUNTER = {"read": "k1", "stream": "orders", "checksum_ok": False}
 ERROR = {"read": "k1", "stream": "orders", "error": "no primary"}
 
 
@@ -72,7 +73,8 @@ def only(found: Ledger) -> str:
         (register(), read(12), "unexpected", 0, "unknown"),
         (register(), read(0), "unexpected", 0, "unknown"),
         (register(), read(9, writer="other"), "unexpected", 0, "unknown"),
-        (register(), read(9, checksum_ok=False), "corrupt", 0, "lost"),
+        (register(), read(9, checksum_ok=False), "corrupt", 1, "lost"),
+        (counter(7), NO_COUNTER, "corrupt", 1, "lost"),
         (register(), ERROR, "unread", 0, "unknown"),
         (counter(7), value(7), "ok", 0, "clean"),
         (counter(7, 2), value(9), "recovered", 0, "clean"),
@@ -259,7 +261,52 @@ def test_records_of_the_data_set_that_are_gone_are_lost_writes() -> None:
     assert (found.state, found.lost, found.lost_keys) == ("lost", 2, 2)
     assert (found.data_keys, found.data_read, found.data_lost) == (1000, 1000, 2)
     assert "0 of 9 writes acknowledged in the run are gone" in found.detail
-    assert "1,000 of 1,000 records of the data set were checked, 2 are gone" in found.detail
+    assert "1,000 of 1,000 records of the data set were looked for" in found.detail
+    assert "2 are gone" in found.detail
+
+
+def test_records_of_the_data_set_that_are_corrupt_are_lost_writes() -> None:
+    data = {"data": "data", "keys": 1000, "read": 1000, "missing": 1, "corrupt": 1, "unread": 0}
+    lost = [
+        {"record": "k0000000007", "missing": True},
+        {"record": "k0000000008", "missing": False, "corrupt": True},
+    ]
+    for away, expected in ((False, 2), (True, 1)):  # what is corrupt is there
+        found = classify([register(), read(9), *lost, data, END], away=away)
+        assert (found.state, found.lost, found.data_lost) == ("lost", expected, expected)
+        assert (found.corrupt, found.data_corrupt) == (1, 1)
+    assert "were read back, 1 are corrupt" in found.detail
+
+
+GARBLED = {"garbled": "answers", "answers": 68, "keys": 2, "corrupt": 1, "unread": 0}
+
+
+@pytest.mark.parametrize("verified", [True, False])
+def test_a_key_whose_answers_still_fail_their_checksum_is_lost(*, verified: bool) -> None:
+    kept = [register(), read(9), END] if verified else [END]
+    corrupt = {"record": "k0000000008", "missing": False, "corrupt": True}
+    found = classify([*kept, corrupt, GARBLED], verified=verified)
+    assert (found.state, found.lost, found.corrupt) == ("lost", 1, 1)
+    assert found.garbled_answers == 68
+    assert "68 answers failed their checksum during the run" in found.detail
+
+
+def test_a_key_that_one_copy_alone_garbles_is_lost_once() -> None:
+    corrupt = {"record": "k1", "missing": False, "corrupt": True}
+    for intact in (True, False):
+        key = read(9, checksum_ok=intact)
+        found = classify([register(), key, corrupt, GARBLED, END])
+        assert (found.state, found.lost, found.corrupt, found.lost_keys) == ("lost", 1, 1, 1)
+
+
+@pytest.mark.parametrize("verified", [True, False])
+def test_a_key_that_is_intact_again_is_named_and_not_lost(*, verified: bool) -> None:
+    kept = [register(), read(9), END] if verified else [END]
+    found = classify([*kept, {**GARBLED, "corrupt": 0}], verified=verified)
+    assert (found.state, found.lost) == ("clean" if verified else "none", 0)
+    assert "every key is intact again" in found.detail
+    unread = classify([*kept, {**GARBLED, "corrupt": 0, "unread": 2}], verified=verified)
+    assert unread.state == "unknown"
 
 
 def test_a_data_set_that_could_not_be_looked_for_is_unknown() -> None:

@@ -24,13 +24,9 @@ func (s sets) documents() []string {
 	return names
 }
 
-// documentKey is the key of a document, or of a record of the plain data: a whole number or a text.
+// documentKey is the key of a document: a whole number or a text.
 func (s sets) documentKey(set string, id any) *client.Key {
-	name := s.data
-	if set != "" {
-		name = s.document(set)
-	}
-	key, _ := client.NewKey(s.namespace, name, id) // both always are keys
+	key, _ := client.NewKey(s.namespace, s.document(set), id) // both always are keys
 	return key
 }
 

@@ -51,6 +51,14 @@ func setsOf(namespace, prefix string) sets {
 		prefix + "-meta"}
 }
 
+// of is the set of verified keys, or that of the plain data.
+func (s sets) of(verified bool) string {
+	if verified {
+		return s.ledger
+	}
+	return s.data
+}
+
 // all lists the sets in the order in which they are removed.
 func (s sets) all() []string {
 	return append(s.documents(), s.data, s.ledger, s.inserts, s.canary, s.meta)

@@ -13,33 +13,36 @@ import (
 
 const readBackBatch = 500
 
-// ReadBack reads the ledger's keys from the masters, which ask every copy that may
+// ReadBack reads keys from the masters, which ask every copy that may
 // be newer.
 func (d *Driver) ReadBack(
-	ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack),
+	ctx context.Context, verified bool, ids []string, counter bool, each func(driver.ReadBack),
 ) error {
 	c, err := d.control(ctx)
 	if err != nil {
 		return redacted(err, d.config)
 	}
 	defer c.Close()
+	set := c.sets.of(verified)
 	for first := 0; first < len(ids); first += readBackBatch {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		c.readBatch(ctx, ids[first:min(first+readBackBatch, len(ids))], counter, each)
+		c.readBatch(ctx, set, ids[first:min(first+readBackBatch, len(ids))], counter, each)
 	}
 	return nil
 }
 
 // readBatch reads some keys at once, and by itself each of those that the batch
 // could not read.
-func (c *control) readBatch(ctx context.Context, ids []string, counter bool, each func(driver.ReadBack)) {
+func (c *control) readBatch(
+	ctx context.Context, set string, ids []string, counter bool, each func(driver.ReadBack),
+) {
 	policy := client.NewBatchReadPolicy()
 	policy.ReadModeAP = client.ReadModeAPAll
 	records := make([]client.BatchRecordIfc, len(ids))
 	for i, id := range ids {
-		records[i] = client.NewBatchRead(policy, c.key(c.sets.ledger, id), nil)
+		records[i] = client.NewBatchRead(policy, c.key(set, id), nil)
 	}
 	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
 	defer cancel()
@@ -51,16 +54,16 @@ func (c *control) readBatch(ctx context.Context, ids []string, counter bool, eac
 		case got.ResultCode == types.KEY_NOT_FOUND_ERROR && got.Err == nil:
 			each(driver.ReadBack{ID: id, Missing: true})
 		default:
-			each(c.readAlone(ctx, id, counter))
+			each(c.readAlone(ctx, set, id, counter))
 		}
 	}
 }
 
 // readAlone reads one key and retries until the context ends: the client itself gives up at once
 // when a node refuses for a moment or has just left its map.
-func (c *control) readAlone(ctx context.Context, id string, counter bool) driver.ReadBack {
+func (c *control) readAlone(ctx context.Context, set, id string, counter bool) driver.ReadBack {
 	for {
-		record, err := c.Get(c.read, c.key(c.sets.ledger, id))
+		record, err := c.Get(c.read, c.key(set, id))
 		switch {
 		case err == nil:
 			return takeApart(id, record.Bins).ReadBack(id, counter)

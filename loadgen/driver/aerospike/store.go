@@ -104,10 +104,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 			return context.Cause(ctx)
 		}
 		item := data.Item(i)
-		set, content := c.sets.data, []*client.Bin(record)
-		if item.Verified {
-			set = c.sets.ledger
-		}
+		set, content := c.sets.of(item.Verified), []*client.Bin(record)
 		if item.Counter {
 			content = []*client.Bin{counterBin(0)}
 		} else {

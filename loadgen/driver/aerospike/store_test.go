@@ -66,8 +66,8 @@ func (s store) put(set, id string, bins client.BinMap) {
 	}
 }
 
-func (s store) Put(id string, record driver.Record, value []byte) {
-	s.put(s.behind.sets.ledger, id, client.BinMap{
+func (s store) Put(verified bool, id string, record driver.Record, value []byte) {
+	s.put(s.behind.sets.of(verified), id, client.BinMap{
 		binWriter: record.Writer, binSeq: int(record.Seq), binChecksum: int(record.Checksum), driver.FieldNames[0]: value,
 	})
 }

@@ -40,19 +40,22 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 func (c *call) writing() gocql.Consistency { return levels[c.policy.Consistency] }
 func (c *call) reading() gocql.Consistency { return levels[c.policy.ReadConsistency] }
 
-// records and counters are the tables of the operation's key.
-func (c *call) records() string {
-	if c.op.Verified {
-		return c.table(driver.PlaceLedger)
+// tablesOf are those of verified keys, or of the plain data.
+func (d *Driver) tablesOf(verified bool) (records, counters string) {
+	if verified {
+		return d.table(driver.PlaceLedger), d.table(tableLedgerCounters)
 	}
-	return c.table(driver.PlaceData)
+	return d.table(driver.PlaceData), d.table(tableDataCounters)
+}
+
+func (c *call) records() string {
+	records, _ := c.tablesOf(c.op.Verified)
+	return records
 }
 
 func (c *call) counters() string {
-	if c.op.Verified {
-		return c.table(tableLedgerCounters)
-	}
-	return c.table(tableDataCounters)
+	_, counters := c.tablesOf(c.op.Verified)
+	return counters
 }
 
 // columns are those of a record.

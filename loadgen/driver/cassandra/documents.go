@@ -100,13 +100,10 @@ func (d *Driver) Finder(ctx context.Context) (driver.Finder, error) {
 func (f finder) Have(ctx context.Context, wanted []driver.DocumentKey) ([]bool, error) {
 	have := make([]bool, len(wanted))
 	err := driver.InBatches(ctx, readers, 0, uint64(len(wanted)), 1, func(ctx context.Context, i, _ uint64) error {
-		table, id := f.table(tableDocuments), documentKey(wanted[i].Set, wanted[i].ID)
-		if wanted[i].Set == "" {
-			table, id = f.table(driver.PlaceData), fmt.Sprint(wanted[i].ID)
-		}
+		id := documentKey(wanted[i].Set, wanted[i].ID)
 		return f.fromMost(ctx, func(ctx context.Context, level gocql.Consistency) error {
 			var found string
-			err := f.session.Query("SELECT id FROM "+table+" WHERE id = ?", id).Consistency(level).ScanContext(ctx, &found)
+			err := f.session.Query("SELECT id FROM "+f.table(tableDocuments)+" WHERE id = ?", id).Consistency(level).ScanContext(ctx, &found)
 			have[i] = err == nil
 			if errors.Is(err, gocql.ErrNotFound) {
 				err = nil

@@ -18,19 +18,20 @@ var enough = map[string]gocql.Consistency{
 	"LOCAL_QUORUM": gocql.LocalQuorum, "EACH_QUORUM": gocql.LocalQuorum,
 }
 
-// ReadBack reads the ledger's keys from every replica, which also mends those that are behind; if one
+// ReadBack reads keys from every replica, which also mends those that are behind; if one
 // of them does not answer, from as many as see what was acknowledged.
 func (d *Driver) ReadBack(
-	ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack),
+	ctx context.Context, verified bool, ids []string, counter bool, each func(driver.ReadBack),
 ) error {
+	records, counters := d.tablesOf(verified)
 	return d.controlled(ctx, func(c *control) error {
 		return driver.InBatches(ctx, readers, 0, uint64(len(ids)), 1, func(ctx context.Context, i, _ uint64) error {
 			var f *driver.Found
 			err := c.fromMost(ctx, func(ctx context.Context, level gocql.Consistency) (err error) {
 				if counter {
-					f, err = lookAtCounter(ctx, c.session.Query(theCounter(c.table(tableLedgerCounters)), ids[i]).Consistency(level))
+					f, err = lookAtCounter(ctx, c.session.Query(theCounter(counters), ids[i]).Consistency(level))
 				} else {
-					f, err = lookAtRecord(ctx, c.session.Query(theRecord(c.table(driver.PlaceLedger)), ids[i]).Consistency(level))
+					f, err = lookAtRecord(ctx, c.session.Query(theRecord(records), ids[i]).Consistency(level))
 				}
 				return err
 			})

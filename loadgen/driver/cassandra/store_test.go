@@ -46,8 +46,9 @@ func (s store) Remove(id string) { s.deleteFrom(id, driver.PlaceLedger, tableLed
 
 func (s store) ledger() string { return s.behind.table(driver.PlaceLedger) }
 
-func (s store) Put(id string, record driver.Record, value []byte) {
-	s.exec("INSERT INTO "+s.ledger()+" ("+columns+") VALUES (?, ?, ?, ?, ?)", id, record.Writer, int64(record.Seq),
+func (s store) Put(verified bool, id string, record driver.Record, value []byte) {
+	records, _ := s.behind.tablesOf(verified)
+	s.exec("INSERT INTO "+records+" ("+columns+") VALUES (?, ?, ?, ?, ?)", id, record.Writer, int64(record.Seq),
 		int64(record.Checksum), value)
 }
 
@@ -66,7 +67,7 @@ func (s store) Keep(id string) func() {
 		s.Fatal(err)
 	}
 	if there {
-		return func() { s.Put(id, *old.found().Record, old.value) }
+		return func() { s.Put(true, id, *old.found().Record, old.value) }
 	}
 	n := s.Count(true, id)
 	return func() {

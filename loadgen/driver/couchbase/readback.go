@@ -9,18 +9,18 @@ import (
 	"brownout/loadgen/driver"
 )
 
-// ReadBack reads the ledger's keys from the active copies.
+// ReadBack reads keys from the active copies.
 func (d *Driver) ReadBack(
-	ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack),
+	ctx context.Context, verified bool, ids []string, counter bool, each func(driver.ReadBack),
 ) error {
 	keys := make([]string, len(ids))
 	for i, id := range ids {
-		keys[i] = d.keys().Key(true, id)
+		keys[i] = d.keys().Key(verified, id)
 	}
 	return d.controlled(func(c *control) error {
 		err := c.readAll(ctx, keys, func(i int, stored *item) { each(readBack(ids[i], stored, counter)) })
 		if err != nil {
-			return fmt.Errorf("reading the ledger back: %w", err)
+			return fmt.Errorf("reading back: %w", err)
 		}
 		return nil
 	})

@@ -16,9 +16,9 @@ type Backdoor interface {
 	// Delete takes a plain item away, Remove a verified key.
 	Delete(id string)
 	Remove(id string)
-	// Put stores a record, right or wrong, under a verified key. Misshape stores what is no record,
-	// in one of so many ways.
-	Put(id string, record driver.Record, value []byte)
+	// Put stores a record, right or wrong, in place of one that is there. Misshape stores under a
+	// verified key what is not a record, in one of so many ways.
+	Put(verified bool, id string, record driver.Record, value []byte)
 	Misshape(id string, way int) (ways int)
 	// Keep remembers what is stored of a verified key now.
 	Keep(id string) (putBack func())
@@ -82,8 +82,8 @@ func (k InKeys) Delete(id string) { k.TakeAway(k.Keys.Key(false, id)) }
 func (k InKeys) Remove(id string) { k.TakeAway(k.Keys.Key(true, id)) }
 
 // Put stores a record.
-func (k InKeys) Put(id string, record driver.Record, value []byte) {
-	k.Set(k.Keys.Key(true, id), k.Stored(record, value))
+func (k InKeys) Put(verified bool, id string, record driver.Record, value []byte) {
+	k.Set(k.Keys.Key(verified, id), k.Stored(record, value))
 }
 
 // Misshape stores what is no record.

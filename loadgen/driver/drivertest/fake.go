@@ -89,7 +89,7 @@ func (f *Fake) Load(_ context.Context, data driver.Dataset, progress func(done, 
 func (f *Fake) Started(time.Time) {}
 
 // ReadBack finds nothing.
-func (f *Fake) ReadBack(_ context.Context, _ int, ids []string, _ bool, each func(driver.ReadBack)) error {
+func (f *Fake) ReadBack(_ context.Context, _ bool, ids []string, _ bool, each func(driver.ReadBack)) error {
 	for _, id := range ids {
 		each(driver.ReadBack{ID: id, Missing: true})
 	}

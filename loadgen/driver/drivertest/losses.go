@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -120,6 +121,7 @@ func LossesAreFound(t *testing.T, open func(t *testing.T) Backdoor) {
 		})
 		run("a record of the data set that is missing is made anew and told/"+name, kind, inStore.madeAnew)
 	}
+	run("a record of the data set that was garbled is noticed", driver.Update, inStore.garbled)
 	run("a loss behind a write in doubt is found", driver.Update, inStore.behindDoubt)
 	run("a record of another run is told and left alone", driver.Update, inStore.another)
 }
@@ -152,7 +154,7 @@ func (s inStore) another(w *Writer, kind driver.Kind) {
 		driver.Record
 	}{{"foreign", foreign}, {"corrupt", corrupt}} {
 		w.Writes(kind, 2)
-		s.Put(w.ID(), c.Record, []byte("value"))
+		s.Put(true, w.ID(), c.Record, []byte("value"))
 		w.Write(kind)
 		w.Writes(kind, 1)
 		if _, back := w.WantFound(c.as); back.Record.Writer != "run-2" {
@@ -177,6 +179,36 @@ func (s inStore) madeAnew(w *Writer, kind driver.Kind) {
 		if got := s.ok(w, op); got.Remade != (remade && !s.overwrites()) {
 			s.Errorf("made anew: %v, and it was missing: %v", got.Remade, remade)
 		}
+	}
+}
+
+// garbled is about the plain data set: reads notice it, during the run and after, and a load does not
+// use it again.
+func (s inStore) garbled(w *Writer, _ driver.Kind) {
+	garbled, intact, gone := driver.DataID(3), driver.DataID(4), driver.DataID(5)
+	s.Put(false, garbled, driver.NewRecord(RunID, garbled, 0, []byte("value")), []byte("wrong"))
+	s.Delete(gone)
+	s.refused(w, driver.Op{Kind: driver.Read, ID: garbled}, driver.CauseIntegrity)
+	s.refused(w, driver.Op{Kind: driver.Batch, ID: intact, IDs: []string{intact, garbled}}, driver.CauseIntegrity)
+	stored := readBack(s, w, false, false, garbled, intact, gone)
+	if len(stored) != 3 || stored[garbled].ChecksumOK || stored[garbled].Missing {
+		s.Errorf("garbled: %+v", stored[garbled])
+	}
+	if !stored[intact].ChecksumOK || !stored[gone].Missing {
+		s.Errorf("intact: %+v, gone: %+v", stored[intact], stored[gone])
+	}
+	s.ok(w, driver.Op{
+		Kind: driver.Update, ID: gone, Value: []byte("value"),
+		Record: driver.NewRecord(RunID, gone, 0, []byte("value")),
+	})
+	data := DatasetOf("run-2")
+	data.Keys = Few
+	data.Intact = func(context.Context) (bool, error) {
+		return readBack(s, w, false, false, garbled)[garbled].ChecksumOK, nil
+	}
+	load(s, w, data)
+	if back := readBack(s, w, false, false, garbled)[garbled]; !back.ChecksumOK || back.Record.Writer != "run-2" {
+		s.Errorf("loaded again: %+v", back)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,11 +95,21 @@ func doWithin(t testing.TB, d driver.Driver, op driver.Op, limit time.Duration) 
 	return d.Do(ctx, &op)
 }
 
-// ReadBack is what is stored of these keys of stream 1.
+// ReadBack is what is stored of these verified keys.
 func ReadBack(t testing.TB, d driver.Driver, counter bool, ids ...string) map[string]driver.ReadBack {
 	t.Helper()
+	return readBack(t, d, true, counter, ids...)
+}
+
+func readBack(t testing.TB, d driver.Driver, verified, counter bool, ids ...string) map[string]driver.ReadBack {
+	t.Helper()
+	var mu sync.Mutex
 	found := map[string]driver.ReadBack{}
-	err := d.ReadBack(t.Context(), 1, ids, counter, func(b driver.ReadBack) { found[b.ID] = b })
+	err := d.ReadBack(t.Context(), verified, ids, counter, func(b driver.ReadBack) {
+		mu.Lock()
+		defer mu.Unlock()
+		found[b.ID] = b
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

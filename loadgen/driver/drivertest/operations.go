@@ -136,9 +136,9 @@ func (s inStore) failChecksum() {
 	another, later := op.Record, op.Record
 	another.Writer, later.Seq = "somebody else", 9
 	for what, spoil := range map[string]func(){
-		"another value":    func() { s.Put(op.ID, op.Record, []byte("wrong")) },
-		"another writer":   func() { s.Put(op.ID, another, op.Value) },
-		"another sequence": func() { s.Put(op.ID, later, op.Value) },
+		"another value":    func() { s.Put(true, op.ID, op.Record, []byte("wrong")) },
+		"another writer":   func() { s.Put(true, op.ID, another, op.Value) },
+		"another sequence": func() { s.Put(true, op.ID, later, op.Value) },
 	} {
 		s.ok(d, op)
 		spoil()

@@ -10,19 +10,19 @@ import (
 	"brownout/loadgen/driver"
 )
 
-// ReadBack reads the ledger's keys, linearizable: a member asks the leader, which asks a
+// ReadBack reads keys, linearizable: a member asks the leader, which asks a
 // majority whether it still is one.
 func (d *Driver) ReadBack(
-	ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack),
+	ctx context.Context, verified bool, ids []string, counter bool, each func(driver.ReadBack),
 ) error {
 	keys := make([]string, len(ids))
 	for i, id := range ids {
-		keys[i] = d.keys().Key(true, id)
+		keys[i] = d.keys().Key(verified, id)
 	}
 	return d.controlled(ctx, func(c *control) error {
 		err := c.readAll(ctx, keys, func(i int, kv *mvccpb.KeyValue) { each(readBack(ids[i], kv, counter)) })
 		if err != nil {
-			return fmt.Errorf("reading the ledger back: %w", err)
+			return fmt.Errorf("reading back: %w", err)
 		}
 		return nil
 	})

@@ -76,14 +76,6 @@ func writeDocument(
 	return err
 }
 
-// collectionOf is where a set of documents lies; no set is the plain data.
-func collectionOf(set string) string {
-	if set == "" {
-		return collectionData
-	}
-	return set
-}
-
 func pushes(all []driver.Push) bson.D {
 	d := make(bson.D, 0, len(all))
 	for _, push := range all {
@@ -197,7 +189,7 @@ func (f *finder) Have(ctx context.Context, keys []driver.DocumentKey) ([]bool, e
 func (f *finder) collect(ctx context.Context, set string, ids []any, found map[driver.DocumentKey]bool) error {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 	onlyIDs := options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}})
-	cursor, err := f.Collection(collectionOf(set)).Find(ctx, filter, onlyIDs)
+	cursor, err := f.Collection(set).Find(ctx, filter, onlyIDs)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,13 @@ const (
 	collectionCanary = "canary"
 )
 
+func collectionOf(verified bool) string {
+	if verified {
+		return collectionLedger
+	}
+	return collectionData
+}
+
 func init() { driver.Register("mongodb", func() driver.Driver { return &Driver{} }) }
 
 var _ driver.Driver = (*Driver)(nil)

@@ -43,11 +43,7 @@ func (s *shards) lane(op *driver.Op, mode readpref.Mode) string {
 }
 
 func (p *placement) shardOf(id string, verified bool) string {
-	name := collectionData
-	if verified {
-		name = collectionLedger
-	}
-	if chunks := p.collections[name]; chunks != nil {
+	if chunks := p.collections[collectionOf(verified)]; chunks != nil {
 		return chunks.ShardOf(id)
 	}
 	return p.primary

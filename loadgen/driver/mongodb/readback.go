@@ -12,21 +12,22 @@ import (
 
 const readBackBatch = 500
 
-// ReadBack reads the ledger's keys as the majority has them. A write by the
+// ReadBack reads keys as the majority has them. A write by the
 // majority goes first, and the reads follow it in one causally consistent
 // session: a primary that was cut off and does not know it yet cannot answer.
 func (d *Driver) ReadBack(
-	ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack),
+	ctx context.Context, verified bool, ids []string, counter bool, each func(driver.ReadBack),
 ) error {
 	return d.controlled(func(c *control) error {
 		return c.Client().UseSession(ctx, func(ctx context.Context) error {
 			if err := c.touchMarker(ctx); err != nil {
 				return err
 			}
+			records := c.Collection(collectionOf(verified))
 			for first := 0; first < len(ids); first += readBackBatch {
 				batch := ids[first:min(first+readBackBatch, len(ids))]
-				if err := readBatch(ctx, c.Collection(collectionLedger), batch, counter, each); err != nil {
-					return fmt.Errorf("reading the ledger back: %w", err)
+				if err := readBatch(ctx, records, batch, counter, each); err != nil {
+					return fmt.Errorf("reading back: %w", err)
 				}
 			}
 			return nil
@@ -35,10 +36,10 @@ func (d *Driver) ReadBack(
 }
 
 func readBatch(
-	ctx context.Context, ledger *mongo.Collection, ids []string, counter bool, each func(driver.ReadBack),
+	ctx context.Context, records *mongo.Collection, ids []string, counter bool, each func(driver.ReadBack),
 ) error {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
-	cursor, err := ledger.Find(ctx, filter)
+	cursor, err := records.Find(ctx, filter)
 	if err != nil {
 		return err
 	}

@@ -169,7 +169,7 @@ func TestBehindARouterALaneIsTheShardOfTheKeyAndItsPrimary(t *testing.T) {
 		}
 		var back []driver.ReadBack
 		ids := []string{id, driver.LedgerID("orders", false, 1), driver.LedgerID("orders", false, 29)}
-		err := d.ReadBack(t.Context(), 1, ids, false, func(r driver.ReadBack) { back = append(back, r) })
+		err := d.ReadBack(t.Context(), true, ids, false, func(r driver.ReadBack) { back = append(back, r) })
 		if err != nil || len(back) != 3 || back[0].Missing || back[0].Record.Seq != 3 {
 			t.Errorf("read back %+v, %v", back, err)
 		}

@@ -167,10 +167,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 	for i := first; i < limit; i++ {
 		documents = append(documents, stored(data.Item(i)))
 	}
-	name := collectionLedger
-	if first < data.Keys {
-		name = collectionData
-	}
+	name := collectionOf(first >= data.Keys)
 	_, err := c.Collection(name).InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
 	if name == collectionData {
 		return withoutDuplicates(err)

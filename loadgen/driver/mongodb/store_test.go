@@ -46,26 +46,26 @@ func (s store) delete(collection, id string) {
 func (s store) Delete(id string) { s.delete(collectionData, id) }
 func (s store) Remove(id string) { s.delete(collectionLedger, id) }
 
-func (s store) put(whole bson.D) {
+func (s store) put(verified bool, whole bson.D) {
 	s.Helper()
-	_, err := s.Collection(collectionLedger).ReplaceOne(s.Context(), whole[:1], whole, options.Replace().SetUpsert(true))
+	_, err := s.Collection(collectionOf(verified)).ReplaceOne(s.Context(), whole[:1], whole, options.Replace().SetUpsert(true))
 	s.do(err)
 }
 
-func (s store) Put(id string, record driver.Record, value []byte) {
-	s.put(document(id, record, value, 1))
+func (s store) Put(verified bool, id string, record driver.Record, value []byte) {
+	s.put(verified, document(id, record, value, 1))
 }
 
 func (s store) Misshape(id string, way int) int {
 	shapes := []bson.D{{}, {{Key: "w", Value: 1}}}
-	s.put(append(byID(id), shapes[way]...))
+	s.put(true, append(byID(id), shapes[way]...))
 	return len(shapes)
 }
 
 func (s store) Keep(id string) func() {
 	var old bson.D
 	s.do(s.Collection(collectionLedger).FindOne(s.Context(), byID(id)).Decode(&old))
-	return func() { s.put(old) }
+	return func() { s.put(true, old) }
 }
 
 func (s store) Document(set string, id int64) string {

@@ -17,7 +17,7 @@ var _ driver.KeepsDocuments = (*Driver)(nil)
 
 // document does an operation on a document.
 func (c *call) document(ctx context.Context, wanted *driver.Document) driver.Result {
-	table, id := c.tableFor(wanted.Set), fmt.Sprint(wanted.ID)
+	table, id := c.table(wanted.Set), fmt.Sprint(wanted.ID)
 	switch c.op.Kind {
 	case driver.Read:
 		result, rows := c.run(ctx, "SELECT doc FROM "+table+" WHERE id = $1", []any{id}, nil)
@@ -78,14 +78,6 @@ func changed(wanted *driver.Document) (string, []any) {
 	return strings.Join(expression, " || "), arguments
 }
 
-// tableFor is that of a set of documents; without one, that of the plain data.
-func (d *Driver) tableFor(set string) string {
-	if set == "" {
-		return d.table(driver.PlaceData)
-	}
-	return d.table(set)
-}
-
 // EmptyDocuments removes every document.
 func (d *Driver) EmptyDocuments(ctx context.Context) error {
 	return d.controlled(1, func(c *control) error { return c.empty(ctx, driver.DocumentSets()...) })
@@ -111,7 +103,7 @@ func (f finder) Have(ctx context.Context, wanted []driver.DocumentKey) ([]bool, 
 	}
 	there := map[driver.DocumentKey]bool{}
 	for set, of := range ids {
-		err := f.rows(ctx, "SELECT id FROM "+f.tableFor(set)+" WHERE id = ANY($1)", []any{of}, func(rows pgx.Rows) error {
+		err := f.rows(ctx, "SELECT id FROM "+f.table(set)+" WHERE id = ANY($1)", []any{of}, func(rows pgx.Rows) error {
 			var id string
 			err := rows.Scan(&id)
 			there[driver.DocumentKey{Set: set, ID: id}] = true
@@ -130,7 +122,7 @@ func (f finder) Have(ctx context.Context, wanted []driver.DocumentKey) ([]bool, 
 
 // Count reads one property.
 func (f finder) Count(ctx context.Context, key driver.DocumentKey, field string) (n int64, found bool, err error) {
-	sql := "SELECT coalesce((doc ->> $2)::bigint, 0) FROM " + f.tableFor(key.Set) + " WHERE id = $1"
+	sql := "SELECT coalesce((doc ->> $2)::bigint, 0) FROM " + f.table(key.Set) + " WHERE id = $1"
 	err = f.rows(ctx, sql, []any{fmt.Sprint(key.ID), field}, func(rows pgx.Rows) error {
 		found = true
 		return rows.Scan(&n)

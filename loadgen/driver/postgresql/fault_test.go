@@ -224,7 +224,7 @@ func TestTwoServersThatAcceptWritesAreNotReadBack(t *testing.T) {
 	t.Parallel()
 	primary, replica, d := both(t)
 	run(t, command(t, "pg_ctl", "promote", "--pgdata", replica.directory))
-	err := d.ReadBack(t.Context(), 1, []string{"x"}, false, func(driver.ReadBack) { t.Error("it read") })
+	err := d.ReadBack(t.Context(), true, []string{"x"}, false, func(driver.ReadBack) { t.Error("it read") })
 	if err == nil {
 		t.Fatal("it did")
 	}

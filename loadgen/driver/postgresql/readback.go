@@ -12,19 +12,21 @@ import (
 
 const readAtOnce = 1000
 
-// ReadBack reads the ledger's keys from the primary. While two servers accept writes it refuses:
+// ReadBack reads keys from the primary. While two servers accept writes it refuses:
 // the one that the cluster will drop may hold what is lost then.
 func (d *Driver) ReadBack(
-	ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack),
+	ctx context.Context, verified bool, ids []string, counter bool, each func(driver.ReadBack),
 ) error {
-	return d.controlled(1, func(c *control) error { return c.readLedger(ctx, ids, counter, each) })
+	return d.controlled(1, func(c *control) error { return c.readBack(ctx, c.tableOf(verified), ids, counter, each) })
 }
 
-func (c *control) readLedger(ctx context.Context, ids []string, counter bool, each func(driver.ReadBack)) error {
+func (c *control) readBack(
+	ctx context.Context, table string, ids []string, counter bool, each func(driver.ReadBack),
+) error {
 	if err := c.checkOnePrimary(ctx); err != nil {
 		return err
 	}
-	sql := "SELECT " + columns + " FROM " + c.table(driver.PlaceLedger) + " WHERE id = ANY($1)"
+	sql := "SELECT " + columns + " FROM " + table + " WHERE id = ANY($1)"
 	for from := 0; from < len(ids); from += readAtOnce {
 		part := ids[from:min(from+readAtOnce, len(ids))]
 		there := map[string]*found{}
@@ -36,7 +38,7 @@ func (c *control) readLedger(ctx context.Context, ids []string, counter bool, ea
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("reading the ledger back: %w", err)
+			return fmt.Errorf("reading back: %w", err)
 		}
 		for _, id := range part {
 			each(readBack(id, there[id], counter))

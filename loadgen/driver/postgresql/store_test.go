@@ -35,8 +35,8 @@ func (s store) exec(sql string, arguments ...any) {
 
 func (s store) ledger() string { return s.behind.table(driver.PlaceLedger) }
 
-func (s store) Put(id string, record driver.Record, value []byte) {
-	s.exec("UPDATE "+s.ledger()+" SET writer = $2, seq = $3, checksum = $4, value = $5 WHERE id = $1",
+func (s store) Put(verified bool, id string, record driver.Record, value []byte) {
+	s.exec("UPDATE "+s.behind.tableOf(verified)+" SET writer = $2, seq = $3, checksum = $4, value = $5 WHERE id = $1",
 		id, record.Writer, int64(record.Seq), int64(record.Checksum), value)
 }
 

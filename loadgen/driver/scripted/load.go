@@ -61,13 +61,13 @@ func (d *Driver) put(ctx context.Context, data driver.Dataset, first, limit uint
 }
 
 // ReadBack reads what is stored, whatever the script says.
-func (d *Driver) ReadBack(ctx context.Context, _ int, ids []string, counter bool, each func(driver.ReadBack)) error {
+func (d *Driver) ReadBack(ctx context.Context, _ bool, ids []string, counter bool, each func(driver.ReadBack)) error {
 	return inParallel(ctx, uint64(len(ids)), 32, func(i uint64) error {
 		found, err := d.lane(ids[i]).link().ask(ctx, &wire.Request{Verb: wire.Peek, Key: ids[i]})
 		back := driver.ReadBack{ID: ids[i], Err: err}
 		if err == nil {
 			back.Missing = found.answer.Status == wire.Missing
-			back.Value = found.answer.Number
+			back.Value, back.ChecksumOK = found.answer.Number, true
 			if !back.Missing && !counter {
 				record := found.record()
 				back.Record, back.ChecksumOK = &record, found.checksum

@@ -73,7 +73,7 @@ func readBack(t *testing.T, d *Driver, counter bool) map[string]driver.ReadBack 
 	for key := range uint64(5) {
 		ids = append(ids, driver.LedgerID("app", counter, key))
 	}
-	err := d.ReadBack(context.Background(), 0, ids, counter, func(back driver.ReadBack) {
+	err := d.ReadBack(context.Background(), true, ids, counter, func(back driver.ReadBack) {
 		mu.Lock()
 		defer mu.Unlock()
 		found[back.ID] = back

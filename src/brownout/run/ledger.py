@@ -2,13 +2,14 @@
 
 Each key ends in exactly one class. `ok`: the last acknowledged write was read. `recovered`: a
 newer one that was in doubt. `lost`: an acknowledged write is gone, split into `rolled_back` (an
-older state came back) and `overwritten_by_late` (an older write in doubt won). `unexpected`: a
-write that failed, was never tried, or is another writer's. `corrupt`: its checksum is wrong.
-`unread`: nobody could say.
+older state came back), `overwritten_by_late` (an older write in doubt won) and `corrupt` (what is
+there fails its checksum). `unexpected`: a write that failed, was never tried, or is another
+writer's. `unread`: there was no answer.
 
 A write is refused where something else is stored than its writer knows; its key is not written
 again, so that what is read back is what was left of it. Records of the data set that the run
-loaded are acknowledged too: each one that is gone is a lost write.
+loaded are acknowledged too: each one that is gone or corrupt is a lost write. So is each key of
+which an answer failed its checksum during the run, if an answer fails it again afterwards.
 """
 
 from collections import Counter
@@ -23,6 +24,8 @@ Line = Mapping[str, Any]
 SIDES = ("total", "choices", "records")
 #: So many keys that are not ok are listed by name.
 _EXAMPLES = 20
+#: The classes of a key that has lost acknowledged writes.
+_LOST = ("rolled_back", "overwritten_by_late", "corrupt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,10 @@ class Ledger:
 
     `refused_keys` are those at which a write found something else than its writer knew, `refused`
     the first of them; those of them that are whole after all were `temporarily_missing`.
-    `data_keys`, `data_read` and `data_lost` are records of the data set; None: not looked for.
+    `data_keys`, `data_read`, `data_lost` and `data_corrupt` are records of the data set; None: they
+    were not read. `data_lost` includes the corrupt ones. `corrupt` keys and records are each one of
+    the `lost` writes. `garbled_answers` failed their checksum during the run; None: an older
+    generator did not count them.
     `in_doubt_applied` and `in_doubt_absent` are what became of writes in doubt; of the rest of
     `in_doubt` nobody can say. None: an older generator did not tell.
 
@@ -68,6 +74,8 @@ class Ledger:
     data_keys: int | None = None
     data_read: int | None = None
     data_lost: int | None = None
+    data_corrupt: int | None = None
+    garbled_answers: int | None = None
     sampled: bool = False
     examples: tuple[Mapping[str, Any], ...] = field(default=())
     refused: tuple[Mapping[str, Any], ...] = field(default=())
@@ -75,7 +83,7 @@ class Ledger:
 
     @property
     def lost_writes(self) -> int | None:
-        """Acknowledged writes that are gone; None where it is not known."""
+        """Acknowledged writes that are gone or corrupt; None where it is not known."""
         return self.lost if self.state in ("clean", "lost") else None
 
     def bounds(self, measure: str) -> tuple[int, int] | None:
@@ -125,13 +133,12 @@ def classify(
     down how its last operations ended. `away` says that it was read while nodes were away that may
     have what was missing or older: nobody can say of such a key.
     """
-    if not verified:
-        return Ledger("none", "no stream is verified")
     keys: dict[tuple[str, str], Line] = {}
     reads: dict[tuple[str, str], Line] = {}
     end: Line | None = None
     balances: list[Line] = []
     data: list[Line] = []
+    garbled: list[Line] = []
     records: dict[str, Line] = {}
     for line in lines:
         stream = str(line.get("stream", ""))
@@ -145,18 +152,26 @@ def classify(
             balances.append(line)
         elif "data" in line:
             data.append(line)
+        elif "garbled" in line:
+            garbled.append(line)
         elif "record" in line:
             records[str(line["record"])] = line
+    if not verified and not garbled:
+        return Ledger("none", "no stream is verified")
     sampled = bool(end and end.get("sampled"))
     found = {at: _judge(key, reads.get(at), sampled) for at, key in keys.items()}
     if away:
         gone = ("rolled_back", "overwritten_by_late")
         found = {at: _Found("unread") if each.kind in gone else each for at, each in found.items()}
+    for at in found:
+        if at[1] in records and found[at].kind in ("ok", "recovered", "unread", "unsampled"):
+            found[at] = _Found("corrupt", 1)  # the majority has it, and another copy does not
+    of_data = [record for name, record in records.items() if name not in {at[1] for at in keys}]
     sums = _sum(keys, reads, found, end, balances)
-    if data:
-        missing = sum(1 for record in records.values() if not record.get("remade_t"))
-        sums = _with_data(sums, data, len(records), missing if away else 0)
-    return _concluded(sums, end, finished)
+    sums = _with_data(sums, data, of_data, away)
+    if garbled:
+        sums = _with_garbled(sums, garbled)
+    return _concluded(sums, end, finished) if verified else _without_keys(sums)
 
 
 def _words_of(balance: Line) -> str:
@@ -182,6 +197,8 @@ def _judge(key: Line, read: Line | None, sampled: bool) -> _Found:
         return _Found("unsampled" if sampled else "unread")
     if "error" in read:
         return _Found("unread")
+    if key.get("kind") == "counter" and not read.get("checksum_ok", True):
+        return _Found("corrupt", 1, *_resolved(key))
     if key.get("kind") == "counter":
         return _judge_counter(key, read) if {"value", "missing"} & set(read) else _Found("unread")
     known = {"seq", "missing"} & set(read) or not read.get("checksum_ok", True)
@@ -230,7 +247,7 @@ def _register(key: Line, read: Line) -> tuple[str, int]:
     if read.get("missing"):
         return ("rolled_back", int(key["acked_n"])) if acked else ("ok", 0)
     if not read.get("checksum_ok", True):
-        return "corrupt", 0
+        return "corrupt", 1
     if read.get("writer") != key.get("writer"):
         return "unexpected", 0
     seq = int(read["seq"])
@@ -285,8 +302,8 @@ def _sum(
         acknowledged=sum(int(key.get("acked_n", 0)) for key in keys.values()),
         in_doubt=sum(_count(key, "in_doubt") for key in keys.values()),
         failed=sum(_count(key, "failed") for key in keys.values()),
-        lost=writes["rolled_back"] + writes["overwritten_by_late"],
-        lost_keys=kinds["rolled_back"] + kinds["overwritten_by_late"],
+        lost=sum(writes[kind] for kind in _LOST),
+        lost_keys=sum(kinds[kind] for kind in _LOST),
         rolled_back=writes["rolled_back"],
         rolled_back_keys=kinds["rolled_back"],
         overwritten_by_late=writes["overwritten_by_late"],
@@ -306,28 +323,68 @@ def _sum(
     )
 
 
-def _with_data(sums: Ledger, data: Sequence[Line], gone: int, unsure: int) -> Ledger:
-    """Add the records of the data set: each that is gone is a key and a write that is lost.
+def _with_data(
+    sums: Ledger, data: Sequence[Line], records: Sequence[Line], away: bool
+) -> Ledger:
+    """Add the records of the data set: each that is gone or corrupt is a lost key and write.
 
-    `unsure` of them may lie on nodes that are away.
+    With nodes `away`, a record that is missing may lie on one of them.
     """
-    gone -= unsure
+    unsure = sum(1 for record in records if away and not _is_certain(record))
+    lost, corrupt = len(records) - unsure, sum(1 for each in records if each.get("corrupt"))
+    sums = replace(
+        sums,
+        lost=sums.lost + lost,
+        lost_keys=sums.lost_keys + lost,
+        corrupt=sums.corrupt + corrupt,
+        unread=sums.unread + unsure + sum(int(line["unread"]) for line in data),
+        sampled=sums.sampled or any(line.get("sampled") for line in data),
+    )
+    if not data:
+        return sums
     return replace(
         sums,
         data_keys=sum(int(line["keys"]) for line in data),
         data_read=sum(int(line["read"]) for line in data) - unsure,
-        data_lost=gone,
-        lost=sums.lost + gone,
-        lost_keys=sums.lost_keys + gone,
-        unread=sums.unread + unsure + sum(int(line["unread"]) for line in data),
-        sampled=sums.sampled or any(line.get("sampled") for line in data),
+        data_lost=lost,
+        data_corrupt=corrupt if all("corrupt" in line for line in data) else None,
     )
+
+
+def _is_certain(record: Line) -> bool:
+    return bool(record.get("remade_t") or record.get("corrupt"))
+
+
+def _with_garbled(sums: Ledger, garbled: Sequence[Line]) -> Ledger:
+    """Add the answers that failed their checksum during the run, whose keys were read again."""
+    unread = sum(int(line["unread"]) for line in garbled)
+    return replace(
+        sums,
+        garbled_answers=sum(int(line["answers"]) for line in garbled),
+        unread=sums.unread + unread,
+    )
+
+
+def _without_keys(sums: Ledger) -> Ledger:
+    """Conclude a ledger that has only answers which failed their checksum."""
+    words = "; ".join(["no stream is verified", *_words_of_garbled(sums)])
+    if sums.lost:
+        return replace(sums, state="lost", detail=words)
+    return replace(sums, state="unknown" if sums.unread else "none", detail=words)
+
+
+def _words_of_garbled(sums: Ledger) -> list[str]:
+    if not sums.garbled_answers:
+        return []
+    again = f"{sums.corrupt:,} keys fail it still" if sums.corrupt else "every key is intact again"
+    return [f"{sums.garbled_answers:,} answers failed their checksum during the run, {again}"]
 
 
 def _concluded(sums: Ledger, end: Line | None, finished: bool) -> Ledger:
     promised = int(end.get("keys", 0)) if end else 0
     state, detail = _state(sums, ended=end is not None, finished=finished, promised=promised)
-    words = [detail, *_words_of_data(sums), *map(_words_of, sums.balances)]
+    words = [detail, *_words_of_data(sums), *_words_of_garbled(sums)]
+    words += map(_words_of, sums.balances)
     if sums.temporarily_missing:
         words.append(f"{sums.temporarily_missing:,} keys were missing for a time and are back")
     return replace(sums, state=state, detail="; ".join(words))
@@ -336,18 +393,23 @@ def _concluded(sums: Ledger, end: Line | None, finished: bool) -> Ledger:
 def _words_of_data(sums: Ledger) -> list[str]:
     if sums.data_keys is None:
         return []
-    looked = f"{sums.data_read:,} of {sums.data_keys:,} records of the data set were checked"
-    return [f"{looked}, {sums.data_lost:,} are gone" if sums.data_lost else looked]
+    corrupt = sums.data_corrupt or 0
+    how = "looked for, not read" if sums.data_corrupt is None else "read back"
+    words = f"{sums.data_read:,} of {sums.data_keys:,} records of the data set were {how}"
+    gone = (sums.data_lost or 0) - corrupt
+    losses = [f"{gone:,} are gone"] if gone else []
+    losses += [f"{corrupt:,} are corrupt"] if corrupt else []
+    return [", ".join([words, *losses])]
 
 
 def _state(sums: Ledger, *, ended: bool, finished: bool, promised: int) -> tuple[str, str]:
     """Return the state and the sentence that explains it; what is lost is lost, whatever else."""
     of = f"of {sums.acknowledged:,} writes acknowledged in the run"
     if sums.lost:
-        gone, keys = sums.lost - (sums.data_lost or 0), sums.lost_keys - (sums.data_lost or 0)
-        return "lost", f"{gone:,} {of} are gone, in {keys:,} keys"
-    if sums.corrupt:
-        return "lost", f"{sums.corrupt:,} of {sums.keys:,} keys cannot be read intact"
+        of_keys = sums.corrupt - (sums.data_corrupt or 0)
+        lost, keys = sums.lost - (sums.data_lost or 0), sums.lost_keys - (sums.data_lost or 0)
+        corrupt = f"; {of_keys:,} of these cannot be read intact" if of_keys else ""
+        return "lost", f"{lost:,} {of} are gone, in {keys:,} keys{corrupt}"
     if not finished:
         return "unknown", "the generator died before it had written down what it was promised"
     if not sums.keys:

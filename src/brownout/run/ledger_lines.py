@@ -4,7 +4,9 @@
 {"read": "…", "stream": "orders", "seq": 9, …}
 {"check": "votes", "total": {"found": 9, "acked": 9, "in_doubt": 0}, "choices": …, "records": …}
 {"record": "k0000000007", "missing": true}
-{"data": "data", "keys": 2000, "read": 2000, "missing": 1, "unread": 0, "sampled": false}
+{"record": "k0000000008", "missing": false, "corrupt": true}
+{"data": "data", "keys": 2000, "read": 2000, "missing": 1, "corrupt": 1, "unread": 0, …}
+{"garbled": "answers", "answers": 68, "keys": 40, "corrupt": 1, "unread": 0, "sampled": false}
 {"end": true, "keys": 400, "read": 400, "sampled": false}
 """
 
@@ -51,6 +53,8 @@ def _is_sound(line: Mapping[str, Any]) -> bool:
         return all(_is_side(line.get(name)) for name in SIDES)
     if "data" in line:
         return all(is_count(line.get(name)) for name in ("keys", "read", "unread"))
+    if "garbled" in line:
+        return all(is_count(line.get(name)) for name in ("answers", "unread"))
     if "known" in line and not is_ranges([line["known"]]):
         return False
     if not isinstance(line.get("refused", {}), dict):

@@ -28,12 +28,13 @@ LEDGER = {
     "rolled_back": "… of these, rolled back",
     "overwritten_by_late": "… of these, overwritten by an older write that came late",
     "data_lost": "… of these, records of the data set",
+    "corrupt": "… of these, keys and records whose checksum is wrong",
+    "garbled_answers": "answers that failed their checksum during the run",
     "refused_keys": "keys at which a write found something else than was to be there",
     "temporarily_missing": "… of these, whole again at the end",
     "data_keys": "records of the data set",
-    "data_read": "… of these, looked for",
+    "data_read": "… of these, read back",
     "unexpected": "keys that hold what had failed, was never written, or is a stranger's",
-    "corrupt": "keys whose checksum is wrong",
     "unread": "keys that could not be read",
 }
 
