@@ -37,8 +37,7 @@ def garble_mongodb(cluster: Cluster) -> None:
     """Flip a bit of each value, acknowledged by a majority."""
     client: pymongo.MongoClient[dict[str, Any]]
     with pymongo.MongoClient([n.address for n in cluster.nodes], replicaSet=cluster.name) as client:
-        majority = WriteConcern("majority")
-        data = client["brownout"].get_collection("data", write_concern=majority)
+        data = client["brownout"]["data"].with_options(write_concern=WriteConcern("majority"))
         for record in data.find({"_id": {"$in": GARBLED}}):
             value = bytes([record["v"][0] ^ 1]) + record["v"][1:]
             data.update_one({"_id": record["_id"]}, {"$set": {"v": value}})
@@ -51,7 +50,9 @@ def garble_redis(cluster: Cluster) -> None:
         with closing(Link(node, Access(), 5.0)) as link:
             if "role:master" not in str(link.ask("INFO", "replication")):
                 continue
-            for name in (key for key in link.ask("KEYS", "brownout/data/*") or [] if key):
+            keys = link.ask("KEYS", "brownout/data/*")
+            assert isinstance(keys, list)
+            for name in keys:
                 if str(name).rpartition("/")[2] in GARBLED:
                     link.ask("SET", str(name), "garbled")
                     garbled.add(name)

@@ -323,9 +323,7 @@ def _sum(
     )
 
 
-def _with_data(
-    sums: Ledger, data: Sequence[Line], records: Sequence[Line], away: bool
-) -> Ledger:
+def _with_data(sums: Ledger, data: Sequence[Line], records: Sequence[Line], away: bool) -> Ledger:
     """Add the records of the data set: each that is gone or corrupt is a lost key and write.
 
     With nodes `away`, a record that is missing may lie on one of them.
