@@ -1,4 +1,4 @@
-"""Break or mend one node. `node` is `target`, the node chosen when the run began, or a name.
+"""Break or mend one node. `node` is a name, or `target`: who has its role right before the break.
 
 Every action writes its intent before it acts, proves its effect, and returns the evidence:
 `{"node": "n1", "effective": 20.412, "evidence": {"pid": 4711, "gone": true}}` with the time of

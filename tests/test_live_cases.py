@@ -156,6 +156,8 @@ OTHERS = {
     "test_a_starved_generator_makes_a_run_inconclusive",
     "a pass, by exit code 0": OVER_SSH,
     "a rack that dies": RACK,
+    "a role that moves before the fault": "experiments/test_target.py::"
+    "test_the_member_that_is_primary_at_the_kill_is_killed_though_another_one_was_planned",
     "a run as a test": "testing/test_plugin.py::"
     "test_a_real_stepdown_with_a_short_baseline_is_no_pass",
     "a run that fails, for lost writes": CUT_OFF,

@@ -28,6 +28,7 @@ __all__ = [
     "SteppingDown",
     "Supervised",
     "Support",
+    "Wording",
     "adapter_for",
 ]
 
@@ -210,6 +211,15 @@ class Returning(Protocol):
 
     def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
         """Introduce `node` to the others; `ClusterError` if it does not get to know them."""
+        ...
+
+
+@runtime_checkable
+class Wording(Protocol):
+    """What an adapter has besides, if its database has words of its own for the two roles."""
+
+    def role_asked(self, select: str) -> str:
+        """Return the role that a target asks for, `primary` or `secondary`; empty for none."""
         ...
 
 

@@ -82,6 +82,10 @@ class Asking(Generic[L, V]):
         chosen = self.TARGETS.choose(select, self.members(), seed, racks, shards)
         return [self._cluster.node(name) for name in chosen]
 
+    def role_asked(self, select: str) -> str:
+        """Return the role that `select` asks for, whatever word of the database it uses."""
+        return self.TARGETS.role_asked(select)
+
     def engine(self) -> str:
         """Return what the nodes run, with its version; where versions differ, each is named.
 

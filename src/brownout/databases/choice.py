@@ -80,6 +80,11 @@ class Targets:
         racks = {node.name: node.rack for node in cluster.nodes}
         self.choose(select, members, 1, racks, shards)
 
+    def role_asked(self, select: str) -> str:
+        """Return the role that `select` asks for, `primary` or `secondary`; empty for none."""
+        role = self._role(select.partition("@")[0].removeprefix("role="))
+        return role if role in ROLES else ""
+
     def _role(self, word: str) -> str:
         own = {self.primary: "primary", self.secondary: "secondary"}
         return {**own, **self.others}.get(word, word)

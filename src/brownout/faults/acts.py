@@ -65,10 +65,13 @@ class Acts:
         """Write why what was intended could not be done."""
         self._events.failed(entry, str(error))
 
-    def takes_effect(self, entry: int, proof: Proof) -> Evidence:
-        """Write that it took effect, when, and what proves it, while it goes on."""
+    def takes_effect(self, entry: int, proof: Proof, before: Evidence) -> Evidence:
+        """Write that it took effect, when, and what proves it.
+
+        `before` is what was seen of the node right before.
+        """
         effective = self._to_t(proof.effective_monotonic)
-        evidence = evidence_of(proof)
+        evidence = {**before, **evidence_of(proof)}
         self._events.effective(entry, effective, proof.uncertainty_s, evidence)
         return {"effective": effective, "evidence": evidence}
 

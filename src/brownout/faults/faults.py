@@ -16,12 +16,15 @@ from brownout.databases.lacking import LOOK_AGAIN_WITHIN_S, await_nothing, still
 from brownout.databases.resizing import Resizing
 from brownout.faults import guards, registry, undos
 from brownout.faults.acts import Act, Acts, Evidence
+from brownout.faults.aim import Aim, RoleMoved, role_now
 from brownout.faults.fault import NodeFault
 from brownout.faults.guards import Guard
 from brownout.faults.undos import PendingUndo
 from brownout.faults.wipe import check_wipes
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Host, Proof, host_for
+from brownout.run import contract
+from brownout.run.contract import Breach
 from brownout.run.events import EventLog
 
 __all__ = ["Faults"]
@@ -33,8 +36,9 @@ _MAY_LOSE = frozenset({"stop", "kill", "pause", "partition"})
 class Faults:
     """Every fault of one run on one cluster, and the undos that are pending.
 
-    `to_t` turns monotonic seconds into those of the run; `to_wipe` says whether the run means to
-    wipe a node once it is stopped; `stopped` says that the run is being ended.
+    `to_t` turns monotonic seconds into those of the run; `aim` is whom the run's target means;
+    `to_wipe` says whether the run means to wipe a node once it is stopped; `stopped` says that the
+    run is being ended.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class Faults:
         to_t: Callable[[float], float | None],
         pending: Sequence[PendingUndo] = (),
         *,
+        aim: Aim | None = None,
         to_wipe: Callable[[Node], bool] = lambda _: False,
         stopped: Callable[[], bool] = lambda: False,
         confirmation: str = "",
@@ -52,6 +57,8 @@ class Faults:
         self.cluster, self.adapter = cluster, adapter
         self.stopped, self.confirmation = stopped, confirmation
         self.acts = Acts(events, to_t)
+        self._events, self._aim = events, aim or Aim(tuple)
+        self._before: dict[int, Evidence] = {}  # what was seen right before each act
         #: Settings of the cluster that were changed, for nodes that come later.
         self.given: dict[str, Any] = {}
         #: Events that get their effect with a later act, as a quiesce with its recluster.
@@ -178,15 +185,22 @@ class Faults:
     def begin(self, act: Act) -> int:
         """Note what the act leaves pending and write its intent; return its event's id.
 
-        It is pending before it is broken, so that a crash in between leaves it counted.
+        It is pending before it is broken, so that a crash in between leaves it counted. Raises
+        `RoleMoved` with nothing touched where the node is no longer what was asked for.
         """
+        before: Evidence = {}
         if act.type == "break":
             self.acts.before_break()
+            before = self._role_before(act)
         if self._resolves(act):
             act = replace(act, leaves=None)
         if act.leaves is not None:
             self.leave(act.leaves)
-        return self.acts.intend(act)
+        entry = self.acts.intend(act)
+        self._before[entry] = before
+        if act.type == "break":
+            self._aim.settle(act.node)
+        return entry
 
     def complete(
         self,
@@ -199,7 +213,8 @@ class Faults:
         """Do what has begun and write its proof; see `carry_out`."""
         resolves = self._resolves(act)
         with self._unsettled():
-            evidence = self.acts.takes_effect(entry, self.acts.do(entry, do))
+            proof = self.acts.do(entry, do)
+            evidence = self.acts.takes_effect(entry, proof, self._before.pop(entry, {}))
             if resolves:
                 self.resolve(act.name, act.node, act.setting)
             if act.name in ("add_node", "remove_node"):
@@ -263,6 +278,22 @@ class Faults:
         """Return the error of what this cluster's database cannot do."""
         reason = self.adapter.supports(need).reason or "this database's adapter does not do it"
         return Unsupported(f"cluster `{self.cluster.name}`: {need}: {reason}; nothing is touched")
+
+    def _role_before(self, act: Act) -> Evidence:
+        """Return the role of the node that is about to be broken, as its database says it is.
+
+        Where it is not the one that was asked for, that is refused, or written down as a breach of
+        the contract where the fault has begun on another node.
+        """
+        if act.node is None or act.node in self.broken:
+            return {}
+        role, asked = role_now(self.adapter, act.node), self._aim.role_of(act.node)
+        if asked and role != asked:
+            detail = f"node `{act.node}` is {role or 'no member'} at {act.name}, wanted a {asked}"
+            if not self.broken:
+                raise RoleMoved(f"nothing is touched: {detail}", "the role moves; try again")
+            contract.write(self._events, Breach(contract.ROLE, detail, act.node))
+        return {"role": role, "role_asked": asked} if asked else {"role": role} if role else {}
 
     def _lost(self, node: Node, act: str) -> list[str]:
         """Return what would be lost with `node`'s data, where `act` may lose it."""

@@ -6,6 +6,7 @@ probe of a measure is made from the measure.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -14,6 +15,7 @@ from chaoslib.types import Configuration, Secrets
 
 from brownout.base.errors import BrownoutError, ConfigurationError
 from brownout.faults import registry
+from brownout.faults.aim import RoleMoved
 from brownout.faults.fault import Action
 from brownout.measure.measures import find
 from brownout.session.current import current, is_open
@@ -27,6 +29,8 @@ R = TypeVar("R")
 
 #: What an argument of each type has to be, in the words of the message.
 _KINDS = {int: WHOLE, float: NUMBER, bool: TRUTH}
+#: So often a target that loses its role between its choice and its break is chosen again.
+_TRIES = 2
 _GIVEN_BY_CHAOS_TOOLKIT = {"configuration": Configuration, "secrets": Secrets}
 
 
@@ -59,7 +63,7 @@ def activity(
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return function(*args, **kwargs)
+            return _while_roles_move(lambda: function(*args, **kwargs))
         except BrownoutError as error:
             if is_open():
                 current().interruption.fail(f"{function.__name__}: {error}")
@@ -70,6 +74,14 @@ def activity(
             raise
 
     return guarded
+
+
+def _while_roles_move(act: Callable[[], R]) -> R:
+    """Do it again where the target's role moved after it was chosen: nothing was touched."""
+    for _ in range(_TRIES):
+        with suppress(RoleMoved):
+            return act()
+    return act()
 
 
 def actions_of(module: str) -> dict[str, Callable[..., dict[str, Any]]]:

@@ -12,7 +12,7 @@ from brownout.inventory.model import Cluster, Node
 from brownout.run.directory import RunDirectory
 from brownout.session.plan import Plan
 
-__all__ = ["cluster_of", "write"]
+__all__ = ["cluster_of", "retarget", "write"]
 
 
 def write(
@@ -32,6 +32,12 @@ def write(
             "dropped_limits": [limit.as_dict() for limit in plan.dropped_limits],
         }
     )
+
+
+def retarget(directory: RunDirectory, target: Node) -> None:
+    """Write that another node than planned is the target: its role has moved."""
+    data = directory.read_metadata()
+    directory.write_metadata({**data, "experiment": {**data["experiment"], "target": target.name}})
 
 
 def _versions(adapter: Adapter) -> dict[str, str]:

@@ -15,6 +15,7 @@ from typing import Any
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
 from brownout.databases.adapter import Adapter, Idling, adapter_for
 from brownout.faults import guards, open_runs
+from brownout.faults.aim import Aim
 from brownout.faults.atlas.asking import check_free
 from brownout.faults.faults import Faults
 from brownout.faults.heal import make_free
@@ -46,7 +47,7 @@ from brownout.session.requirements import requirements
 from brownout.session.running_load import RunningLoad
 from brownout.session.server_view import ServerView
 from brownout.session.status import Status
-from brownout.session.targets import ADDED, SPARE, next_spare, targets_of
+from brownout.session.targets import ADDED, SPARE, TARGET, aim_at, next_spare
 from brownout.session.trail import Trail
 from brownout.show.report.noise import detectable_words
 
@@ -80,7 +81,7 @@ class Session:
         self.baseline: Baseline | None = None
         self._trail: Trail | None = None
         self._watch: ClusterWatch | None = None
-        self._targets: list[Node] = []
+        self._aim: Aim | None = None
         self.whole_at_start: dict[str, Any] = {}  # what the cluster said of itself then
         self.interruption = Interruption(plan.options.abort_if)
         self.pauses = Pauses(self.interruption.must_stop, self._wait_for_pause, self._pause_is_late)
@@ -156,7 +157,7 @@ class Session:
         check_free(self.cluster, self.plan.needs)
         self.whole_at_start = opening.check_whole(self.adapter)
         options = self.plan.options
-        self._targets = targets_of(options.target, self.cluster, self.adapter, options.seed)
+        self._aim = aim_at(options.target, self.cluster, self.adapter, options.seed)
         for node in self._to_wipe((SPARE, ADDED)):
             lost, host = self.adapter.would_lose([node]), host_for(node)
             guards.refuse(guards_of_wipe(self.cluster, self.adapter, host, node, lost))
@@ -168,7 +169,8 @@ class Session:
         self._claimed = True
         self.status.directory = self.directory.path
         self._trail = Trail(EventLog(self.directory.events, clock=self._load.now), self._load.to_t)
-        record.write(self.directory, self.plan, self.cluster, self.adapter, self._node())
+        target = self._planned(TARGET)
+        record.write(self.directory, self.plan, self.cluster, self.adapter, target)
         self._observed = Observation(
             self.plan.cluster.observe,
             self.directory.path,
@@ -182,6 +184,7 @@ class Session:
             self.adapter,
             self._log(),
             self._load.to_t,
+            aim=self._aim,
             to_wipe=lambda node: node in self._to_wipe(),
             stopped=self.interruption.must_stop,
             confirmation=self.plan.options.confirm,
@@ -249,17 +252,33 @@ class Session:
         self._log().point("phase", "method_ended")
 
     def node(self, name: str) -> Node:
-        """Return the node that an activity means: `target`, `spare`, `added` or a name."""
+        """Return the node that an activity means: `target`, `spare`, `added` or a name.
+
+        Which one `target` is may change until it is broken.
+        """
+        return self.targets[0] if name == TARGET else self._planned(name)
+
+    def _planned(self, name: str) -> Node:
+        """Return the node that a name means, as the target was chosen last."""
+        if name == TARGET:
+            return self._aimed().planned[0]
         if name == SPARE:
             return next_spare(self.cluster, self.faults.members)
         if name == ADDED:
             return self.faults.added
-        return self._node() if name == "target" else self.cluster.node(name)
+        return self.cluster.node(name)
 
     @property
     def targets(self) -> list[Node]:
-        """Every node that `target` means: more than one only where it means a rack."""
-        return list(self._targets)
+        """Every node that `target` means now: more than one only where it means a rack."""
+        before = self._aimed().planned
+        nodes = self._aimed().nodes()
+        if nodes != before:
+            record.retarget(self.directory, nodes[0])
+            names = ", ".join(node.name for node in nodes)
+            logger.info(f"target: {self.plan.options.target} is {names} now")
+            self._log().point("note", "target", node=nodes[0].name, planned=before[0].name)
+        return list(nodes)
 
     def await_milestone(self, name: str, timeout_s: float) -> dict[str, Any] | None:
         """Wait until the cluster reaches milestone `name`; None where it did not in time."""
@@ -435,17 +454,17 @@ class Session:
 
     # -- small helpers ------------------------------------------------------------------------
 
-    def _node(self) -> Node:
-        if not self._targets:
+    def _aimed(self) -> Aim:
+        if self._aim is None:
             raise ConfigurationError("no target was chosen: the run did not open")
-        return self._targets[0]
+        return self._aim
 
     def _to_wipe(self, without: Sequence[str] = ()) -> list[Node]:
         """The nodes that the method wipes, as far as they can be told now."""
         found = []
         for name in self.plan.wipes:
             with contextlib.suppress(ClusterError, ConfigurationError):
-                found += [self.node(name)] if name not in without else []
+                found += [self._planned(name)] if name not in without else []
         return found
 
     def _written(self) -> Trail:

@@ -1,15 +1,17 @@
-"""Which nodes a run is about: what its `target` says, asked of the cluster once, at the start."""
+"""Which nodes a run is about: what its `target` says, asked of the cluster."""
 
 from collections.abc import Sequence
 
 from brownout.base.errors import ClusterError
-from brownout.databases.adapter import Adapter
+from brownout.databases.adapter import Adapter, Wording
+from brownout.databases.choice import Targets
+from brownout.faults.aim import Aim
 from brownout.inventory.database import database
 from brownout.inventory.model import Cluster, Node
 
-__all__ = ["ADDED", "SPARE", "TARGET", "check_target", "next_spare", "targets_of"]
+__all__ = ["ADDED", "SPARE", "TARGET", "aim_at", "check_target", "next_spare", "targets_of"]
 
-#: Means the node that was chosen when the run began.
+#: Means the node that the run's target means; see `Aim`.
 TARGET = "target"
 
 #: Means the first spare that is no member now.
@@ -26,6 +28,20 @@ def targets_of(select: str, cluster: Cluster, adapter: Adapter, seed: int) -> li
     if select == SPARE:
         return [next_spare(cluster, ())]
     return adapter.targets(select, seed)
+
+
+def aim_at(select: str, cluster: Cluster, adapter: Adapter, seed: int) -> Aim:
+    """Return whom a run with the target `select` breaks.
+
+    A role and a rack are chosen again until the first break. A name stays that node, and `random`
+    what the seed drew. Raises what `targets_of` does.
+    """
+    known = [TARGET, SPARE, *(node.name for node in cluster.every)]
+    if select in known or select == "random":
+        fixed = targets_of(select, cluster, adapter, seed)
+        return Aim(lambda: fixed)
+    wording = adapter if isinstance(adapter, Wording) else Targets()
+    return Aim(lambda: targets_of(select, cluster, adapter, seed), wording.role_asked(select))
 
 
 def check_target(select: str, cluster: Cluster) -> None:

@@ -73,6 +73,10 @@ class ShardedAdapter:
         chosen = TARGETS.choose(select, members, seed, racks, shards)
         return [self._cluster.node(name) for name in chosen]
 
+    def role_asked(self, select: str) -> str:
+        """Return the role that `select` asks for, in all shards or in one."""
+        return TARGETS.role_asked(select)
+
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether every shard has reached `milestone`; `whole` asks the routers too."""
         states = {name: adapter.stable(milestone) for name, adapter in self._shards.items()}
