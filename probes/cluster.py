@@ -15,6 +15,12 @@ __all__ = ["cluster_is_whole", "wait_until", "wait_until_no_primary", "wait_unti
 
 MILESTONES = ("changed", "rejoined", "redundant")
 
+_NOT_YET = {
+    "changed": "did not notice the fault",
+    "rejoined": "did not have all its members back",
+    "redundant": "was not redundant again",
+}
+
 
 @activity
 def cluster_is_whole(configuration: Configuration = None, secrets: Secrets = None) -> bool:
@@ -47,7 +53,7 @@ def wait_until(
     crossing = session.await_milestone(state, float(timeout_s))
     if crossing is None:
         raise ClusterError(
-            f"the cluster has not {state} within {float(timeout_s):.0f} s",
+            f"the cluster {_NOT_YET[state]} within {float(timeout_s):.0f} s",
             "look at the cluster's own log, or raise `timeout_s`",
         )
     return crossing

@@ -95,7 +95,12 @@ def before_activity_control(
     _end_if_it_must()
     current().pauses.before(context, configuration, secrets)
     _end_if_it_must()
-    current().begin_step(str(context.get("name")))
+    try:
+        current().begin_step(context)
+    except BrownoutError as error:
+        current().interruption.fail(f"action `{context.get('name')}`: {error}")
+        current().interruption.deafen()
+        _interrupt(error)
 
 
 def _end_if_it_must() -> None:
@@ -109,17 +114,16 @@ def after_activity_control(context: Activity, state: Run = None, **_: Any) -> No
     _note_cause()
     if not is_open():
         return
-    if state:
-        current().end_step(str(context.get("name")))
-    _note_failure(context, state or {})
+    run = state or {}
+    failed, why = _has_failed(context, run), _why(run)
+    current().end_step(context, (why or "the step failed") if failed else None)
+    if failed:
+        _note_failure(context, why)
     current().pauses.after(context, state)
 
 
-def _note_failure(context: Activity, state: Run) -> None:
+def _note_failure(context: Activity, why: str) -> None:
     """Note an action of the method that failed, ours or not: what follows would not be a test."""
-    if not _has_failed(context, state):
-        return
-    why = _why(state)
     if _TOLD in why:  # chaostoolkit-lib 1.44 takes it for a failure of the activity
         current().interruption.abort(why.partition(_TOLD)[2])
     elif context.get("type") == "action":

@@ -8,10 +8,11 @@ import typer
 
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import complete_cluster, complete_experiment, complete_workload
+from brownout.cli.durations import duration_option, seconds
 from brownout.cli.output import output_option
 from brownout.cli.schemas import Kind
 
-__all__ = ["check", "new", "schema"]
+__all__ = ["adopt", "check", "new", "schema"]
 
 
 def new(
@@ -47,6 +48,61 @@ def new(
         typer.echo(str(path))
     _name_lacking_hosts()
     typer.echo(f"next: read {made[0]}", err=True)
+
+
+def adopt(
+    experiment: Annotated[
+        Path, typer.Argument(help="A Chaos Toolkit experiment whose steps are not brownout's.")
+    ],
+    output: Annotated[
+        Path | None,
+        output_option("The file to write, JSON or YAML; default: NAME-brownout.json here."),
+    ] = None,
+    breaks: Annotated[
+        list[str] | None,
+        typer.Option("--break", help="A step that breaks something; repeatable."),
+    ] = None,
+    mends: Annotated[
+        list[str] | None,
+        typer.Option("--mend", help="A step or rollback that ends what was broken; repeatable."),
+    ] = None,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            help="The inventory's name or path; default: that of every experiment.",
+            autocompletion=complete_cluster,
+        ),
+    ] = "",
+    limits: Annotated[
+        str, typer.Option(help="What must hold, as recovery_time=30,lost_writes=0.")
+    ] = "lost_writes=0",
+    effect_within: Annotated[
+        str, duration_option("How long after its step a break may take effect.")
+    ] = "",
+) -> None:
+    """Have brownout measure an experiment of other people's actions.
+
+    Writes a copy with brownout's control, the cluster, the limits, and which steps break and which
+    mend; without --break and --mend their names decide. Touches nothing else, and never
+    overwrites a file.
+    """
+    from brownout.cli.adoption import adopt as adopted_from
+    from brownout.cli.adoption import write
+    from brownout.session.options import limits_of
+
+    within_s = seconds(effect_within, "--effect-within", 0) if effect_within else None
+    adopted = adopted_from(
+        experiment, breaks or (), mends or (), cluster, limits_of("--limits", limits), within_s
+    )
+    path = output or Path(f"{experiment.stem}-brownout.json")
+    write(adopted, path)
+    typer.echo(str(path))
+    for kind in ("breaks", "mends", "harmless"):
+        for name in getattr(adopted, kind):
+            typer.echo(f"  {kind:8}  {name}  ({adopted.steps[name]})")
+    for problem in adopted.problems:
+        typer.echo(f"  before it can run here: {problem}", err=True)
+    typer.echo(f"next: check these, then `brownout plan {path}` and `chaos run {path}`", err=True)
 
 
 def check(

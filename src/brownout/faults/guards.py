@@ -23,6 +23,7 @@ __all__ = [
     "of_stopped",
     "of_wipe",
     "possible",
+    "redundancy",
     "refuse",
 ]
 
@@ -82,7 +83,7 @@ def of_break(
     guards = [_denied_node(cluster, node), _denied_acts(cluster, [act])]
     guards.append(of_loss(cluster, act, lost))
     if node not in broken:
-        guards += [_nodes_down(cluster, node, broken), _redundancy(missing)]
+        guards += [_nodes_down(cluster, node, broken), redundancy(missing)]
     return guards
 
 
@@ -119,7 +120,7 @@ def of_change(
     `missing` is as in `of_break`; `objections` are the database's own, in words.
     """
     guards = [_denied_node(cluster, node)] if node else []
-    return [*guards, _denied_acts(cluster, [act]), _redundancy(missing), possible(objections)]
+    return [*guards, _denied_acts(cluster, [act]), redundancy(missing), possible(objections)]
 
 
 def of_engine(
@@ -132,7 +133,7 @@ def of_engine(
     return [
         _denied_acts(cluster, ["litmus"]),
         _nodes_down(cluster, "what the engine breaks", broken),
-        _redundancy(missing),
+        redundancy(missing),
         possible(objections),
     ]
 
@@ -246,7 +247,8 @@ def _nodes_down(cluster: Cluster, node: str, broken: Mapping[str, str]) -> Guard
     )
 
 
-def _redundancy(missing: Sequence[str]) -> Guard:
+def redundancy(missing: Sequence[str]) -> Guard:
+    """Judge a break by what the cluster lacks to be whole and redundant, in words."""
     return Guard(
         "redundancy",
         not missing,

@@ -5,17 +5,21 @@ from dataclasses import dataclass, field
 
 from brownout.measure.baseline import Baseline
 from brownout.measure.episodes import has_landed
-from brownout.measure.impact import Condition
+from brownout.measure.impact import Condition, Fault
 from brownout.measure.settings import MeasureSettings
 from brownout.run.contract import breaches
 from brownout.run.events import Event
 from brownout.run.ledger import Ledger
 from brownout.run.parts.apart import Apart
 
-__all__ = ["STARVED", "Facts", "conditions", "starved"]
+__all__ = ["FOUNDATIONS", "STARVED", "Facts", "conditions", "starved", "steps_declared"]
 
 #: The condition that fails by our own doing: it is named before all others.
 STARVED = "generator_not_starved"
+#: Without these a broken limit says nothing of the fault: only lost writes are a fail.
+FOUNDATIONS = frozenset(
+    {"load_delivered", "baseline_stable", "fault_landed", "contract_kept", "steps_declared"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ def _fault_landed(facts: Facts) -> Condition:
     """Every break has proof of its cause, and one at least did something new."""
     breaks = [event for event in facts.events if event.type == "break"]
     if not breaks:
-        return _untold(facts, "fault_landed", "nothing was broken")
+        return _untold(facts, "fault_landed", f"nothing was broken{_undeclared(facts)}")
     for event in breaks:
         what = f"{event.name} {event.node or ''}".strip()
         if event.error is not None:
@@ -93,6 +97,55 @@ def _fault_landed(facts: Facts) -> Condition:
         f"{e.name} {e.node or ''}".strip() + f" at {e.effective:.3f} s" for e in landed
     )
     return Condition("fault_landed", True, f"proven: {what}")
+
+
+def _undeclared(facts: Facts) -> str:
+    """Name the steps of other providers: one of them may have been meant to break something."""
+    names = [
+        f"`{event.name}` ({event.arguments.get('by')})"
+        for event in facts.events
+        if event.type == "step" and event.arguments.get("kind") == "action"
+    ]
+    if not names:
+        return ""
+    return f" by brownout; if {' or '.join(names)} breaks something, name it in `breaks`"
+
+
+def steps_declared(faults: Sequence[Fault], facts: Facts) -> Condition | None:
+    """Judge whether a step of others that is not declared has hurt the load; None without steps.
+
+    A dip that begins within such a step belongs to it, unless it follows something of a fault
+    within the time that a load has to hold.
+    """
+    name, hold_s = "steps_declared", facts.settings.hold_s
+    steps = [e for e in facts.events if e.type == "step" and e.arguments.get("kind") == "action"]
+    if not steps or not faults:
+        return None
+    deeds = [
+        (act.requested, act.effective + hold_s)
+        for fault in faults
+        for act in fault.events
+        if act.requested is not None and act.effective is not None
+    ]
+    details = []
+    for fault in faults:
+        total = fault.scopes.get("total")
+        for dip in total.course.dips if total is not None else ():
+            step = next((each for each in steps if _is_within(dip.start, each)), None)
+            if step is not None and not any(a <= dip.start < b for a, b in deeds):
+                details.append(
+                    f"the load dipped from {dip.start:.1f} s to {dip.end:.1f} s during "
+                    f"`{step.name}` ({step.arguments.get('by')}), which the experiment names "
+                    "neither in `breaks` nor in `harmless`"
+                )
+    if details:
+        return Condition(name, False, "; ".join(details))
+    return Condition(name, True, "no step of others hurt the load")
+
+
+def _is_within(t: float, step: Event) -> bool:
+    begun = step.requested is not None and step.requested <= t
+    return begun and (step.ended is None or t <= step.ended)
 
 
 def _load_delivered(facts: Facts) -> Condition:

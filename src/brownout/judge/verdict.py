@@ -1,7 +1,8 @@
 """Limits and validity to one word: pass, fail, inconclusive or aborted, decided in a fixed order.
 
-fail          acknowledged writes are lost, whatever else is wrong; a limit is broken; a
-              milestone was awaited for its whole limit and not reached
+fail          acknowledged writes are lost, whatever else is wrong; or, where the fault that was
+              meant was made under a steady load, a limit is broken, or a milestone was awaited for
+              its whole limit and not reached
 inconclusive  a condition of validity is not met; a limit is open, or none is set
 aborted       a person or a stop condition ended the run
 pass          none of these: no data is never a pass
@@ -15,7 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brownout.judge.slo import Limit
-from brownout.judge.validity import STARVED, Facts, conditions, starved
+from brownout.judge.validity import (
+    FOUNDATIONS,
+    STARVED,
+    Facts,
+    conditions,
+    starved,
+    steps_declared,
+)
 from brownout.measure.baseline import OF_THROUGHPUT
 from brownout.measure.impact import NEVER, Condition, Fault, Judged, worst_of
 from brownout.measure.measures import AT_LEAST, find
@@ -49,18 +57,24 @@ class Verdict:
 def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Verdict:
     """Judge a run by its faults, its limits and what else is known."""
     judged = tuple(_judge(limit, faults, facts) for limit in limits)
-    validity = (*conditions(facts), _slos_evaluated(judged, facts))
-    failures = [
-        *_lost_writes(facts.ledger),
+    declared = steps_declared(faults, facts)
+    found = conditions(facts) if declared is None else [*conditions(facts), declared]
+    validity = (*found, _slos_evaluated(judged, facts))
+    lost = _lost_writes(facts.ledger)
+    broken = [
         *(sentence for fault in faults for sentence in _missed_milestones(fault, judged)),
         *(_sentence(each) for each in judged if each.met is False),
     ]
     # A generator that was starved comes first, since it is our own failure.
     remark = starved(facts)
-    remarks = () if remark is None else (remark,)
+    remarks: tuple[str, ...] = () if remark is None else (remark,)
     aborted = [] if facts.abort is None else [f"aborted: {facts.abort}"]
-    if failures:
-        return Verdict("fail", (*failures, *aborted), validity, judged, remarks)
+    doubts = [c.name for c in validity if c.ok is False and c.name in FOUNDATIONS]
+    if broken and doubts:
+        remarks += tuple(f"not counted ({', '.join(doubts)}): {each}" for each in broken)
+        broken = []
+    if lost or broken:
+        return Verdict("fail", (*lost, *broken, *aborted), validity, judged, remarks)
     unmet = sorted((c for c in validity if c.ok is False), key=lambda c: c.name != STARVED)
     reasons = [f"{c.name}: {c.detail}" for c in unmet]
     if unmet:

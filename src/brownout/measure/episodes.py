@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from brownout.run.events import Event
 
-__all__ = ["Episode", "Milestone", "episodes", "has_landed", "milestone"]
+__all__ = ["Episode", "Milestone", "episodes", "has_landed", "is_by_others", "milestone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,21 @@ def has_landed(event: Event) -> bool:
     return known and not event.evidence.get("skipped") and not event.evidence.get("already")
 
 
+def is_by_others(event: Event) -> bool:
+    """Say whether a break or a mend was a step of another provider, or was only marked."""
+    return bool(event.arguments.get("by"))
+
+
+def _took_effect(event: Event) -> float | None:
+    """Return from when on the effect of a break is counted.
+
+    The effect of one by others lies anywhere in its step, so it is counted from where that began.
+    """
+    if event.effective is None or not is_by_others(event):
+        return event.effective
+    return event.effective - (event.uncertainty or 0.0)
+
+
 def _is_reached(event: Event, name: str) -> bool:
     is_it = event.type == "milestone" and event.name == name
     return is_it and event.fields.get("first_yes") is not None
@@ -108,7 +123,7 @@ def _latest(episode: Episode, name: str) -> Milestone | None:
 def _episode(group: list[Event], end: float, managed: bool) -> Episode:
     breaks = [event for event in group if event.type == "break"]
     requested = [event.requested for event in breaks if event.requested is not None]
-    effects = [event.effective for event in breaks if has_landed(event)]
+    effects = [_took_effect(event) for event in breaks if has_landed(event)]
     effective = min((t for t in effects if t is not None), default=None)
     return Episode(
         name=breaks[0].name,

@@ -67,9 +67,13 @@ class ClusterWatch:
             return None
         return {"state": name, **self._trail.bracket(crossing)}
 
-    def await_redundancy(self, limit_s: float) -> None:
+    def crossing(self, name: str) -> Crossing:
+        """Return where milestone `name` stands since the latest fault began."""
+        return self._milestones.crossing(name)
+
+    def await_redundancy(self, limit_s: float, stopped: Callable[[], bool]) -> None:
         """Wait until redundancy is back; that it is not within `limit_s` is written down."""
-        crossing = self._milestones.wait("redundant", limit_s, self._aborted)
+        crossing = self._milestones.wait("redundant", limit_s, stopped)
         if crossing.first_yes is None:
             self._miss(crossing, limit_s)
 

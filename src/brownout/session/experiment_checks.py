@@ -61,7 +61,7 @@ def _chaos_toolkit(data: Mapping[str, Any]) -> Iterator[str]:
             check(part)
         except ChaosException as error:
             yield str(error)
-        except (AttributeError, KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             yield f"is not formed as Chaos Toolkit wants it ({error})"
 
     for key in ("title", "description", "method"):
@@ -82,18 +82,20 @@ def _chaos_toolkit(data: Mapping[str, Any]) -> Iterator[str]:
 
 def _house_rules(data: Mapping[str, Any]) -> Iterator[str]:
     """What an experiment needs so that a run is measured, judged and put back."""
-    from brownout.session.plan import extension_problems
+    from brownout.session.plan import breaks_by_others_alone, extension_problems
 
     modules = [c.get("provider", {}).get("module") for c in data.get("controls") or []]
     if "brownout.control" not in modules:
         yield "controls: lack `brownout.control`, which makes the load and the verdict"
+    yield from extension_problems(data)
+    if breaks_by_others_alone(data):
+        return  # what others break is theirs to put back
     strategy = data.get("runtime", {}).get("rollbacks", {}).get("strategy")
     if strategy != "always":
         yield f"runtime.rollbacks.strategy: found {strategy!r}, wanted 'always'"
     undone = [a.get("provider", {}).get("func") for a in data.get("rollbacks") or []]
     if "put_back" not in undone:
         yield "rollbacks: lack `brownout.actions.node.put_back`, which undoes what was broken"
-    yield from extension_problems(data)
 
 
 def _undeclared(data: Mapping[str, Any]) -> Iterator[str]:

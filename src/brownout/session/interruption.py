@@ -42,6 +42,7 @@ class Interruption:
         self._conditions = list(conditions)
         self._aborted = threading.Event()
         self._undoing = False
+        self._abort_file: Path | None = None
         self._events: EventLog | None = None
         self._watch: StopWatch | None = None
         self._deaf = DeafToSignals()
@@ -55,8 +56,9 @@ class Interruption:
     def watch(self, run: Path, events: EventLog, series: Callable[[], Series]) -> None:
         """Watch the stop conditions, and for `brownout abort`, until all is put back."""
         self._events = events
+        self._abort_file = run / ABORT_FILE
         self._waker.start()
-        self._watch = StopWatch(self._conditions, run / ABORT_FILE, series, self._stop_for)
+        self._watch = StopWatch(self._conditions, self._abort_file, series, self._stop_for)
         self._watch.start()
 
     def aborted(self) -> bool:
@@ -84,8 +86,9 @@ class Interruption:
         self._deaf.listen()
 
     def told_again(self) -> bool:
-        """Whether a signal came while the run was ending: who sent it is in a hurry."""
-        return self._deaf.told_again
+        """Whether a signal or `brownout abort` came while the run was ending."""
+        asked = self._abort_file is not None and self._abort_file.exists()
+        return self._deaf.told_again or asked
 
     def must_stop(self) -> bool:
         """Whether no further activity may start; undoing may always."""

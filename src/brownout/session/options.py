@@ -30,7 +30,8 @@ from brownout.session.variables import (
     convert,
 )
 
-__all__ = ["SETTINGS", "Options", "Setting", "complete", "read_options", "unknown_keys"]
+__all__ = ["SETTINGS", "Options", "Setting", "complete", "limits_of", "read_options"]
+__all__ += ["unknown_keys"]
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _MODULE = re.compile(r'"module": "([^"]+)"')
@@ -180,6 +181,18 @@ def complete(
                 value = os.environ.get(setting.environment) or setting.default
             found[name] = value
     return {**resolved, **found}
+
+
+def limits_of(where: str, text: str) -> dict[str, float | str]:
+    """Return the limits in `recovery_time=10,write.blackout=3`.
+
+    Raises `ConfigurationError` with every one that is not a number.
+    """
+    problems: list[str] = []
+    limits = _limits(where, text, problems)
+    if problems:
+        raise ConfigurationError(problems)
+    return limits
 
 
 def unknown_keys(experiment: Mapping[str, Any]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from brownout.load.shares import check_shares
 from brownout.load.where import generators_of
 from brownout.load.workload import Workload
 from brownout.measure.settings import MeasureSettings
+from brownout.session.external import ExternalSteps, external_steps
 from brownout.session.options import (
     SETTINGS,
     Options,
@@ -31,7 +32,7 @@ from brownout.session.options import (
 from brownout.session.targets import ADDED, SPARE, TARGET, check_target
 from brownout.session.variables import typed
 
-__all__ = ["Plan", "extension_problems", "make_plan"]
+__all__ = ["Plan", "breaks_by_others_alone", "extension_problems", "make_plan"]
 
 T = TypeVar("T")
 
@@ -49,6 +50,7 @@ class Plan:
 
     `needs` names what the scenario does to a node (`kill`, `wipe`, …): an adapter says whether
     its database supports each. `wipes` are the nodes that the method wipes, as it calls them.
+    `external` says which steps of other providers break and mend.
     `variables` is the experiment's configuration with every setting that it leaves out, each
     value converted to what it is used as.
     """
@@ -58,6 +60,7 @@ class Plan:
     ref: str
     needs: tuple[str, ...]
     wipes: tuple[str, ...]
+    external: ExternalSteps
     options: Options
     cluster: Cluster
     workload: Workload
@@ -99,6 +102,7 @@ def make_plan(
     options = read_options(declared, values, problems)
     extension = _extension(experiment)
     problems += extension_problems(experiment)
+    external = external_steps(experiment, extension, problems)
     cluster = _collect(problems, lambda: inventory.declared(options.cluster))
     if cluster is not None:
         problems += _unknown_nodes(experiment, values, options, cluster)
@@ -115,6 +119,7 @@ def make_plan(
         ref=experiment_hash({k: part for k, part in experiment.items() if k != "dry"}),
         needs=_needs(extension, wipes),
         wipes=wipes,
+        external=external,
         options=options,
         cluster=cluster,
         workload=workload,
@@ -134,10 +139,15 @@ def extension_problems(experiment: Mapping[str, Any]) -> Iterator[str]:
     """
     extension = _extension(experiment)
     scenario, known = extension.get("scenario"), slo.scenarios()
-    if not scenario or not extension.get("needs"):
+    if not scenario:
         yield (
             'extensions: lack {"name": "brownout", "scenario": …, "needs": […]}, by which limits '
             "are found and databases are asked whether they can"
+        )
+    elif not extension.get("needs") and not breaks_by_others_alone(experiment):
+        yield (
+            "extensions: `needs` is missing or empty; name what brownout breaks (`brownout list "
+            "faults`), or name the steps of others that break something in `breaks`"
         )
     elif scenario not in known and not experiment.get("configuration", {}).get("limits"):
         alike = get_close_matches(str(scenario), known, 1)
@@ -146,6 +156,12 @@ def extension_problems(experiment: Mapping[str, Any]) -> Iterator[str]:
             f"extensions: scenario {scenario!r} is unknown and the experiment has no limits of its "
             f"own; {meant}Name one of {', '.join(known)}, or set `configuration.limits`"
         )
+
+
+def breaks_by_others_alone(experiment: Mapping[str, Any]) -> bool:
+    """Return whether brownout itself breaks nothing in this experiment, and others do."""
+    extension = _extension(experiment)
+    return not extension.get("needs") and bool(external_steps(experiment, extension, []))
 
 
 def _extension(experiment: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
+from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Idling, adapter_for
+from brownout.databases.lacking import still_lacks
 from brownout.faults import guards, open_runs
 from brownout.faults.aim import Aim
 from brownout.faults.atlas.asking import check_free
@@ -39,6 +41,7 @@ from brownout.run.events import EventLog
 from brownout.session import ending, opening, record, undisturbed
 from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import Remember, conclude
+from brownout.session.external import Activity, ExternalFaults
 from brownout.session.heartbeat import Heartbeat
 from brownout.session.interruption import Interruption
 from brownout.session.pauses import Pauses
@@ -94,6 +97,7 @@ class Session:
         self.status = Status(title=f"{plan.scenario} on {plan.cluster.name}")
         self._load = RunningLoad(plan, self.status)
         self._observed: Observation | None = None
+        self._external: ExternalFaults | None = None
 
     # -- opening ------------------------------------------------------------------------------
 
@@ -190,11 +194,20 @@ class Session:
             confirmation=self.plan.options.confirm,
         )
         self.status.broken = lambda: self.faults.down
-        settled, aborted = (lambda: self.faults.settled), self.interruption.aborted
         hold_s = self.plan.settings.milestone_hold_s
-        self._watch = ClusterWatch(self.adapter, self._trail, settled, aborted, hold_s)
-        self._watch.watch_primaries(self.directory.primaries, self._load.to_t)
-        self.faults.acts.before_break = self._watch.before_break
+        watch = ClusterWatch(
+            self.adapter, self._trail, self._settled, self.interruption.aborted, hold_s
+        )
+        watch.watch_primaries(self.directory.primaries, self._load.to_t)
+        self._watch = watch
+        self.faults.acts.before_break = watch.before_break
+        self._external = ExternalFaults(
+            self.plan.external,
+            self._log(),
+            self._load.to_t,
+            before_break=watch.before_break,
+            change=lambda: watch.crossing("changed"),
+        )
 
     @property
     def may_have_broken(self) -> bool:
@@ -210,18 +223,62 @@ class Session:
         self.status.phase = "method"
         self._log().point("phase", "method_started")
 
-    def begin_step(self, name: str) -> None:
-        """Chaos Toolkit begins an activity, its pause is over: people see which."""
+    def begin_step(self, activity: Activity) -> None:
+        """Chaos Toolkit begins an activity: people see which, and one of others is written down.
+
+        Raises `Refused` with nothing touched where it breaks something and a guard forbids that.
+        """
+        name = str(activity.get("name"))
         self._steps[name] = time.monotonic()
         if self._undoing:
             self.status.phase = f"putting back: {name}"
         elif self._method == "begun":
             self.status.phase = f"method: {name}"
             self._log().point("note", "step", activity=name)
+        if self._external is None or not (self._undoing or self._method == "begun"):
+            return
+        if not self._undoing and self._external.breaks(activity):
+            self._check_break_by_others()
+        self._external.begin(activity)
 
-    def end_step(self, name: str) -> None:
-        """The activity has ended: if this process did not run meanwhile, that was too late."""
-        began = self._steps.pop(name)
+    def mark(self, kind: str, name: str, by: str) -> dict[str, Any]:
+        """Note a `break` or `mend` of this moment that no activity makes."""
+        if self._external is None or self._method != "begun":
+            raise ConfigurationError(f"mark_{kind} {name}: belongs into the method")
+        if kind == "break":
+            self._check_break_by_others()
+        return self._external.mark(kind, name, by or "outside this experiment")
+
+    def _check_break_by_others(self) -> None:
+        """Refuse a break by others that the environment, the hour or the cluster forbids.
+
+        A break before redundancy is back belongs to the same fault, so only the first one needs a
+        cluster that is whole.
+        """
+        acts, confirm = self.faults.acts, self.plan.options.confirm
+        missing = [] if acts.broke_something else still_lacks(self.adapter, "whole")
+        now = datetime.now(UTC)
+        guards.refuse(
+            [*guards.of_cluster(self.cluster, (), confirm, now), guards.redundancy(missing)]
+        )
+        acts.broke_something = True
+
+    def _settled(self) -> bool:
+        """Whether nothing is broken, by brownout or by others, as far as can be told."""
+        mended = self._external is None or self._external.settled()
+        return mended and self.faults.settled
+
+    def end_step(self, activity: Activity, error: str | None) -> None:
+        """Chaos Toolkit has ended an activity, with this error if it failed.
+
+        Where this process did not run meanwhile, that was too late.
+        """
+        name = str(activity.get("name"))
+        if self._external is not None:
+            self._external.end(activity, error)
+        began = self._steps.pop(name, None)
+        if began is None:
+            return  # it was stopped before it began
         took_s, missed_s = time.monotonic() - began, self._heartbeat.missed_s(began)
         if is_late(missed_s, took_s - missed_s):
             self._is_late(
@@ -317,7 +374,7 @@ class Session:
         self.status.phase = "waiting for the load to hold"
         self.status.until(limit_s)
         return ending.await_hold(
-            self._load.generator, self.baseline, settings, limit_s, self.interruption.aborted
+            self._load.generator, self.baseline, settings, limit_s, self._is_to_end
         )
 
     def measure(self, name: str, scope: str) -> dict[str, Any]:
@@ -357,23 +414,36 @@ class Session:
         if self._finished or self._method != "ended":
             return
         self._finished = True
-        if self._watch and self.faults.acts.broke_something and self.faults.settled:
+        self._await_effects()
+        if self._watch and self.faults.acts.broke_something and self._settled():
             self._await_end(self._watch)
         else:
             self.hold()
+        if self._undoing and self._is_to_end():
+            self.interruption.abort("stopped while the load was awaited")
         if not self.interruption.aborted():  # else everything is put back first
             self._load.end(self.adapter, self._log(), stays=not self._brought_up)
             self._impact = analyze(self.directory.path)
+
+    def _await_effects(self) -> None:
+        """Wait until each break by others had its effect, or its time for one."""
+        if self._external is not None:
+            self.status.phase = "waiting for the effect of what others broke"
+            wait_until(self._external.effects_known, stopped=self._is_to_end)
+
+    def _is_to_end(self) -> bool:
+        """Whether a person or a stop condition ended the run, at this moment or before."""
+        return self.interruption.aborted() or (self._undoing and self.interruption.told_again())
 
     def _await_end(self, watch: ClusterWatch) -> None:
         """Wait for redundancy and the hold; again where the cluster lost redundancy meanwhile."""
         limit_s = self.plan.options.milestone_limit_s
         deadline = time.monotonic() + limit_s
         lost_again = True
-        while lost_again and not self.interruption.aborted():
+        while lost_again and not self._is_to_end():
             self.status.phase = "waiting for redundancy"
             self.status.until(limit_s)
-            watch.await_redundancy(limit_s)
+            watch.await_redundancy(limit_s, self._is_to_end)
             was_redundant = watch.is_redundant
             self.hold()
             lost_again = was_redundant and not watch.is_redundant and time.monotonic() < deadline
@@ -381,6 +451,8 @@ class Session:
 
     def close(self, journal: dict[str, Any]) -> dict[str, Any]:
         """End whatever still runs, put back what is broken, judge, and say it."""
+        if not self.interruption.reason:
+            self.finish()  # where no probe of the hypothesis asked for a measure
         self.begin_undo()
         failures = ["the run was cut short while it put things back"]
         try:

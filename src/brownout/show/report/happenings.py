@@ -78,6 +78,11 @@ def _words(event: Event) -> str:
         return never if limit is None else f"{never} within {limit:g} s"
     if event.type in ("abort", "note") and event.fields.get("reason"):
         return f"{words}: {event.fields['reason']}"
+    if event.type == "step":
+        length = ""
+        if event.requested is not None and event.ended is not None:
+            length = f", {event.ended - event.requested:.1f} s"
+        return f"{event.name}: a step of {event.arguments.get('by')}{length}"
     if event.name == "step":
         return f"step: {event.fields.get('activity')}"
     if event.type == contract.TYPE:

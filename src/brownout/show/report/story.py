@@ -92,16 +92,18 @@ def _reason(text: str) -> str:
 def _deeds(faults: Sequence[Fault]) -> str:
     """`n1 killed and wiped`."""
     deeds: dict[str, list[str]] = {}
+    by_others = []
     for fault in faults:
         for event in fault.events:
             if event.type != "break" or event.name == "recluster":
                 continue
+            if event.evidence.get("by"):
+                by_others.append(f"{event.name} ({event.evidence['by']}) broke the cluster")
+                continue
             done = _OTHERS.get(event.name) or registry.words(event.name)
             deeds.setdefault(event.node or "the cluster", []).append(done)
-    return (
-        "; ".join(f"{node} was {_and(dict.fromkeys(done))}" for node, done in deeds.items())
-        or "A fault"
-    )
+    ours = [f"{node} was {_and(dict.fromkeys(done))}" for node, done in deeds.items()]
+    return "; ".join([*ours, *by_others]) or "A fault"
 
 
 def _cost(fault: Fault) -> str:

@@ -64,8 +64,9 @@ def _event(event: Act) -> str:
     when = event.effective if event.effective is not None else event.requested
     node = f" {event.node}" if event.node else ""
     at = "   ?    " if when is None else f"{when:7.1f} s"
+    provider = f", by {event.evidence['by']}" if event.evidence.get("by") else ""
     failed = "  FAILED" if event.error else ""
-    return f"{at}  {event.name}{node}{failed}"
+    return f"{at}  {event.name}{node}{provider}{failed}"
 
 
 def _table(impact: Impact, fault: Fault) -> list[str]:
