@@ -13,6 +13,7 @@ import pymongo
 import pytest
 from psycopg.conninfo import make_conninfo
 from pymongo import WriteConcern
+from pymongo.collection import Collection
 from tests.waiting import await_true
 
 from brownout.databases.access import Access
@@ -37,7 +38,10 @@ def garble_mongodb(cluster: Cluster) -> None:
     """Flip a bit of each value, acknowledged by a majority."""
     client: pymongo.MongoClient[dict[str, Any]]
     with pymongo.MongoClient([n.address for n in cluster.nodes], replicaSet=cluster.name) as client:
-        data = client["brownout"]["data"].with_options(write_concern=WriteConcern("majority"))
+        majority = WriteConcern("majority")
+        data: Collection[dict[str, Any]]
+        data = client["brownout"]["data"].with_options(write_concern=majority)
+        record: dict[str, Any]
         for record in data.find({"_id": {"$in": GARBLED}}):
             value = bytes([record["v"][0] ^ 1]) + record["v"][1:]
             data.update_one({"_id": record["_id"]}, {"$set": {"v": value}})
