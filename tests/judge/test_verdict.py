@@ -380,6 +380,35 @@ def test_lost_writes_fail_whatever_else_is_wrong() -> None:
     )
 
 
+def test_answers_that_failed_their_checksum_are_a_remark_where_every_key_is_intact_again() -> None:
+    found = verdict(replace(GOOD, ledger=replace(CLEAN, garbled_answers=7)))
+    assert found.word == "pass"
+    assert found.remarks[0].startswith("7 answers failed their checksum")
+
+
+def held(*, ok: bool, **more: Any) -> Event:
+    fields = {"ok": ok, "hold_s": 5.0, **more}
+    return Event(9, "check", "load_held", requested=70.0, fields=fields)
+
+
+@pytest.mark.parametrize(
+    ("event", "word"),
+    [
+        (held(ok=True), "pass"),
+        (held(ok=False, waited_s=60.0, failed=4, ours=False), "fail"),
+        (held(ok=False, waited_s=60.0, failed=4, ours=True), "inconclusive"),
+    ],
+)
+def test_a_load_that_does_not_hold_after_the_fault_is_the_verdicts_business(
+    event: Event, word: str
+) -> None:
+    found = verdict(replace(GOOD, events=(*GOOD.events, event)))
+    assert found.word == word
+    (condition,) = [each for each in found.validity if each.name == "load_held"]
+    assert condition.ok is (word == "pass")
+    assert (word == "pass") or "4 operations of the last 5 s" in found.reasons[0]
+
+
 def test_corrupt_keys_fail_too() -> None:
     corrupt = Ledger("lost", "2 of 9 keys cannot be read intact", keys=9, corrupt=2)
     assert verdict(replace(GOOD, ledger=corrupt)).word == "fail"

@@ -12,7 +12,15 @@ from brownout.run.events import Event
 from brownout.run.ledger import Ledger
 from brownout.run.parts.apart import Apart
 
-__all__ = ["FOUNDATIONS", "STARVED", "Facts", "conditions", "starved", "steps_declared"]
+__all__ = [
+    "FOUNDATIONS",
+    "STARVED",
+    "Facts",
+    "conditions",
+    "never_held",
+    "starved",
+    "steps_declared",
+]
 
 #: The condition that fails by our own doing: it is named before all others.
 STARVED = "generator_not_starved"
@@ -76,7 +84,42 @@ def starved(facts: Facts) -> str | None:
 def conditions(facts: Facts) -> list[Condition]:
     """Return every condition of validity but that of the limits, which `verdict` knows."""
     found = [check(facts) for check in _CHECKS]
+    found += _load_held(facts)
     return found if facts.apart is None else [*found, _generators_together(facts, facts.apart)]
+
+
+def never_held(facts: Facts) -> list[str]:
+    """Name each wait in vain for the load to hold that is the database's doing."""
+    return [_not_held(event) for event in _holds(facts) if _is_theirs(event)]
+
+
+def _holds(facts: Facts) -> list[Event]:
+    return [e for e in facts.events if (e.type, e.name) == ("check", "load_held")]
+
+
+def _is_theirs(event: Event) -> bool:
+    return not event.fields.get("ok") and not event.fields.get("ours")
+
+
+def _not_held(event: Event) -> str:
+    said = event.fields
+    hold_s, waited_s = float(said.get("hold_s", 0)), float(said.get("waited_s", 0))
+    failed = int(said.get("failed", 0))
+    whose = "; what the load generator missed decides" if said.get("ours") else ""
+    return (
+        f"the load did not hold for {hold_s:g} s within {waited_s:g} s of waiting: {failed:,} "
+        f"operations of the last {hold_s:g} s did not succeed in time{whose}"
+    )
+
+
+def _load_held(facts: Facts) -> list[Condition]:
+    """After a fault the load holds, for as long as it is awaited; earlier runs do not say."""
+    name, holds = "load_held", _holds(facts)
+    failed = [_not_held(event) for event in holds if not event.fields.get("ok")]
+    if failed or not holds:
+        return [Condition(name, False, "; ".join(failed))] if failed else []
+    hold_s = float(holds[-1].fields.get("hold_s", 0))
+    return [Condition(name, True, f"the load held for {hold_s:g} s after the fault")]
 
 
 def _fault_landed(facts: Facts) -> Condition:

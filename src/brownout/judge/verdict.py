@@ -21,6 +21,7 @@ from brownout.judge.validity import (
     STARVED,
     Facts,
     conditions,
+    never_held,
     starved,
     steps_declared,
 )
@@ -63,11 +64,12 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     lost = _lost_writes(facts.ledger)
     broken = [
         *(sentence for fault in faults for sentence in _missed_milestones(fault, judged)),
+        *(f"load_held: {sentence}" for sentence in never_held(facts)),
         *(_sentence(each) for each in judged if each.met is False),
     ]
     # A generator that was starved comes first, since it is our own failure.
-    remark = starved(facts)
-    remarks: tuple[str, ...] = () if remark is None else (remark,)
+    late = starved(facts)
+    remarks = (*(() if late is None else (late,)), *_garbled(facts.ledger))
     aborted = [] if facts.abort is None else [f"aborted: {facts.abort}"]
     doubts = [c.name for c in validity if c.ok is False and c.name in FOUNDATIONS]
     if broken and doubts:
@@ -78,8 +80,9 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     unmet = sorted((c for c in validity if c.ok is False), key=lambda c: c.name != STARVED)
     reasons = [f"{c.name}: {c.detail}" for c in unmet]
     if unmet:
-        named = remarks if unmet[0].name != STARVED else ()
-        return Verdict("inconclusive", (*reasons, *aborted), validity, judged, named)
+        if unmet[0].name == STARVED:  # its reason says the same
+            remarks = tuple(each for each in remarks if each != late)
+        return Verdict("inconclusive", (*reasons, *aborted), validity, judged, remarks)
     if aborted:
         return Verdict("aborted", tuple(aborted), validity, judged, remarks)
     return Verdict("pass", (), validity, judged, remarks)
@@ -95,6 +98,14 @@ def not_judged(dropped: Limit) -> str:
 
 def _lost_writes(ledger: Ledger) -> list[str]:
     return [f"lost_writes: {ledger.detail}"] if ledger.state == "lost" else []
+
+
+def _garbled(ledger: Ledger) -> list[str]:
+    """Name the answers that failed their checksum where nothing is lost by what was read later."""
+    if not ledger.garbled_answers or ledger.state == "lost":
+        return []
+    answers = f"{ledger.garbled_answers:,} answers failed their checksum during the run"
+    return [f"{answers}; {'not every' if ledger.unread else 'every'} key was read intact since"]
 
 
 def _missed_milestones(fault: Fault, judged: Sequence[Judged]) -> list[str]:

@@ -9,7 +9,7 @@ from brownout.measure.baseline import Baseline
 from brownout.measure.dips import Dip, find_dips
 from brownout.measure.level import Level
 from brownout.measure.settings import MeasureSettings
-from brownout.measure.signal import Floats, Signal, signal_of, sum_of
+from brownout.measure.signal import Case, Floats, Signal, signal_of, sum_of
 from brownout.run.table import BUCKETS_PER_S, Series
 
 __all__ = ["availability", "current_tps", "held", "recovered_at", "recovered_no_sooner"]
@@ -63,9 +63,15 @@ def recovered_no_sooner(
     return float(moments[np.argmax(calm)]) if calm.any() else last
 
 
-def held(series: Series, since: float, baseline: Baseline, settings: MeasureSettings) -> bool:
+def held(
+    series: Series,
+    since: float,
+    baseline: Baseline,
+    settings: MeasureSettings,
+    case: Case = "measured",
+) -> bool:
     """Say whether a load that still runs has held for the last `hold_s` seconds, since `since`."""
-    signal = signal_of(series, "total")
+    signal = signal_of(series, "total", case)
     begin = signal.end - settings.hold_s
     if begin < since:
         return False

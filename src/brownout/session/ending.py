@@ -3,6 +3,7 @@
 import math
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from brownout.base.errors import BrownoutError
 from brownout.base.waiting import wait_until
@@ -12,6 +13,7 @@ from brownout.measure import recovery
 from brownout.measure.baseline import Baseline
 from brownout.measure.settings import MeasureSettings
 from brownout.run.events import EventLog
+from brownout.run.table import BUCKETS_PER_S
 
 __all__ = ["await_hold", "read_ledger_back"]
 
@@ -25,15 +27,31 @@ def await_hold(
     settings: MeasureSettings,
     limit_s: float,
     stopped: Stopped,
+    log: EventLog,
 ) -> bool:
-    """Wait until the load has held for `hold_s` seconds, at most `limit_s`; say whether it has."""
+    """Wait until the load has held for `hold_s` seconds, at most `limit_s`; say whether it has.
+
+    That is written down, unless the wait was cut short. Where the load did not hold, `ours` says
+    whether it would have if the generator had missed nothing, and `failed` counts what of the
+    last `hold_s` seconds did not succeed in time.
+    """
     since = generator.now() or 0.0
-    return wait_until(
+    held = wait_until(
         lambda: recovery.held(generator.live.snapshot(), since, baseline, settings),
         limit_s,
         0.25,
         stopped=lambda: stopped() or not generator.alive,
     )
+    if held or not (stopped() or not generator.alive):
+        series = generator.live.snapshot()
+        outcome: dict[str, Any] = {"ok": held, "hold_s": settings.hold_s}
+        if not held:
+            last = round(settings.hold_s * BUCKETS_PER_S)
+            failed = series.completion.total("total", "late", "failed", "in_doubt", "shed")
+            ours = recovery.held(series, since, baseline, settings, "best")
+            outcome |= {"waited_s": limit_s, "failed": int(failed[-last:].sum()), "ours": ours}
+        log.point("check", "load_held", **outcome)
+    return held
 
 
 def read_ledger_back(

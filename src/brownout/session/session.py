@@ -374,7 +374,12 @@ class Session:
         self.status.phase = "waiting for the load to hold"
         self.status.until(limit_s)
         return ending.await_hold(
-            self._load.generator, self.baseline, settings, limit_s, self._is_to_end
+            self._load.generator,
+            self.baseline,
+            settings,
+            limit_s,
+            self._is_to_end,
+            self._log(),
         )
 
     def measure(self, name: str, scope: str) -> dict[str, Any]:
