@@ -49,6 +49,7 @@ ALLOWED = {
     "src/brownout/runs/history/": "where the history may be",
     "src/brownout/base/usual.py": "what is taken where nothing is said",
     "src/brownout/inventory/importers/aerolab.py": "of one vendor's tool",
+    "src/brownout/run/foreign/": "tools that have a database's name",
     # Atlas runs MongoDB and nothing else.
     "src/brownout/atlas/": "Atlas",
     "src/brownout/faults/atlas/": "Atlas",
@@ -59,6 +60,7 @@ ALLOWED = {
 LINES = {
     "actions/rolling.py": {"(Aerospike Enterprise)"},
     "src/brownout/base/redact.py": {"|mongo|"},  # `MONGOPASS` and `REDISPASS` are passwords
+    "src/brownout/cli/impact.py": {"sysbench, cassandra-stress,"},
     "src/brownout/faults/delay.py": {"lab-mongodb-slow"},
     "src/brownout/faults/membership.py": {
         "as Aerospike.",

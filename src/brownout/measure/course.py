@@ -19,7 +19,7 @@ class Course:
     """
 
     time_to_impact: float | None
-    degraded_time: float
+    degraded_time: float | None
     blackout: float | None
     longest_blackout: float | None
     longest_blackout_at: tuple[float, float] | None

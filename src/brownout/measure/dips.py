@@ -18,6 +18,8 @@ from brownout.run.table import BUCKETS_PER_S
 
 __all__ = ["Dip", "clip", "dip_method", "find_dips"]
 
+#: A smaller share of B is nothing at all; sums of floats do not give 0.
+_NOTHING = 1e-4
 BY_RATIO = "success ratio by intended start"
 BY_THROUGHPUT = "throughput below the baseline"
 
@@ -97,7 +99,11 @@ def _throughput_dips(ok: Counts, level: Level, gap: int) -> list[Dip]:
     if not level.tps:
         return []
     rates = trailing_rate(ok)
-    floor = (1 - level.theta_dip) * level.tps
+    # However noisy, a second without a single ok is a dip, unless the baseline had some.
+    floor = (
+        max(1 - level.theta_dip, _NOTHING if level.lowest > _NOTHING * level.tps else 0.0)
+        * level.tps
+    )
     dips = []
     for first, end in runs(rates < floor, gap):
         depth = drop(level.tps, float(np.nanmin(rates[first:end])))

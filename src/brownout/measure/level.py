@@ -27,7 +27,7 @@ class Level:
     lowest T of the baseline as 1 - T/B. `error_ratio` is errors ÷ offered. `detectable` is the
     smallest `tps_drop` that can be told from none: `detectable_sigmas` sigma/B, and no less than
     `deepest` or one operation a second; 1 where nothing is known. `offered` is how many operations
-    a second were to start.
+    a second were to start. `lowest` is the lowest T of the baseline.
     """
 
     start: float
@@ -40,6 +40,7 @@ class Level:
     error_ratio: float
     detectable: float = 1.0
     offered: float = 0.0
+    lowest: float = 0.0
 
     @property
     def theta_dip(self) -> float:
@@ -67,6 +68,7 @@ def level_of(signal: Signal, start: float, end: float, settings: MeasureSettings
         error_ratio=sum_of(signal.errors[here]) / offered if offered else 0.0,
         detectable=min(1.0, max(least, deepest)),
         offered=offered * BUCKETS_PER_S / max(1, here.stop - here.start),
+        lowest=float(rates.min()) if len(rates) else 0.0,
     )
 
 

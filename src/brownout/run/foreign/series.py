@@ -1,0 +1,135 @@
+"""What is asked of a foreign file, and what was read from it, as plain data."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from brownout.base.errors import ConfigurationError
+
+__all__ = [
+    "FORMATS",
+    "LONGEST_S",
+    "MOST_ROWS",
+    "UNITS",
+    "ForeignSeries",
+    "Kind",
+    "Options",
+    "Row",
+    "Rows",
+    "Stamp",
+    "refused",
+    "shortened",
+]
+
+Kind = Literal["count", "rate", "total"]
+Stamp = Literal["start", "end"]
+
+#: Every value of `--format`.
+FORMATS = (
+    "csv",
+    "asbench",
+    "cassandra-stress",
+    "gatling",
+    "grafana",
+    "hey",
+    "hlog",
+    "jmeter",
+    "k6",
+    "locust",
+    "memtier",
+    "nosqlbench",
+    "pgbench",
+    "prometheus",
+    "sysbench",
+    "tsbs",
+    "vegeta",
+    "ycsb",
+)
+#: Seconds in a unit of a numeric time.
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+#: So much is kept in memory at most: a day at 0.1 s, a million rows.
+LONGEST_S = 86_400.0
+MOST_ROWS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a file is to be read; what is empty or None is recognised.
+
+    `where` are pairs of a column (or label) and the only value to keep.
+    """
+
+    fault_at: str
+    time: str = ""
+    ok: str = ""
+    offered: str = ""
+    unit: str = ""
+    stamp: Stamp | None = None
+    rate: bool | None = None
+    counter: bool | None = None
+    gaps: Literal["zero", "unknown", "error"] | None = None
+    where: tuple[tuple[str, str], ...] = ()
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignSeries:
+    """Counts per interval: row `i` lasts from `start[i]` to `end[i]`, in seconds of one origin.
+
+    Rows follow each other without gaps. `ok` is NaN where nothing is known. `offered` is None
+    where only what was served is known. `notes` say how the file was read, a sentence each.
+    """
+
+    start: list[float]
+    end: list[float]
+    ok: list[float]
+    offered: list[float] | None
+    fault_at: float
+    format: str
+    row_s: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as it stands: `ok` and `offered` are None where the cell is empty.
+
+    `place` names it in messages; `total` is a running total beside a rate; `length` is the row's
+    own length in seconds, where it has one.
+    """
+
+    t: float
+    ok: float | None
+    place: str
+    offered: float | None = None
+    total: float | None = None
+    length: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of one series in the file's order, and what the tool's format says of them.
+
+    `kind` and `stamp` are None where the format leaves it open. `epoch` is the time of day of
+    second 0, where the times count from the tool's start and the file says when that was. Where
+    `of_day`, the file has times of day, and messages say them so. `gaps` is what the tool's
+    missing rows mean, where that is known.
+    """
+
+    rows: list[Row]
+    column: str
+    kind: Kind | None = None
+    stamp: Stamp | None = None
+    epoch: float | None = None
+    of_day: bool = False
+    gaps: Literal["zero"] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def refused(message: str, hint: str = "") -> ConfigurationError:
+    """Return the error for a file that cannot be read as asked: one line, never the file itself."""
+    return ConfigurationError(message, hint)
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """Return a cell for a message: quoted, on one line, `most` characters at most."""
+    return repr(text if len(text) <= most else text[: most - 1] + "…")

@@ -1,0 +1,204 @@
+"""Files of other tools as series: every known shape, and what is said of how it was read."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.run.foreign.outputs import BEGIN, LINES, RATE, REQUESTS, served
+
+from brownout.base.errors import ConfigurationError
+from brownout.measure import ScopeImpact, series_impact
+from brownout.run.foreign import FORMATS, ForeignSeries, Options, read
+
+
+def parsed(home: Path, text: str, **options: Any) -> ForeignSeries:
+    path = home / "file"
+    path.write_text(text)
+    return read(path, Options(**{"fault_at": "60", **options}))
+
+
+def impact_of(series: ForeignSeries) -> ScopeImpact:
+    known = [not math.isnan(count) for count in series.ok]
+    counts = [count if is_known else 0.0 for count, is_known in zip(series.ok, known, strict=True)]
+    findings = series_impact(
+        series.start, counts, series.offered,
+        fault_at=series.fault_at, until=series.end, known=known,
+    )  # fmt: skip
+    return findings.faults[0].scopes["total"]
+
+
+def rows(count: Any = lambda t: 0 if 60 <= t < 67 else 500, step: int = 1) -> str:
+    return "t,ok\n" + "".join(f"{t},{count(t)}\n" for t in range(0, 120, step))
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_rows_of_a_tool_give_the_outage_that_was(name: str, tmp_path: Path) -> None:
+    format, text, fault_at = LINES[name]
+    series = parsed(tmp_path, text, fault_at=fault_at)
+    assert (series.format, series.notes[0]) == (format, f"read as {format}")
+    found = impact_of(series)
+    assert found.course.blackout == pytest.approx(7.0, abs=0.02)
+    assert found.course.recovery_time == pytest.approx(7.0, abs=0.11)
+    assert found.losses.lost_operations == pytest.approx(7 * RATE, rel=0.02)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_row_per_request_is_counted(name: str, tmp_path: Path) -> None:
+    format, text, fault_at = REQUESTS[name]
+    series = parsed(tmp_path, text, fault_at=fault_at)
+    assert series.format == format
+    assert (series.offered is None) == ("closed" in name)
+    found = impact_of(series)
+    assert found.course.blackout == pytest.approx(7.0, abs=0.11)
+    assert found.course.recovery_time == pytest.approx(7.0, abs=0.21)
+    assert found.losses.lost_operations == pytest.approx(7 * RATE, rel=0.05)
+
+
+def test_every_format_that_can_be_asked_for_is_recognised() -> None:
+    recognised = {format for format, _, _ in (*LINES.values(), *REQUESTS.values())}
+    assert recognised == set(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor"), [("s", 1), ("ms", 1000), ("us", 1_000_000), ("ns", 1_000_000_000)]
+)
+def test_times_since_1970_are_read_by_their_magnitude(
+    unit: str, factor: int, tmp_path: Path
+) -> None:
+    text = "t,ok\n" + "".join(f"{(BEGIN + t) * factor},{served(t)}\n" for t in range(120))
+    series = parsed(tmp_path, text, fault_at=str((BEGIN + 60) * factor))
+    assert series.row_s == pytest.approx(1.0)
+    assert series.fault_at == pytest.approx(BEGIN + 60)
+    assert (unit == "s") != any("--unit overrides" in note for note in series.notes)
+
+
+def test_a_unit_that_is_given_is_taken(tmp_path: Path) -> None:
+    text = "t,ok\n" + "".join(f"{t * 10**9},{served(t)}\n" for t in range(120))
+    series = parsed(tmp_path, text, fault_at="60000000000", unit="ns")
+    assert (series.row_s, series.fault_at) == (1.0, 60.0)
+
+
+def test_what_missing_rows_mean_is_asked(tmp_path: Path) -> None:
+    text = "t,ok\n" + "".join(f"{t},{served(t)}\n" for t in range(120) if served(t))
+    with pytest.raises(ConfigurationError, match=r"after line 61 .* 60 to 67, 7 rows") as error:
+        parsed(tmp_path, text)
+    assert "--gaps zero" in str(error.value)
+    assert "--gaps unknown" in str(error.value)
+    assert impact_of(parsed(tmp_path, text, gaps="zero")).course.blackout == pytest.approx(7.0)
+    unknown = impact_of(parsed(tmp_path, text, gaps="unknown"))
+    assert unknown.ranges["blackout"] == (0.0, 7.0)
+    with pytest.raises(ConfigurationError, match="there is no number"):
+        parsed(tmp_path, text, gaps="error")
+
+
+def test_a_gap_long_before_the_fault_is_left_out(tmp_path: Path) -> None:
+    text = "t,ok\n" + "".join(f"{t},500\n" for t in range(300) if t not in (20, 21))
+    series = parsed(tmp_path, text, fault_at="200")
+    assert series.start[0] == 22
+    assert any("left out" in note for note in series.notes)
+
+
+def test_a_rate_is_recognised_by_its_name_or_by_fractions(tmp_path: Path) -> None:
+    text = rows(lambda t: 0 if t == 60 else 500, step=10)
+    assert parsed(tmp_path, text).ok[0] == 500
+    assert parsed(tmp_path, text, rate=True).ok[0] == 5000
+    named = parsed(tmp_path, text.replace("ok", "ops/s"), ok="ops/s")
+    assert named.ok[0] == 5000
+    assert parsed(tmp_path, text.replace("ok", "ops/s"), ok="ops/s", rate=False).ok[0] == 500
+    assert parsed(tmp_path, text.replace("500\n", "500.5\n")).ok[0] == 5005
+
+
+def test_a_running_total_is_recognised_or_asked_for(tmp_path: Path) -> None:
+    total, lines = 0, ["t,ok"]
+    for t in range(120):
+        total += served(t)
+        lines.append(f"{t},{total if t < 90 else total - 83 * RATE}")  # restarted at 90 s
+    series = parsed(tmp_path, "\n".join(lines) + "\n")
+    assert sum(series.ok) == 112 * RATE
+    assert any("restarted" in note for note in series.notes)
+    assert parsed(tmp_path, "\n".join(lines) + "\n", counter=False).ok[1] == 2 * RATE
+
+
+def test_counters_of_pods_go_on_when_one_is_replaced(tmp_path: Path) -> None:
+    old = [[BEGIN + t, str(10 * t)] for t in range(60)]
+    new = [[BEGIN + t, str(10 * (t - 64))] for t in range(64, 120)]
+    other = [[BEGIN + t, str(10 * t)] for t in range(120)]
+    series = [{"metric": {"pod": str(place)}, "values": values}
+              for place, values in enumerate((old, new, other))]  # fmt: skip
+    text = json.dumps({"data": {"resultType": "matrix", "result": series}})
+    found = parsed(tmp_path, text, fault_at=f"{BEGIN + 60}")
+    assert max(found.ok) == pytest.approx(20)
+    assert impact_of(found).losses.lost_operations == pytest.approx(45, abs=10)
+
+
+def test_several_series_are_added_up_or_one_is_kept(tmp_path: Path) -> None:
+    text = "t,name,ok\n" + "".join(
+        f"{t},GET,{3 * served(t)}\n{t},PUT,{served(t)}\n" for t in range(120)
+    )
+    assert parsed(tmp_path, text).ok[0] == 4 * RATE
+    assert parsed(tmp_path, text, where=(("name", "PUT"),)).ok[0] == RATE
+    with_all = text + "".join(f"{t},all,{4 * served(t)}\n" for t in range(120))
+    assert parsed(tmp_path, with_all).ok[0] == 4 * RATE
+
+
+def test_a_series_that_is_absent_at_a_moment_is_a_gap(tmp_path: Path) -> None:
+    text = "t,name,ok\n" + "".join(
+        f"{t},GET,300\n" + (f"{t},PUT,200\n" if not 60 <= t < 67 else "") for t in range(120)
+    )
+    with pytest.raises(ConfigurationError, match="there is no number from 60 to 67"):
+        parsed(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("t,ok,ok\n0,1,2\n", r"file:1: the header has the column 'ok' 2 times"),
+        (rows().replace("40,500", "40,500,9"), r"file:42: has more cells than the header"),
+        ("a," + rows().replace("\n", "\n1,").replace("1,40,500", "40"), r"file:42: has fewer"),
+        (rows().replace("30,500", "30,abc"), r"file:32: ok: found 'abc', wanted a number"),
+        (rows().replace("30,500", "30,-1"), r"file:32: ok: found '-1'"),
+        (rows().replace("\n30,", "\nnoon,"), r"file:32: t: found 'noon'"),
+        (rows(step=1).replace("\n30,", "\n29,"), r"the time of line 31 is there 2 times"),
+        ("t,ok\n" + "".join(f"{t}000,9\n" for t in range(99)), r"1,000 s apart.*--unit ms"),
+        ('{"a": 1, "b": [2]}', r"this JSON is not one that is known; found an object with a, b"),
+        ('{"a": [1,', r"is not valid JSON"),
+        ("", r"is empty"),
+        ("t,ok\n", r"has no row"),
+        ("\x00\x01", r"is a binary file"),
+        ("when,ok\n0,1\n", r"has no column 't'; found when, ok; name it by --time"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_in_a_line(text: str, wanted: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=wanted) as error:
+        parsed(tmp_path, text)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+def test_a_last_row_that_is_cut_short_is_left_out(tmp_path: Path) -> None:
+    assert len(parsed(tmp_path, rows().rstrip("\n")[:-4]).ok) == 119
+
+
+@pytest.mark.parametrize(
+    ("cell", "count"),
+    [("500,5", 500.5), ("1.234,5", 1234.5), ("500.5", 500.5), ("1 234", 1234.0)],
+)
+def test_a_comma_may_be_the_decimal_point(cell: str, count: float, tmp_path: Path) -> None:
+    text = "t;ok\n" + "".join(f"{t};{cell}\n" for t in range(120))
+    assert parsed(tmp_path, text).ok[0] == count
+
+
+def test_a_file_with_the_latest_row_first_is_sorted(tmp_path: Path) -> None:
+    head, *lines = rows().splitlines()
+    series = parsed(tmp_path, "\n".join([head, *reversed(lines)]))
+    assert series.start[:2] == [0.0, 1.0]
+
+
+def test_a_fault_outside_of_the_rows_is_refused_in_the_files_own_terms(tmp_path: Path) -> None:
+    text = "t,ok\n" + "".join(f"2024-03-01 12:{t // 60:02}:{t % 60:02},9\n" for t in range(120))
+    with pytest.raises(ConfigurationError, match=r"2024-03-01T11:01:00Z is not within .* as UTC"):
+        parsed(tmp_path, text, fault_at="2024-03-01T12:01:00+01:00")
+    with pytest.raises(ConfigurationError, match="counts its seconds since 1970"):
+        parsed(tmp_path, text, fault_at="60")
