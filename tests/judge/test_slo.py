@@ -95,6 +95,8 @@ def test_limits_are_kept_in_the_unit_of_their_measure(
         (one(why="  "), ".why: missing"),
         (one(measure="availability", limit=1.01), "wanted a ratio of 0 to 1"),
         (one(measure="availability", limit=101, unit="%"), "wanted a ratio of 0 to 1"),
+        (one(measure="availability", limit=0), "which every run meets"),
+        (one(measure="tps_drop", limit=100, unit="%"), "which every run meets"),
         (one(measure="recovery"), "'recovery' is unknown; wanted one of tps_drop"),
         (one(measure="latency.while.p99_us"), "is unknown"),
         (one(measure="time_above.p99_fast"), "is unknown"),
@@ -194,6 +196,17 @@ def test_every_source_may_drop_a_limit_and_is_named(
         measure for _, measure in before if measure != "recovery_time"
     ]
     assert dropped == [replace(before["total", "recovery_time"], limit_from=source)]
+
+
+@pytest.mark.parametrize("text", ["1_0", "٣", "nan", "inf", "0x10", "1,5", "", "true"])
+def test_a_text_is_a_limit_only_if_it_is_a_plain_number(text: str) -> None:
+    for given_limits in (
+        {"experiment": {"recovery_time": text}},
+        {"environment": {"BROWNOUT_LIMIT_RECOVERY_TIME": text}},
+        {"variables": {"recovery_time": text}},
+    ):
+        with pytest.raises(ConfigurationError, match=r"limit: found .* for recovery_time"):
+            both(**given_limits)
 
 
 def test_a_dropped_limit_may_be_set_again_by_whoever_is_nearer() -> None:

@@ -66,6 +66,13 @@ def test_a_limit_by_variable_is_told_from_one_in_the_experiment() -> None:
     assert options.variable_limits == {}
 
 
+@pytest.mark.parametrize("limit", [True, "True", "1_0", "٣", None, [3], "nan"])
+def test_what_is_not_a_plain_number_is_not_a_limit(limit: Any) -> None:
+    options, problems = _read(limits={"blackout": limit})
+    assert [problem for problem in problems if "--var limits: blackout: found" in problem]
+    assert options.variable_limits == {}
+
+
 @pytest.mark.parametrize("limits", [{"blackout": 3}, "blackout=3", " blackout = 3 ,"])
 def test_limits_may_be_a_mapping_or_text(limits: Any) -> None:
     assert _read(limits=limits)[0].variable_limits == {"blackout": 3.0}

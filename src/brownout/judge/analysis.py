@@ -182,6 +182,7 @@ def _impact(
         verdict=verdict.word,
         reasons=verdict.reasons,
         remarks=(*verdict.remarks, *map(not_judged, dropped)),
+        dropped_limits=tuple(limit.as_dict() for limit in dropped),
         validity=verdict.validity,
         slos=verdict.slos,
         stand_in=bool(cluster.get("stand_in")),

@@ -18,8 +18,10 @@ from typing import Any
 import yaml
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.numbers import plain_number
 from brownout.base.settings_file import load_yaml
-from brownout.judge.slo_checks import item_problems, kind_of, value_problems
+from brownout.judge import slo_checks
+from brownout.judge.slo_checks import item_problems, kind_of
 from brownout.measure.measures import UNITS, find
 
 __all__ = [
@@ -102,7 +104,7 @@ def resolve(
         *_by_name(variables or {}, "--var limits", "--var limits"),
     ):
         place = given.scope, given.measure
-        wrong = list(value_problems(given.measure, given.scope, given.number))
+        wrong = list(given.problems())
         problems += [f"{given.where}: {problem}" for problem in wrong]
         if given.scope not in scopes:
             problems.append(_no_scope(given.where, given.scope, scopes))
@@ -169,7 +171,7 @@ def parse(text: str, source: str) -> list[Limit]:
 def place_problems(measure: str, scope: str, streams: Iterable[str]) -> list[str]:
     """Name all that is wrong with a measure and the scope that it is asked in."""
     scopes = (*_SCOPES, *streams)
-    found = list(value_problems(measure, scope, 0.0))
+    found = list(slo_checks.place_problems(measure, scope))
     return found if scope in scopes else [*found, _no_scope(measure, scope, scopes)]
 
 
@@ -196,15 +198,19 @@ class _Given:
     def drops(self) -> bool:
         return isinstance(self.raw, str) and self.raw.strip().lower() == DROPPED
 
+    def problems(self) -> Iterator[str]:
+        """Name all that is wrong with it."""
+        if self.drops:
+            return slo_checks.place_problems(self.measure, self.scope)
+        return slo_checks.value_problems(self.measure, self.scope, self.number)
+
     @property
     def number(self) -> Any:
-        """What was given, as a number if it is the text of one; 0 where it drops a limit."""
-        if self.drops:
-            return 0.0
+        """What was given, as a number if it is the text of one."""
         if not isinstance(self.raw, str):
             return self.raw
         try:
-            return float(self.raw)
+            return plain_number(self.raw)
         except ValueError:
             return self.raw
 

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from brownout.measure.measures import UNITS, Measure, find, known
+from brownout.measure.measures import AT_LEAST, UNITS, Measure, find, known
 
-__all__ = ["FIELDS", "item_problems", "kind_of", "value_problems"]
+__all__ = ["FIELDS", "item_problems", "kind_of", "place_problems", "value_problems"]
 
 #: The settings of one limit in a file.
 FIELDS = ("measure", "scope", "limit", "unit", "why")
@@ -36,14 +36,21 @@ def item_problems(item: Any) -> Iterator[str]:
         yield f".{problem}"
 
 
-def value_problems(name: Any, scope: Any, value: Any, unit: Any = None) -> Iterator[str]:
-    """Name all that is wrong with a measure, the scope it is limited in, the limit and its unit."""
+def place_problems(name: Any, scope: Any) -> Iterator[str]:
+    """Name all that is wrong with a measure and the scope that it is asked or limited in."""
     measure = find(name) if isinstance(name, str) else None
     if measure is None:
         yield f"measure: {name!r} is unknown; wanted one of {', '.join(known())}"
-        return
-    if not measure.per_scope and scope != "total":
+    elif not measure.per_scope and scope != "total":
         yield f"scope: {name} is of the whole cluster; found {scope!r}, wanted total"
+
+
+def value_problems(name: Any, scope: Any, value: Any, unit: Any = None) -> Iterator[str]:
+    """Name all that is wrong with a measure, the scope it is limited in, the limit and its unit."""
+    yield from place_problems(name, scope)
+    measure = find(name) if isinstance(name, str) else None
+    if measure is None:
+        return
     if unit is not None and unit not in list(UNITS[measure.unit]):
         wanted = ", ".join(UNITS[measure.unit])
         yield f"unit: found {unit!r} for {name}, wanted one of {wanted}"
@@ -58,6 +65,19 @@ def _limit_problems(measure: Measure, value: Any, unit: Any) -> Iterator[str]:
         yield f"limit: found {value:g} for {measure.name}, wanted 0 or more"
     elif measure.unit == "ratio" and value * UNITS["ratio"][unit or "ratio"] > 1:
         yield f"limit: found {value:g} for {measure.name}, wanted a ratio of 0 to 1 (or unit: %)"
+    elif _is_always_met(measure, value * UNITS[measure.unit][unit or measure.unit]):
+        bound = "at least" if measure.direction == AT_LEAST else "at most"
+        yield (
+            f"limit: found {bound} {value:g} for {measure.name}, which every run meets; wanted a "
+            "limit that can be broken, or `none` to drop it"
+        )
+
+
+def _is_always_met(measure: Measure, limit: float) -> bool:
+    """Whether a limit allows everything: a share of nothing, or a fall to nothing."""
+    if measure.direction == AT_LEAST:
+        return limit == 0
+    return measure.unit == "ratio" and measure.of_throughput and limit >= 1
 
 
 def _is_finite(value: Any) -> bool:

@@ -61,11 +61,15 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     declared = steps_declared(faults, facts)
     found = conditions(facts) if declared is None else [*conditions(facts), declared]
     validity = (*found, _slos_evaluated(judged, facts))
-    lost = _lost_writes(facts.ledger)
+    unmet_limits = [each for each in judged if each.met is False]
+    lost = [
+        *_lost_writes(facts.ledger),
+        *(_sentence(each) for each in unmet_limits if each.name == "lost_writes"),
+    ]
     broken = [
         *(sentence for fault in faults for sentence in _missed_milestones(fault, judged)),
         *(f"load_held: {sentence}" for sentence in never_held(facts)),
-        *(_sentence(each) for each in judged if each.met is False),
+        *(_sentence(each) for each in unmet_limits if each.name != "lost_writes"),
     ]
     # A generator that was starved comes first, since it is our own failure.
     late = starved(facts)

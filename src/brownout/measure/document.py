@@ -88,6 +88,7 @@ def document_of(impact: Impact) -> dict[str, Any]:
         **{each.name: getattr(impact, each.name) for each in fields(impact)},
         "reasons": list(impact.reasons),
         "remarks": list(impact.remarks),
+        "dropped_limits": [dict(limit) for limit in impact.dropped_limits],
         "validity": [asdict(condition) for condition in impact.validity],
         "slos": [asdict(judged) for judged in impact.slos],
         "baseline": _plain(asdict(impact.baseline)),
@@ -98,8 +99,9 @@ def document_of(impact: Impact) -> dict[str, Any]:
         "driver": None if impact.driver is None else asdict(impact.driver),
         "canary": None if impact.canary is None else _canary(impact.canary),
     }
-    if impact.canary is None:
-        del document["canary"]
+    for name in ("canary", "dropped_limits"):
+        if not document[name]:
+            del document[name]
     return {**document, "digest": digest_of(document)}
 
 

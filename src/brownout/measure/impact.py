@@ -251,6 +251,7 @@ class Impact:
     verdict: str
     reasons: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    dropped_limits: tuple[Mapping[str, Any], ...] = ()
     validity: tuple[Condition, ...] = ()
     slos: tuple[Judged, ...] = ()
     stand_in: bool = False

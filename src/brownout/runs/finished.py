@@ -132,6 +132,22 @@ class FinishedRun:
         ]
         return ", ".join(part for part in parts if part)
 
+    @property
+    def limits(self) -> dict[str, float]:
+        """The number of each limit that it was judged by, by `scope.measure` or of the total."""
+        return {
+            slo.name if slo.scope == "total" else f"{slo.scope}.{slo.name}": slo.limit
+            for slo in self.impact.slos
+        }
+
+    @property
+    def dropped(self) -> list[str]:
+        """Each limit that came with brownout or the experiment and was dropped for this run."""
+        return [
+            f"the limit on {each.get('measure')} was dropped ({each.get('limit_from')})"
+            for each in self.impact.dropped_limits
+        ]
+
     def value(self, measure: str) -> float | None:
         """Return a measure, `scope.measure` or of the total; `NEVER` where it never came about."""
         scope, name = split(measure)
@@ -244,6 +260,19 @@ class Runs(tuple[FinishedRun, ...]):
                 if name in among or not among
             ]
         return problems
+
+    def unlike_limits(self, limits: Mapping[str, float] | None = None, of: str = "") -> list[str]:
+        """Name each limit that a run has otherwise than the first run, or than `limits` of `of`."""
+        if not self:
+            return []
+        wanted = self[0].limits if limits is None else limits
+        return [
+            f"{run.run_id}: its limit on {name} is {run.limits.get(name, 'none')}, but "
+            f"{wanted.get(name, 'none')} in {of or self[0].run_id}"
+            for run in self
+            for name in dict.fromkeys([*wanted, *run.limits])
+            if run.limits.get(name) != wanted.get(name)
+        ]
 
     def unfit(self, least: int = 1, subject: Subject | None = None, of: str = "") -> list[str]:
         """Say why they cannot be judged together: too few, without a limit, not of one kind."""

@@ -23,6 +23,7 @@ from brownout.session.stopping import Condition, parse_conditions
 from brownout.session.variables import (
     ABOVE_ZERO,
     DAYS,
+    NUMBER,
     OBJECTIVE,
     SECONDS,
     TRUTH,
@@ -256,7 +257,8 @@ def _limits(where: str, value: Any, problems: list[str]) -> dict[str, float | st
     limits: dict[str, float | str] = {}
     for name, limit in pairs:
         try:
-            limits[name] = DROPPED if str(limit).strip().lower() == DROPPED else float(limit)
+            dropped = isinstance(limit, str) and limit.strip().lower() == DROPPED
+            limits[name] = DROPPED if dropped else float(convert(NUMBER, limit))
         except (TypeError, ValueError, OverflowError):
             problems.append(f"{where}: {name}: found {limit!r}, wanted a number or `{DROPPED}`")
     return limits

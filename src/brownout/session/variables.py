@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, get_type_hints
 
+from brownout.base.numbers import plain_number
+
 __all__ = [
     "ABOVE_ZERO",
     "DAYS",
@@ -91,10 +93,7 @@ def _number(value: Any) -> int | float:
         return value
     if not isinstance(value, str):
         raise ValueError(value)
-    try:
-        return int(value)
-    except ValueError:
-        return float(value)
+    return plain_number(value)
 
 
 def _uses(part: Any) -> Iterator[tuple[str, str]]:

@@ -92,6 +92,37 @@ def test_limits_are_judged_without_a_baseline_too(
     assert brownout("gate", *bad).code == 1
 
 
+def test_runs_with_other_limits_are_refused_with_each_limit(
+    brownout: Brownout, pinned: Path, home: Path, repeats: dict[str, Sequence[Path]]
+) -> None:
+    looser = tuple({**limit, "limit": 99.0} for limit in LIMITS)
+    runs = build_repeats(home / "runs", 5, 2.9, 6, limits=looser)
+    against = brownout("gate", "--baseline", pinned, *runs)
+    assert against.code == 64
+    assert f"its limit on {LIMITS[0]['measure']} is {looser[0]['limit']}" in against.err
+    assert f"but {LIMITS[0]['limit']} in the baseline" in against.err
+    mixed = brownout("gate", *runs[:1], *repeats["same"][:1])
+    assert mixed.code == 64
+    assert "its limit on" in mixed.err
+    mixed_pin = brownout("baseline", "pin", *runs[:2], *repeats["same"][:3], "-o", home / "b.yaml")
+    assert mixed_pin.code == 64
+
+
+def test_a_dropped_limit_is_no_silent_pass(brownout: Brownout, home: Path) -> None:
+    drops = [{"measure": "redundancy_time", "limit": 60.0, "limit_from": "--var limits"}]
+    runs = build_repeats(home / "runs", 5, 2.9, 7, limits=LIMITS, run={"dropped_limits": drops})
+    said = brownout("gate", *runs)
+    assert said.code == 2
+    words = "the limit on redundancy_time was dropped (--var limits)"
+    assert f"{words}, and no baseline says that this is wanted" in said.out
+    pinned = brownout("baseline", "pin", *runs, "-o", home / "dropped.yaml")
+    assert pinned.code == 0
+    again = build_repeats(home / "runs", 5, 2.9, 8, limits=LIMITS, run={"dropped_limits": drops})
+    wanted = brownout("gate", "--baseline", home / "dropped.yaml", *again)
+    assert wanted.code == 0
+    assert f"note: {words}" in wanted.out
+
+
 def test_a_pinned_file_is_for_people_to_change(
     brownout: Brownout, pinned: Path, repeats: dict[str, Sequence[Path]]
 ) -> None:

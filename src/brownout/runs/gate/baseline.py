@@ -69,13 +69,17 @@ class Repeat(Settings):
 
 
 class Baseline(Settings):
-    """What is pinned; `subject` is what the runs were about."""
+    """What is pinned; `subject` is what the runs were about, `limits` what they were judged by.
+
+    `limits` has the number of each, by `scope.measure`; None in a file that is older than that.
+    """
 
     schema_version: Literal[1] = 1
     pinned: str
     subject: Mapping[str, Any]
     cluster: str
     versions: Mapping[str, str]
+    limits: Mapping[str, float] | None = None
     measures: tuple[Compared, ...] = Field(min_length=1)
     repeats: tuple[Repeat, ...]
 
@@ -96,6 +100,7 @@ def pin(runs: Runs, measures: Sequence[str], allowed: float, critical: float) ->
     """
     problems = [
         *runs.unfit(LEAST),
+        *runs.unlike_limits(),
         *(f"{run.run_id}: its verdict is {run.verdict}, wanted pass: a baseline is of what is good"
           for run in runs if run.verdict != "pass"),
         *_unmeasured(runs, measures),
@@ -116,6 +121,7 @@ def pin(runs: Runs, measures: Sequence[str], allowed: float, critical: float) ->
         subject=runs[0].subject,
         cluster=runs[0].cluster,
         versions=dict(runs[0].impact.versions),
+        limits=runs[0].limits,
         measures=tuple(_compared(name, repeats, allowed, critical) for name in measures),
         repeats=repeats,
     )

@@ -10,10 +10,11 @@ __all__ = ["check", "remarks"]
 def check(runs: Runs, baseline: Baseline | None) -> None:
     """Raise `ConfigurationError` with every reason why the comparison would mean nothing."""
     if baseline is None:
-        problems = runs.unfit()
+        problems = [*runs.unfit(), *runs.unlike_limits()]
     else:
         pinned = {repeat.run for repeat in baseline.repeats}
         problems = runs.unfit(LEAST, baseline.subject, "the baseline")
+        problems += runs.unlike_limits(baseline.limits, "the baseline" if baseline.limits else "")
         problems += [
             f"{run.run_id}: is one of the baseline's own runs, wanted new ones"
             for run in runs
@@ -25,9 +26,12 @@ def check(runs: Runs, baseline: Baseline | None) -> None:
 
 def remarks(runs: Runs, baseline: Baseline | None) -> list[str]:
     """Say what differs and may, so that nobody overlooks it."""
+    dropped = list(dict.fromkeys(words for run in runs for words in run.dropped))
     if baseline is None:
-        return ["no baseline: only the runs' own limits were judged"]
-    said = []
+        return ["no baseline: only the runs' own limits were judged", *dropped]
+    said = dropped
+    if baseline.limits is None:
+        said.append("the baseline does not say by which limits its runs were judged; pin it again")
     here = runs[0].impact.versions
     for name in sorted({*here, *baseline.versions}):
         before, now = baseline.versions.get(name), here.get(name)

@@ -102,6 +102,15 @@ def decide(runs: Sequence[FinishedRun], baseline: Baseline | None, spare: int = 
     opens = [
         *(f"{r.run_id} is {r.verdict}: {_why(r)[0]}" for r in unjudged if r not in spared),
         *([] if counted else ["no run is left to be judged"]),
+        *(
+            dict.fromkeys(
+                f"{words}, and no baseline says that this is wanted"
+                for r in counted
+                for words in r.dropped
+            )
+            if baseline is None
+            else ()
+        ),
         *(f"{c.measure}: {c.detail}" for c in comparisons if c.word == OPEN),
     ]
     word = FAIL if failures else OPEN if opens else PASS
