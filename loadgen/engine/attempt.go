@@ -10,7 +10,7 @@ import (
 
 // doAndPass does an operation that has a slot, and passes the slot on.
 func (e *Engine) doAndPass(o *operation) {
-	slots := o.lane.pool // the operation is forgotten at its end
+	slots := o.slots() // the operation is forgotten at its end
 	e.do(o)
 	slots.pass()
 }

@@ -28,7 +28,9 @@ func TestTheEndOfTheScheduleDoesNotWaitForTheOperationsOfAClosedLoop(t *testing.
 
 func TestAClosedLoopWithMoreWorkersThanSlotsKeepsEverySlotBusy(t *testing.T) {
 	fake := &drivertest.Fake{Answer: after(10 * time.Millisecond), Cap: 3}
-	all, ending := simulate(t, closedLoop(8), fake, 10*time.Second)
+	s := closedLoop(8)
+	s.Streams[0].Mix = reading()
+	all, ending := simulate(t, s, fake, 10*time.Second)
 	all.check(t, ending)
 	if n := all.sum().Ends[account.Ok]; n < 2950 || n > 3010 {
 		t.Errorf("%d done in 3 slots of 10 ms in 10 s, wanted about 3000", n)
@@ -38,6 +40,9 @@ func TestAClosedLoopWithMoreWorkersThanSlotsKeepsEverySlotBusy(t *testing.T) {
 func TestASlotThatAClosedLoopFreesGoesToWhatWaitsForIt(t *testing.T) {
 	s := closedLoop(1)
 	s.Streams = append(s.Streams, oneStream(func(s *spec.Stream) { s.Name, s.Rate = "open", 10 }).Streams[0])
+	for i := range s.Streams {
+		s.Streams[i].Mix = reading()
+	}
 	fake := &drivertest.Fake{Answer: after(10 * time.Millisecond), Cap: 1}
 	all, ending := simulate(t, s, fake, 10*time.Second)
 	all.check(t, ending)

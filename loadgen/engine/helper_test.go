@@ -93,6 +93,9 @@ func oneStream(change func(*spec.Stream)) *spec.Spec {
 	return s
 }
 
+// reading is the mix of a stream whose operations all share their slots.
+func reading() map[string]float64 { return map[string]float64{"read": 1} }
+
 // started returns a load that runs in a synctest bubble.
 func started(t *testing.T, s *spec.Spec, fake *drivertest.Fake, onFail func(error), sinks ...account.Sink) *Engine {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"brownout/loadgen/driver"
 	"brownout/loadgen/engine/account"
 	"brownout/loadgen/spec"
 )
@@ -15,10 +16,20 @@ const maxLanes = 1024
 // sweepEvery is how soon queued operations past their deadline are noticed.
 const sweepEvery = 5 * time.Millisecond
 
-// lane is one failure domain.
+// lane is one failure domain. Reads and writes have slots of their own: writes that hang take none
+// from reads, as they take no connection from them in the driver.
 type lane struct {
-	id   int // in the account
-	pool *pool
+	id     int // in the account
+	reads  *pool
+	writes *pool
+}
+
+// poolOf is where operations of a kind find their slots.
+func (l *lane) poolOf(kind driver.Kind) *pool {
+	if kind.Write() {
+		return l.writes
+	}
+	return l.reads
 }
 
 // lanes finds the lane of an operation by its name.
@@ -69,10 +80,10 @@ func (l *lanes) add(name string) *lane {
 	if found := l.byName[name]; found != nil {
 		return found
 	}
-	created := &lane{id: l.engine.book.Lane(name), pool: l.global}
-	if created.pool == nil {
-		created.pool = newPool(l.engine, name, l.cap)
-		l.pools = append(l.pools, created.pool)
+	created := &lane{id: l.engine.book.Lane(name), reads: l.global, writes: l.global}
+	if l.global == nil {
+		created.reads, created.writes = newPool(l.engine, name, l.cap), newPool(l.engine, name, l.cap)
+		l.pools = append(l.pools, created.reads, created.writes)
 	}
 	l.byName[name] = created
 	return created
@@ -136,10 +147,18 @@ func (l *lanes) stop() {
 }
 
 func (l *lanes) states() []account.Pool {
-	pools := l.all()
-	states := make([]account.Pool, len(pools))
-	for i, p := range pools {
-		states[i] = p.state()
+	var states []account.Pool
+	at := map[string]int{} // of a lane
+	for _, p := range l.all() {
+		state := p.state()
+		if i, more := at[state.Name]; more {
+			states[i].Cap += state.Cap
+			states[i].InFlight += state.InFlight
+			states[i].Queued += state.Queued
+			continue
+		}
+		at[state.Name] = len(states)
+		states = append(states, state)
 	}
 	return states
 }

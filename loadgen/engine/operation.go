@@ -23,6 +23,9 @@ type operation struct {
 	done     chan account.End // of a closed loop's worker
 }
 
+// slots is the pool that it has its slot of, or waits for one.
+func (o *operation) slots() *pool { return o.lane.poolOf(o.op.Kind) }
+
 // outcome is how an operation that was sent came back.
 type outcome struct {
 	result   driver.Result
@@ -51,7 +54,7 @@ func (e *Engine) offer(s *stream, intended time.Duration, missed bool, done chan
 	}
 	o.lane = e.lanes.of(e.driver.Lane(&o.op))
 	o.bucket = e.book.Offered(o.slot, o.lane.id, intended)
-	admitted, shed := o.lane.pool.admit(o)
+	admitted, shed := o.slots().admit(o)
 	if shed != nil {
 		e.shed(shed, "")
 	}

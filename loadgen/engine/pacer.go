@@ -98,7 +98,7 @@ func (p *pacer) lead(r *runner) {
 			return
 		}
 		if own != nil {
-			own.lane.pool.give(own)
+			own.slots().give(own)
 		}
 		r.alarm.Wait(func() bool {
 			left := next - e.Now()
@@ -129,7 +129,7 @@ func (p *pacer) pass(next time.Duration) bool {
 // finish offers what was intended before the end of the schedule, and ends the runners.
 func (p *pacer) finish() {
 	if own, _ := p.batch(p.engine.ended); own != nil {
-		own.lane.pool.give(own)
+		own.slots().give(own)
 	}
 	p.engine.reached.Store(int64(forever))
 	p.mu.Lock()
@@ -167,7 +167,7 @@ func (p *pacer) due(s *stream, schedule *pace.Schedule, now time.Duration, own *
 			continue
 		}
 		if own != nil {
-			own.lane.pool.give(own)
+			own.slots().give(own)
 		}
 		own = o
 	}

@@ -6,7 +6,7 @@ import (
 	"brownout/loadgen/engine/account"
 )
 
-// pool caps the operations in flight of one lane, and queues those that wait
+// pool caps the reads or the writes in flight of one lane, and queues those that wait
 // for a slot: first come, first served, each stream with its own bound.
 // Its workers are started when they are first needed and then reused.
 type pool struct {

@@ -62,7 +62,7 @@ func clientPolicy(c driver.Config, p policy) (*client.ClientPolicy, error) {
 	own.TlsConfig, own.UseServicesAlternate = encryption, p.ServicesAlternate
 	own.Timeout, own.LoginTimeout = driver.Milliseconds(p.ConnectTimeoutMS), loginLimit
 	own.IdleTimeout, own.TendInterval = idleLimit, driver.Milliseconds(p.TendIntervalMS)
-	own.ConnectionQueueSize, own.LimitConnectionsToQueueSize = p.PoolSize+1, true // one to ask for news
+	own.ConnectionQueueSize, own.LimitConnectionsToQueueSize = p.connections(), true
 	own.MinConnectionsPerNode = p.MinPoolSize
 	own.MaxErrorRate, own.ErrorRateWindow = p.MaxErrorRate, p.ErrorRateWindow
 	own.ApplicationId = "brownout"

@@ -52,7 +52,7 @@ func TestThePoliciesAreOnRecord(t *testing.T) {
 	if retries["app"] != "reads: 2 attempts in all; writes: off" || retries["orders"] != "off" {
 		t.Errorf("got %v", retries)
 	}
-	if got["socket_timeout_ms"] != 200 || got["max_error_rate"] != 7 || got["connection_queue_size"] != 101 {
+	if got["socket_timeout_ms"] != 200 || got["max_error_rate"] != 7 || got["connection_queue_size"] != 201 {
 		t.Errorf("got %v", got)
 	}
 }

@@ -141,7 +141,7 @@ func (d *Driver) where() string {
 	return strings.Join(names, ", ")
 }
 
-// LaneCap is the size of the pool that the client keeps for each node.
+// LaneCap is how many of the client's connections to a node reads may take, and writes.
 func (d *Driver) LaneCap() int { return d.policy.PoolSize }
 
 // InDoubtFor is the longest deadline: every command carries what was left of it

@@ -54,6 +54,10 @@ var (
 	}
 )
 
+// connections are those for reads, those for writes, and one to ask for news. Each side of the load takes
+// at most the size of the pool.
+func (p policy) connections() int { return 2*p.PoolSize + 1 }
+
 func parsePolicy(options map[string]any, laneCap int) (policy, error) {
 	p := defaultPolicy()
 	if laneCap > 0 {

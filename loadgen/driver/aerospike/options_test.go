@@ -25,8 +25,8 @@ func TestThePoolIsAsWideAsTheLane(t *testing.T) {
 		return p.PoolSize
 	})
 	own, err := clientPolicy(driver.Config{}, policy{PoolSize: 20})
-	if err != nil || own.ConnectionQueueSize != 21 || !own.LimitConnectionsToQueueSize {
-		t.Errorf("wanted a hard limit of one connection more than the pool: %+v, %v", own, err)
+	if err != nil || own.ConnectionQueueSize != 41 || !own.LimitConnectionsToQueueSize {
+		t.Errorf("wanted a hard limit of twice the pool and one connection more: %+v, %v", own, err)
 	}
 }
 

@@ -34,7 +34,7 @@ func (d *Driver) Settings() map[string]any {
 		"socket_timeout_ms":        socket,
 		"timeout_delay_ms":         base.TimeoutDelay.Milliseconds(),
 		"pool_size":                d.policy.PoolSize,
-		"connection_queue_size":    d.policy.PoolSize + 1,
+		"connection_queue_size":    d.policy.connections(),
 		"min_pool_size":            d.policy.MinPoolSize,
 		"opening_connections":      "no limit but the pool",
 		"connection_buffer_bytes":  client.DefaultBufferSize,

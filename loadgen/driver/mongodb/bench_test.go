@@ -21,7 +21,7 @@ func BenchmarkOperation(b *testing.B) {
 	op := update("0123456789abcdef0123456789abcdef")
 	do(b, d, op)
 	lookup := driver.Op{Kind: driver.Read, Stream: 1, ID: op.ID, Verified: true}
-	ledger := d.streams[1].ledger
+	ledger := d.streams[1].writes.ledger
 	cases := []struct {
 		name string
 		run  func(context.Context) error

@@ -18,7 +18,7 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	if op.Document != nil {
 		return d.doDocument(ctx, op, seen)
 	}
-	records := d.streams[op.Stream].records(op.Verified)
+	records := d.streams[op.Stream].of(op.Kind).records(op.Verified)
 	if op.Known != nil {
 		return writeKnown(ctx, op, records, seen)
 	}

@@ -17,8 +17,8 @@ var _ driver.KeepsDocuments = (*Driver)(nil)
 
 // doDocument does an operation on a document, in the collection of that set's name.
 func (d *Driver) doDocument(ctx context.Context, op *driver.Op, seen *attempts) driver.Result {
-	s, wanted := d.streams[op.Stream], op.Document
-	documents := s.data.Database().Collection(wanted.Set)
+	wanted := op.Document
+	documents := d.streams[op.Stream].of(op.Kind).data.Database().Collection(wanted.Set)
 	if op.Kind == driver.Read {
 		return readDocument(ctx, documents, wanted, seen)
 	}

@@ -44,7 +44,7 @@ var _ driver.Driver = (*Driver)(nil)
 type Driver struct {
 	config  driver.Config
 	policy  policy
-	clients map[bool]*client // by whether the driver retries
+	clients map[way]*client
 	streams []stream
 	hosts   []string
 	login   string  // how the client logs in; "" for not at all
@@ -54,45 +54,61 @@ type Driver struct {
 	secure    bool // whether it speaks TLS, be it by the URI's word
 }
 
+// way is what a client is for. Reads and writes have connections of their own: writes that wait for a
+// majority must not take those of reads.
+type way struct{ retries, writes bool }
+
 // client is a connected client and what it knows of the cluster.
 type client struct {
 	*mongo.Client
 	watcher *watcher
 }
 
-// stream is a stream's way into the database.
+// stream is a stream's way into the database: one for its reads and one for its writes.
 type stream struct {
-	client  *client
-	retries bool
-	data    *mongo.Collection
-	ledger  *mongo.Collection
+	retries       bool
+	reads, writes access
 }
 
-func (s stream) records(verified bool) *mongo.Collection {
-	if verified {
-		return s.ledger
+// access is a client with the collections of the load.
+type access struct {
+	client       *client
+	data, ledger *mongo.Collection
+}
+
+func (s stream) of(kind driver.Kind) access {
+	if kind.Write() {
+		return s.writes
 	}
-	return s.data
+	return s.reads
 }
 
-// Open connects one client for each way of retrying that the streams ask for,
+func (a access) records(verified bool) *mongo.Collection {
+	if verified {
+		return a.ledger
+	}
+	return a.data
+}
+
+// Open connects two clients, for reads and for writes, for each way of retrying that the streams ask for,
 // and waits until it can serve them.
 func (d *Driver) Open(ctx context.Context, config driver.Config) error {
-	d.config, d.clients = config, map[bool]*client{}
+	d.config, d.clients = config, map[way]*client{}
 	var err error
 	if d.policy, err = parsePolicy(config.Options, config.LaneCap); err != nil {
 		return redacted(err, config)
 	}
 	for _, s := range config.Streams {
 		retries := s.RetriesItself()
-		if err := d.connect(ctx, retries); err != nil {
+		reads, err := d.connect(ctx, way{retries: retries})
+		if err != nil {
 			return redacted(err, config)
 		}
-		database := d.clients[retries].Database(config.Namespace)
-		d.streams = append(d.streams, stream{
-			client: d.clients[retries], retries: retries,
-			data: database.Collection(collectionData), ledger: database.Collection(collectionLedger),
-		})
+		writes, err := d.connect(ctx, way{retries: retries, writes: true})
+		if err != nil {
+			return redacted(err, config)
+		}
+		d.streams = append(d.streams, stream{retries: retries, reads: reads, writes: writes})
 	}
 	if err := d.lookBehindRouters(ctx); err != nil {
 		return redacted(err, config)
@@ -114,21 +130,28 @@ func (d *Driver) lookBehindRouters(ctx context.Context) (err error) {
 	return nil
 }
 
-func (d *Driver) connect(ctx context.Context, retries bool) error {
-	if d.clients[retries] != nil {
-		return nil
+func (d *Driver) connect(ctx context.Context, of way) (access, error) {
+	if d.clients[of] == nil {
+		if err := d.connectOnce(ctx, of); err != nil {
+			return access{}, err
+		}
 	}
-	o, err := clientOptions(d.config, d.policy, retries)
+	database := d.clients[of].Database(d.config.Namespace)
+	return access{d.clients[of], database.Collection(collectionData), database.Collection(collectionLedger)}, nil
+}
+
+func (d *Driver) connectOnce(ctx context.Context, of way) error {
+	o, err := clientOptions(d.config, d.policy, of.retries)
 	if err != nil {
 		return err
 	}
 	watcher := newWatcher()
 	d.hosts, d.login, d.secure = o.Hosts, loginOf(o), o.TLSConfig != nil
-	connected, err := mongo.Connect(o.SetServerMonitor(watcher.monitor()).SetMonitor(attemptMonitor(retries)))
+	connected, err := mongo.Connect(o.SetServerMonitor(watcher.monitor()).SetMonitor(attemptMonitor(of.retries)))
 	if err != nil {
 		return err
 	}
-	d.clients[retries] = &client{Client: connected, watcher: watcher}
+	d.clients[of] = &client{Client: connected, watcher: watcher}
 	patience := min(openTimeout, *o.ServerSelectionTimeout)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -180,10 +203,10 @@ func (d *Driver) Lane(op *driver.Op) string {
 	if d.shards != nil && op.Document == nil {
 		return d.shards.lane(op, mode)
 	} // documents are not sharded: through the routers, to the database's own shard
-	return d.streams[op.Stream].client.watcher.current.Load().lane(mode)
+	return d.streams[op.Stream].of(op.Kind).client.watcher.current.Load().lane(mode)
 }
 
-// LaneCap is the size of the pool that the driver keeps for each server. Shards
+// LaneCap is the size of the pools that the drivers keep for each server. Shards
 // share the pool of their router, so that each gets its part: what hangs in one
 // must not take the connections of the others.
 func (d *Driver) LaneCap() int {

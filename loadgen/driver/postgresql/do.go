@@ -20,9 +20,10 @@ type call struct {
 // Do does one operation; ctx carries its deadline. Whatever stands in its way before it has a
 // connection is a failure: nothing was sent.
 func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
-	connection, err := d.pool.Acquire(ctx)
+	pool := d.poolOf(op.Kind)
+	connection, err := pool.Acquire(ctx)
 	if err != nil {
-		return refused(d.unsent(err))
+		return refused(withoutConnection(err, pool.Stat()))
 	}
 	defer connection.Release()
 	c := &call{d, connection, op}
@@ -36,9 +37,9 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	return result
 }
 
-// unsent tells a pool whose connections are all in use from one that gets none.
-func (d *Driver) unsent(err error) driver.Result {
-	result, state := unsent(err), d.pool.Stat()
+// withoutConnection tells a pool whose connections are all in use from one that gets none.
+func withoutConnection(err error, state *pgxpool.Stat) driver.Result {
+	result := unsent(err)
 	if result.Code == "no connection" && state.AcquiredConns() >= state.MaxConns() {
 		result.Cause, result.Code = driver.CausePoolExhausted, "all in use"
 	}

@@ -31,7 +31,8 @@ type Driver struct {
 	config  driver.Config
 	policy  policy
 	hosts   []host
-	pool    *pgxpool.Pool
+	reads   *pgxpool.Pool // apart from that of writes, which may all wait for a replica
+	writes  *pgxpool.Pool
 	primary atomic.Pointer[string] // where the latest connection went; nil before the first
 	names   sync.Map               // of the addresses that hosts were found at
 	shown   map[string]string      // what the server says of how it commits
@@ -54,17 +55,10 @@ func (d *Driver) open(ctx context.Context) (err error) {
 		return fmt.Errorf("the namespace %q has %d bytes; PostgreSQL cuts names after %d",
 			d.config.Namespace, n, longestName)
 	}
-	settings, err := d.settingsFor(d.LaneCap(), d.policy.limits(d.InDoubtFor()))
-	if err != nil {
-		return err
-	}
-	settings.AfterConnect = func(_ context.Context, connection *pgx.Conn) error {
-		at := d.nameOf(connection.PgConn())
-		d.primary.Store(&at)
-		return nil
-	}
-	if d.pool, err = pgxpool.NewWithConfig(context.Background(), settings); err != nil {
-		return err
+	for _, pool := range []**pgxpool.Pool{&d.reads, &d.writes} {
+		if *pool, err = d.newPool(); err != nil {
+			return err
+		}
 	}
 	if err := d.awaitService(ctx); err != nil {
 		return err
@@ -73,6 +67,28 @@ func (d *Driver) open(ctx context.Context) (err error) {
 		return d.checkLoaded(ctx)
 	}
 	return nil
+}
+
+// newPool is a pool for the load, which notes where its latest connection went.
+func (d *Driver) newPool() (*pgxpool.Pool, error) {
+	settings, err := d.settingsFor(d.LaneCap(), d.policy.limits(d.InDoubtFor()))
+	if err != nil {
+		return nil, err
+	}
+	settings.AfterConnect = func(_ context.Context, connection *pgx.Conn) error {
+		at := d.nameOf(connection.PgConn())
+		d.primary.Store(&at)
+		return nil
+	}
+	return pgxpool.NewWithConfig(context.Background(), settings)
+}
+
+// poolOf is where operations of a kind find their connections.
+func (d *Driver) poolOf(kind driver.Kind) *pgxpool.Pool {
+	if kind.Write() {
+		return d.writes
+	}
+	return d.reads
 }
 
 // longestName is what PostgreSQL keeps of a name (NAMEDATALEN - 1).
@@ -94,7 +110,7 @@ func (d *Driver) awaitService(ctx context.Context) error {
 }
 
 func (d *Driver) show(ctx context.Context) error {
-	connection, err := d.pool.Acquire(ctx)
+	connection, err := d.writes.Acquire(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,7 +137,7 @@ func (d *Driver) Lane(*driver.Op) string {
 	return laneUnrouted
 }
 
-// LaneCap is how many connections the pool has, each of which serves one operation at a time.
+// LaneCap is how many connections each of the two pools has, each of which serves one operation at a time.
 func (d *Driver) LaneCap() int { return cmp.Or(d.config.LaneCap, d.policy.PoolSize) }
 
 // InDoubtFor is the longest deadline, which is also the server's own limit of a statement. That
@@ -133,8 +149,10 @@ func (d *Driver) Started(time.Time) {}
 
 // Close disconnects, without waiting for what a broken server has not answered.
 func (d *Driver) Close() {
-	if d.pool != nil {
-		closePool(d.pool)
+	for _, pool := range []*pgxpool.Pool{d.reads, d.writes} {
+		if pool != nil {
+			closePool(pool)
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func TestALateAnswerCostsItsConnectionOnlyAfterTheGrace(t *testing.T) {
 				t.Fatal(err)
 			}
 			do(t, d, update("v"))
-			before := d.pool.Stat().NewConnsCount()
+			before := d.writes.Stat().NewConnsCount()
 			ctx, deadline := context.WithCancel(t.Context())
 			defer deadline()
 			result, unlock := locked(ctx, t, s, d)
@@ -119,7 +119,7 @@ func TestALateAnswerCostsItsConnectionOnlyAfterTheGrace(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 			do(t, d, update("next"))
-			if opened := d.pool.Stat().NewConnsCount() - before; opened != want.opened {
+			if opened := d.writes.Stat().NewConnsCount() - before; opened != want.opened {
 				t.Errorf("%d connections were opened, not %d", opened, want.opened)
 			}
 		})
@@ -154,7 +154,7 @@ func TestAWriteToAServerThatBecameReadOnlyHasFailedAndTheNextOneLooksForAnother(
 	d := claimed(t, s)
 	op := update("v")
 	do(t, d, op)
-	if _, err := d.pool.Exec(t.Context(), "SET default_transaction_read_only = on"); err != nil {
+	if _, err := d.writes.Exec(t.Context(), "SET default_transaction_read_only = on"); err != nil {
 		t.Fatal(err)
 	}
 	if got := do(t, d, op); got.Class != driver.Failed || got.Cause != driver.CauseNotPrimary {

@@ -272,7 +272,7 @@ var do = drivertest.Do
 // remove takes a row away behind the driver's back.
 func remove(t testing.TB, d *Driver, table, id string) {
 	t.Helper()
-	tag, err := d.pool.Exec(t.Context(), "DELETE FROM "+d.table(table)+" WHERE id = $1", id)
+	tag, err := d.writes.Exec(t.Context(), "DELETE FROM "+d.table(table)+" WHERE id = $1", id)
 	if err != nil || tag.RowsAffected() != 1 {
 		t.Fatalf("%s: %v, %v", id, tag, err)
 	}

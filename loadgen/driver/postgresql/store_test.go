@@ -28,7 +28,7 @@ func (s store) Remove(id string) { remove(s.T, s.behind, driver.PlaceLedger, id)
 
 func (s store) exec(sql string, arguments ...any) {
 	s.Helper()
-	if _, err := s.behind.pool.Exec(s.Context(), sql, arguments...); err != nil {
+	if _, err := s.behind.writes.Exec(s.Context(), sql, arguments...); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -58,7 +58,7 @@ func (s store) Keep(id string) func() {
 
 func (s store) Document(set string, id int64) string {
 	var stored map[string]any
-	row := s.behind.pool.QueryRow(s.Context(), "SELECT doc FROM "+s.behind.table(set)+" WHERE id = $1::bigint::text", id)
+	row := s.behind.writes.QueryRow(s.Context(), "SELECT doc FROM "+s.behind.table(set)+" WHERE id = $1::bigint::text", id)
 	if err := row.Scan(&stored); err != nil {
 		s.Fatal(err)
 	}

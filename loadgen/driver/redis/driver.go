@@ -22,13 +22,16 @@ var _ driver.Driver = (*Driver)(nil)
 
 // Driver does operations on one Redis Cluster.
 type Driver struct {
-	config   driver.Config
-	policy   policy
-	hosts    []string
-	steady   client // retries off
-	retrying client // for streams whose client may retry; else nil
-	owners   [slots]*shard
+	config  driver.Config
+	policy  policy
+	hosts   []string
+	clients map[way]client
+	owners  [slots]*shard
 }
+
+// way is what a client is for. Reads and writes have one of their own if it has connections that each
+// serve one request at a time: writes that hang must not take those of reads.
+type way struct{ retries, writes bool }
 
 // Open connects, and waits until every slot is served.
 func (d *Driver) Open(ctx context.Context, config driver.Config) error {
@@ -46,12 +49,14 @@ func (d *Driver) open(ctx context.Context) (err error) {
 	if err := d.awaitService(ctx); err != nil {
 		return err
 	}
-	if d.steady, err = d.connected(false); err != nil {
-		return err
-	}
-	for _, s := range d.config.Streams {
-		if s.RetriesItself() && d.retrying == nil {
-			if d.retrying, err = d.connected(true); err != nil {
+	d.clients = map[way]client{}
+	for stream := range d.config.Streams {
+		for _, kind := range []driver.Kind{driver.Read, driver.Update} {
+			of := d.wayOf(stream, kind)
+			if d.clients[of] != nil {
+				continue
+			}
+			if d.clients[of], err = d.connected(of.retries); err != nil {
 				return err
 			}
 		}
@@ -62,12 +67,13 @@ func (d *Driver) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// clientFor is that of a stream.
-func (d *Driver) clientFor(stream int) client {
-	if d.config.Streams[stream].RetriesItself() {
-		return d.retrying
-	}
-	return d.steady
+func (d *Driver) wayOf(stream int, kind driver.Kind) way {
+	return way{d.config.Streams[stream].RetriesItself(), d.policy.Client == goRedis && kind.Write()}
+}
+
+// clientFor is that of a stream's operations of a kind.
+func (d *Driver) clientFor(stream int, kind driver.Kind) client {
+	return d.clients[d.wayOf(stream, kind)]
 }
 
 // openTimeout leaves room for some failovers.
@@ -135,10 +141,8 @@ func (d *Driver) Started(time.Time) {}
 
 // Close disconnects.
 func (d *Driver) Close() {
-	for _, c := range []client{d.steady, d.retrying} {
-		if c != nil {
-			c.close()
-		}
+	for _, c := range d.clients {
+		c.close()
 	}
 }
 
