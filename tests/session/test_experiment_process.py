@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from tests.waiting import await_true
 
+from brownout.faults import open_runs
 from brownout.measure.impact import UNKNOWN
-from brownout.session.experiment_process import Outcome
+from brownout.session.experiment_process import ExperimentProcess, Outcome
 
 #: It has threads, as it would with numpy: as they die, the kernel gives the child a new parent.
 STARTER = """
@@ -34,6 +35,48 @@ def test_a_run_that_was_aborted_is_known_as_such_whatever_its_verdict(verdict: s
     assert Outcome(None, told, None).was_aborted
     assert not Outcome(None, replace(UNKNOWN, reasons=("blackout: 9 s",)), None).was_aborted
     assert not Outcome(None, None, None).was_aborted
+
+
+CLAIMING = """
+import os
+from pathlib import Path
+from brownout.faults import open_runs
+
+def claim(cluster, dies):
+    open_runs.claim(cluster, Path(cluster), cluster, False)
+    if dies:
+        os._exit(1)
+    open_runs.release(cluster)
+"""
+
+
+def claiming(folder: Path, *, dies: bool) -> Path:
+    """Write an experiment that claims the cluster `ours`, and dies or lets go of it."""
+    (folder / "claiming.py").write_text(CLAIMING)
+    provider = {
+        "type": "python", "module": "claiming", "func": "claim",
+        "arguments": {"cluster": "ours", "dies": dies},
+    }  # fmt: skip
+    action = {"type": "action", "name": "claim", "provider": provider}
+    path = folder / "experiment.json"
+    path.write_text(json.dumps({"title": "t", "description": "d", "method": [action]}))
+    return path
+
+
+@pytest.mark.parametrize("dies", [True, False])
+@pytest.mark.parametrize("leashed", [True, False])
+def test_only_the_death_of_its_own_run_leaves_a_cluster_unmended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, dies: bool, leashed: bool
+) -> None:
+    monkeypatch.setenv("BROWNOUT_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with ExperimentProcess(claiming(tmp_path, dies=dies), leashed=leashed) as running:
+        open_runs.claim("another", tmp_path / "another", "another", brought_up=False)
+        unmended = running.outcome().unmended
+    open_runs.release("another")
+    assert (unmended is not None) == dies
+    assert unmended is None or str(tmp_path / "ours") in unmended
 
 
 def process(name: str, path: str, arguments: str | list[str]) -> dict[str, Any]:

@@ -288,6 +288,54 @@ def test_workers_do_not_share_a_cluster(pytester: pytest.Pytester, made: Make) -
     shared.stdout.fnmatch_lines(["*ClusterShared: the cluster `lab-mongodb` is in the hands of*"])
 
 
+#: It claims its cluster, and holds it until the other worker's run is over or has begun.
+CLAIMS = """
+import pathlib
+import time
+from brownout.faults import open_runs
+
+def wait_until(reached):
+    until = time.monotonic() + 60
+    while not reached() and time.monotonic() < until:
+        time.sleep(0.05)
+
+def before_experiment_control(context, configuration=None, **_):
+    cluster = configuration["cluster"]
+    open_runs.claim(cluster, pathlib.Path(cluster), cluster, False)
+    wait_until(lambda: len(open_runs.claims()) == 2)
+
+def after_experiment_control(context, state=None, configuration=None, **_):
+    if configuration["cluster"] == "two":
+        wait_until(pathlib.Path("one-is-over").exists)
+    open_runs.release(configuration["cluster"])
+    state["brownout"] = {"run": configuration["run"], "undo_failed": []}
+"""
+
+
+def test_a_run_that_another_worker_began_is_not_taken_for_ones_own_that_died(
+    pytester: pytest.Pytester, made: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_STATE", str(pytester.path / "state"))
+    made()
+    (pytester.path / "handed_over.py").write_text(CLAIMS)
+    for name in ("one", "two"):
+        pytester.makepyfile(
+            **{
+                f"test_{name}": f"""
+            import pathlib
+
+            def test_it(resilience):
+                try:
+                    resilience.run("recorded.json", cluster="{name}")
+                finally:
+                    pathlib.Path("{name}-is-over").touch()
+        """
+            }
+        )
+    shared = pytester.runpytest_subprocess("-n2", "--dist=loadfile")
+    shared.assert_outcomes(passed=2)
+
+
 def test_tests_of_one_file_stay_on_one_worker(pytester: pytest.Pytester, made: Make) -> None:
     made()
     pytester.makepyfile("""

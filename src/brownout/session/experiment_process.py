@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from brownout.base.errors import RunDirectoryError
 from brownout.faults import open_runs
+from brownout.faults.open_runs import Claim
 from brownout.measure.document import read_impact
 from brownout.measure.impact import Impact
 from brownout.run.directory import RunDirectory
@@ -72,7 +73,6 @@ class ExperimentProcess:
     ) -> None:
         self._place = tempfile.TemporaryDirectory(prefix="brownout-experiment-")
         self._journal = Path(self._place.name) / "journal.json"
-        self._claimed_before = {claim.run for claim in open_runs.claims()}
         starter = ["brownout.base.leash", str(os.getpid())] if leashed else ["chaostoolkit"]
         command = [sys.executable, "-m", *starter, "--no-version-check", "--log-file", os.devnull,
                    "run", "--journal-path", str(self._journal)]  # fmt: skip
@@ -96,14 +96,20 @@ class ExperimentProcess:
         self.process.wait()
         said = self._said()
         directory = Path(str(said["run"])) if said.get("run") else None
-        runs = [claim.run for claim in open_runs.claims() if claim.kind == "run"]
-        held = [run for run in runs if run not in self._claimed_before]
+        left = [claim.run for claim in open_runs.claims() if self._has_made(claim)]
         unmended = None
         if said.get("undo_failed"):
             unmended = "; ".join(map(str, said["undo_failed"]))
-        elif held:
-            unmended = f"the run {held[0]} died before it had put everything back"
+        elif left:
+            unmended = f"the run {left[0]} died before it had put everything back"
         return Outcome(directory, _impact_of(directory), unmended)
+
+    def _has_made(self, claim: Claim) -> bool:
+        """Whether our process made a claim; other runs on other clusters may begin beside it.
+
+        Process ids repeat, also in other containers that share our state; a journal is one run's.
+        """
+        return claim.kind == "run" and str(self._journal) in claim.command
 
     def _said(self) -> Mapping[str, Any]:
         """Return what our control left in the journal; nothing where it never came to that."""
