@@ -2,6 +2,7 @@
 
 import json
 import threading
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_stages_of_an_event_are_read_as_one(file: Path) -> None:
-    times = iter([20.352, 20.9, 24.0])
+    times = iter([20.352, 20.5, 20.9, 24.0])
     log = EventLog(file, clock=lambda: next(times))
     kill = log.intent("break", "kill_node", node="n1", undo={"action": "start_node"},
                       arguments={"mode": "kill"})  # fmt: skip
@@ -34,6 +35,30 @@ def test_the_stages_of_an_event_are_read_as_one(file: Path) -> None:
     assert killed.wall.endswith("Z")
     assert rejoined.fields == {"last_no": 23.8, "first_yes": 23.9}
     assert (rejoined.requested, rejoined.evidence) == (24.0, {"members": 3})
+
+
+def test_the_time_of_day_is_when_it_happened_and_not_when_it_was_written(file: Path) -> None:
+    now = 100.0
+    log = EventLog(file, clock=lambda: now)
+    kill = log.intent("break", "kill_node", node="n1")
+    log.effective(kill, 70.0)
+    log.point("milestone", "rejoined", t=40.0)
+    wall = [datetime.fromisoformat(json.loads(line)["wall"]).timestamp()
+            for line in file.read_text().splitlines()]  # fmt: skip
+    assert wall[0] - wall[1] == pytest.approx(30.0, abs=1.0)
+    assert wall[0] - wall[2] == pytest.approx(60.0, abs=1.0)
+    killed, _ = read_events(file)
+    assert datetime.fromisoformat(killed.wall).timestamp() == pytest.approx(wall[0] - 30, abs=0.01)
+
+
+def test_a_late_time_of_day_of_an_older_run_is_set_right(file: Path) -> None:
+    begun = {"id": 1, "stage": "intent", "type": "break", "name": "kill_node", "t": 20.0,
+             "wall": "2026-11-22T10:15:20.000Z"}  # fmt: skip
+    effect = begun | {"stage": "effective", "t": 20.1, "wall": "2026-11-22T10:15:20.300Z"}
+    file.write_text(json.dumps(begun) + "\n" + json.dumps(effect) + "\n")
+    assert read_events(file)[0].wall == "2026-11-22T10:15:20.100Z"
+    file.write_text(json.dumps(begun | {"wall": "soon"}) + "\n" + json.dumps(effect) + "\n")
+    assert read_events(file)[0].wall == "soon"
 
 
 def test_a_failure_is_read_with_its_reason(file: Path) -> None:

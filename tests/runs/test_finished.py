@@ -149,8 +149,10 @@ def test_versions_may_differ_where_only_other_things_are_asked_for() -> None:
     assert Runs([run(1), newer]).unlike(among=("scenario",)) == []
 
 
-def test_a_median_is_one_of_the_values_and_none_where_one_is_not_known() -> None:
+def test_a_median_of_an_even_number_is_the_mean_of_the_middle_two() -> None:
+    assert median([0.9, 1.23]) == pytest.approx(1.065)
+    assert median([4.0, 1.0, 2.0, 3.0]) == 2.5
     assert median([1.0, NEVER]) == NEVER
-    assert median([4.0, 1.0, 2.0, 3.0]) == 3.0
+    assert median([1.0, 2.0, NEVER]) == 2.0
     assert median([1.0, None, 2.0]) is None
     assert median([]) is None

@@ -61,13 +61,13 @@ def impact(
         typer.Option(help="The column with operations offered per row, by intended start."),
     ] = "",
     unit: Annotated[
-        Literal["s", "ms", "us", "ns", ""],
+        Literal["s", "ms", "us", "ns"] | None,
         typer.Option(help="Unit of a numeric time column.", show_default="by its magnitude"),
-    ] = "",
+    ] = None,
     stamp: Annotated[
-        Literal["start", "end", ""],
+        Literal["start", "end"] | None,
         typer.Option(help="Whether a row's time is its beginning or its end."),
-    ] = "",
+    ] = None,
     rate: Annotated[
         bool | None,
         typer.Option("--rate/--no-rate", help="Numbers are rates per second, not counts."),
@@ -77,9 +77,9 @@ def impact(
         typer.Option("--counter/--no-counter", help="Numbers are running totals, not counts."),
     ] = None,
     gaps: Annotated[
-        Literal["zero", "unknown", "error", ""],
+        Literal["zero", "unknown", "error"] | None,
         typer.Option(help="What missing rows mean: nothing served, or nothing known."),
-    ] = "",
+    ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="Keep only the rows with this value."),
@@ -115,11 +115,11 @@ def impact(
         time=time,
         ok=ok,
         offered=offered,
-        unit=unit,
-        stamp=stamp or None,
+        unit=unit or "",
+        stamp=stamp,
         rate=rate,
         counter=counter,
-        gaps=gaps or None,
+        gaps=gaps,
         where=tuple(_pair(each) for each in where or ()),
         format=format,
     )

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
@@ -127,7 +128,7 @@ class Conditioning:
             self._slow.append(float(event["p99_us"]))
         t = float(event["t"])
         if t - self._since >= self.window_s:
-            middle = sorted(self._slow)[len(self._slow) // 2] if self._slow else None
+            middle = median(self._slow) if self._slow else None
             self.windows.append(Window(self._ok / (t - self._since), middle))
             self._ok, self._slow, self._since = 0, [], t
 

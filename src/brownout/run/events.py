@@ -16,7 +16,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,8 @@ class Event:
     """All stages of one event. Times are seconds since the schedule's start; None = not (known).
 
     `requested` is when a break or mend was asked for, and when anything else was noted;
-    `effective` when its cause was proven, `uncertainty` seconds late at most. `fields` holds
+    `effective` when its cause was proven, `uncertainty` seconds late at most. `wall` is the time of
+    day at which it took effect, or was asked for or noted. `fields` holds
     what a point says besides, e.g. `{"last_no": 24.1, "first_yes": 24.3}` of a milestone.
     """
 
@@ -148,13 +149,15 @@ class EventLog:
             self._append(id, stage, t, fields)
 
     def _append(self, id: int, stage: str, t: float | None, fields: Data) -> None:
-        at = self._clock() if t is None else t
+        now = self._clock()
+        at = now if t is None else t
+        late = 0.0 if now is None or at is None else now - at
         line = {
             "id": id,
             "stage": stage,
             **self._known[id],
             "t": None if at is None else round(at, 6),
-            "wall": wall_clock(),
+            "wall": wall_clock(late),
             **{key: value for key, value in fields.items() if key not in _COMMON},
         }
         text = json.dumps(redact(line), ensure_ascii=False) + "\n"
@@ -199,9 +202,13 @@ def _append(data: bytes, path: Path) -> None:
             raise
 
 
-def wall_clock() -> str:
-    """Return the time of day, RFC 3339 in UTC with milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def wall_clock(ago_s: float = 0.0) -> str:
+    """Return the time of day, RFC 3339 in UTC with milliseconds; of `ago_s` seconds ago."""
+    return _rfc3339(datetime.now(UTC) - timedelta(seconds=ago_s))
+
+
+def _rfc3339(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def read_events(path: Path) -> list[Event]:
@@ -244,6 +251,14 @@ def _is_known(key: str, value: Any) -> bool:
     return key not in ("evidence", "arguments") or isinstance(value, dict)
 
 
+def _later(wall: str, length_s: float) -> str:
+    """Return a time of day `length_s` seconds later; a text that is none, or too far, as it is."""
+    try:
+        return _rfc3339(datetime.fromisoformat(wall) + timedelta(seconds=length_s))
+    except (ValueError, OverflowError):
+        return wall
+
+
 def _merge(event: Event | None, line: Data) -> Event:
     if event is None:
         event = Event(
@@ -259,7 +274,11 @@ def _merge(event: Event | None, line: Data) -> Event:
         arguments = line.get("arguments") or {}
         return replace(event, requested=t, undo=line.get("undo"), arguments=arguments)
     if stage == "effective":
-        return replace(event, effective=t, uncertainty=line.get("uncertainty"), evidence=evidence)
+        wall = event.wall
+        if t is not None and event.requested is not None:
+            wall = _later(wall, t - event.requested)
+        unsure = line.get("uncertainty")
+        return replace(event, effective=t, uncertainty=unsure, evidence=evidence, wall=wall)
     if stage == "ended":
         return replace(event, ended=t, evidence=evidence)
     if stage == "failed":

@@ -82,6 +82,11 @@ class Ledger:
     balances: tuple[Mapping[str, Any], ...] = field(default=())
 
     @property
+    def promised(self) -> int:
+        """Every acknowledged write: those of the load, and the records that the run had loaded."""
+        return self.acknowledged + (self.data_keys or 0)
+
+    @property
     def lost_writes(self) -> int | None:
         """Acknowledged writes that are gone or corrupt; None where it is not known."""
         return self.lost if self.state in ("clean", "lost") else None

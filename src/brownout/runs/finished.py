@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median_high
+from statistics import median as _middle
 from typing import Any, Self
 
 import numpy as np
@@ -319,12 +319,12 @@ def _told_apart(groups: Sequence[Sequence[FinishedRun]]) -> list[str]:
 
 
 def median(values: Sequence[float | None]) -> float | None:
-    """Return the middle value, the higher of two: there is no mean of a value and `NEVER`.
+    """Return the middle value, of an even number the mean of the middle two.
 
-    None where there is no value, or one is not known.
+    Of a value and `NEVER` that is `NEVER`. None where there is no value, or one is not known.
     """
     known = [value for value in values if value is not None]
-    return median_high(known) if known and len(known) == len(values) else None
+    return float(_middle(known)) if known and len(known) == len(values) else None
 
 
 def counted(verdicts: Iterable[str]) -> str:
@@ -364,7 +364,7 @@ def _spread(measure: str, values: Sequence[float | None]) -> Spread | None:
         return None
     ranked = [*known, *[worse] * values.count(NEVER)]
     ends = (min if worse < 0 else max)(ranked), *_interval(ranked)
-    figures = map(_finite, (median_high(ranked), *ends))
+    figures = map(_finite, (float(_middle(ranked)), *ends))
     return Spread(measure, known, len(ranked) - len(known), *figures)
 
 
@@ -374,7 +374,8 @@ def _interval(ranked: Sequence[float]) -> tuple[float | None, float | None]:
         return None, None
     random = np.random.default_rng(_SEED)
     drawn = random.choice(np.asarray(ranked, np.float64), (_RESAMPLES, len(ranked)))
-    medians = np.sort(np.sort(drawn, axis=1)[:, len(ranked) // 2])
+    drawn = np.sort(drawn, axis=1)
+    medians = np.sort((drawn[:, (len(ranked) - 1) // 2] + drawn[:, len(ranked) // 2]) / 2)
     low, high = medians[[int(0.025 * _RESAMPLES), int(0.975 * _RESAMPLES)]]
     return float(low), float(high)
 

@@ -8,7 +8,7 @@ from tests.show.report.conftest import Reported
 
 from brownout.measure.document import impact_of
 from brownout.measure.impact import UNKNOWN
-from brownout.show.report import story
+from brownout.show.report import story, table
 from brownout.show.report.tiles import tiles
 from brownout.show.report.words import NOT_SEEN
 
@@ -61,6 +61,14 @@ def test_what_users_felt_is_told_with_the_noise_and_the_survivors(impact: dict[s
     assert f"{fault['lost_operations']:,} operations were lost" in felt
     assert "of all operations, beyond the deadline" in felt
     assert "None of 800 acknowledged writes was lost." in felt
+
+
+def test_the_story_and_the_table_count_the_same_writes(impact: dict[str, Any]) -> None:
+    impact["ledger"]["data_keys"] = 20_000
+    found = impact_of(impact)
+    told = "None of 20,800 acknowledged writes was lost: 800 of the load, 20,000 loaded before."
+    assert told in story.felt(found)
+    assert "0 of 20,800" in table.render(found, "")
 
 
 @pytest.mark.parametrize(

@@ -212,9 +212,12 @@ def _writes(ledger: Ledger) -> str:
         return "Acknowledged writes were not checked: the workload has no verified stream."
     if ledger.state == "unknown":
         return f"It is not known whether acknowledged writes were lost: {ledger.detail}."
-    checked = number(ledger.acknowledged)
     if ledger.state == "clean":
-        return f"None of {checked} acknowledged writes was lost."
+        parts = ""
+        if ledger.data_keys:
+            own, loaded = number(ledger.acknowledged), number(ledger.data_keys)
+            parts = f": {own} of the load, {loaded} loaded before"
+        return f"None of {number(ledger.promised)} acknowledged writes was lost{parts}."
     return f"Acknowledged writes were LOST: {ledger.detail}."
 
 

@@ -116,7 +116,7 @@ def _lost_writes(ledger: Ledger) -> str:
     """`0 of 41,220`, or that it is not known."""
     if ledger.state == "unknown":
         return "unknown"
-    return f"{number(ledger.lost)} of {number(ledger.acknowledged + (ledger.data_keys or 0))}"
+    return f"{number(ledger.lost)} of {number(ledger.promised)}"
 
 
 def _limit(slo: Judged | None) -> tuple[str, str]:
