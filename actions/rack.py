@@ -14,7 +14,7 @@ from brownout.session.current import current
 __all__ = ["kill_rack", "start_rack"]
 
 
-@activity(told="kill every node of the rack of {}")
+@activity(told="kill every node of the rack of {}", acts=["kill_node"], on="targets")
 def kill_rack(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
     """Kill every target (SIGKILL), one right after the other. Undone by `start_rack`.
 
@@ -24,7 +24,7 @@ def kill_rack(configuration: Configuration = None, secrets: Secrets = None) -> d
     return {"nodes": session.faults.do_together("kill_node", session.targets)}
 
 
-@activity(told="start every node of that rack")
+@activity(told="start every node of that rack", acts=["start_node"], on="targets")
 def start_rack(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
     """Start every target and wait until its process runs."""
     session = current()

@@ -11,7 +11,11 @@ from brownout.session.current import current
 __all__ = ["restart_each_node"]
 
 
-@activity(told="stop and start every node, one after the other")
+@activity(
+    told="stop and start every node, one after the other",
+    acts=["stop_node", "start_node"],
+    on="members",
+)
 def restart_each_node(
     quiesced: bool = False,
     down_s: float = 2.0,

@@ -29,9 +29,6 @@ from brownout.run.events import EventLog
 
 __all__ = ["Faults"]
 
-#: What a node that has the only copy may lose data by.
-_MAY_LOSE = frozenset({"stop", "kill", "pause", "partition"})
-
 
 class Faults:
     """Every fault of one run on one cluster, and the undos that are pending.
@@ -297,7 +294,7 @@ class Faults:
 
     def _lost(self, node: Node, act: str) -> list[str]:
         """Return what would be lost with `node`'s data, where `act` may lose it."""
-        if act in _MAY_LOSE and not self.cluster.allow_data_loss:
+        if act in guards.MAY_LOSE and not self.cluster.allow_data_loss:
             return self.would_lose([node])
         return []
 

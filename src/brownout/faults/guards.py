@@ -12,6 +12,7 @@ from brownout.inventory.hours import parse_window
 from brownout.inventory.model import Cluster
 
 __all__ = [
+    "MAY_LOSE",
     "Guard",
     "of_act",
     "of_break",
@@ -26,6 +27,9 @@ __all__ = [
     "redundancy",
     "refuse",
 ]
+
+#: What a node that has the only copy may lose data by.
+MAY_LOSE = frozenset({"stop", "kill", "pause", "partition"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,16 @@ from brownout.session.current import current, is_open
 from brownout.session.interruption import cause_of
 from brownout.session.variables import NUMBER, TRUTH, WHOLE, convert
 
-__all__ = ["action", "actions_of", "activity", "fault_of", "measure_probe", "steps_of", "told_of"]
+__all__ = [
+    "action",
+    "actions_of",
+    "activity",
+    "acts_of",
+    "fault_of",
+    "measure_probe",
+    "steps_of",
+    "told_of",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,15 +47,21 @@ _GIVEN_BY_CHAOS_TOOLKIT = {"configuration": Configuration, "secrets": Secrets}
 def activity(function: Callable[P, R]) -> Callable[P, R]: ...
 @overload
 def activity(
-    *, told: str = "", steps: Sequence[str] = ()
+    *, told: str = "", steps: Sequence[str] = (), acts: Sequence[str] = (), on: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def activity(
-    function: Callable[P, R] | None = None, *, told: str = "", steps: Sequence[str] = ()
+    function: Callable[P, R] | None = None,
+    *,
+    told: str = "",
+    steps: Sequence[str] = (),
+    acts: Sequence[str] = (),
+    on: str = "",
 ) -> Any:
     """Make `function` an activity: our errors become `ActivityFailed`, an interruption is kept.
 
     `told` is what a plan says that it does, with `{}` for the node; or it is made of other
-    activities, its `steps`, by their full names.
+    activities, its `steps`, by their full names. `acts` are the faults and undos that it does,
+    `on` all `targets` together, or on each of the `members` in turn.
 
     chaostoolkit-lib 1.44 turns the `InterruptExecution` of a SIGTERM inside an activity into a
     failed activity and goes on; so it is noted here, and the control stops at the next activity.
@@ -55,7 +70,7 @@ def activity(
 
         def with_words(found: Callable[P, R]) -> Callable[P, R]:
             made = activity(found)
-            made.__dict__.update(told=told, steps=tuple(steps))
+            made.__dict__.update(told=told, steps=tuple(steps), acts=(tuple(acts), on))
             return made
 
         return with_words
@@ -166,6 +181,12 @@ def told_of(function: Callable[..., Any]) -> str:
 def steps_of(function: Callable[..., Any]) -> Sequence[str]:
     """Return the names of the activities that a function is made of; none for most."""
     return tuple(getattr(function, "steps", ()))
+
+
+def acts_of(function: Callable[..., Any]) -> tuple[Sequence[str], str]:
+    """Return the faults and undos that a function does, and on which nodes; none for most."""
+    acts: tuple[Sequence[str], str] = getattr(function, "acts", ((), ""))
+    return acts
 
 
 def _parameters(fault: Action) -> list[inspect.Parameter]:

@@ -29,6 +29,7 @@ from brownout.session.options import (
     unknown_keys,
     unknown_variables,
 )
+from brownout.session.step_guards import Deed, deeds_of, first_act
 from brownout.session.targets import ADDED, SPARE, TARGET, check_target
 from brownout.session.variables import typed
 
@@ -49,7 +50,8 @@ class Plan:
     """One run, resolved: nothing in it is looked up again later.
 
     `needs` names what the scenario does to a node (`kill`, `wipe`, …): an adapter says whether
-    its database supports each. `wipes` are the nodes that the method wipes, as it calls them.
+    its database supports each. `deeds` are what brownout does in each step of the method, and
+    `wipes` the nodes that it wipes, as it calls them.
     `external` says which steps of other providers break and mend.
     `variables` is the experiment's configuration with every setting that it leaves out, each
     value converted to what it is used as.
@@ -60,6 +62,7 @@ class Plan:
     ref: str
     needs: tuple[str, ...]
     wipes: tuple[str, ...]
+    deeds: tuple[Deed, ...]
     external: ExternalSteps
     options: Options
     cluster: Cluster
@@ -83,7 +86,7 @@ class Plan:
     @property
     def mode(self) -> str:
         """How the node is hurt, for titles: `kill`, `pause`, …"""
-        return self.needs[0] if self.needs else ""
+        return first_act(self.deeds) or (self.needs[0] if self.needs else "")
 
 
 def make_plan(
@@ -110,7 +113,8 @@ def make_plan(
     scenario = str(extension.get("scenario"))
     limits = _collect(problems, lambda: _limits(scenario, cluster, workload, options))
     canary = _collect(problems, lambda: _canary(options, cluster))
-    wipes = _wipes(experiment, values, extension)
+    deeds = deeds_of(experiment.get("method") or (), values)
+    wipes = _wipes(deeds, extension)
     if problems or cluster is None or workload is None or limits is None:
         raise ConfigurationError(problems)
     return Plan(
@@ -119,6 +123,7 @@ def make_plan(
         ref=experiment_hash({k: part for k, part in experiment.items() if k != "dry"}),
         needs=_needs(extension, wipes),
         wipes=wipes,
+        deeds=tuple(deeds),
         external=external,
         options=options,
         cluster=cluster,
@@ -172,17 +177,9 @@ def _extension(experiment: Mapping[str, Any]) -> Mapping[str, Any]:
     return {}
 
 
-def _wipes(
-    experiment: Mapping[str, Any], configuration: Mapping[str, Any], extension: Mapping[str, Any]
-) -> tuple[str, ...]:
+def _wipes(deeds: Sequence[Deed], extension: Mapping[str, Any]) -> tuple[str, ...]:
     """Which nodes are wiped, as `target`: what `wipe_node` is given, or else the target."""
-    named = []
-    for activity in experiment.get("method", []):
-        provider = activity.get("provider", {})
-        if provider.get("func") == "wipe_node":
-            node = str(provider.get("arguments", {}).get("node", "target"))
-            variable = node.removeprefix("${").removesuffix("}")
-            named.append(str(configuration.get(variable, node)) if variable != node else node)
+    named = [deed.nodes for deed in deeds if deed.act == "wipe"]
     if not named and "wipe" in extension.get("needs", ()):
         return ("target",)
     return tuple(dict.fromkeys(named))

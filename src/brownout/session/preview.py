@@ -7,7 +7,6 @@ method and rollbacks, the guards are the very ones that the run asks.
 import shlex
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from importlib import import_module
 from typing import Any
 
 from brownout.base.errors import BrownoutError
@@ -17,15 +16,14 @@ from brownout.databases.lacking import still_lacks
 from brownout.faults import guards, open_runs
 from brownout.faults.guards import Guard
 from brownout.faults.registry import supports
-from brownout.faults.wipe import guards_of_wipe
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import host_for
 from brownout.session.activity import fault_of, steps_of, told_of
 from brownout.session.plan import Plan
 from brownout.session.requirements import requirements
+from brownout.session.step_guards import function_at, guards_of_steps, resolved
 from brownout.session.targets import ADDED, SPARE, TARGET, targets_of
 from brownout.show.report.words import limit_words
 
@@ -33,8 +31,8 @@ __all__ = ["preview"]
 
 Activity = Mapping[str, Any]
 
-#: Guards of a wipe that are asked of the whole scenario as well.
-_ASKED_OF_ALL = ("data loss", "deny list")
+#: Guards of a step that are asked of the whole scenario as well.
+_ASKED_OF_ALL = ("data loss", "deny list", "redundancy")
 
 
 def preview(plan: Plan, experiment: Mapping[str, Any]) -> tuple[str, bool]:
@@ -115,20 +113,23 @@ def _cluster_guards(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> li
             found.append(Guard(f"supports {need}", support.ok, support.reason or "yes"))
     if adapter is not None:
         found.append(_whole(adapter))
-        found += _wiping(plan, cluster, adapter)
+        found += _of_steps(plan, cluster, adapter)
     return found
 
 
-def _wiping(plan: Plan, cluster: Cluster, adapter: Adapter) -> list[Guard]:
-    """Every guard of the wipes that the method means to do, where their nodes are known."""
-    target, _ = _target(plan, cluster, adapter) if plan.wipes else (None, [])
-    found = []
-    for name in plan.wipes:
-        node = _meant(name, cluster, target)
-        if node is not None and name not in (SPARE, ADDED):
-            lost = adapter.would_lose([node])
-            found += guards_of_wipe(cluster, adapter, host_for(node), node, lost)
-    return [guard for guard in found if guard.name not in _ASKED_OF_ALL]
+def _of_steps(plan: Plan, cluster: Cluster, adapter: Adapter) -> list[Guard]:
+    """Every guard of every step that says no; of the others, each kind once."""
+    options = plan.options
+
+    try:
+        targets = targets_of(options.target, cluster, adapter, options.seed)
+    except BrownoutError:
+        targets = []  # the guard of the target says why
+    found = guards_of_steps(plan.deeds, cluster, adapter, targets)
+    refusals = [guard for guard in found if not guard.ok]
+    refused = {guard.name for guard in refusals}
+    others = {guard.name: guard for guard in found if guard.ok and guard.name not in refused}
+    return [*refusals, *(g for name, g in others.items() if name not in _ASKED_OF_ALL)]
 
 
 def _support(need: str, cluster: Cluster, adapter: Adapter | None) -> Support | None:
@@ -182,7 +183,7 @@ def _steps(
         given = provider.get("arguments") or {}
         if provider["type"] == "process" and not isinstance(given, Mapping):
             given = {"": given if isinstance(given, str) else shlex.join(map(str, given))}
-        arguments = {key: _resolved(value, configuration) for key, value in given.items()}
+        arguments = {key: resolved(value, configuration) for key, value in given.items()}
         yield f"  {number}. {activity['name']}" + _pauses(activity, configuration)
         for line in _calls(provider, arguments, cluster, adapter, target):
             yield f"       {line}"
@@ -204,7 +205,7 @@ def _calls(
         yield redact(f"{provider.get('method', 'GET')} {provider['url']}")
         return
     path = f"{provider['module']}.{provider['func']}"
-    for step in steps_of(_function(path)) or (path,):
+    for step in steps_of(function_at(path)) or (path,):
         yield from _told_by(step, arguments, cluster, adapter, target)
 
 
@@ -216,7 +217,7 @@ def _told_by(
     target: Node | None,
 ) -> list[str]:
     """What one action does, in the words of its fault or its own; of any other, its call."""
-    function = _function(path)
+    function = function_at(path)
     fault, told = fault_of(function), told_of(function)
     node = _meant(str(arguments.get("node", TARGET)), cluster, target)
     if told:
@@ -228,15 +229,6 @@ def _told_by(
     return [f"{path}({shown})"]
 
 
-def _function(path: str) -> Any:
-    """The function of an activity; None where its module cannot be imported here."""
-    module, _, name = path.rpartition(".")
-    try:
-        return getattr(import_module(module), name, None)
-    except ImportError:
-        return None
-
-
 def _meant(name: str, cluster: Cluster, target: Node | None) -> Node | None:
     """The node that an argument means; None where it is known only when the run goes on."""
     if name == SPARE and cluster.spares:
@@ -246,14 +238,7 @@ def _meant(name: str, cluster: Cluster, target: Node | None) -> Node | None:
     return cluster.node(name) if cluster.every else None
 
 
-def _resolved(value: Any, configuration: Mapping[str, Any]) -> Any:
-    """A `${variable}` by its value."""
-    if isinstance(value, str) and value.startswith("${") and value.endswith("}"):
-        return configuration.get(value[2:-1], value)
-    return value
-
-
 def _pauses(activity: Activity, configuration: Mapping[str, Any]) -> str:
     pauses = activity.get("pauses", {})
-    shown = [f"{_resolved(pauses[side], configuration)} s {side}" for side in pauses]
+    shown = [f"{resolved(pauses[side], configuration)} s {side}" for side in pauses]
     return f"  (pause: {', '.join(shown)})" if shown else ""

@@ -21,14 +21,12 @@ from brownout.faults.aim import Aim
 from brownout.faults.atlas.asking import check_free
 from brownout.faults.faults import Faults
 from brownout.faults.heal import make_free
-from brownout.faults.wipe import guards_of_wipe
 from brownout.infra import lab
 from brownout.inventory.database import with_options
 from brownout.inventory.model import Node
 from brownout.judge.analysis import analyze
 from brownout.judge.measures import answer
 from brownout.judge.slo import place_problems
-from brownout.machine.host import host_for
 from brownout.measure.baseline import Baseline
 from brownout.measure.canary import canary_answer
 from brownout.measure.impact import Impact
@@ -50,6 +48,7 @@ from brownout.session.requirements import requirements
 from brownout.session.running_load import RunningLoad
 from brownout.session.server_view import ServerView
 from brownout.session.status import Status
+from brownout.session.step_guards import guards_of_steps
 from brownout.session.targets import ADDED, SPARE, TARGET, aim_at, next_spare
 from brownout.session.trail import Trail
 from brownout.show.report.noise import detectable_words
@@ -162,9 +161,9 @@ class Session:
         self.whole_at_start = opening.check_whole(self.adapter)
         options = self.plan.options
         self._aim = aim_at(options.target, self.cluster, self.adapter, options.seed)
-        for node in self._to_wipe((SPARE, ADDED)):
-            lost, host = self.adapter.would_lose([node]), host_for(node)
-            guards.refuse(guards_of_wipe(self.cluster, self.adapter, host, node, lost))
+        guards.refuse(
+            guards_of_steps(self.plan.deeds, self.cluster, self.adapter, self._aim.planned)
+        )
 
     def _make_records(self) -> None:
         self.directory = RunDirectory.create(self.plan.scenario, self.plan.options.seed)

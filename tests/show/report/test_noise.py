@@ -24,6 +24,6 @@ def test_the_table_says_what_cannot_be_told_from_none_and_what_was_seen_without_
     text = render(impact, str(run))
     assert impact.shams[0].false_alarm is False
     assert "\ncontrol window of 20 s without a fault: drop 0." in text
-    assert " %, no dip, 0 operations lost\n" in text
+    assert " %), no dip, 0 operations lost\n" in text
     assert "throughput drops below " in text
     assert impact.faults[0].number("tps_drop") == 1.0

@@ -1,0 +1,181 @@
+"""The guards of every step of a method, asked in order before the run begins.
+
+What the deny list, the number of nodes down or the copies of data would refuse at the third step is
+refused before the first one, instead of after the whole baseline.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import groupby
+from typing import Any
+
+from brownout.base.errors import Unsupported
+from brownout.databases.adapter import Adapter
+from brownout.faults import guards, registry, undos
+from brownout.faults.fault import Fault, HostAction, Undo
+from brownout.faults.guards import Guard
+from brownout.faults.undos import PendingUndo
+from brownout.faults.wipe import guards_of_wipe
+from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import host_for
+from brownout.session.activity import acts_of, fault_of, steps_of
+from brownout.session.targets import ADDED, SPARE, TARGET
+
+__all__ = ["Deed", "deeds_of", "first_act", "function_at", "guards_of_steps", "resolved"]
+
+_WIPE = "wipe"
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A fault or an undo of one step: by name, with the node as the experiment calls it.
+
+    `nodes` is a node's name, `target`, `spare`, `added`, `targets` or `members`; empty for what is
+    about the cluster. `mode` is how a stop ends the process.
+    """
+
+    step: str
+    name: str
+    nodes: str
+    mode: str = ""
+
+    @property
+    def act(self) -> str:
+        """The word for it in `needs` and `deny_acts`."""
+        if self.name == "stop_node" and self.mode == "kill":
+            return "kill"
+        return registry.find(self.name).act
+
+
+def deeds_of(method: Sequence[Any], values: Mapping[str, Any]) -> list[Deed]:
+    """Return what brownout does in each step of a method, in order, with variables resolved.
+
+    Steps of others are not among them.
+    """
+    return [
+        deed
+        for activity in method
+        if isinstance(activity, Mapping)
+        for deed in _deeds(activity, values)
+    ]
+
+
+def first_act(deeds: Sequence[Deed]) -> str:
+    """Return how a method breaks its target first: `kill`, `stop`, `pause`; empty for nothing."""
+    return next((deed.act for deed in deeds if not _is_undo(deed)), "")
+
+
+def guards_of_steps(
+    deeds: Sequence[Deed],
+    cluster: Cluster,
+    adapter: Adapter,
+    targets: Sequence[Node],
+) -> list[Guard]:
+    """Return every guard of every deed, each after those before it; the step is named in it.
+
+    `targets` are the nodes that the run's target means now, none where that is not known.
+    """
+    simulation = _Simulation(cluster, adapter)
+    judged: list[Guard] = []
+    for _, together in groupby(deeds, key=lambda deed: deed.step):
+        acts = list(together)
+        if acts[0].nodes == "members":  # in turn, each whole again before the next
+            for node in cluster.nodes:
+                for deed in acts:
+                    judged += simulation.judge(deed, [node])
+            continue
+        for deed in acts:
+            judged += simulation.judge(deed, _nodes(deed, cluster, targets))
+    return list(dict.fromkeys(judged))
+
+
+def _nodes(deed: Deed, cluster: Cluster, targets: Sequence[Node]) -> Sequence[Node]:
+    """Return the nodes that a deed is about, as far as that can be told before the method."""
+    if deed.nodes in (SPARE, ADDED):
+        return cluster.spares[:1]
+    by_group = {"members": cluster.nodes, "targets": targets, TARGET: targets[:1]}
+    return by_group.get(deed.nodes) or [n for n in cluster.every if n.name == deed.nodes]
+
+
+class _Simulation:
+    """What would be pending after each deed, if all of them were done."""
+
+    def __init__(self, cluster: Cluster, adapter: Adapter) -> None:
+        self._cluster, self._adapter = cluster, adapter
+        self._pending: Sequence[PendingUndo] = ()
+
+    def judge(self, deed: Deed, nodes: Sequence[Node]) -> Iterator[Guard]:
+        """Yield every guard of one deed, which is done then."""
+        action = registry.find(deed.name)
+        if isinstance(action, Undo):
+            for node in nodes:
+                self._pending = undos.resolve(self._pending, deed.name, node.name)
+            return
+        if not nodes:
+            yield _named(deed, guards.of_act(self._cluster, deed.act))
+        for node in nodes:
+            for guard in self._of_node(deed, isinstance(action, HostAction), node):
+                yield _named(deed, guard)
+            if isinstance(action, Fault) and action.undo and getattr(action, "stays", True):
+                self._pending = undos.add(self._pending, PendingUndo(action.undo, node.name))
+
+    def _of_node(self, deed: Deed, is_break: bool, node: Node) -> list[Guard]:
+        cluster, adapter = self._cluster, self._adapter
+        if not is_break:
+            return guards.of_change(cluster, node.name, deed.act, (), ())
+        broken = undos.broken(self._pending)
+        may_lose = deed.act in guards.MAY_LOSE and not cluster.allow_data_loss
+        lost = adapter.would_lose([node]) if may_lose else []
+        judged = guards.of_break(cluster, node.name, deed.act, broken, (), lost)
+        if deed.act == _WIPE and node not in cluster.spares:
+            gone = [each for each in cluster.nodes if each.name in {*broken, node.name}]
+            lost = adapter.would_lose(gone)
+            try:
+                host = host_for(node)
+            except Unsupported as error:
+                return [*judged, guards.possible([str(error)])]
+            judged += guards_of_wipe(cluster, adapter, host, node, lost)
+        return judged
+
+
+def _named(deed: Deed, guard: Guard) -> Guard:
+    return guard if guard.ok else replace(guard, detail=f"{deed.step}: {guard.detail}")
+
+
+def _is_undo(deed: Deed) -> bool:
+    return isinstance(registry.find(deed.name), Undo)
+
+
+def _deeds(activity: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Deed]:
+    provider = activity.get("provider")
+    if not isinstance(provider, Mapping) or provider.get("type") != "python":
+        return
+    step, arguments = str(activity.get("name")), provider.get("arguments")
+    given = arguments if isinstance(arguments, Mapping) else {}
+    path = f"{provider.get('module')}.{provider.get('func')}"
+    for each in steps_of(function_at(path)) or (path,):
+        function = function_at(each)
+        acts, on = acts_of(function)
+        yield from (Deed(step, name, on) for name in acts)
+        fault = fault_of(function)
+        if fault is not None:
+            node = str(resolved(given.get("node", fault.node or ""), values))
+            mode = str(resolved(given.get("mode", ""), values))
+            yield Deed(step, fault.name, node if fault.takes_node else "", mode)
+
+
+def function_at(path: str) -> Any:
+    """Return the function of an activity by its full name; None where it cannot be imported."""
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(import_module(module), name, None)
+    except Exception:  # whatever an import does: the check of the experiment reports it
+        return None
+
+
+def resolved(value: Any, values: Mapping[str, Any]) -> Any:
+    """Return the value of a `${variable}`, or what is no variable as it is."""
+    if isinstance(value, str) and value.startswith("${") and value.endswith("}"):
+        return values.get(value[2:-1], value)
+    return value
