@@ -30,7 +30,7 @@ from brownout.measure.settings import MeasureSettings
 from brownout.run import primaries
 from brownout.run.table import BUCKETS_PER_S, OUTCOME_COLUMNS, SERIES_COLUMNS
 
-__all__ = ["RunScript", "build_run"]
+__all__ = ["RunScript", "add_fault", "build_run"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -116,6 +116,19 @@ def build_run(root: Path, script: RunScript | None = None) -> Path:
         _kept[known] = _write_run(Path(_KEPT.name) / str(len(_kept)) / script.name, script)
     shutil.copytree(_kept[known], path)
     return path
+
+
+def add_fault(path: Path, at: float, node: str) -> None:
+    """Write that what befell the run's first fault befell `node` from `at` on, in the same time."""
+    events = [json.loads(line) for line in (path / "events.ndjson").read_text().splitlines()]
+    first = next(event["t"] for event in events if event["type"] == "break")
+    with (path / "events.ndjson").open("a") as file:
+        for event in events:
+            if event["type"] in ("break", "mend", "milestone"):
+                times = {key: event[key] + at - first for key in ("t", "last_no", "first_yes")
+                         if event.get(key) is not None}  # fmt: skip
+                again = event | times | {"id": event["id"] + 100, "node": node}
+                file.write(json.dumps(again) + "\n")
 
 
 def _write_run(path: Path, script: RunScript) -> Path:
@@ -236,12 +249,14 @@ def _write_lanes(path: Path, script: RunScript, operations: Operations) -> None:
     lane = np.zeros(len(operations.start), np.int64)
     if fault is not None:
         lane[operations.start >= fault + script.outage_s] = 1
+    parts = [(0, "read"), (0, "write"), (1, "read"), (1, "write")]
+    part = 2 * lane + (operations.key > 0)  # of the keys, only the first is a read
     started = np.floor(operations.start * BUCKETS_PER_S + 1e-6).astype(np.int64)
     ended = np.floor(operations.done * BUCKETS_PER_S + 1e-6).astype(np.int64)
     ok = operations.end == OK
     table = {
-        name: np.stack([np.bincount(when[chosen & (lane == i)], minlength=buckets)[:buckets]
-                        for i in (0, 1)])
+        name: np.stack([np.bincount(when[chosen & (part == i)], minlength=buckets)[:buckets]
+                        for i in range(len(parts))])
         for name, when, chosen in (
             ("offered", started, ok | ~ok), ("ok", ended, ok), ("bad", ended, ~ok),
         )
@@ -250,12 +265,13 @@ def _write_lanes(path: Path, script: RunScript, operations: Operations) -> None:
     seen = np.cumsum(table["offered"], axis=1) > 0
     with (path / "lanes.csv").open("w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(("t", "lane", "offered", "ok", "bad", "pending"))
+        rows.writerow(("t", "lane", "op", "offered", "ok", "bad", "pending"))
         for bucket in range(buckets):
-            for i in (0, 1):
+            for i, (number, op) in enumerate(parts):
                 if seen[i, bucket]:
                     counts = (table[name][i, bucket] for name in ("offered", "ok", "bad"))
-                    rows.writerow((f"{bucket / 10:.1f}", LANES[i], *counts, pending[i, bucket]))
+                    head = (f"{bucket / 10:.1f}", LANES[number], op)
+                    rows.writerow((*head, *counts, pending[i, bucket]))
 
 
 def _write_latency(path: Path, script: RunScript, operations: Operations) -> None:

@@ -10,6 +10,12 @@ import (
 // liveEvery is the time between two live events.
 const liveEvery = 500 * time.Millisecond
 
+// lanePart is the reads or the writes of a lane.
+type lanePart struct {
+	lane  int
+	write bool
+}
+
 // live turns reports into live events.
 type live struct {
 	out  *output
@@ -18,6 +24,7 @@ type live struct {
 	series, outcomes [][]any
 	causes           map[string]uint64
 	lanes            map[string]int64
+	laneParts        map[lanePart]int64
 	missed           uint64
 	p50, p99, lag    any // null until there is something to say
 }
@@ -25,7 +32,7 @@ type live struct {
 var _ account.Sink = (*live)(nil)
 
 func newLive(out *output) *live {
-	l := &live{out: out, lanes: map[string]int64{}}
+	l := &live{out: out, lanes: map[string]int64{}, laneParts: map[lanePart]int64{}}
 	l.clear()
 	return l
 }
@@ -41,7 +48,9 @@ func (l *live) Take(report *account.Report) error {
 		l.causes[string(row.Cause)] += row.N
 	}
 	for _, row := range report.Batch.Lanes {
-		l.lanes[report.Lanes[row.Lane]] = row.Pending
+		part := lanePart{row.Lane, row.Write}
+		l.lanes[report.Lanes[row.Lane]] += row.Pending - l.laneParts[part]
+		l.laneParts[part] = row.Pending
 	}
 	if n := len(report.Intervals); n > 0 {
 		l.percentiles(report.Intervals[n-1])

@@ -46,6 +46,26 @@ func TestBucketsAreAddedAndTheLongestKept(t *testing.T) {
 	}
 }
 
+func TestLanesAreAddedByOperationAlsoOfFilesFromBeforeTheseWereToldApart(t *testing.T) {
+	for _, each := range [][2]string{
+		{"t,lane,op,offered,ok,bad,pending\n0.0,a:1,read,5,4,0,1\n0.0,a:1,write,3,0,3,0\n",
+			"t,lane,op,offered,ok,bad,pending\n0.0,a:1,read,10,8,0,2\n0.0,a:1,write,6,0,6,0\n"},
+		{"t,lane,offered,ok,bad,pending\n0.0,a:1,5,4,0,1\n", "t,lane,offered,ok,bad,pending\n0.0,a:1,10,8,0,2\n"},
+	} {
+		dir := parts(t, map[string][]byte{"series.csv": []byte(whole), "lanes.csv": []byte(each[0])})
+		if err := Load(dir); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join(dir, "lanes.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != each[1] {
+			t.Errorf("got %q, wanted %q", got, each[1])
+		}
+	}
+}
+
 // FuzzMerge wants of any file of a part that it is merged or refused in words, and that nothing
 // is left beside the run's files.
 func FuzzMerge(f *testing.F) {

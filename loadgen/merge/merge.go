@@ -59,7 +59,11 @@ func Load(dir string) error {
 	if err := r.addRows("errors.csv", []string{"t", "stream", "op", "cause", "code", "n"}, 5, buckets); err != nil {
 		return err
 	}
-	if err := r.addRows("lanes.csv", append([]string{"t", "lane"}, runfile.LanesColumns...), 2, buckets); err != nil {
+	lanes, err := r.lanesHeader()
+	if err != nil {
+		return err
+	}
+	if err := r.addRows("lanes.csv", lanes, len(lanes)-len(runfile.LanesColumns), buckets); err != nil {
 		return err
 	}
 	if err := r.worstSeconds(); err != nil {

@@ -66,6 +66,23 @@ func (r *rows) read() error {
 
 func bucketOf(t float64) int64 { return int64(math.Floor(t*10 + 1e-6)) }
 
+// lanesHeader returns the columns of lanes.csv: that of the first part says whether it has `op`.
+func (r *run) lanesHeader() ([]string, error) {
+	opened, close, err := r.openAll("lanes.csv")
+	if err != nil {
+		return nil, err
+	}
+	defer close()
+	headers := []string{runfile.LanesHeader, runfile.LanesHeaderOfBoth}
+	for _, one := range opened {
+		which, err := one.HeaderOf(headers...)
+		if err != nil || one.Number > 0 {
+			return strings.Split(headers[which], ","), err
+		}
+	}
+	return strings.Split(headers[0], ","), nil
+}
+
 // openRows opens a small file of every part.
 func (r *run) openRows(name string, header []string) (all []*rows, close func(), err error) {
 	opened, close, err := r.openAll(name)

@@ -16,7 +16,7 @@ const (
 	seriesHeader   = "t,stream,op,offered,ok,late,failed,in_doubt,shed,missed,retried,pending,max_us\n"
 	outcomesHeader = "t,stream,op,offered,ok,late,failed,in_doubt,shed,missed\n"
 	errorsHeader   = "t,stream,op,cause,code,n\n"
-	lanesHeader    = "t,lane,offered,ok,bad,pending\n"
+	lanesHeader    = "t,lane,op,offered,ok,bad,pending\n"
 	selfHeader     = "t,lag_p99_ms,lag_max_ms,gc_pause_ms,cpu_s,rss_mb,goroutines\n"
 )
 

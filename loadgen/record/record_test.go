@@ -39,7 +39,7 @@ func TestRowsAreWrittenAsTheirHeadersSay(t *testing.T) {
 			Series:   []account.Row{{Bucket: 123, Counts: counts, Retried: 7, Pending: 8, MaxUS: 9}},
 			Outcomes: []account.Row{{Bucket: 5, Counts: counts}},
 			Errors:   []account.ErrorRow{{Bucket: 10, Cause: driver.CauseOther, Code: "a,b", N: 2}},
-			Lanes:    []account.LaneRow{{Bucket: 1, Lane: 1, Offered: 3, Ok: 1, Bad: 1, Pending: 1}},
+			Lanes:    []account.LaneRow{{Bucket: 1, Lane: 1, Write: true, Offered: 3, Ok: 1, Bad: 1, Pending: 1}},
 		},
 		Self: []account.Self{{At: 2 * time.Second, LagP99: 150 * time.Microsecond, CPU: time.Second, RSS: 5e6, Goroutines: 4}},
 	}
@@ -50,7 +50,7 @@ func TestRowsAreWrittenAsTheirHeadersSay(t *testing.T) {
 		"series.csv":    seriesHeader + "12.3,app,read,21,1,2,3,4,5,6,7,8,9\n",
 		"outcomes.csv":  outcomesHeader + "0.5,app,read,21,1,2,3,4,5,6\n",
 		"errors.csv":    errorsHeader + "1.0,app,read,other,\"a,b\",2\n",
-		"lanes.csv":     lanesHeader + "0.1,\"odd,\"\"name\"\"\",3,1,1,1\n",
+		"lanes.csv":     lanesHeader + "0.1,\"odd,\"\"name\"\"\",write,3,1,1,1\n",
 		"generator.csv": selfHeader + "2.0,0.150,0.000,0.000,1.000,5.000,4\n",
 	} {
 		if got := read(t, dir, name); got != want {

@@ -65,9 +65,13 @@ func appendError(line []byte, slots []account.Slot, row *account.ErrorRow) []byt
 	return append(appendUint(line, row.N), '\n')
 }
 
+// laneOps are the fields that tell reads from writes.
+var laneOps = map[bool]string{false: ",read", true: ",write"}
+
 func appendLane(line []byte, lanes []string, row *account.LaneRow) []byte {
 	line = appendT(line, row.Bucket)
 	line = appendText(line, lanes[row.Lane])
+	line = append(line, laneOps[row.Write]...)
 	line = appendUint(line, row.Offered)
 	line = appendUint(line, row.Ok)
 	line = appendUint(line, row.Bad)

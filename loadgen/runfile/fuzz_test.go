@@ -46,6 +46,7 @@ func FuzzReading(f *testing.F) {
 	f.Add(0, []byte(series))
 	f.Add(1, []byte("t,stream,op,offered,ok,late,failed,in_doubt,shed,missed\n0.0,a,read,1,1,0,0,0,0,0\n0.1,"))
 	f.Add(2, append([]byte("#[x]\nTag=app/read,0.000,1.000,0.009,"), append(payloadOf(f, 1e9, 3, 7), '\n')...))
+	f.Add(3, []byte("t,lane,op,offered,ok,bad,pending\n0.0,a:1,read,5,4,0,1\n0.0,a:1,write,5,4,0,1\n"))
 	f.Add(3, []byte("t,lane,offered,ok,bad,pending\n0.0,a:1,5,4,0,1\n0.1,\"odd,\"\"name\"\"\",3,1,1,1\n"))
 	for _, digits := range []int{1, 3, 5} {
 		f.Add(4, payloadOf(f, 3_600_000_000, digits, 1, 7, 7, 90_000, 3_600_000_000))

@@ -6,19 +6,29 @@ import (
 	"strings"
 )
 
-// LanesColumns are the columns after `t,lane`, as the generator writes them.
+// LanesColumns are the counts of lanes.csv, as the generator writes them.
 var LanesColumns = []string{"offered", "ok", "bad", "pending"}
+
+// LanesHeader is the first line of lanes.csv. LanesHeaderOfBoth is that of a file from before reads
+// were told from writes.
+var (
+	LanesHeader       = "t,lane,op," + strings.Join(LanesColumns, ",")
+	LanesHeaderOfBoth = "t,lane," + strings.Join(LanesColumns, ",")
+)
 
 // lastBucket bounds `t`: brownout has room for every bucket before the last one, and no run lasts
 // longer than a week.
 const lastBucket = 7 * 24 * 36_000
 
-// lanesOf reads a row a lane and bucket; a lane has none before its first operation.
+// lanesOf reads a row a bucket for the reads and for the writes of each lane, which has none before
+// the first of them. The labels are `lane,op`; op is empty where the file does not have it.
 func lanesOf(lines *Lines) (*Columns, error) {
-	header := "t,lane," + strings.Join(LanesColumns, ",")
-	if err := lines.Header(header); err != nil {
+	headers := []string{LanesHeader, LanesHeaderOfBoth}
+	which, err := lines.HeaderOf(headers...)
+	if err != nil {
 		return nil, err
 	}
+	header, hasOp := headers[which], which == 0
 	found := &Columns{columns: newColumns(1, append([]string{"lane", "bucket"}, LanesColumns...)...)}
 	most := make([]int64, len(LanesColumns))
 	for i, name := range LanesColumns {
@@ -36,17 +46,25 @@ func lanesOf(lines *Lines) (*Columns, error) {
 			return nil, lines.Wrong("`t` is `%.40s` (wanted seconds with one decimal, of at most a week)", t)
 		}
 		name, rest, more := cutText(rest)
+		var op []byte
+		if hasOp {
+			op, rest, more = bytes.Cut(rest, []byte(","))
+			if isOp := string(op) == "read" || string(op) == "write"; more && !isOp {
+				return nil, lines.Wrong("`op` is `%.40s` (wanted `read` or `write`)", op)
+			}
+		}
 		if !more {
-			return nil, lines.Wrong("is no row: found `%.80s` (wanted `%s`)", line, header)
+			return nil, lines.Wrong("is not a row: found `%.80s` (wanted `%s`)", line, header)
 		}
 		if wrong := takeCounts(rest, most, numbers[2:]); wrong >= 0 {
-			return nil, malformed(lines, 2, rest, LanesColumns, most, wrong)
+			return nil, malformed(lines, len(strings.Split(header, ","))-len(LanesColumns), rest, LanesColumns, most, wrong)
 		}
-		lane, known := lanes[string(name)]
+		label := string(name) + "," + string(op)
+		lane, known := lanes[label]
 		if !known {
 			lane = int64(len(lanes))
-			lanes[string(name)] = lane
-			found.labels = append(found.labels, string(name))
+			lanes[label] = lane
+			found.labels = append(found.labels, label)
 		}
 		numbers[0], numbers[1] = lane, bucket
 		for i, column := range found.columns {

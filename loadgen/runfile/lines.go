@@ -108,15 +108,23 @@ func trimmed(line []byte) []byte {
 
 // Header takes the first line. Where it has no end it may be cut short.
 func (l *Lines) Header(wanted string) error {
+	_, err := l.HeaderOf(wanted)
+	return err
+}
+
+// HeaderOf takes the first line and returns which of several headers it is. An error names the first.
+func (l *Lines) HeaderOf(headers ...string) (int, error) {
 	line, ended, err := l.Next()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	found := strings.TrimSpace(string(line))
-	if found == wanted || !ended && strings.HasPrefix(wanted, found) {
-		return nil
+	for i, wanted := range headers {
+		if found == wanted || !ended && strings.HasPrefix(wanted, found) {
+			return i, nil
+		}
 	}
-	return &Error{l.File, 1, fmt.Sprintf("found the header `%.200s` (wanted `%s`)", found, wanted)}
+	return 0, &Error{l.File, 1, fmt.Sprintf("found the header `%.200s` (wanted `%s`)", found, headers[0])}
 }
 
 // Wrong reports what is wrong with the line read last.

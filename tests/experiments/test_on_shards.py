@@ -28,8 +28,8 @@ def test_a_killed_primary_is_felt_in_the_lanes_of_its_shard_only(
     assert ran.deeds == [("kill_node", old), ("start_node", old)], ran.output
     effective = int(ran.impact["faults"][0]["effective"] * BUCKETS_PER_S)
     lost = {"s1": 0, "s2": 0}
-    for name, lane in read_lanes(ran.directory / "lanes.csv").items():
-        lost[name.partition("/")[0]] += int(np.sum(lane["bad"][effective:]))
+    for key, lane in read_lanes(ran.directory / "lanes.csv").items():
+        lost[key.lane.partition("/")[0]] += int(np.sum(lane["bad"][effective:]))
     assert lost["s2"] > 0
     assert lost["s1"] * 10 < lost["s2"], lost
     assert ran.impact["ledger"]["state"] == "clean"

@@ -262,7 +262,10 @@ def test_a_violated_identity_makes_a_run_inconclusive(tmp_path: Path) -> None:
 
 def test_a_lane_that_is_dark_is_named(healthy: Path) -> None:
     lanes = impact_of(healthy)["faults"][0]["longest_blackout_by_lane"]
-    assert lanes == {"127.0.0.1:27101": pytest.approx(2.9, abs=0.1)}
+    assert lanes == {
+        "127.0.0.1:27101 read": pytest.approx(2.9, abs=0.1),
+        "127.0.0.1:27101 write": pytest.approx(2.9, abs=0.1),
+    }
 
 
 def test_a_wanted_resolution_is_reported(tmp_path: Path) -> None:

@@ -283,11 +283,12 @@ def check_identities(run: Path) -> None:
         [r.n("offered") for r in rows(run / f"{name}.csv")] for name in ("series", "outcomes")
     ]
     assert offered[0] == offered[1]
-    lanes: dict[str, int] = {}
+    lanes: dict[tuple[str, str], int] = {}
     for row in rows(run / "lanes.csv"):
-        change = row.n("pending") - lanes.get(row["lane"], 0)
+        part = (row["lane"], row["op"])
+        change = row.n("pending") - lanes.get(part, 0)
         assert row.n("offered") == row.n("ok") + row.n("bad") + change, row
-        lanes[row["lane"]] = row.n("pending")
+        lanes[part] = row.n("pending")
     summary = json.loads((run / "generator.json").read_text())
     assert summary["identity_violations"] == 0
     assert summary["offered"] == sum(summary[end] for end in ENDS)

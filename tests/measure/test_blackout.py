@@ -1,5 +1,7 @@
 """A blackout is time in which nothing succeeds although something is wanted, at whatever rate."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,13 @@ from hypothesis import strategies as st
 from tests.measure.signals import flat_level, make_series, make_signal
 from tests.measure.views import data_of, view
 
-from brownout.measure.blackout import blackout_of, blackouts_by_lane, partial_outage
+from brownout.measure.blackout import blackout_of
+from brownout.measure.failover import client_recovered_in, client_recovered_time
+from brownout.measure.lanes import blackouts_by_lane, partial_outage, worst_partial_outage
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.signal import Floats
-from brownout.run.lanes import Lane
+from brownout.run.lanes import Lane, LaneKey
+from brownout.run.table import OUTCOME_COLUMNS, SERIES_COLUMNS, Series, Table, frozen
 
 SETTINGS = MeasureSettings.default()
 
@@ -77,12 +82,70 @@ def test_a_time_in_which_nothing_is_wanted_is_no_blackout() -> None:
     assert found.total == 0.0
 
 
-def test_while_everybody_waits_nobody_is_served_though_all_succeed_in_the_end() -> None:
-    pending = [0] * 10 + [8] * 30
-    signal = make_signal([80] * 10 + [0] * 30, [80] * 10 + [0] * 30, pending=pending)
-    found = blackout_of(signal, flat_level(800.0), 0.0, 4.0, SETTINGS)
+@pytest.mark.parametrize(
+    ("ok_only", "late", "blackout", "stall"),
+    [(False, 0, 0.0, 2.9), (False, 1, 2.9, 0.0), (True, 0, 2.9, None)],
+)
+def test_a_wait_of_all_after_which_all_is_served_in_time_is_a_stall_and_not_an_outage(
+    ok_only: bool, late: int, blackout: float, stall: float | None
+) -> None:
+    """The first operation of the wait may be late; of somebody else's series only ok is known."""
+    pending = [0] * 10 + [8] * 29 + [0]
+    offered = [80] * 10 + [1] * 30
+    ok = [80] * 10 + [0] * 29 + [30]
+    served = [80] * 10 + [1 - late] + [1] * 29
+    signal = make_signal(ok, offered, pending=pending, served=served)
+    found = blackout_of(
+        replace(signal, ok_only=ok_only, open_loop=not ok_only), flat_level(800.0), 0.0, 4.0,
+        SETTINGS,
+    )  # fmt: skip
     assert found is not None
-    assert found.total == 3.0
+    assert found.total == pytest.approx(blackout, abs=0.08)
+    assert found.stall == (None if stall is None else pytest.approx(stall, abs=0.08))
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=20, max_size=60),
+    st.lists(st.integers(1, 9), min_size=60, max_size=60),
+)
+def test_what_is_all_served_in_time_has_no_blackout_however_late_the_answers(
+    offered: list[int], delays: list[int]
+) -> None:
+    ok = [0] * (len(offered) + 10)
+    for bucket, count in enumerate(offered):
+        ok[bucket + delays[bucket]] += count
+    born = [*offered, *[0] * 10]
+    pending = np.cumsum(np.subtract(born, ok)).tolist()
+    signal = make_signal(ok, born, served=born, pending=pending)
+    found = blackout_of(signal, flat_level(15.0), 0.0, len(ok) / 10, SETTINGS)
+    assert found is not None
+    assert (found.total, found.longest, found.longest_at) == (0.0, 0.0, None)
+
+
+@pytest.mark.parametrize("op", ["write", "read"])
+def test_the_longer_outage_of_reads_and_of_writes_is_that_of_the_whole_load(op: str) -> None:
+    """A primary that is cut off serves reads for a while; no write succeeds for 9.8 s."""
+    half, dark = [40] * 400, [40] * 300 + [0] * 98 + [40] * 2
+    both = [40] * 300 + [0] * 59 + [40] * 41
+    counts = {"write": (both, dark), "read": (dark, both)}[op]
+    data = data_of(series_of_two(half, *counts), SETTINGS)
+    seen = view(data, 30.0, 40.0)
+    assert seen.blackout is not None
+    assert seen.blackout.op == op
+    assert (seen.blackout.total, seen.blackout.longest) == pytest.approx((9.8, 9.8))
+    assert seen.blackout.longest_at == pytest.approx((30.0, 39.8))
+    alone = blackout_of(seen.signal, seen.level, seen.start, seen.end, SETTINGS)
+    assert alone is not None
+    assert alone.longest == pytest.approx(5.95)  # of half of the load nothing more can be told
+
+
+def test_where_neither_was_served_for_as_long_the_outage_is_of_all() -> None:
+    half, dark = [40] * 400, [40] * 300 + [0] * 30 + [40] * 70
+    seen = view(data_of(series_of_two(half, dark, dark), SETTINGS), 30.0, 40.0)
+    assert seen.blackout is not None
+    assert seen.blackout.op is None
+    assert seen.blackout.longest == pytest.approx(3.0)
+    assert seen.blackout.resolution == pytest.approx(1 / 400)  # of the slower of both
 
 
 def test_a_slow_stream_that_is_served_has_no_blackout() -> None:
@@ -113,13 +176,19 @@ def test_without_a_level_a_blackout_is_not_known() -> None:
 def test_one_lane_may_be_dark_while_the_others_are_not() -> None:
     dark = np.arange(200) // 30 == 4  # from 12.0 to 15.0 s
     full, none = np.full(200, 40), np.zeros(200, np.int64)
-    lanes = {
-        "n1": {"offered": full, "ok": np.where(dark, 0, 40), "pending": np.where(dark, 40, 0)},
-        "n2": {"offered": full, "ok": full, "pending": none},
-        "new": {"offered": np.where(dark, 40, 0), "ok": none, "pending": none},
-    }
+    served = np.where(dark, 0, 40)
+    lanes: dict[LaneKey, Lane] = {
+        LaneKey("n1", "write"): {"offered": full, "ok": served, "bad": full - served,
+                                 "pending": np.where(dark, 40, 0)},
+        LaneKey("n1", "read"): {"offered": full, "ok": full, "bad": none, "pending": none},
+        LaneKey("n2", "write"): {"offered": full, "ok": full, "bad": none, "pending": none},
+        LaneKey("new", "write"): {"offered": np.where(dark, 40, 0), "ok": none,
+                                  "bad": np.where(dark, 40, 0), "pending": none},
+    }  # fmt: skip
     found = blackouts_by_lane(lanes, (0.0, 10.0), (12.0, 20.0), SETTINGS)
-    assert found == {"n1": pytest.approx(3.0), "n2": 0.0}
+    assert {str(key): length for key, length in found.items()} == {
+        "n1 read": 0.0, "n1 write": pytest.approx(3.0), "n2 write": 0.0,
+    }  # fmt: skip
 
 
 def lane(ok: list[int]) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]:
@@ -127,6 +196,26 @@ def lane(ok: list[int]) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]
     counts = np.asarray(ok, np.int64)
     return {"offered": np.full(len(ok), 40), "ok": counts, "bad": 40 - counts,
             "pending": np.zeros(len(ok), np.int64)}  # fmt: skip
+
+
+def summed(*lanes: Lane) -> Lane:
+    return {name: np.sum([each[name] for each in lanes], axis=0) for name in lanes[0]}
+
+
+def series_of_two(offered: list[int], reads: list[int], writes: list[int]) -> Series:
+    """A load with as many reads as writes, of which so many are served."""
+    counts = {"offered": (offered, offered), "ok": (reads, writes),
+              "failed": (np.subtract(offered, reads), np.subtract(offered, writes))}  # fmt: skip
+
+    def table(names: Sequence[str]) -> Table:
+        none = np.zeros(len(offered))
+        columns = {
+            name: np.stack(counts.get(name, (none, none)), axis=1).astype(np.int64)
+            for name in names
+        }
+        return Table((("app", "read"), ("app", "update")), frozen(columns))
+
+    return Series(table(SERIES_COLUMNS), table(OUTCOME_COLUMNS))
 
 
 DARK_2_S = [40] * 300 + [0] * 20 + [40] * 80
@@ -192,6 +281,32 @@ def test_random_arrivals_do_not_cut_a_partial_outage_to_pieces(
         assert partial_of(starts, delay) == pytest.approx(26.0, abs=0.5), seed
 
 
+def test_a_lane_that_stalls_and_serves_all_of_it_in_time_is_not_out() -> None:
+    stalled = dict(lane(DARK_2_S))
+    stalled["bad"] = np.zeros(400, np.int64)
+    stalled["ok"] = stalled["ok"] + np.where(np.arange(400) == 320, 800, 0)
+    data = data_of(make_series([80] * 400, [80] * 400), SETTINGS,
+                   lanes={"a": stalled, "b": lane([40] * 400)})  # fmt: skip
+    assert partial_outage(view(data, 29.0, 40.0), data) == 0.0
+
+
+def test_writes_of_one_lane_are_out_though_its_reads_go_to_the_second_copy() -> None:
+    """A node of five is killed: the writes of its fifth fail for 2.7 s, its reads do not."""
+    dead = [40] * 300 + [0] * 27 + [40] * 73
+    names, ops = [f"n{number}" for number in range(1, 6)], ("read", "write")
+    lanes = {LaneKey(name, op): lane([40] * 400) for name in names for op in ops}
+    lanes[LaneKey("n3", "write")] = lane(dead)
+    data = data_of(make_series([400] * 400, [400] * 400), SETTINGS, lanes=lanes)
+    seen = view(data, 30.0, 40.0)
+    assert partial_outage(seen, data) == pytest.approx(2.7)
+    assert worst_partial_outage(seen, data) == (LaneKey("n3", "write"), partial_outage(seen, data))
+    assert client_recovered_time(seen, data) == pytest.approx((2.7, 2.8))
+    assert client_recovered_in(seen, data) == LaneKey("n3", "write")
+    together = {LaneKey(name): summed(*(lanes[LaneKey(name, op)] for op in ops)) for name in names}
+    before = data_of(make_series([400] * 400, [400] * 400), SETTINGS, lanes=together)
+    assert partial_outage(seen, before) == 0.0  # as files have it that do not tell them apart
+
+
 def test_a_short_stop_of_all_is_no_partial_outage_though_lanes_stop_a_little_apart() -> None:
     one = lane([40] * 299 + [30, 0, 0, 0, 30] + [40] * 96)
     other = lane([40] * 299 + [35, 0, 0, 0, 35] + [40] * 96)
@@ -235,6 +350,6 @@ def test_a_lane_that_the_driver_left_is_not_out_until_it_is_used_again() -> None
     }
     total = make_series(*((first[n] + second[n]).tolist() for n in ("offered", "ok")))
     data = data_of(total, MeasureSettings.lab(), lanes=lanes)
-    found = blackouts_by_lane(lanes, (10.0, 30.0), (30.0, 60.0), data.settings)
-    assert found == {"a": pytest.approx(0.5)}
+    found = blackouts_by_lane(data.lanes, (10.0, 30.0), (30.0, 60.0), data.settings)
+    assert {str(key): length for key, length in found.items()} == {"a": pytest.approx(0.5)}
     assert partial_outage(view(data, 30.0, 60.0), data) == 0.0

@@ -146,7 +146,8 @@ def test_where_no_node_was_asked_there_is_nothing_to_say() -> None:
 
 
 def lane(offered: Sequence[int], ok: Sequence[int], pending: Sequence[int] = ()) -> Lane:
-    columns = {"offered": offered, "ok": ok, "pending": pending or [0] * len(ok)}
+    bad = np.maximum(0, np.subtract(offered, ok))
+    columns = {"offered": offered, "ok": ok, "bad": bad, "pending": pending or [0] * len(ok)}
     return {name: np.asarray(values, np.int64) for name, values in columns.items()}
 
 
@@ -181,8 +182,16 @@ def test_in_a_closed_loop_whoever_waits_wants_something() -> None:
     ok = [80] * 300 + [0] * 21 + [80] * 79
     offered = [80] * 300 + [0] * 21 + [80] * 79
     pending = [0] * 300 + [16] * 21 + [0] * 79
-    data = data_of(make_series(offered, ok, closed=True, pending=pending), LAB, events=(KILLED,))
+    late = [0] * 321 + [16] + [0] * 78
+    waited = make_series(offered, ok, closed=True, pending=pending, late=late)
+    data = data_of(waited, LAB, events=(KILLED,))
     assert client_recovered_time(view(data, 30.0, 40.0), data) == pytest.approx((2.1, 2.2))
+
+
+def test_a_wait_after_which_all_is_served_in_time_is_not_waited_for() -> None:
+    ok = [80] * 300 + [0] * 5 + [480] + [80] * 94
+    data = data_of(make_series([80] * 400, ok, failed=[0] * 400), LAB, events=(KILLED,))
+    assert client_recovered_time(view(data, 30.0, 40.0), data) == (0.0, 0.0)
 
 
 def test_a_lane_that_is_dark_while_others_serve_is_waited_for() -> None:

@@ -1,25 +1,38 @@
-"""Service is back at the first moment that is followed by a whole hold."""
+"""Service is back when the last dip of the broken phase is over and the load has held."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.measure.signals import flat_level, make_series, make_signal
+from tests.measure.views import data_of, view
 
 from brownout.measure.baseline import check
+from brownout.measure.data import RunData
 from brownout.measure.dips import Dip
-from brownout.measure.recovery import availability, current_tps, held, recovered_at
+from brownout.measure.recovery import (
+    availability,
+    current_tps,
+    held,
+    held_from,
+    recovered_at,
+    recovered_no_sooner,
+    return_recovery_time,
+)
 from brownout.measure.settings import MeasureSettings
+from brownout.measure.view import View
+from brownout.run.events import Event
 
 LAB = MeasureSettings.lab()
 LEVEL = flat_level(800.0)
 
 
-def recovered(dips: list[Dip], since: float = 5.0, seconds: int = 40, **more: Any) -> float | None:
+def holds(dips: list[Dip], since: float = 5.0, seconds: int = 40, **more: Any) -> float | None:
     counts = [80] * (10 * seconds)
     signal = make_signal(counts, counts, **more)
-    return recovered_at(signal, dips, LEVEL, since, seconds, LAB)
+    return held_from(signal, dips, LEVEL, since, seconds, LAB)
 
 
 @pytest.mark.parametrize(
@@ -38,45 +51,47 @@ def recovered(dips: list[Dip], since: float = 5.0, seconds: int = 40, **more: An
         ([Dip(1.0, 3.0)], 5.0),
     ],
 )
-def test_recovery_is_the_first_moment_followed_by_a_hold(
+def test_a_load_holds_from_the_first_moment_that_no_dip_follows_for_a_whole_hold(
     dips: list[Dip], moment: float | None
 ) -> None:
-    assert recovered(dips) == (None if moment is None else pytest.approx(moment))
+    assert holds(dips) == (None if moment is None else pytest.approx(moment))
 
 
 def test_errors_that_end_after_the_dip_keep_the_load_from_holding() -> None:
     errors = [0] * 70 + [5] * 9 + [0] * 321
-    assert recovered([Dip(5.0, 6.9)], errors=errors) == pytest.approx(7.9, abs=0.11)
+    assert holds([Dip(5.0, 6.9)], errors=errors) == pytest.approx(7.9, abs=0.11)
 
 
 @pytest.mark.parametrize(("count", "moment"), [(4, 5.0), (5, 6.1)])
 def test_a_thousandth_of_errors_is_allowed_over_the_hold(count: int, moment: float) -> None:
     errors = [0] * 60 + [count] + [0] * 339  # 0.1 % of the 4,000 of a hold are 4
-    assert recovered([], errors=errors) == pytest.approx(moment)
+    assert holds([], errors=errors) == pytest.approx(moment)
 
 
 def test_one_error_is_allowed_at_any_rate() -> None:
     few = [1] * 400
     errors = [0] * 60 + [1] + [0] * 339
     signal = make_signal(few, few, errors=errors)
-    assert recovered_at(signal, [], flat_level(10.0), 5.0, 40.0, LAB) == 5.0
+    assert held_from(signal, [], flat_level(10.0), 5.0, 40.0, LAB) == 5.0
 
 
 def test_errors_at_the_baseline_ratio_are_no_reason_to_wait() -> None:
     errors = [1] * 400
     signal = make_signal([80] * 400, [80] * 400, errors=errors)
     usual = flat_level(800.0, error_ratio=1 / 80)
-    assert recovered_at(signal, [], usual, 5.0, 40.0, LAB) == 5.0
-    assert recovered_at(signal, [], LEVEL, 5.0, 40.0, LAB) is None
+    assert held_from(signal, [], usual, 5.0, 40.0, LAB) == 5.0
+    assert held_from(signal, [], LEVEL, 5.0, 40.0, LAB) is None
 
 
 @given(
     st.lists(st.tuples(st.integers(50, 350), st.integers(1, 60)), max_size=4),
     st.floats(5.0, 30.0),
 )
-def test_what_is_called_recovered_has_held(spans: list[tuple[int, int]], since: float) -> None:
+def test_a_load_that_holds_has_no_dip_for_a_whole_hold(
+    spans: list[tuple[int, int]], since: float
+) -> None:
     dips = [Dip(a / 10, (a + n) / 10) for a, n in sorted(spans)]
-    moment = recovered(dips, since)
+    moment = holds(dips, since)
     if moment is None:
         assert any(dip.end > 35.0 - 1e-6 for dip in dips) or since > 35.0
     else:
@@ -86,11 +101,130 @@ def test_what_is_called_recovered_has_held(spans: list[tuple[int, int]], since: 
 
 
 @given(st.integers(0, 60), st.integers(1, 60))
-def test_a_longer_dip_never_means_an_earlier_recovery(length: int, more: int) -> None:
+def test_a_longer_dip_never_means_an_earlier_hold(length: int, more: int) -> None:
     def moment(buckets: int) -> float:
-        return recovered([Dip(6.0, 6.0 + buckets / 10)] if buckets else []) or 99.0
+        return holds([Dip(6.0, 6.0 + buckets / 10)] if buckets else []) or 99.0
 
     assert moment(length + more) >= moment(length)
+
+
+def seen(
+    *dips: tuple[float, float], mended: float | None = None, end: float = 80.0, **more: Any
+) -> tuple[View, RunData]:
+    """What a load of 80 s saw that was not served in `dips`; the fault is at 30 s."""
+    ok = [0 if any(a <= i / 10 < b for a, b in dips) else 80 for i in range(800)]
+    events = [Event(1, "break", "kill_node", "n1", requested=30.0, effective=30.0)]
+    if mended is not None:
+        mend = Event(2, "mend", "start_node", "n1", requested=mended - 0.5, effective=mended)
+        events.append(replace(mend, **more))
+    data = data_of(make_series([80] * 800, ok), LAB, events)
+    return view(data, 30.0, end), data
+
+
+def recovered(*dips: tuple[float, float], **more: Any) -> float | None:
+    """When service was back, since the effect."""
+    moment = recovered_at(seen(*dips, **more)[0])
+    return None if moment is None else moment - 30.0
+
+
+def returned(*dips: tuple[float, float], **more: Any) -> float | tuple[float, float | None] | None:
+    return return_recovery_time(*seen(*dips, **more))
+
+
+@pytest.mark.parametrize(
+    ("dips", "mended", "back"),
+    [
+        ([], None, 0.0),
+        ([], 32.0, 0.0),
+        ([(30, 33)], None, 3.0),
+        ([(45, 65)], None, 35.0),  # a calm moment before the first dip is not a recovery
+        ([(39, 48)], 60.0, 18.0),
+        ([(30, 33), (50, 51)], None, 21.0),  # until a mend every dip is of the fault
+        ([(30, 33), (50, 51)], 45.0, 3.0),  # that is of the return
+        ([(30, 33), (50, 51)], 50.15, 21.0),  # it began before the mend
+        ([(30, 33), (50, 51)], 50.05, 3.0),  # in its bucket it may have begun with it
+        ([(30, 33), (37.9, 40)], 37.0, 10.0),  # within the hold of one that counts
+        ([(30, 33), (38.0, 40)], 37.0, 3.0),
+        ([(30, 33), (37, 40), (44, 46), (51, 52)], 35.0, 16.0),  # one of another
+        ([(30, 50)], 40.0, 20.0),
+        ([(33, 34)], 32.0, 0.0),  # nothing was felt until the mend
+        ([(28, 29)], None, 0.0),
+        ([(60, 75)], None, 45.0),
+        ([(60, 75.1)], None, None),  # no time left to hold
+        ([(30, 80)], None, None),
+    ],
+)
+def test_recovery_is_the_end_of_the_last_dip_of_the_broken_phase(
+    dips: list[tuple[float, float]], mended: float | None, back: float | None
+) -> None:
+    assert recovered(*dips, mended=mended) == (None if back is None else pytest.approx(back))
+
+
+@pytest.mark.parametrize(
+    ("dips", "mended", "again"),
+    [
+        ([(30, 33)], None, None),  # nothing was mended
+        ([(30, 33)], 45.0, 0.0),
+        ([(30, 33), (50, 51.5)], 45.0, 6.5),
+        ([(30, 33), (50, 51), (70, 71)], 45.0, 26.0),  # the last of them
+        ([(30, 33), (37, 40)], 35.0, 0.0),  # it counts for the recovery
+        ([(33, 34)], 32.0, 2.0),
+        ([(30, 33), (50, 80)], 45.0, (35.0, None)),
+        ([(30, 80)], 45.0, 0.0),  # that is no recovery at all
+    ],
+)
+def test_what_the_return_costs_ends_with_the_last_dip_that_begins_after_it(
+    dips: list[tuple[float, float]], mended: float | None, again: Any
+) -> None:
+    expected = again if again is None or isinstance(again, tuple) else pytest.approx(again)
+    assert returned(*dips, mended=mended) == expected
+
+
+@pytest.mark.parametrize("more", [{"error": "it did not start"}, {"evidence": {"skipped": True}}])
+def test_a_mend_that_has_no_effect_does_not_end_the_broken_phase(more: dict[str, Any]) -> None:
+    assert recovered((30, 33), (50, 51), mended=45.0, **more) == pytest.approx(21.0)
+    assert returned((30, 33), (50, 51), mended=45.0, **more) is None
+
+
+@given(
+    st.lists(st.tuples(st.integers(250, 600), st.integers(1, 150)), max_size=4),
+    st.none() | st.integers(305, 700),
+)
+def test_service_is_not_back_before_the_end_of_a_blackout_of_the_broken_phase(
+    spans: list[tuple[int, int]], mended: int | None
+) -> None:
+    dips = [(a / 10, (a + n) / 10) for a, n in sorted(spans)]
+    view, _ = seen(*dips, mended=None if mended is None else mended / 10)
+    assert view.blackout is not None
+    back = recovered_at(view)
+    until = min(view.mended, view.end)
+    ends = [b for a, b in view.blackout.stretches if a < until - 0.1]
+    if back is None:
+        assert recovered_no_sooner(view) >= max([view.effective, *ends]) - 1e-6
+    else:
+        assert back >= max([view.effective, *ends]) - 1e-6
+        assert recovered_no_sooner(view) <= back + 1e-6
+
+
+def test_a_load_that_ended_before_a_whole_hold_has_not_shown_that_it_recovered() -> None:
+    view, _ = seen(mended=31.0)
+    short = replace(view, until=33.0)
+    assert recovered_at(short) is None
+    assert recovered_no_sooner(short) == 30.0
+
+
+@pytest.mark.parametrize(("depth", "back"), [(0.1, 2.0), (0.5, 21.0)])
+def test_a_dip_in_throughput_that_noise_may_be_is_not_a_late_part_of_the_fault(
+    depth: float, back: float
+) -> None:
+    ok = [0 if 300 <= i < 320 else round(80 * (1 - depth)) if 500 <= i < 510 else 80
+          for i in range(800)]  # fmt: skip
+    data = data_of(make_series(ok, ok, closed=True), LAB)
+    noisy = view(data, 30.0, 80.0)
+    level = replace(noisy.level, detectable=0.2)
+    moment = recovered_at(replace(noisy, level=level))
+    assert moment is not None
+    assert moment - 30.0 == pytest.approx(back)
 
 
 def live(outage: tuple[int, int]) -> list[int]:

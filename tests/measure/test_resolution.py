@@ -5,8 +5,8 @@ import pytest
 from tests.measure.signals import make_series
 from tests.measure.views import data_of, view
 
-from brownout.measure.blackout import partial_outage
 from brownout.measure.failover import client_recovered_time
+from brownout.measure.lanes import partial_outage
 from brownout.measure.resolution import resolutions
 from brownout.measure.settings import MeasureSettings
 from brownout.run.events import Event

@@ -18,9 +18,11 @@ def program(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Path:
 
 
 def test_files_are_read_in_the_order_in_which_they_were_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "lanes.csv").write_text("t,lane,offered,ok,bad,pending\n0.0,a:1,300,4,0,1\n")
+    (tmp_path / "lanes.csv").write_text(
+        "t,lane,op,offered,ok,bad,pending\n0.0,a:1,read,300,4,0,1\n"
+    )
     lanes, series = read_columns(tmp_path / "lanes.csv", tmp_path / "series.csv")
-    assert lanes.labels == ["a:1"]
+    assert lanes.labels == ["a:1,read"]
     assert {name: rows.tolist() for name, rows in lanes.columns.items()} == {
         "lane": [0], "bucket": [0], "offered": [300], "ok": [4], "bad": [0], "pending": [1]
     }  # fmt: skip

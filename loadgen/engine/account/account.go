@@ -105,10 +105,11 @@ type ErrorRow struct {
 	N      uint64
 }
 
-// LaneRow is one lane in one bucket, by completion.
+// LaneRow is the reads or the writes of one lane in one bucket, by completion.
 type LaneRow struct {
 	Bucket  int64
 	Lane    int
+	Write   bool
 	Offered uint64
 	Ok      uint64
 	Bad     uint64 // every other end

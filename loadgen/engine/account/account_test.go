@@ -2,6 +2,7 @@ package account
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/quick"
@@ -122,6 +123,24 @@ func TestThePartialLastBucketIsNotReported(t *testing.T) {
 	}
 	if totals := book.Totals()[0]; totals.Offered != 2 || totals.Ends[Ok] != 1 {
 		t.Errorf("totals %+v, wanted both operations", totals)
+	}
+}
+
+func TestTheWritesOfALaneAreToldFromItsReads(t *testing.T) {
+	book := twoSlots() // 0 reads, 1 updates
+	lane := book.Lane("a")
+	read := book.Offered(0, lane, 0)
+	book.Ended(&Ending{Slot: 0, Lane: lane, Bucket: read, At: 0, End: Ok})
+	write := book.Offered(1, lane, 110*time.Millisecond)
+	book.Ended(&Ending{Slot: 1, Lane: lane, Bucket: write, At: 120 * time.Millisecond, End: Failed, Cause: "other"})
+	book.Offered(1, lane, 130*time.Millisecond)
+	wanted := []LaneRow{
+		{Bucket: 0, Offered: 1, Ok: 1}, // no writes before the first of them
+		{Bucket: 1},
+		{Bucket: 1, Write: true, Offered: 2, Bad: 1, Pending: 1},
+	}
+	if got := book.Close(2 * Width).Lanes; !slices.Equal(got, wanted) {
+		t.Errorf("got %+v, wanted %+v", got, wanted)
 	}
 }
 

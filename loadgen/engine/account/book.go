@@ -26,12 +26,18 @@ type Book struct {
 	open     int64 // oldest bucket that still takes completions
 	limit    int64 // buckets from here on are partial or after the end: never reported
 	pending  []int64
-	lanePend []int64
+	laneBook []laneState
 	live     []int64 // like pending, but as of now, and counted on its own
 	ahead    []int64 // the part of live that lies in open buckets
 	totals   []Counts
 	broken   uint64
 	latency  *latency
+}
+
+// laneState is what is on its way in a lane, its reads and its writes, and which it has had.
+type laneState struct {
+	pending [2]int64
+	begun   [2]bool
 }
 
 // NewBook returns an empty account.
@@ -52,7 +58,7 @@ func (b *Book) Lane(name string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lanes = append(b.lanes, name)
-	b.lanePend = append(b.lanePend, 0)
+	b.laneBook = append(b.laneBook, laneState{})
 	return len(b.lanes) - 1
 }
 
@@ -75,7 +81,7 @@ func (b *Book) Offered(slot, lane int, intended time.Duration) int64 {
 	in.born[slot].Offered++
 	in.unended++
 	if lane != NoLane {
-		in.lane(lane).offered++
+		in.lane(lane)[partOf(b.slots[slot].Op)].offered++
 	}
 	b.totals[slot].Offered++
 	b.live[slot]++
@@ -97,7 +103,7 @@ func (b *Book) Ended(e *Ending) {
 		in.fail(e.Slot, e.Cause, b.code(e.Code))
 	}
 	if e.Lane != NoLane {
-		if lane := in.lane(e.Lane); e.End == Ok {
+		if lane := &in.lane(e.Lane)[partOf(b.slots[e.Slot].Op)]; e.End == Ok {
 			lane.ok++
 		} else {
 			lane.bad++

@@ -12,7 +12,7 @@ type bucket struct {
 	done     []doneCell // by completion, a cell per slot
 	born     []Counts   // by intended start, a cell per slot
 	unended  int64      // of those born here
-	lanes    []laneCell
+	lanes    []laneCells
 	failures map[failure]uint64
 }
 
@@ -23,6 +23,17 @@ type doneCell struct {
 }
 
 type laneCell struct{ offered, ok, bad uint64 }
+
+// laneCells are the reads and the writes of a lane, by partOf.
+type laneCells [2]laneCell
+
+// partOf is the part of a lane that operations of a kind belong to: 0 reads, 1 writes.
+func partOf(kind driver.Kind) int {
+	if kind.Write() {
+		return 1
+	}
+	return 0
+}
 
 type failure struct {
 	slot  int
@@ -42,9 +53,9 @@ func (b *bucket) reset() {
 	b.unended = 0
 }
 
-func (b *bucket) lane(id int) *laneCell {
+func (b *bucket) lane(id int) *laneCells {
 	for len(b.lanes) <= id {
-		b.lanes = append(b.lanes, laneCell{})
+		b.lanes = append(b.lanes, laneCells{})
 	}
 	return &b.lanes[id]
 }

@@ -51,18 +51,23 @@ func (b *Book) closeSeries(batch *Batch) {
 	}
 }
 
+// closeLanes reports the reads and the writes of each lane, from the first of them on.
 func (b *Book) closeLanes(batch *Batch, in *bucket, number int64) {
 	for id := range b.lanes {
-		cell := in.lane(id)
-		b.lanePend[id] += int64(cell.offered) - int64(cell.ok) - int64(cell.bad)
-		if b.lanePend[id] < 0 {
-			b.broken++
-		}
-		if number < b.limit {
-			batch.Lanes = append(batch.Lanes, LaneRow{
-				Bucket: number, Lane: id, Offered: cell.offered, Ok: cell.ok, Bad: cell.bad,
-				Pending: b.lanePend[id],
-			})
+		cells, state := in.lane(id), &b.laneBook[id]
+		for part := range cells {
+			cell := &cells[part]
+			state.begun[part] = state.begun[part] || cell.offered > 0
+			state.pending[part] += int64(cell.offered) - int64(cell.ok) - int64(cell.bad)
+			if state.pending[part] < 0 {
+				b.broken++
+			}
+			if number < b.limit && state.begun[part] {
+				batch.Lanes = append(batch.Lanes, LaneRow{
+					Bucket: number, Lane: id, Write: part == 1, Offered: cell.offered, Ok: cell.ok, Bad: cell.bad,
+					Pending: state.pending[part],
+				})
+			}
 		}
 	}
 }

@@ -64,12 +64,12 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     unmet_limits = [each for each in judged if each.met is False]
     lost = [
         *_lost_writes(facts.ledger),
-        *(_sentence(each) for each in unmet_limits if each.name == "lost_writes"),
+        *(_sentence(each, faults) for each in unmet_limits if each.name == "lost_writes"),
     ]
     broken = [
         *(sentence for fault in faults for sentence in _missed_milestones(fault, judged)),
         *(f"load_held: {sentence}" for sentence in never_held(facts)),
-        *(_sentence(each) for each in unmet_limits if each.name != "lost_writes"),
+        *(_sentence(each, faults) for each in unmet_limits if each.name != "lost_writes"),
     ]
     # A generator that was starved comes first, since it is our own failure.
     late = starved(facts)
@@ -148,8 +148,16 @@ def _judge(limit: Limit, faults: Sequence[Fault], facts: Facts) -> Judged:
     value, best, least = found
     return Judged(
         limit.measure, limit.scope, value, _finite(best), _finite(least), limit.limit,
-        limit.direction, limit.limit_from, met, detail, limit.why,
+        limit.direction, limit.limit_from, met, detail, limit.why, _by_fault(limit, faults, facts),
     )  # fmt: skip
+
+
+def _by_fault(limit: Limit, faults: Sequence[Fault], facts: Facts) -> tuple[bool | None, ...]:
+    """Return whether each of several faults met a limit by itself; empty for what is of the run."""
+    measure = find(limit.measure)
+    if len(faults) < 2 or (measure is not None and measure.of_ledger):
+        return ()
+    return tuple(_evaluate(limit, [fault], facts)[1] for fault in faults)
 
 
 def _finite(value: float | None) -> float | None:
@@ -292,15 +300,24 @@ def _title(measure: str, scope: str) -> str:
     return measure if scope == "total" else f"{measure} ({scope})"
 
 
-def _sentence(judged: Judged) -> str:
-    """Return `recovery_time: 12.3 s, at most 10 s allowed (steady-state/slo/…)`."""
+def _sentence(judged: Judged, faults: Sequence[Fault]) -> str:
+    """Return `recovery_time: 12.3 s, at most 10 s allowed (steady-state/slo/…)`.
+
+    Of several faults it says which broke the limit: `in fault 2 of 3 (kill_node n1 at 41.0 s)`.
+    """
     bound = "at least" if judged.direction == AT_LEAST else "at most"
     found = judged.detail or _worded(judged.name, judged.value or 0.0)
     if judged.value is not None and judged.best != judged.worst:
         found = _spread(judged.name, judged.best, judged.worst)
     limit = _worded(judged.name, judged.limit)
     title = _title(judged.name, judged.scope)
-    return f"{title}: {found}; {bound} {limit} wanted ({judged.limit_from})"
+    where = ", ".join(
+        f"fault {number} of {len(faults)} ({fault.title})"
+        for number, (fault, met) in enumerate(zip(faults, judged.by_fault, strict=False), 1)
+        if met is False
+    )
+    where = f" in {where}" if where else ""
+    return f"{title}: {found}{where}; {bound} {limit} wanted ({judged.limit_from})"
 
 
 def _spread(measure: str, best: float | None, least: float | None) -> str:

@@ -296,4 +296,4 @@ def _series(counts: dict[str, Any], closed: bool) -> Series:
         return Table(keys, frozen(columns))
 
     stream = frozenset({_STREAM}) if closed else frozenset()
-    return Series(table(SERIES_COLUMNS), table(OUTCOME_COLUMNS), stream)
+    return Series(table(SERIES_COLUMNS), table(OUTCOME_COLUMNS), stream, ok_only=closed)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from brownout.measure.baseline import Baseline, BaselineFigures, check
-from brownout.measure.blackout import blackouts_by_lane
 from brownout.measure.course import course_of
 from brownout.measure.data import RunData, Seen
 from brownout.measure.dips import find_dips
 from brownout.measure.drops import decay_bounds, drops_of, mean_drop_bounds
 from brownout.measure.episodes import Episode, episodes, milestone
+from brownout.measure.failover import client_recovered_in
 from brownout.measure.impact import Act, Fault, Milestone, ScopeImpact
+from brownout.measure.lanes import blackouts_by_lane, worst_partial_outage
 from brownout.measure.latency import latency_of
 from brownout.measure.level import Level, level_interval, level_of
 from brownout.measure.losses import losses_of
@@ -20,11 +21,12 @@ from brownout.measure.measures import added
 from brownout.measure.milestones import milestones_of
 from brownout.measure.ranges import least_of, ranges_of
 from brownout.measure.rebalance import Span, rebalance_of
-from brownout.measure.recovery import recovered_at
+from brownout.measure.recovery import held_from
 from brownout.measure.sham import Sham, shams_of
 from brownout.measure.signal import Case, Signal, signal_of
 from brownout.measure.view import View, view_of
 from brownout.run.events import Event
+from brownout.run.lanes import LaneKey
 
 __all__ = ["Findings", "assess"]
 
@@ -69,7 +71,9 @@ def baseline_end(data: RunData, found: list[Episode]) -> float:
 
 
 def _signals(data: RunData, case: Case) -> Signals:
-    return {s: signal_of(data.series, s, case, data.deadline_s) for s in data.series.scopes}
+    series = data.series
+    scopes = [*series.scopes, *(p for s in series.scopes for p in series.parts(s).values())]
+    return {s: signal_of(series, s, case, data.deadline_s) for s in dict.fromkeys(scopes)}
 
 
 def _fault(
@@ -96,8 +100,16 @@ def _fault(
     end = _episode_end(data, episode, episode.effective, last["total"], levels["total"])
     views = {
         case: {
-            scope: view_of(signal, levels[scope], episode, episode.effective, end, data.settings)
-            for scope, signal in signals.items()
+            scope: view_of(
+                signals[scope],
+                levels[scope],
+                episode,
+                episode.effective,
+                end,
+                data.settings,
+                {op: (signals[p], levels[p]) for op, p in data.series.parts(scope).items()},
+            )
+            for scope in data.series.scopes
         }
         for case, signals in cases.items()
     }
@@ -119,7 +131,14 @@ def _fault(
     scopes = {
         name: replace(scope, ranges=ranges[name]) for name, scope in made["measured"].scopes.items()
     }
-    return replace(made["measured"], scopes=scopes, longest_blackout_by_lane=lanes)
+    worst_lane = worst_partial_outage(total, data)
+    return replace(
+        made["measured"],
+        scopes=scopes,
+        longest_blackout_by_lane={str(key): length for key, length in lanes.items()},
+        partial_outage_in=_where(worst_lane[0]) if worst_lane and worst_lane[1] else {},
+        client_recovered_in=_where(client_recovered_in(total, data)),
+    )
 
 
 def _measured(
@@ -145,6 +164,11 @@ def _measured(
     if not base.throughput_known:
         moved = replace(moved, throughput_while_moving=None, capacity_ratio=None)
     return replace(fault, scopes=scopes, rebalance=moved)
+
+
+def _where(key: LaneKey | None) -> dict[str, str]:
+    """Return the lane and the operations of an outage, as far as they are known."""
+    return {} if key is None else {name: text for name, text in key._asdict().items() if text}
 
 
 def _act(event: Event) -> Act:
@@ -226,5 +250,5 @@ def _episode_end(
         return until
     since = max(effective, redundant.first_yes - settings.hold_s)
     dips = find_dips(signal, level, settings)
-    held_from = recovered_at(signal, dips, level, since, until, settings)
-    return until if held_from is None else held_from + settings.hold_s
+    held = held_from(signal, dips, level, since, until, settings)
+    return until if held is None else held + settings.hold_s

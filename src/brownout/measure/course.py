@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from brownout.measure.blackout import blackout_of
 from brownout.measure.dips import Dip, dip_method
 from brownout.measure.recovery import recovered_at
 from brownout.measure.view import View
@@ -16,6 +15,7 @@ class Course:
 
     `time_to_impact` is None without a dip, `recovery_time` where the load never held, and
     `settled_time` where the last dip was still going on when the load ended.
+    `longest_blackout_op` is `read` or `write` where the other still succeeded.
     """
 
     time_to_impact: float | None
@@ -23,6 +23,7 @@ class Course:
     blackout: float | None
     longest_blackout: float | None
     longest_blackout_at: tuple[float, float] | None
+    longest_blackout_op: str | None
     blackout_resolution_s: float | None
     recovery_time: float | None
     settled_time: float | None
@@ -32,16 +33,14 @@ class Course:
 
 def course_of(view: View) -> Course:
     """Return how service went in one scope."""
-    dark = blackout_of(view.signal, view.level, view.start, view.end, view.settings)
-    recovered = recovered_at(
-        view.signal, view.all_dips, view.level, view.effective, view.until, view.settings
-    )
+    dark, recovered = view.blackout, recovered_at(view)
     return Course(
         time_to_impact=max(0.0, view.dips[0].start - view.effective) if view.dips else None,
         degraded_time=sum(dip.length for dip in view.dips),
         blackout=dark.total if dark else None,
         longest_blackout=dark.longest if dark else None,
         longest_blackout_at=dark.longest_at if dark else None,
+        longest_blackout_op=dark.op if dark else None,
         blackout_resolution_s=dark.resolution if dark else None,
         recovery_time=None if recovered is None else recovered - view.effective,
         settled_time=_settled(view),

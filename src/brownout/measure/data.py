@@ -7,7 +7,7 @@ from typing import NamedTuple
 from brownout.measure.settings import MeasureSettings
 from brownout.run.balance import Balance
 from brownout.run.events import Event
-from brownout.run.lanes import Lane
+from brownout.run.lanes import Lane, LaneKey
 from brownout.run.latency import LatencyLog
 from brownout.run.primaries import Look
 from brownout.run.table import Series
@@ -64,7 +64,7 @@ class RunData:
     settings: MeasureSettings
     end: float
     errors: Sequence[ErrorRow] = ()
-    lanes: Mapping[str, Lane] = field(default_factory=dict)
+    lanes: Mapping[LaneKey, Lane] = field(default_factory=dict)
     latency: LatencyLog = field(default_factory=lambda: LatencyLog({}))
     managed: bool = False
     balance: Sequence[Balance] = ()

@@ -90,7 +90,7 @@ def document_of(impact: Impact) -> dict[str, Any]:
         "remarks": list(impact.remarks),
         "dropped_limits": [dict(limit) for limit in impact.dropped_limits],
         "validity": [asdict(condition) for condition in impact.validity],
-        "slos": [asdict(judged) for judged in impact.slos],
+        "slos": [_plain(asdict(judged)) for judged in impact.slos],
         "baseline": _plain(asdict(impact.baseline)),
         "faults": [_fault(fault) for fault in impact.faults],
         "shams": [_sham(sham) for sham in impact.shams],
@@ -128,6 +128,8 @@ def _fault(fault: Fault) -> dict[str, Any]:
         **(_scope(total) if total else _nothing()),
         **_plain(asdict(fault.rebalance)),
         "longest_blackout_by_lane": dict(fault.longest_blackout_by_lane),
+        "partial_outage_in": dict(fault.partial_outage_in),
+        "client_recovered_in": dict(fault.client_recovered_in),
         "ranges": _plain(total.ranges) if total else {},
         "scopes": {
             name: {**_scope(scope), "ranges": _plain(scope.ranges)}

@@ -1,11 +1,12 @@
 """From events to episodes: the events of one fault, from its first break to its mending."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from brownout.run.events import Event
 
-__all__ = ["Episode", "Milestone", "episodes", "has_landed", "is_by_others", "milestone"]
+__all__ = ["Episode", "Milestone", "episodes", "has_landed", "is_by_others", "mended", "milestone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def episodes(events: Sequence[Event], end: float, managed: bool = False) -> list
 
 
 def has_landed(event: Event) -> bool:
-    """Say whether there is proof that a break had an effect that was not there before."""
+    """Say whether there is proof that a break or a mend had an effect that was not there before."""
     known = event.effective is not None and event.error is None
     return known and not event.evidence.get("skipped") and not event.evidence.get("already")
 
@@ -88,6 +89,12 @@ def _took_effect(event: Event) -> float | None:
     if event.effective is None or not is_by_others(event):
         return event.effective
     return event.effective - (event.uncertainty or 0.0)
+
+
+def mended(episode: Episode) -> float:
+    """Return when the first mend took effect that belongs to the fault; infinite without one."""
+    effects = [e.effective for e in episode.events if e.type == "mend" and has_landed(e)]
+    return min((t for t in effects if t is not None and t < episode.until), default=math.inf)
 
 
 def _is_reached(event: Event, name: str) -> bool:

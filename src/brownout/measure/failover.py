@@ -7,16 +7,19 @@ client_recovered_time   what the load generator's driver was served (`lanes.csv`
 import math
 from collections.abc import Iterable, Sequence
 
-from brownout.measure.blackout import left_after, rate_of
+import numpy as np
+
 from brownout.measure.data import RunData, Seen
+from brownout.measure.lanes import any_bad, left_after, rate_of
 from brownout.measure.signal import Counts, Signal, bucket_range, runs, signal_of
 from brownout.measure.silence import needed_until, telling
 from brownout.measure.view import View
 from brownout.run.events import Event
+from brownout.run.lanes import LaneKey
 from brownout.run.primaries import Look
 from brownout.run.table import BUCKETS_PER_S
 
-__all__ = ["client_recovered_time", "promoted_time"]
+__all__ = ["client_recovered_in", "client_recovered_time", "promoted_time"]
 
 
 def promoted_time(view: View, data: RunData) -> Seen | None:
@@ -37,31 +40,51 @@ def client_recovered_time(view: View, data: RunData) -> Seen | None:
     """Return between when, since the effect, the driver was served again wherever it asked.
 
     The end of the last outage that began before a node was mended: operations came and none
-    succeeded, in the scope or, for the whole load, among its reads, its writes or in a lane. (0, 0)
-    without one, never where it lasted to the end.
+    succeeded, in the scope or, for the whole load, among its reads, its writes or those of a lane.
+    (0, 0) without one, never where it lasted to the end.
     """
-    signals = [view.signal]
-    if view.signal.scope == "total":
-        case, deadline_s = view.signal.case, data.deadline_s
-        signals += [signal_of(data.series, s, case, deadline_s) for s in ("read", "write")]
-    outages = [
-        outage
-        for signal in signals
-        for outage in _unserved(signal.ok, _came(signal), view, len(signal.ok))
-    ]
-    if view.signal.scope == "total":
-        for lane in data.lanes.values():
-            before = rate_of(lane["offered"], view.level.start, view.level.end)
-            gap = left_after(before or view.level.offered, data.settings)
-            outages += _unserved(lane["ok"], lane["offered"], view, gap)
-    mended = _mended(view, data) * BUCKETS_PER_S
-    end = max((stop for begin, stop in outages if begin < mended), default=0)
+    _, end = _last_outage(view, data)
     if end <= view.effective * BUCKETS_PER_S:
         return 0.0, 0.0
     last_no = max(0.0, end / BUCKETS_PER_S - view.effective)
     if end >= bucket_range(view.start, view.until, len(view.signal.ok)).stop:
         return last_no, None
     return last_no, (end + 1) / BUCKETS_PER_S - view.effective
+
+
+def client_recovered_in(view: View, data: RunData) -> LaneKey | None:
+    """Return in what the driver was served again last; None without an outage."""
+    where, end = _last_outage(view, data)
+    return where if end > view.effective * BUCKETS_PER_S else None
+
+
+def _last_outage(view: View, data: RunData) -> tuple[LaneKey | None, int]:
+    """Return in what the last outage was that began before a node was mended, and the bucket that
+    it ended before."""
+    outages = list(_outages(view, data))
+    mended = view.mended * BUCKETS_PER_S
+    last: tuple[LaneKey | None, int] = (None, 0)
+    for where, begin, end in outages:
+        if begin < mended and end > last[1]:
+            last = where, end
+    return last
+
+
+def _outages(view: View, data: RunData) -> Iterable[tuple[LaneKey, int, int]]:
+    """Yield each outage with what was not served: all of the scope, reads or writes, or a lane."""
+    signals = {"": view.signal}
+    for op, scope in data.series.parts(view.signal.scope).items():
+        signals[op] = signal_of(data.series, scope, view.signal.case, data.deadline_s)
+    for op, signal in signals.items():
+        bad = np.ones_like(signal.ok) if signal.ok_only else signal.errors
+        for row in _unserved(signal.ok, bad, _came(signal), view, len(signal.ok)):
+            yield LaneKey("", op), *row
+    if view.signal.scope == "total":
+        for key, lane in data.lanes.items():
+            before = rate_of(lane["offered"], view.level.start, view.level.end)
+            gap = left_after(before or view.level.offered, data.settings)
+            for row in _unserved(lane["ok"], lane["bad"], lane["offered"], view, gap):
+                yield key, *row
 
 
 def _by_shard(looks: Iterable[Look]) -> dict[str, list[Look]]:
@@ -114,22 +137,18 @@ def _primary_before(looks: Sequence[Look], view: View) -> tuple[str, str] | None
     return None if chosen is None else (chosen.node, chosen.election)
 
 
-def _mended(view: View, data: RunData) -> float:
-    """Return when the first node was started or resumed in the fault; infinite if none was."""
-    mends = [e.requested for e in data.events if e.type == "mend" and e.requested is not None]
-    return min((t for t in mends if view.start <= t < view.until), default=math.inf)
-
-
 def _came(signal: Signal) -> Counts:
     """Return how many operations wanted an answer: in closed loop those that wait want it still."""
     return signal.offered if signal.open_loop else signal.offered + signal.pending
 
 
-def _unserved(ok: Counts, came: Counts, view: View, gap: int) -> Iterable[tuple[int, int]]:
+def _unserved(
+    ok: Counts, bad: Counts, came: Counts, view: View, gap: int
+) -> Iterable[tuple[int, int]]:
     """Yield the rows of buckets, as [first, end), in which enough came and nothing succeeded.
 
     Only a success ends a row, or that nothing came for more than `gap` buckets: the driver went
-    elsewhere.
+    elsewhere. Where all was served in time in the end, it is no outage.
     """
     here, settings = bucket_range(view.start, view.until, len(ok)), view.settings
     unserved, came = ok[here] < 1e-9, came[here]
@@ -138,5 +157,6 @@ def _unserved(ok: Counts, came: Counts, view: View, gap: int) -> Iterable[tuple[
         for first, last in runs(came[begin:stop] > 0, gap):
             row = slice(begin + first, stop if stop - begin - last <= gap else begin + last)
             enough = came[row].sum() >= settings.blackout_operations
-            if enough and row.stop - row.start >= shortest:
-                yield here.start + row.start, here.start + row.stop
+            begun, ended = here.start + row.start, here.start + row.stop
+            if enough and row.stop - row.start >= shortest and any_bad(bad, begun, ended):
+                yield begun, ended

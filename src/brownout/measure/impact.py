@@ -129,7 +129,8 @@ class Fault:
 
     Where nothing is proven to have happened `effective` and `end` are None and there are no
     scopes. `start` is from when on what happens to the load is put down to it; nothing from
-    `until` on is.
+    `until` on is. `partial_outage_in` and `client_recovered_in` are the `lane` and the `op` (read,
+    write) that were worst, as far as there is one.
     """
 
     name: str
@@ -143,6 +144,15 @@ class Fault:
     scopes: Mapping[str, ScopeImpact] = field(default_factory=dict)
     rebalance: Rebalance = field(default_factory=Rebalance)
     longest_blackout_by_lane: Mapping[str, float] = field(default_factory=dict)
+    partial_outage_in: Mapping[str, str] = field(default_factory=dict)
+    client_recovered_in: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Its name, node and time, as `kill_node n1 at 20.4 s`."""
+        node = next((event.node for event in self.events if event.type == "break"), None)
+        at = self.requested if self.effective is None else self.effective
+        return f"{self.name}{f' {node}' if node else ''} at {at:.1f} s"
 
     @property
     def total(self) -> ScopeImpact | None:
@@ -205,6 +215,7 @@ class Judged:
 
     `best` and `worst` are what it may have been at best and at worst, the same where nothing is
     open about it. None is never, or not known; a run from before there were ranges has None.
+    `by_fault` says of each of several faults whether it met the limit by itself.
     """
 
     name: str
@@ -218,6 +229,7 @@ class Judged:
     met: bool | None = None
     detail: str = ""
     why: str = ""
+    by_fault: tuple[bool | None, ...] = ()
 
     @property
     def ends(self) -> Range:

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
-from brownout.measure.blackout import partial_outage
 from brownout.measure.budget import budget_share
 from brownout.measure.data import RunData, Seen, TimeAbove
 from brownout.measure.disturbance import return_disturbance
 from brownout.measure.failover import client_recovered_time, promoted_time
+from brownout.measure.lanes import partial_outage
 from brownout.measure.losses import failed_operations, in_doubt_operations
 from brownout.measure.overlap import primary_overlap
+from brownout.measure.recovery import return_recovery_time
+from brownout.measure.stall import longest_stall
 
 if TYPE_CHECKING:
     from brownout.measure.view import View
@@ -138,9 +140,11 @@ MEASURES = (
     Measure(name="degraded_time", unit="s", label="degraded time"),
     Measure(name="dips", unit="dips", label="dips", limitable=False),
     Measure(name="blackout", unit="s", label="total outage",
-            means="for how many seconds nothing at all was served while something was wanted",
+            means="for how many seconds no operation, no read or no write was served in time",
             main=True),
     Measure(name="longest_blackout", unit="s", label="longest total outage"),
+    Measure(name="longest_stall", unit="s", label="longest stall", anchor="blackouts",
+            missing="without intended starts a stall is a total outage", of=longest_stall),
     Measure(name="partial_outage", unit="s", label="longest outage of one lane", scope="cluster",
             missing="it takes two lanes, one with traffic before the fault", of=partial_outage),
     Measure(name="promoted_time", unit="s", label="new primary", scope="cluster",
@@ -151,21 +155,28 @@ MEASURES = (
     Measure(name="client_recovered_time", unit="s", label="client served again",
             anchor="failover", of=client_recovered_time),
     Measure(name="recovery_time", unit="s", label="service recovered",
-            means="the seconds from the fault's effect until the load served as before, and held",
+            means="the seconds from the fault's effect to the end of the last dip until a mend, "
+                  "if the load then held",
             main=True, waits_for="service"),
+    Measure(name="return_recovery_time", unit="s", label="recovered after the return",
+            means="the seconds from the first mend's effect until the load served as before",
+            anchor="recovery", main=True, missing="nothing was mended in the fault",
+            of=return_recovery_time),
     Measure(name="settled_time", unit="s", label="last dip over", main=True, waits_for="service"),
     Measure(name="return_disturbance", unit="s", label="degraded time after a node's return",
             of=return_disturbance),
     Measure(name="rejoin_time", unit="s", label="rejoined",
             means="the seconds from the fault's effect until every member had rejoined",
             scope="cluster", main=True, waits_for="rejoined"),
-    Measure(name="rejoin_time_after_start", unit="s", label="rejoined, since the node's start",
+    Measure(name="rejoin_time_after_start", unit="s", label="rejoined, since the node's return",
+            means="the seconds from a node's return until every member had rejoined",
             scope="cluster", waits_for="rejoined"),
     Measure(name="redundancy_time", unit="s", label="redundancy restored",
             means="the seconds from the fault's effect until redundancy was back",
             scope="cluster", main=True, waits_for="redundant"),
     Measure(name="redundancy_time_after_start", unit="s",
-            label="redundancy restored, since the node's start", scope="cluster",
+            label="redundancy restored, since the node's return",
+            means="the seconds from a node's return until redundancy was back", scope="cluster",
             waits_for="redundant"),
     Measure(name="lost_operations", unit="operations", label="operations lost",
             means="how many operations the fault cost",

@@ -37,12 +37,7 @@ def least_of(course: Course, view: View, episode: Episode) -> dict[str, float]:
     """Return how long what never came took at least, by the name of its measure."""
     least = {}
     if course.recovery_time is None:
-        least["recovery_time"] = (
-            recovered_no_sooner(
-                view.signal, view.all_dips, view.level, view.effective, view.until, view.settings
-            )
-            - view.effective
-        )
+        least["recovery_time"] = recovered_no_sooner(view) - view.effective
     if course.settled_time is None:
         least["settled_time"] = max(0.0, view.until - view.effective)
     return least | not_before(episode, view.effective)

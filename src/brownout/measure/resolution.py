@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from brownout.measure.blackout import rate_of
 from brownout.measure.data import RunData
+from brownout.measure.lanes import rate_of
 from brownout.measure.level import Level
 from brownout.run.table import BUCKETS_PER_S
 

@@ -37,7 +37,8 @@ class Signal:
     `pending`. By intended start: `born` operations, `served` of them ok; these end earlier, since
     what has not ended has no outcome yet. Without a schedule (`open_loop` false) a success ratio
     means nothing, and only throughput is judged. `unsent` is what the best or the worst case
-    supposes to have been served or lost, by intended start; None for what was measured.
+    supposes to have been served or lost, by intended start; None for what was measured. Of a
+    series that is `ok_only`, nothing is known of what was not served.
     """
 
     scope: str
@@ -51,6 +52,7 @@ class Signal:
     born: Counts
     served: Counts
     unsent: Counts | None = None
+    ok_only: bool = False
     case: Case = "measured"
 
     @property
@@ -82,6 +84,7 @@ def signal_of(
         pending=done.total(scope, "pending"),
         born=born.total(scope, "offered"),
         served=born.total(scope, "ok"),
+        ok_only=series.ok_only,
     )
     unsent = born.total(scope, "missed")
     if case == "measured":

@@ -1,14 +1,15 @@
-"""Read `lanes.csv`: a row for each lane in each bucket from its first operation on."""
+"""Read `lanes.csv`: a row for each lane in each bucket, its reads and its writes apart."""
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from brownout.run.columns import Columns, read_columns
 
-__all__ = ["LANE_COLUMNS", "Lane", "lanes_of", "read_lanes"]
+__all__ = ["LANE_COLUMNS", "Lane", "LaneKey", "lanes_of", "read_lanes"]
 
 LANE_COLUMNS = ("offered", "ok", "bad", "pending")
 Ints = npt.NDArray[np.int64]
@@ -16,7 +17,20 @@ Ints = npt.NDArray[np.int64]
 Lane = Mapping[str, Ints]
 
 
-def read_lanes(path: Path) -> dict[str, Lane]:
+class LaneKey(NamedTuple):
+    """A lane's name, and `read` or `write`; a file from before these were told apart has neither.
+
+    Its text is the key of JSON: `127.0.0.1:3000 write`.
+    """
+
+    lane: str
+    op: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.lane} {self.op}".rstrip()
+
+
+def read_lanes(path: Path) -> dict[LaneKey, Lane]:
     """Return the columns of each lane, in the order of the file; none where there is no file.
 
     Before its first operation a lane has no rows, and its columns are 0. A torn last line is
@@ -25,14 +39,15 @@ def read_lanes(path: Path) -> dict[str, Lane]:
     return lanes_of(*read_columns(path))
 
 
-def lanes_of(read: Columns) -> dict[str, Lane]:
+def lanes_of(read: Columns) -> dict[LaneKey, Lane]:
     """Return the lanes that stand in a file of which this was read."""
-    found: dict[str, Lane] = {}
-    for number, lane in enumerate(read.labels):
+    lanes: dict[LaneKey, Lane] = {}
+    for number, label in enumerate(read.labels):
         here = np.flatnonzero(read.columns["lane"] == number)
         buckets = read.columns["bucket"][here]
         columns = {name: np.zeros(int(buckets.max()) + 1, np.int64) for name in LANE_COLUMNS}
         for name, values in columns.items():
             values[buckets] = read.columns[name][here]
-        found[lane] = columns
-    return found
+        lane, _, op = label.rpartition(",")
+        lanes[LaneKey(lane, op)] = columns
+    return lanes

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from brownout.run.columns import read_columns
 from brownout.run.directory import RunDirectory
-from brownout.run.lanes import Lane, lanes_of
+from brownout.run.lanes import Lane, LaneKey, lanes_of
 from brownout.run.latency import LatencyLog, log_of
 from brownout.run.series import Series, series_of
 
@@ -18,7 +18,7 @@ class Load(NamedTuple):
 
     series: Series
     latency: LatencyLog
-    lanes: Mapping[str, Lane]
+    lanes: Mapping[LaneKey, Lane]
 
 
 def read_load(directory: Path, closed: Iterable[str] = ()) -> Load:

@@ -86,7 +86,11 @@ def added(arrays: Iterable[CountArray]) -> npt.NDArray[Any]:
 
 
 def in_scope(scope: str, key: Key) -> bool:
-    """Say whether a stream's operation counts in `scope`: total, read, write or a stream."""
+    """Say whether a stream's operation counts in `scope`: total, read, write or a stream, or the
+    reads or writes of a stream, as `orders/write`."""
+    scope, _, part = scope.partition("/")
+    if part and not in_scope(part, key):
+        return False
     stream, operation = key
     if scope == "total":
         return True
@@ -100,12 +104,14 @@ class Series:
     """Both views of one load.
 
     `closed` names the streams in closed loop; all others follow a schedule. The outcomes lag:
-    a bucket is in them once everything that was to start in it has ended.
+    a bucket is in them once everything that was to start in it has ended. A series of somebody
+    else may be `ok_only`: what was to be served and was not is not in it.
     """
 
     completion: Table
     outcomes: Table
     closed: frozenset[str] = field(default_factory=frozenset)
+    ok_only: bool = False
 
     @property
     def keys(self) -> tuple[Key, ...]:
@@ -117,6 +123,15 @@ class Series:
         """Every scope this load has: total, read and write where there are any, each stream."""
         kinds = [s for s in ("read", "write") if any(in_scope(s, key) for key in self.keys)]
         return ("total", *kinds, *dict.fromkeys(stream for stream, _ in self.keys))
+
+    def parts(self, scope: str) -> Mapping[str, str]:
+        """Return the scopes of the reads and of the writes of `scope` if it has both."""
+        parts = {
+            op: op if scope == "total" else f"{scope}/{op}"
+            for op in ("read", "write")
+            if any(in_scope(scope, key) and in_scope(op, key) for key in self.keys)
+        }
+        return parts if len(parts) == 2 else {}
 
     def is_open(self, scope: str) -> bool:
         """Say whether every stream of `scope` follows a schedule."""

@@ -54,7 +54,7 @@ def main(directory: Path) -> None:
     series("published-80", [(60.0, 40.0, 0.8)], alike(0.8, 40.0))
     series("stop-1s", [(60.0, 1.0, 1.0)], {"tps_drop": 1.0, "recovery": 1.0})
     two = [(60.2, 2.0, 1.0), (75.0, 4.0, 0.3)]
-    series("two-dips", two, {"tps_drop": 1.0, "recovery": 2.2})
+    series("two-dips", two, {"tps_drop": 1.0, "recovery": 19.0})
     series("never-back", [(61.0, 999.0, 0.5)], alike(0.5, None))
     series("nothing", [], {"tps_drop": 0.0, "recovery": 0.0})
     series("noisy-80", [(60.1, 6.0, 0.8)], alike(0.8, 6.1), variation=0.08)

@@ -183,7 +183,7 @@ def test_dragging_zooms_to_what_was_marked(page: Chrome) -> None:
 
 def test_buttons_choose_the_fault_or_the_whole_run(page: Chrome, killed: Reported) -> None:
     buttons = page.find_elements(By.CSS_SELECTOR, ".views button")
-    assert [button.text for button in buttons] == ["Whole run", "n1 killed"]
+    assert [button.text for button in buttons] == ["Whole run", "n1 killed at 25.4 s"]
     for button in buttons:
         run(page, "arguments[0].click()", button)
         pressed = [b.text for b in buttons if b.get_attribute("aria-pressed") == "true"]

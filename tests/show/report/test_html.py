@@ -7,10 +7,9 @@ import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.run_builder import RunScript, build_run
+from tests.run_builder import RunScript, add_fault, build_run
 from tests.show.report.conftest import LIMITS, Reported, report_of
 
 from brownout.base.errors import RunDirectoryError, Unsupported
@@ -165,21 +164,11 @@ def test_a_run_of_which_only_its_record_is_left_has_a_report(tmp_path: Path) -> 
 def test_each_of_two_faults_has_its_measures(tmp_path: Path) -> None:
     script = RunScript(duration_s=90.0, rate=100.0, again=((60.0, 2.0),), analyzed=False)
     path = build_run(tmp_path, script)
-    more: list[dict[str, Any]] = []
-    for line in (path / "events.ndjson").read_text().splitlines():
-        event = json.loads(line)
-        if 5 <= event["id"] <= 8:
-            shift = 60.0 - 25.352
-            later = {
-                key: event[key] + shift for key in ("t", "last_no", "first_yes") if key in event
-            }
-            more.append(event | later | {"id": event["id"] + 20, "node": "n2"})
-    with (path / "events.ndjson").open("a") as file:
-        file.writelines(json.dumps(event) + "\n" for event in more)
+    add_fault(path, 60.0, "n2")
     words = Page(html.write(path).read_text("utf-8")).words
     captions = " ".join(words["caption"])
-    assert "Measures: fault 1: n1 killed" in captions
-    assert "Measures: fault 2: n2 killed" in captions
+    assert "Measures: fault 1 of 2: n1 killed at 25.4 s" in captions
+    assert "Measures: fault 2 of 2: n2 killed at 60.0 s" in captions
     assert "2 faults, measured one by one" in words["h1"][0]
 
 

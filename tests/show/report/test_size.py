@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from brownout.measure.impact import UNKNOWN, Load
+from brownout.run.lanes import LaneKey
 from brownout.show.report import html
 from brownout.show.report.draw import draw
 from brownout.show.report.figures import all_charts
@@ -38,7 +39,7 @@ def material_of(minutes: float) -> Material:
         impact=replace(UNKNOWN, deadline_s=1.0, load=Load(loop="open")),
         series={scope: columns("ok", "offered") for scope in scopes},
         outcomes={scope: columns("ok", "offered", *CLASSES) for scope in scopes},
-        lanes={f"node-{n}": columns("ok", "bad", "offered") for n in range(5)},
+        lanes={LaneKey(f"node-{n}", "write"): columns("ok", "bad", "offered") for n in range(5)},
         causes={f"cause-{n}": columns("n")["n"] for n in range(8)},
         latency={"read": over_time(), "write": over_time()},
         health={"t": seconds, **{name: random.random(len(seconds)) for name in names}},

@@ -43,7 +43,7 @@ def test_a_value_is_worded_by_its_measure(measure: str, value: Any, words: str) 
         ("tps_drop", "throughput drop"),
         ("lost_seconds", "seconds of load lost"),
         ("lost_writes", "acknowledged writes lost"),
-        ("redundancy_time_after_start", "redundancy restored, since the node's start"),
+        ("redundancy_time_after_start", "redundancy restored, since the node's return"),
         ("latency_all.during.p99_us", "response time p99 during, all operations"),
         ("time_above.p99_10ms", "time with p99 over 10 ms"),
     ],

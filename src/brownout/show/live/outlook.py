@@ -57,13 +57,18 @@ def measure(
     found = episodes(events, now)
     if found:
         end = found[0].requested - settings.baseline_gap_s
-    level = level_of(signal, max(0.0, end - settings.baseline_s), end, settings)
+    before = max(0.0, end - settings.baseline_s), end
+    level = level_of(signal, *before, settings)
     if not found or found[-1].effective is None or found[-1].effective > now:
         return Course(baseline_tps=level.tps)
     last = found[-1]
     # What the generator missed breaks no limit: nobody knows how it would have ended.
     signal = signal_of(series, "total", "best")
-    view = view_of(signal, level, last, found[-1].effective, now, settings)
+    parts = {}
+    for op, scope in series.parts("total").items():
+        usual = level_of(signal_of(series, scope), *before, settings)
+        parts[op] = signal_of(series, scope, "best"), usual
+    view = view_of(signal, level, last, found[-1].effective, now, settings, parts)
     clocks = clocks_of(last, now, _service(view), limits)
     return Course(clocks, _growing(view), level.tps)
 
@@ -91,9 +96,7 @@ CLOCKS = ("recovery_time", "rejoin_time", "redundancy_time")
 def _service(view: "View") -> Service:
     from brownout.measure.recovery import recovered_at
 
-    back = recovered_at(
-        view.signal, view.all_dips, view.level, view.effective, view.until, view.settings
-    )
+    back = recovered_at(view)
     last_dip = max((dip.end for dip in view.dips), default=view.effective)
     last_bad = max(last_dip, _last_errors(view), view.effective)
     return Service(back, last_bad, view.signal.end, view.settings.hold_s)
@@ -114,7 +117,6 @@ def _last_errors(view: "View") -> float:
 
 def _growing(view: "View") -> dict[str, float]:
     """The measures that only ever grow while a fault goes on."""
-    from brownout.measure.blackout import blackout_of
     from brownout.measure.level import drop
     from brownout.measure.losses import lost_operations
     from brownout.measure.signal import bucket_range, trailing_rate
@@ -126,8 +128,7 @@ def _growing(view: "View") -> dict[str, float]:
         values["lost_operations"] = lost
         if view.level.tps:
             values["lost_seconds"] = lost / view.level.tps
-    dark = blackout_of(view.signal, view.level, view.start, view.end, view.settings)
-    if dark is not None:
+    if (dark := view.blackout) is not None:
         values |= {"blackout": dark.total, "longest_blackout": dark.longest}
     rates = trailing_rate(view.signal.ok)[here]
     if len(rates):

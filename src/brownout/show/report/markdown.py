@@ -9,9 +9,11 @@ from brownout.measure.impact import Impact, Judged
 from brownout.measure.measures import label
 from brownout.run.directory import RunDirectory
 from brownout.show.report import canary, story
+from brownout.show.report.faults import named
 from brownout.show.report.grid import Grid, columns, escaped
 from brownout.show.report.measured import bound, found
 from brownout.show.report.results import met
+from brownout.show.report.table import HEADS, rows
 from brownout.show.report.tiles import tiles
 from brownout.show.report.words import pace
 
@@ -35,6 +37,7 @@ def render(impact: Impact, run_id: str) -> str:
         escaped(story.headline(impact)),
         "",
         *_table(impact, stand_in),
+        *_by_fault(impact),
         "",
         *(f"- {escaped(line)}" for line in story.felt(impact)),
         *_beside(impact),
@@ -68,6 +71,17 @@ def _table(impact: Impact, stand_in: str) -> list[str]:
         return ["Nothing was measured."]
     heads = columns(f"measure (deadline {known}){stand_in} | found:n | limit:n | ")
     return Grid("", heads, rows).markdown().splitlines()
+
+
+def _by_fault(impact: Impact) -> list[str]:
+    """A table of each fault under its name, where there are several."""
+    if len(impact.faults) < 2:
+        return []
+    lines = []
+    for place, (name, fault) in enumerate(named(impact.faults)):
+        grid = Grid("", columns(" | ".join(HEADS)), rows(impact, fault, place))
+        lines += ["", f"**{escaped(name)}**", "", *grid.markdown().splitlines()]
+    return lines
 
 
 def _limit(slo: Judged) -> tuple[str, str, str, str]:

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from brownout.measure.impact import UNKNOWN, Impact
+from brownout.run.lanes import LaneKey
 from brownout.show.report.chart import Floats
+from brownout.show.report.faults import node_names
 
 __all__ = ["Columns", "Happening", "Material", "OverTime", "PhaseSpectra", "Spectrum", "Window"]
 
@@ -86,7 +88,7 @@ class Material:
     happenings: Sequence[Happening] = ()
     series: Mapping[str, Columns] = field(default_factory=dict)
     outcomes: Mapping[str, Columns] = field(default_factory=dict)
-    lanes: Mapping[str, Columns] = field(default_factory=dict)
+    lanes: Mapping[LaneKey, Columns] = field(default_factory=dict)
     errors: Sequence[Mapping[str, Any]] = ()
     causes: Mapping[str, Floats] = field(default_factory=dict)
     latency: Mapping[str, OverTime] = field(default_factory=dict)
@@ -112,9 +114,7 @@ class Material:
     @property
     def node_names(self) -> Mapping[str, str]:
         """The names of nodes by their addresses, which lanes are called by."""
-        cluster = self.impact.cluster
-        nodes = [*(cluster.get("nodes") or ()), *(cluster.get("spares") or ())]
-        return {node["address"]: node["name"] for node in nodes}
+        return node_names(self.impact)
 
     @property
     def deadline_s(self) -> float | None:

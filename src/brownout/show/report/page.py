@@ -6,10 +6,10 @@ from typing import Any
 
 from brownout.base.words import duration
 from brownout.measure.document import document_of
-from brownout.measure.impact import Fault
 from brownout.show.report import canary, plan, results, story, trust
 from brownout.show.report.clocks import clocks
 from brownout.show.report.draw import draw
+from brownout.show.report.faults import named
 from brownout.show.report.figures import all_charts
 from brownout.show.report.figures.frame import around, first_view
 from brownout.show.report.grid import Cell, Column, Grid, flatten
@@ -79,13 +79,13 @@ def _first_screen(material: Material) -> dict[str, Any]:
 
 def _results(material: Material) -> dict[str, Any]:
     """What was found, and whether it can be believed."""
-    faults, seen = _named(material.impact.faults), material.impact.canary
+    faults, seen = named(material.impact.faults), material.impact.canary
     found = [clocks(fault, material.impact.slos, name) for name, fault in faults]
     return {
         "views": _views(material, faults),
         "clocks": [each for each in found if each is not None],
         "limits": results.limits(material),
-        "measures": [results.measures(fault, name) for name, fault in faults],
+        "measures": [results.measures(material.impact, fault, name) for name, fault in faults],
         "latencies": [results.latencies(fault, name) for name, fault in faults],
         "events": results.events(material),
         "errors": results.errors(material),
@@ -114,16 +114,6 @@ def deadline_words(material: Material) -> str:
     """`deadline 1 s`: it decided every result, so it heads every table and figure."""
     deadline = material.deadline_s
     return "deadline not known" if deadline is None else f"deadline {duration(deadline)}"
-
-
-def _named(faults: Sequence[Fault]) -> list[tuple[str, Fault]]:
-    """Each fault with a name of its own: `n1 killed`, of several `fault 2: n1 killed`."""
-    named = []
-    for place, fault in enumerate(faults, 1):
-        first = next(event for event in fault.events if event.type == "break")
-        words = story.event_words(first.name, first.node)
-        named.append((words if len(faults) == 1 else f"fault {place}: {words}", fault))
-    return named
 
 
 def _title(material: Material) -> str:

@@ -14,7 +14,7 @@ from brownout.measure.impact import UNKNOWN, Fault, Impact
 from brownout.run.csvfile import ERRORS, GENERATOR, read_rows
 from brownout.run.directory import RunDirectory
 from brownout.run.events import Event, read_events
-from brownout.run.lanes import read_lanes
+from brownout.run.lanes import LaneKey, read_lanes
 from brownout.run.latency import LatencyLog, read_hlog
 from brownout.run.metadata import read_json
 from brownout.run.series import Series, Table, read_series
@@ -144,7 +144,7 @@ def _causes(errors: Sequence[Mapping[str, Any]], buckets: int) -> dict[str, Floa
     return found
 
 
-def _lanes(path: Path) -> dict[str, Columns]:
+def _lanes(path: Path) -> dict[LaneKey, Columns]:
     return {
         lane: {"t": np.arange(len(found["ok"])) / BUCKETS_PER_S,
                **{name: values.astype(np.float64) for name, values in found.items()}}

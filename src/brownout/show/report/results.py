@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from brownout.measure import measures as table
-from brownout.measure.impact import Fault
+from brownout.measure.impact import Fault, Impact
+from brownout.show.report.faults import worst_part
 from brownout.show.report.grid import Cell, Column, Grid, Words, columns
 from brownout.show.report.material import Happening, Material
 from brownout.show.report.measured import NONE, bound, found, worded
@@ -67,7 +68,7 @@ def limits(material: Material) -> Grid:
     return Grid("Limits", columns(heads), rows, "" if rows else "No limit was set for this run.")
 
 
-def measures(fault: Fault, name: str) -> Grid:
+def measures(impact: Impact, fault: Fault, name: str) -> Grid:
     """Every measure of one fault for every scope; what is of the whole cluster stands once."""
     scopes = list(fault.scopes) or ["total"]
     rows: list[Words] = []
@@ -77,7 +78,9 @@ def measures(fault: Fault, name: str) -> Grid:
         if measure.planned and fault.figure(measure.name) is None:
             continue
         cells = [
-            _cell(fault, measure.name, scope) if measure.per_scope or scope == "total" else ""
+            _cell(impact, fault, measure.name, scope)
+            if measure.per_scope or scope == "total"
+            else ""
             for scope in scopes
         ]
         rows.append([measure.label, Cell(measure.name, "code"), *cells])
@@ -93,9 +96,11 @@ def measures(fault: Fault, name: str) -> Grid:
     return Grid(f"Measures: {name}", heads, rows, _methods(fault))
 
 
-def _cell(fault: Fault, measure: str, scope: str) -> str:
+def _cell(impact: Impact, fault: Fault, measure: str, scope: str) -> str:
     ends = fault.range(measure, scope)
-    return between(ends, partial(worded, measure), fault.figure(measure, scope))
+    words = between(ends, partial(worded, measure), fault.figure(measure, scope))
+    part = worst_part(impact, fault, measure, scope)
+    return f"{words} ({part})" if part else words
 
 
 def latencies(fault: Fault, fault_name: str) -> Grid:

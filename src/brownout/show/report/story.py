@@ -112,7 +112,9 @@ def _cost(fault: Fault) -> str:
     blackout = fault.number("blackout")
     if blackout is None:
         return "the effect on users could not be measured"
-    first = f"total outage for {dark}" if blackout else f"throughput dropped by {fell}"
+    first = f"throughput dropped by {fell}"
+    if blackout:
+        first = f"no {op} for {dark}" if (op := _dark_op(fault)) else f"total outage for {dark}"
     if fault.number("tps_drop") is None and not blackout:
         first = "no total outage"
     if fault.number("recovery_time") is None:
@@ -149,15 +151,21 @@ def _drop(fault: Fault) -> str:
     return f"Throughput dropped by {_said(fault, 'tps_drop')}{chance}."
 
 
+def _dark_op(fault: Fault) -> str | None:
+    """`read` or `write` where only these were not served at all."""
+    return None if fault.total is None else fault.total.course.longest_blackout_op
+
+
 def _dark(fault: Fault) -> str:
     dark, longest = fault.number("blackout"), fault.number("longest_blackout")
     if dark is None:
         return ""
     if not dark:
-        return "There was no total outage: some operations always succeeded."
+        return "There was no total outage: some reads and some writes always succeeded."
     most = _said(fault, "longest_blackout")
     stretch = "" if longest == dark else f", at most {most} at a time"
-    return f"No operation succeeded for {_said(fault, 'blackout')}{stretch}."
+    op = _dark_op(fault) or "operation"
+    return f"No {op} succeeded for {_said(fault, 'blackout')}{stretch}."
 
 
 def _lost(fault: Fault) -> str:

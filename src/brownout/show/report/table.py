@@ -4,21 +4,25 @@ from functools import partial
 
 from brownout.base.columns import aligned
 from brownout.base.words import duration
-from brownout.measure.impact import Act, Fault, Impact, Judged
-from brownout.measure.measures import Measure, label, measures
+from brownout.measure.impact import NEVER, Act, Fault, Impact, Judged, Range
+from brownout.measure.measures import Measure, find, label, measures
 from brownout.run.ledger import Ledger
 from brownout.show.report import canary
+from brownout.show.report.faults import named, worst_part
 from brownout.show.report.noise import detectable_words, sham_words, stable_words
-from brownout.show.report.words import between, number, pace, quantity
+from brownout.show.report.words import NOT_SEEN, between, number, pace, quantity
 
-__all__ = ["render"]
+__all__ = ["HEADS", "render", "rows"]
+
+#: The heads of a fault's table.
+HEADS = ("measure", "value", "limit", "met")
 
 
 def render(impact: Impact, path: str) -> str:
     """Render `impact` (see docs/run-directory.md) as the text that ends a run."""
     lines = [_title(impact), *_circumstances(impact), ""]
-    for fault in impact.faults:
-        lines += [*_table(impact, fault), ""]
+    for place, (name, fault) in enumerate(named(impact.faults)):
+        lines += [name, *aligned([HEADS, *rows(impact, fault, place)]), ""]
     if impact.canary is not None:
         lines += [*canary.lines(impact.canary), ""]
     lines += [*impact.remarks, *impact.reasons]
@@ -69,47 +73,58 @@ def _event(event: Act) -> str:
     return f"{at}  {event.name}{node}{provider}{failed}"
 
 
-def _table(impact: Impact, fault: Fault) -> list[str]:
-    """The rows of one fault, aligned, with a header."""
+def rows(impact: Impact, fault: Fault, place: int) -> list[tuple[str, str, str, str]]:
+    """Return the rows of the fault at `place`; every value and whether it is met is its own."""
     limits = {(slo.name, slo.scope): slo for slo in impact.slos}
-    rows = [("measure", "value", "limit", "met")]
+    rows = []
     for name in (measure.name for measure in measures().values() if _has_row(measure, fault)):
         slo = limits.pop((name, "total"), None)
         if name == "lost_operations" and slo is None:  # its row shows the seconds as well
             slo = limits.pop(("lost_seconds", "total"), None)
-        rows.append((label(name), _value(impact, fault, name), *_limit(slo)))
+        rows.append((label(name), _value(impact, fault, name), *_limit(slo, place)))
     for (name, scope), slo in limits.items():
         words = label(name) + (f" ({scope})" if scope != "total" else "")
-        value = between(slo.ends, partial(quantity, name), slo.value)
-        rows.append((words, value, *_limit(slo)))
-    return aligned(rows)
+        rows.append((words, _value(impact, fault, name, scope), *_limit(slo, place)))
+    return rows
 
 
 def _has_row(measure: Measure, fault: Fault) -> bool:
     """Whether a fault's table shows a measure though it has no limit."""
     if measure.planned:
         return fault.figure(measure.name) is not None and not measure.name.endswith("_per_s")
+    if measure.missing:
+        return measure.main and fault.figure(measure.name) is not None
     return measure.main
 
 
-def _value(impact: Impact, fault: Fault, name: str) -> str:
+def _value(impact: Impact, fault: Fault, name: str, scope: str = "total") -> str:
     """One measure in words."""
     if name == "lost_writes":
         return _lost_writes(impact.ledger)
-    words = _between(fault, name)
+    measure = find(name)
+    if measure is not None and measure.of_ledger:
+        slo = impact.limit(name, scope)
+        return quantity(name, None) if slo is None else _ends(name, slo.ends, slo.value)
+    words = _ends(name, fault.range(name, scope), fault.number(name, scope))
+    if isinstance(fault.figure(name, scope), tuple) and fault.value(name, scope) == NEVER:
+        words = NOT_SEEN
+    if scope != "total":
+        return words
+    if part := worst_part(impact, fault, name):
+        words += f"  ({part})"
     sham = fault.number("tps_drop_sham")
     if name == "tps_drop" and sham is not None:
         words += f"  (noise {quantity(name, sham)})"
     rate = fault.number(f"{name}_per_s")
     if rate is not None:
         words += f"  ({quantity(name, rate)} a second)"
-    if name == "lost_operations" and fault.number("lost_seconds") is not None:
-        words += f"  ({_between(fault, 'lost_seconds')})"
+    if name == "lost_operations" and (seconds := fault.number("lost_seconds")) is not None:
+        words += f"  ({_ends('lost_seconds', fault.range('lost_seconds'), seconds)})"
     return words
 
 
-def _between(fault: Fault, name: str) -> str:
-    return between(fault.range(name), partial(quantity, name), fault.number(name))
+def _ends(name: str, ends: Range | None, value: float | None) -> str:
+    return between(ends, partial(quantity, name), value)
 
 
 def _lost_writes(ledger: Ledger) -> str:
@@ -119,11 +134,12 @@ def _lost_writes(ledger: Ledger) -> str:
     return f"{number(ledger.lost)} of {number(ledger.promised)}"
 
 
-def _limit(slo: Judged | None) -> tuple[str, str]:
-    """The limit and whether it was met; a dash where there is none."""
+def _limit(slo: Judged | None, place: int) -> tuple[str, str]:
+    """The limit and whether the fault at this place met it; a dash where there is none."""
     if slo is None:
         return "–", ""
     sign = "≥ " if slo.direction == "at_least" else "≤ "
-    met = {True: "yes", False: "NO", None: "open"}[slo.met]
+    met = slo.by_fault[place] if place < len(slo.by_fault) else slo.met
+    words = {True: "yes", False: "NO", None: "open"}[met]
     none = slo.limit == 0 and slo.direction == "at_most"
-    return f"{'' if none else sign}{quantity(slo.name, slo.limit)}", met
+    return f"{'' if none else sign}{quantity(slo.name, slo.limit)}", words

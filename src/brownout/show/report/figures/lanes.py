@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from brownout.run.lanes import LaneKey
 from brownout.show.report.axes import linear
 from brownout.show.report.chart import STRIP, Chart, Row
 from brownout.show.report.figures.frame import means, time_chart
@@ -21,20 +22,22 @@ def by_lane(material: Material) -> Chart | None:
         return None
     worst = sorted(material.lanes.items(), key=lambda item: (-item[1]["bad"].sum(), item[0]))
     names = material.node_names
-    rows = [_strip(names.get(lane, ""), lane, columns) for lane, columns in worst[:MOST_LANES]]
+    rows = [_strip(names.get(key.lane, ""), key, columns) for key, columns in worst[:MOST_LANES]]
     say = (
         "A lane is a failure domain: the server that an operation went to, or `unrouted` while "
-        "none could be chosen. 1 s means; each on its own scale."
+        "none could be chosen, its reads and its writes apart. 1 s means; each on its own scale."
     )
     if len(worst) > MOST_LANES:
         say += f" The {MOST_LANES} with the most errors of {len(worst)}."
     return time_chart(material, "lanes", "Lanes", say, rows)
 
 
-def _strip(node: str, lane: str, columns: Columns) -> Row:
+def _strip(node: str, key: LaneKey, columns: Columns) -> Row:
     ok = replace(means(columns, "ok", "served", "ok"), shape="area")
     bad = means(columns, "bad", "not served", "bad")
     top = float(np.nanmax(np.concatenate([ok.y, bad.y]), initial=1.0))
     note = f"{columns['offered'].sum():,.0f} offered, {columns['bad'].sum():,.0f} not served"
-    name, address = (node, f"{lane}, ") if node else (lane, "")
+    name, address = (node, f"{key.lane}, ") if node else (key.lane, "")
+    if key.op:
+        name = f"{name}, {key.op}s"
     return Row((ok, bad), linear(top, unit="/s"), name=name, note=address + note, height=STRIP)
