@@ -9,6 +9,8 @@ from chaoslib.configuration import load_configuration
 from chaoslib.experiment import ensure_experiment_is_valid
 
 from brownout.base.compact_json import compact
+from brownout.faults.registry import faults, undos
+from brownout.judge import slo
 from brownout.session.options import SETTINGS
 from brownout.session.plan import make_plan
 
@@ -77,6 +79,27 @@ def test_every_measure_of_its_hypothesis_is_accepted_where_it_is_met(
 
 def test_its_first_probe_asks_whether_the_cluster_is_whole(experiment: dict[str, Any]) -> None:
     assert experiment["steady-state-hypothesis"]["probes"][0]["name"] == "cluster-is-whole"
+
+
+#: Actions that mend, beside the undos: of a rack, and of every node in turn. Whether LitmusChaos is
+#: stopped or was over by itself before is its own affair, so that its limits count from the effect.
+MENDS = {*undos(), "start_rack", "restart_each_node"} - {*faults(), "stop_chaos_engine"}
+
+
+def test_where_something_returns_that_is_limited_and_waits_count_from_it(path: Path) -> None:
+    """How long a node stays away is for the experiment to decide, not for the database."""
+    experiment = json.loads(path.read_text("utf-8"))
+    mends = {step["provider"]["func"] for step in experiment["method"]} & MENDS
+    probes = {p["provider"]["func"] for p in experiment["steady-state-hypothesis"]["probes"]}
+    waits = {"rejoin_time", "redundancy_time"}
+    assert ("return_recovery_time" in probes) == bool(mends)
+    assert not (mends and waits & probes)
+    for name in slo.names():
+        scenario, database = name.split(".")
+        if scenario == path.stem:
+            limits = {limit.measure for limit in slo.file_limits(scenario, database)}
+            assert ("return_recovery_time" in limits) == bool(mends), name
+            assert not (mends and waits & limits), name
 
 
 def _as_it_was_written_before(experiment: dict[str, Any]) -> dict[str, Any]:

@@ -124,10 +124,11 @@ def test_the_verdict_of_a_real_run_is_a_result_that_our_probes_read_back(
     said = result_of(place.where(place.driver), ENGINE, "node-kill")
     assert (said["verdict"], said["phase"]) == ("Fail", "Completed_With_Probe_Failure"), output
     assert said["probes"] == {
-        "blackout": "Passed", "recovery-time": "Failed", "lost-seconds": "Passed",
-        "redundancy-time": "Passed", "lost-writes": "Passed",
+        "blackout": "Passed", "recovery-time": "Failed", "return-recovery-time": "Passed",
+        "lost-seconds": "Passed",
+        "redundancy-time-after-start": "Passed", "lost-writes": "Passed",
     }  # fmt: skip
-    assert said["probe_success_percentage"] == 80
+    assert said["probe_success_percentage"] == 83
     assert list(said["targets"].values()) == ["reverted"]
     result = litmus.result(f"{ENGINE}-node-kill")
     engine = litmus.engine(ENGINE)

@@ -32,8 +32,9 @@ class Blackout:
     """Seconds without a single `ok`: all together, the longest stretch, and from when to when that
     was, in seconds since t0 (None without one). `stretches` are all of them, likewise.
 
-    `op` is `read` or `write` where the other was served for a part of the longest, else None. `stall` is the longest
-    silence after which all was served in time; None where no intended starts are known.
+    `op` is `read` or `write` where the other was served for a part of the longest, else None.
+    `stall` is the longest silence after which all was served in time; None where no intended
+    starts are known.
     `resolution` is the time between two operations: a stretch may begin or end so much later.
     """
 

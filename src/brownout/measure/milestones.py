@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from brownout.measure.bootstrap import Interval
-from brownout.measure.episodes import Episode, milestone
+from brownout.measure.episodes import Episode, has_landed, milestone
 
 __all__ = ["Milestones", "milestones_of", "not_before"]
 
@@ -12,8 +12,9 @@ __all__ = ["Milestones", "milestones_of", "not_before"]
 class Milestones:
     """Seconds as (last no, first yes), or None where it was never reached or never looked for.
 
-    From the fault's effect; those `_after_start` from the request to start (or resume) the node,
-    since the scripted downtime is not the database's doing.
+    From the fault's effect; those `_after_start` from the last request before it that mended
+    something (a node started, resumed, joined, added), since the experiment decides how long a node
+    stays away.
     """
 
     rejoin_time: Interval | None
@@ -25,7 +26,7 @@ class Milestones:
 def not_before(episode: Episode, effective: float) -> dict[str, float]:
     """Return of each milestone that was looked for in vain how long it took at least, in seconds:
     until the last look that said no."""
-    mends = [e.requested for e in episode.events if e.type == "mend" and e.requested is not None]
+    mends = _mends(episode)
     least = {}
     for measure, name in (("rejoin_time", "rejoined"), ("redundancy_time", "redundant")):
         found = milestone(episode, name)
@@ -39,9 +40,15 @@ def not_before(episode: Episode, effective: float) -> dict[str, float]:
     return least
 
 
+def _mends(episode: Episode) -> list[float]:
+    """Return when each mend was asked for that had an effect."""
+    mends = (e.requested for e in episode.events if e.type == "mend" and has_landed(e))
+    return [t for t in mends if t is not None]
+
+
 def milestones_of(episode: Episode, effective: float) -> Milestones:
     """Return the milestones of an episode that took effect at `effective`."""
-    mends = [e.requested for e in episode.events if e.type == "mend" and e.requested is not None]
+    mends = _mends(episode)
 
     def since(name: str, origin: float | None) -> Interval | None:
         found = milestone(episode, name)
