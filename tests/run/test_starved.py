@@ -63,7 +63,7 @@ def test_a_generator_that_is_stopped_for_10_s_is_no_blackout_of_the_database(
     assert [slo.met for slo in impact.slos] == [None, None, None]
     ranges = impact.faults[0].scopes["total"].ranges
     assert ranges["blackout"] == pytest.approx((2.283, 12.3), abs=0.001)
-    assert ranges["recovery_time"] == pytest.approx((2.138, 15.738), abs=0.001)
+    assert ranges["recovery_time"] == pytest.approx((2.138, 15.838), abs=0.001)
 
 
 def test_what_was_under_way_when_the_generator_stopped_is_no_late_answer(tmp_path: Path) -> None:
