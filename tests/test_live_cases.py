@@ -152,11 +152,13 @@ OTHERS = {
     "a dead man's switch on another machine": "experiments/test_partition_over_ssh.py::"
     "test_a_run_killed_in_mid_partition_leaves_a_node_that_joins_the_others_by_itself",
     "a fault felt on one shard only": LABS["lab-mongodb-sharded"],
+    "a fault that ends before its undo": "experiments/test_contract.py::"
+    "test_a_pause_that_somebody_ends_is_inconclusive_and_has_its_true_length_everywhere",
     "a generator that is starved": "calibration/test_starved.py::"
     "test_a_starved_generator_makes_a_run_inconclusive",
     "a pass, by exit code 0": OVER_SSH,
     "a rack that dies": RACK,
-    "a role that moves before the fault": "experiments/test_target.py::"
+    "a role that moves before the fault": "experiments/test_contract.py::"
     "test_the_member_that_is_primary_at_the_kill_is_killed_though_another_one_was_planned",
     "a run as a test": "testing/test_plugin.py::"
     "test_a_real_stepdown_with_a_short_baseline_is_no_pass",

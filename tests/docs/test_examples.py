@@ -85,7 +85,8 @@ def stutter(tmp_path: Path) -> Path:
     path = folder / "experiments" / "node-stutter.json"
     experiment = json.loads(path.read_text())
     experiment["method"] = json.loads(FAULT["method"].text)
-    del experiment["configuration"]["hang_s"]
+    for unused in ("hang_s", "undo_after_s"):
+        del experiment["configuration"][unused]
     experiment["configuration"]["limits"] = json.loads(FAULT["limits"].text)
     path.write_text(json.dumps(experiment))
     return folder

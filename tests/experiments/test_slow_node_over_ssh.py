@@ -137,7 +137,7 @@ def test_a_run_killed_in_mid_delay_leaves_a_node_that_is_as_fast_as_before_by_it
     cluster: Cluster = inventories.load(path)
     where = tmp_path / "run"
     where.mkdir()
-    given = (f"cluster={path}", "workload=lab", f"load={LOAD}", "slow_s=100")
+    given = (f"cluster={path}", "workload=lab", f"load={LOAD}", "slow_s=50")
     words = [word for one in given for word in ("--var", one)]
     settings = {"BROWNOUT_STATE": str(where / "state")}
     process = chaos.start(chaos.quick(chaos.load("slow-node")), where, *words, env=settings)

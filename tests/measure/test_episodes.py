@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from brownout.measure.episodes import Milestone, episodes, has_landed, milestone
+from brownout.measure.episodes import Milestone, episodes, has_landed, mended, milestone
 from brownout.measure.milestones import milestones_of, not_before
 from brownout.run.events import Event
 
@@ -47,6 +47,16 @@ def test_a_break_after_redundancy_is_another_fault() -> None:
 def test_a_break_before_redundancy_belongs_to_the_same_fault() -> None:
     (found,) = episodes([KILL, START, reached("redundant", 30.0, None), SECOND], END)
     assert found.events == (KILL, START, SECOND)
+
+
+def test_a_fault_that_ended_before_its_undo_was_mended_by_what_ended_it() -> None:
+    lasted = {"ended_early": True, "lasted_s": [0.2, 1.0]}
+    early = act("break", "kill_node", 20.0, 20.3, evidence=lasted)
+    undone = act("mend", "start_node", 25.0, 25.1, evidence={"already": True})
+    (found,) = episodes([early, undone], END)
+    assert mended(found) == pytest.approx(20.5)
+    (lasting,) = episodes([KILL, START], END)
+    assert mended(lasting) == 24.6
 
 
 def test_a_managed_service_is_measured_from_its_first_effect() -> None:

@@ -65,6 +65,7 @@ def experiment(node: Node) -> dict[str, Any]:
     found = chaos.quick(chaos.load("node-pause"))
     found["title"] = "A node's disk is full"
     found["extensions"][0]["needs"] = ["disk_full"]
+    del found["configuration"]["undo_after_s"]
     for activity in found["method"]:
         provider = activity["provider"]
         if provider["func"] == "pause_node":
@@ -94,6 +95,8 @@ def test_a_run_fills_the_disk_puts_it_back_and_tells_of_it_in_the_faults_own_wor
     assert ("free_disk", node.name) in ran.deeds
     filled = next(e for e in ran.events if e["stage"] == "effective" and e["name"] == "fill_disk")
     assert filled["evidence"]["free_bytes"] < 1 << 20
+    freed = next(e for e in ran.events if e["stage"] == "effective" and e["name"] == "free_disk")
+    assert freed["evidence"]["watched"]["until_undo"], "the fault is looked at while it lasts"
     assert ran.impact["ledger"]["state"] == "clean"
     assert not (data / FILE).exists()
     assert ran.directory is not None

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from brownout.run import contract
-from brownout.run.contract import Breach, breaches, is_late
+from brownout.run.contract import Breach, breaches, early_end, is_late, lasted
 from brownout.run.events import EventLog, read_events
 
 
@@ -21,6 +21,16 @@ def test_broken_clauses_are_read_as_they_were_written(tmp_path: Path) -> None:
         contract.write(log, breach)
     log.point("note", "step")
     assert breaches(read_events(tmp_path / "events.ndjson")) == told
+
+
+@pytest.mark.parametrize(
+    "damaged", [{}, {"ended_early": True}, {"ended_early": True, "lasted_s": ["a", 1]}]
+)
+def test_how_long_a_fault_lasted_that_ended_early_is_read_from_its_evidence(
+    damaged: dict[str, object],
+) -> None:
+    assert early_end(lasted(0.1234, 1)) == (0.123, 1.0)
+    assert early_end(damaged) is None
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from brownout.inventory.model import Cluster
 def _hanging() -> dict[str, Any]:
     """An experiment that would leave the primary frozen for ten minutes."""
     experiment = chaos.quick(chaos.load("node-pause"))
-    experiment["configuration"]["hang_s"] = 600
+    experiment["configuration"].update(hang_s=600, undo_after_s=900)
     return experiment
 
 

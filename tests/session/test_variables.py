@@ -79,7 +79,8 @@ def _check_uses(document: dict[str, Any], configuration: dict[str, Any]) -> None
 def test_a_number_given_as_text_is_a_number_in_every_use(
     experiment: str, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document, text = _document(experiment), "0.7" if name == "budget_objective" else "7"
+    document = _document(experiment)
+    text = {"budget_objective": "0.7", "undo_after_s": "700"}.get(name, "7")
     # As the control converts what Chaos Toolkit goes on to use.
     document["configuration"][name] = document["configuration"].get(name, "")
     configuration = load_configuration(document["configuration"], {name: text})

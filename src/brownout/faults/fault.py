@@ -145,9 +145,19 @@ class Undo(Action):
         """Do what is `pending`, also after the run that left it died."""
         self.carry_out(faults, faults.cluster.node(str(pending.node)))
 
-    def is_due(self, host: Host) -> bool:
-        """Return whether a node needs it now, as its host sees it, whatever a record says."""
-        return False
+    def is_due(self, host: Host) -> bool | None:
+        """Return whether a node needs it now, as its host sees it, whatever a record says.
+
+        None where that cannot be told.
+        """
+        return None
+
+    def is_in_place(self, host: Host, proof: Evidence) -> bool | None:
+        """Return whether the fault that it undoes still lasts; asked once a second until the undo.
+
+        It looks at the cause, as the fault's `proof` did. None where that cannot be told.
+        """
+        return self.is_due(host)
 
     def is_due_for(self, cluster: Cluster) -> bool:
         """Return whether the cluster needs it now, as whoever runs it says."""

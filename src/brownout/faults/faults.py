@@ -15,11 +15,12 @@ from brownout.databases.adapter import Adapter
 from brownout.databases.lacking import LOOK_AGAIN_WITHIN_S, await_nothing, still_lacks
 from brownout.databases.resizing import Resizing
 from brownout.faults import guards, registry, undos
-from brownout.faults.acts import Act, Acts, Evidence
+from brownout.faults.acts import Act, Acts, Evidence, evidence_of
 from brownout.faults.aim import Aim, RoleMoved, role_now
-from brownout.faults.fault import NodeFault
+from brownout.faults.fault import HostAction, NodeFault
 from brownout.faults.guards import Guard
 from brownout.faults.undos import PendingUndo
+from brownout.faults.watch import Watches
 from brownout.faults.wipe import check_wipes
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Host, Proof, host_for
@@ -35,7 +36,8 @@ class Faults:
 
     `to_t` turns monotonic seconds into those of the run; `aim` is whom the run's target means;
     `to_wipe` says whether the run means to wipe a node once it is stopped; `stopped` says that the
-    run is being ended.
+    run is being ended. A fault that ends before its undo breaks the contract of the fault, unless
+    it `may_end_early`.
     """
 
     def __init__(
@@ -50,12 +52,14 @@ class Faults:
         to_wipe: Callable[[Node], bool] = lambda _: False,
         stopped: Callable[[], bool] = lambda: False,
         confirmation: str = "",
+        may_end_early: bool = False,
     ) -> None:
         self.cluster, self.adapter = cluster, adapter
         self.stopped, self.confirmation = stopped, confirmation
         self.acts = Acts(events, to_t)
         self._events, self._aim = events, aim or Aim(tuple)
         self._before: dict[int, Evidence] = {}  # what was seen right before each act
+        self._watches = Watches(events, to_t, may_end_early)
         #: Settings of the cluster that were changed, for nodes that come later.
         self.given: dict[str, Any] = {}
         #: Events that get their effect with a later act, as a quiesce with its recluster.
@@ -189,6 +193,8 @@ class Faults:
         if act.type == "break":
             self.acts.before_break()
             before = self._role_before(act)
+        elif act.type == "mend":
+            self._watches.undo_begins(act.node)
         if self._resolves(act):
             act = replace(act, leaves=None)
         if act.leaves is not None:
@@ -211,7 +217,11 @@ class Faults:
         resolves = self._resolves(act)
         with self._unsettled():
             proof = self.acts.do(entry, do)
-            evidence = self.acts.takes_effect(entry, proof, self._before.pop(entry, {}))
+            before = self._before.pop(entry, {})
+            if act.type == "mend":
+                before |= self._watches.undone(act.name, act.node, proof)
+            evidence = self.acts.takes_effect(entry, proof, before)
+            self._watch(act, entry, proof)
             if resolves:
                 self.resolve(act.name, act.node, act.setting)
             if act.name in ("add_node", "remove_node"):
@@ -226,11 +236,13 @@ class Faults:
         """Note one more undo that is pending."""
         with self._lock:
             self._pending = undos.add(self._pending, pending)
+        self._watches.keep(self.pending)
 
     def resolve(self, action: str, node: str | None, setting: str = "") -> None:
         """Note that this undo is pending no more."""
         with self._lock:
             self._pending = undos.resolve(self._pending, action, node, setting)
+        self._watches.keep(self.pending)
 
     def check_break(self, node: Node, act: str, objections: Sequence[str] = ()) -> None:
         """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
@@ -291,6 +303,16 @@ class Faults:
                 raise RoleMoved(f"nothing is touched: {detail}", "the role moves; try again")
             contract.write(self._events, Breach(contract.ROLE, detail, act.node))
         return {"role": role, "role_asked": asked} if asked else {"role": role} if role else {}
+
+    def _watch(self, act: Act, entry: int, proof: Proof) -> None:
+        """Look at a fault from now until its undo, where the undo says how."""
+        left = next((each for each in self.pending if each == act.leaves), None)
+        if act.type != "break" or left is None or left.node is None:
+            return
+        undo, host = registry.undo(left.action), self.host(self.cluster.node(left.node))
+        if undo is not None and isinstance(undo, HostAction) and undo.on_host:
+            seen = evidence_of(proof)
+            self._watches.begin(left, entry, act.name, proof, lambda: undo.is_in_place(host, seen))
 
     def _lost(self, node: Node, act: str) -> list[str]:
         """Return what would be lost with `node`'s data, where `act` may lose it."""

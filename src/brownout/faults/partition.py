@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from brownout.faults.acts import Evidence
 from brownout.faults.fault import HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Node
 from brownout.machine.host import Host, Partitioning, Proof, partitioning_host
@@ -51,6 +52,10 @@ class HealPartition(_OnANetwork, NodeUndo):
     def is_due(self, host: Host) -> bool:
         """A node is cut off from somebody."""
         return isinstance(host, Partitioning) and bool(host.cut_off())
+
+    def is_in_place(self, host: Host, proof: Evidence) -> bool:
+        """The node is cut off from all that it was cut off from."""
+        return isinstance(host, Partitioning) and set(proof["from"]) <= set(host.cut_off())
 
 
 def _others(faults: "Faults", node: Node) -> list[str]:

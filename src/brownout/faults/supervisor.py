@@ -9,7 +9,7 @@ from brownout.faults.acts import Act, Evidence
 from brownout.faults.fault import NodeFault, NodeUndo
 from brownout.faults.undos import PROCESS
 from brownout.inventory.model import Node
-from brownout.machine.host import Proof, supervising_host
+from brownout.machine.host import Host, Proof, supervising_host
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -69,6 +69,10 @@ class StartSupervisor(NodeUndo):
         return faults.carry_out(
             act, lambda: self.do(faults, node), lambda: self._await_member(faults, node)
         )
+
+    def is_in_place(self, host: Host, proof: Evidence) -> bool:
+        """The supervisor does not run."""
+        return not host.running().running
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Start its process; proven when it exists and did not end at once."""

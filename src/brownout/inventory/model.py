@@ -35,10 +35,24 @@ from brownout.inventory.hours import parse_window
 from brownout.inventory.observing import ObserveSpec
 from brownout.inventory.price import Price
 
-__all__ = ["Cluster", "Environment", "Guards", "HostSpec", "LabSpec", "Node", "ProcessSpec"]
+__all__ = [
+    "DEFAULT_UNDO_AFTER_S",
+    "Cluster",
+    "Environment",
+    "Guards",
+    "HostSpec",
+    "LabSpec",
+    "Node",
+    "ProcessSpec",
+]
 __all__ += ["ProxySpec", "ServerDirectory", "of_engine"]
 
 Environment = Literal["lab", "test", "staging", "production"]
+
+
+#: After so long a node undoes a fault by itself: longer than any that is meant, shorter than
+#: anybody's patience with a frozen node.
+DEFAULT_UNDO_AFTER_S = 120.0
 
 
 class HostSpec(Settings):
@@ -56,6 +70,13 @@ class HostSpec(Settings):
         Empty where it cannot be told. `node_address` is where the node's database listens.
         """
         return ""
+
+    def undoes_after_s(self, act: str) -> float | None:
+        """Return after how long the node undoes a fault by itself where no limit is given.
+
+        `act` is the fault's, as `pause`. None where it does not, or where that is not known.
+        """
+        return getattr(self, "undo_after_s", None)
 
 
 class ProxySpec(Settings):
@@ -116,6 +137,10 @@ class ProcessSpec(HostSpec):
     def process(self, node_address: str) -> str:
         """Return the file of its id, which is this machine's."""
         return f"pid_file {self.pid_file}"
+
+    def undoes_after_s(self, act: str) -> float | None:
+        """Return the default of this machine; a proxy in front of a node undoes nothing."""
+        return None if act == "delay" and self.proxy is not None else DEFAULT_UNDO_AFTER_S
 
 
 class Node(Settings):

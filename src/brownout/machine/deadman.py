@@ -9,11 +9,11 @@ that could be left over:
                                      pid  start    limit
 """
 
+from brownout.inventory.model import DEFAULT_UNDO_AFTER_S
+
 __all__ = ["DEFAULT_UNDO_AFTER_S", "FUNCTIONS", "MARK", "functions"]
 
 MARK = "brownout-undo-pause"
-#: Longer than any pause that is meant, shorter than anybody's patience with a frozen node.
-DEFAULT_UNDO_AFTER_S = 120.0
 
 #: `$1` process, `$2` its start in ticks since boot, `$3` seconds. The start is checked only at the
 #: end: an id that was given to another process meanwhile is not ours to touch.

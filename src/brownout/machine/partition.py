@@ -37,6 +37,9 @@ _FUNCTIONS = f"""\
 {deadman.functions(MARK, f'sleep "$3"; nft delete table {TABLE}')}
 armed() {{ switches network "$(stat -L -c %i /proc/self/ns/net)"; }}
 show() {{
+  for chain in incoming outgoing; do
+    nft list chain {TABLE} $chain 2>/dev/null | grep -q drop || return 0
+  done
   for set in peers4 peers6; do
     nft list set {TABLE} $set 2>/dev/null | tr -s '\\t ,{{}}=' '\\n' \\
       | grep -E '^([0-9]+\\.[0-9.]+|[0-9a-f]*:[0-9a-f:.]*)$' | while read -r address; do

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from brownout.run.contract import early_end
 from brownout.run.events import Event
 
 __all__ = ["Episode", "Milestone", "episodes", "has_landed", "is_by_others", "mended", "milestone"]
@@ -92,8 +93,15 @@ def _took_effect(event: Event) -> float | None:
 
 
 def mended(episode: Episode) -> float:
-    """Return when the first mend took effect that belongs to the fault; infinite without one."""
+    """Return when the first mend took effect that belongs to the fault; infinite without one.
+
+    A break that ended before its undo was mended by whatever ended it.
+    """
     effects = [e.effective for e in episode.events if e.type == "mend" and has_landed(e)]
+    for event in episode.events:
+        lasted = early_end(event.evidence)
+        if event.type == "break" and event.effective is not None and lasted is not None:
+            effects.append(event.effective + lasted[0])
     return min((t for t in effects if t is not None and t < episode.until), default=math.inf)
 
 

@@ -5,12 +5,14 @@ nobody else and in time. A clause that is broken makes the run inconclusive: wha
 then true, but of another fault. `docs/measures.md` has the clauses in words.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from brownout.run.events import Event, EventLog
 
-__all__ = ["DURATION", "LATENESS", "ROLE", "TYPE", "Breach", "breaches", "is_late", "write"]
+__all__ = ["DURATION", "LATENESS", "ROLE", "TYPE", "Breach", "breaches", "early_end", "is_late"]
+__all__ += ["lasted", "write"]
 
 #: The type of the events; their name is the clause.
 TYPE = "contract"
@@ -47,6 +49,28 @@ class Breach:
 def is_late(late_s: float, due_s: float) -> bool:
     """Return whether what was due after `due_s` seconds and came `late_s` later is our failure."""
     return late_s > max(_LATE_S, _LATE_SHARE * due_s)
+
+
+def lasted(least_s: float, most_s: float) -> dict[str, Any]:
+    """Return as evidence of a break that it ended early, and how long it lasted at least and most.
+
+    `early_end` reads it.
+    """
+    return {"ended_early": True, "lasted_s": [round(least_s, 3), round(most_s, 3)]}
+
+
+def early_end(evidence: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return how long a break lasted that ended before its undo: at least, and at most.
+
+    In seconds since its effect. None where it lasted until its undo, or nothing is known of that.
+    """
+    ends = evidence.get("lasted_s")
+    if not evidence.get("ended_early") or not isinstance(ends, list | tuple) or len(ends) != 2:
+        return None
+    least, most = ends
+    if not isinstance(least, int | float) or not isinstance(most, int | float):
+        return None
+    return float(least), float(most)
 
 
 def write(log: EventLog, breach: Breach) -> None:

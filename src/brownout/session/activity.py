@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
+from importlib import import_module
 from typing import Any, ParamSpec, TypeVar, overload
 
 from chaoslib.exceptions import ActivityFailed, InterruptExecution
@@ -28,6 +29,7 @@ __all__ = [
     "activity",
     "acts_of",
     "fault_of",
+    "function_at",
     "measure_probe",
     "steps_of",
     "told_of",
@@ -171,6 +173,15 @@ def _made(
 def fault_of(function: Callable[..., Any]) -> Action | None:
     """Return the fault or undo that an action was made from; None for any other function."""
     return getattr(function, "fault", None)
+
+
+def function_at(path: str) -> Any:
+    """Return the function of an activity by its full name; None where it cannot be imported."""
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(import_module(module), name, None)
+    except Exception:  # whatever an import does: the check of the experiment reports it
+        return None
 
 
 def told_of(function: Callable[..., Any]) -> str:

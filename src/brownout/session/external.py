@@ -12,12 +12,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
 from brownout.run.events import EventLog
-from brownout.session.activity import fault_of
+from brownout.session.activity import fault_of, function_at
 from brownout.session.milestones import Crossing
 
 __all__ = ["EFFECT_WITHIN_S", "ExternalFaults", "ExternalSteps", "external_steps", "provided_by"]
@@ -106,11 +105,7 @@ def _is_ours(activity: Activity) -> bool:
         return False
     if _module(activity).startswith("brownout."):
         return True
-    try:
-        function = getattr(import_module(_module(activity)), _function(activity), None)
-    except Exception:  # whatever an import does: Chaos Toolkit reports it when it runs the step
-        return False
-    return function is not None and fault_of(function) is not None
+    return fault_of(function_at(provided_by(activity))) is not None
 
 
 def _activities(experiment: Mapping[str, Any], part: str) -> Iterator[Activity]:

@@ -30,6 +30,7 @@ from brownout.session.options import (
     unknown_variables,
 )
 from brownout.session.step_guards import Deed, deeds_of, first_act
+from brownout.session.switches import switch_problems
 from brownout.session.targets import ADDED, SPARE, TARGET, check_target
 from brownout.session.variables import typed
 
@@ -53,6 +54,7 @@ class Plan:
     its database supports each. `deeds` are what brownout does in each step of the method, and
     `wipes` the nodes that it wipes, as it calls them.
     `external` says which steps of other providers break and mend.
+    A fault that ends before its undo leaves the run valid if it `may_end_early`.
     `variables` is the experiment's configuration with every setting that it leaves out, each
     value converted to what it is used as.
     """
@@ -64,6 +66,7 @@ class Plan:
     wipes: tuple[str, ...]
     deeds: tuple[Deed, ...]
     external: ExternalSteps
+    may_end_early: bool
     options: Options
     cluster: Cluster
     workload: Workload
@@ -108,7 +111,10 @@ def make_plan(
     external = external_steps(experiment, extension, problems)
     cluster = _collect(problems, lambda: inventory.declared(options.cluster))
     if cluster is not None:
-        problems += _unknown_nodes(experiment, values, options, cluster)
+        nodes = _nodes_of(options, cluster)
+        problems += _unknown_nodes(experiment, values, options, nodes)
+        if extension.get("may_end_early") is not True:
+            problems += switch_problems(experiment, values, nodes)
     workload = _collect(problems, lambda: _workload(options, cluster))
     scenario = str(extension.get("scenario"))
     limits = _collect(problems, lambda: _limits(scenario, cluster, workload, options))
@@ -125,6 +131,7 @@ def make_plan(
         wipes=wipes,
         deeds=tuple(deeds),
         external=external,
+        may_end_early=extension.get("may_end_early") is True,
         options=options,
         cluster=cluster,
         workload=workload,
@@ -144,6 +151,8 @@ def extension_problems(experiment: Mapping[str, Any]) -> Iterator[str]:
     """
     extension = _extension(experiment)
     scenario, known = extension.get("scenario"), slo.scenarios()
+    if not isinstance(early := extension.get("may_end_early", False), bool):
+        yield f"extensions: may_end_early: found {early!r}, wanted true or false"
     if not scenario:
         yield (
             'extensions: lack {"name": "brownout", "scenario": …, "needs": […]}, by which limits '
@@ -201,15 +210,19 @@ def _collect(problems: list[str], step: Callable[[], T]) -> T | None:
         return None
 
 
+def _nodes_of(options: Options, declared: Cluster) -> Cluster:
+    """Return the cluster with its nodes, also of a lab that is down: those that it will have."""
+    try:
+        return inventory.load(options.cluster)
+    except ClusterError:
+        return lab.with_nodes(declared, declared.lab) if declared.lab else declared
+
+
 def _unknown_nodes(
-    experiment: Mapping[str, Any], values: Mapping[str, Any], options: Options, declared: Cluster
+    experiment: Mapping[str, Any], values: Mapping[str, Any], options: Options, cluster: Cluster
 ) -> list[str]:
     """Say which nodes are meant, by the target or in an activity, that the cluster has not."""
     problems = []
-    try:
-        cluster = inventory.load(options.cluster)
-    except ClusterError:  # a lab that is down
-        cluster = lab.with_nodes(declared, declared.lab) if declared.lab else declared
     try:
         check_target(options.target, cluster)
     except BrownoutError as error:

@@ -20,10 +20,10 @@ from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster, Node
-from brownout.session.activity import fault_of, steps_of, told_of
+from brownout.session.activity import fault_of, function_at, steps_of, told_of
 from brownout.session.plan import Plan
 from brownout.session.requirements import requirements
-from brownout.session.step_guards import function_at, guards_of_steps, resolved
+from brownout.session.step_guards import guards_of_steps, resolved
 from brownout.session.targets import ADDED, SPARE, TARGET, targets_of
 from brownout.show.report.words import limit_words
 

@@ -191,6 +191,7 @@ class Session:
             to_wipe=lambda node: node in self._to_wipe(),
             stopped=self.interruption.must_stop,
             confirmation=self.plan.options.confirm,
+            may_end_early=self.plan.may_end_early,
         )
         self.status.broken = lambda: self.faults.down
         hold_s = self.plan.settings.milestone_hold_s

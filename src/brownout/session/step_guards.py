@@ -6,7 +6,6 @@ refused before the first one, instead of after the whole baseline.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import groupby
 from typing import Any
 
@@ -19,10 +18,10 @@ from brownout.faults.undos import PendingUndo
 from brownout.faults.wipe import guards_of_wipe
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for
-from brownout.session.activity import acts_of, fault_of, steps_of
+from brownout.session.activity import acts_of, fault_of, function_at, steps_of
 from brownout.session.targets import ADDED, SPARE, TARGET
 
-__all__ = ["Deed", "deeds_of", "first_act", "function_at", "guards_of_steps", "resolved"]
+__all__ = ["Deed", "deeds_of", "first_act", "guards_of_steps", "resolved"]
 
 _WIPE = "wipe"
 
@@ -163,15 +162,6 @@ def _deeds(activity: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[D
             node = str(resolved(given.get("node", fault.node or ""), values))
             mode = str(resolved(given.get("mode", ""), values))
             yield Deed(step, fault.name, node if fault.takes_node else "", mode)
-
-
-def function_at(path: str) -> Any:
-    """Return the function of an activity by its full name; None where it cannot be imported."""
-    module, _, name = path.rpartition(".")
-    try:
-        return getattr(import_module(module), name, None)
-    except Exception:  # whatever an import does: the check of the experiment reports it
-        return None
 
 
 def resolved(value: Any, values: Mapping[str, Any]) -> Any:

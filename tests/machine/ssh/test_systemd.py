@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.faults.lasting import watched
 from tests.machine.ssh.conftest import LISTENS
 from tests.nspawn import Machine, machine
 from tests.sshd import WHY_NOT
@@ -13,6 +14,7 @@ from tests.waiting import await_true
 
 from brownout.base.errors import HostError, Refused
 from brownout.databases.lab.ports import reserve_ports
+from brownout.faults import watch
 from brownout.inventory.model import Node
 from brownout.machine.commands import script
 from brownout.machine.ssh import SshHost, SshSpec, pool
@@ -102,6 +104,30 @@ def test_a_killed_service_stays_down_although_systemd_would_restart_it(host_of: 
     assert proof.evidence["signal"] == "SIGKILL"
     assert "restarted_as_pid" not in proof.evidence
     assert host.running().describe() == "not running"
+
+
+def test_a_service_that_an_operator_starts_again_or_lets_run_is_seen(
+    host_of: HostOf, computer: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "EVERY_S", 0.1)
+    host = host_of()
+    host.start()
+    killed = watched(host, "kill_node", "start_node", host.stop("kill"), tmp_path / "killed")
+    killed.await_looks(3)  # systemd, which restarts whatever ends, is held off
+    _told(computer, "systemctl start node")
+    assert "something else than this run undid it" in killed.breach().detail
+
+    paused = watched(host, "pause_node", "resume_node", host.pause(60), tmp_path / "paused")
+    _told(computer, "systemctl kill --signal=CONT node")
+    assert "something else than this run undid it" in paused.breach().detail
+    assert paused.undone(host.resume)["watched"]["until_undo"] is False
+
+
+def _told(computer: Machine, command: str) -> None:
+    """What an operator types on the machine."""
+    login = Login.model_validate(computer.sshd.login())
+    done = SshRunner(pool.connection_for(login)).run(script(command))
+    assert not done.status, done.errors
 
 
 def test_a_paused_service_is_resumed(host_of: HostOf) -> None:

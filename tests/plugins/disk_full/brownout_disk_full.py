@@ -85,6 +85,10 @@ class FreeDisk(NodeUndo):
 
     name, act, words = "free_disk", "disk_full", "given its disk space back"
 
+    def is_in_place(self, host: Host, proof: Mapping[str, Any]) -> bool:
+        """The file is there; asked once a second until then."""
+        return NAME in host.entries(Path(proof["directory"]))
+
     def do(self, faults: Faults, node: Node) -> Proof:
         """Remove the file that takes the space."""
         directory, before = _directory(faults.adapter, node), time.monotonic()

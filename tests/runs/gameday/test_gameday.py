@@ -35,6 +35,10 @@ def gently(experiment: str, **variables: Any) -> dict[str, Any]:
     return {"experiment": experiment, "variables": {**GENTLY, **variables}}
 
 
+#: A step that lasts until somebody ends it.
+HANGING = gently("node-pause", hang_s=600, undo_after_s=900)
+
+
 def told(*words: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, in a process of its own."""
     arguments = [*COMMAND, *map(str, words)]
@@ -101,7 +105,7 @@ def test_three_experiments_a_second_day_refused_and_a_stop_in_the_middle(
     monkeypatch.setenv("OPS", hook.url)
     monkeypatch.setenv("BROKEN", "json://127.0.0.1:9/secretpath")
     day = write(
-        experiments=[gently("stepdown"), gently("node-pause", hang_s=600), gently("node-kill")],
+        experiments=[gently("stepdown"), HANGING, gently("node-kill")],
         cool_down=SOON,
         stop_on=GO_ON,
         notify=[{"name": "ops", "url": {"env": "OPS"}},
@@ -240,7 +244,7 @@ def test_a_scheduled_day_that_is_killed_is_put_back_by_its_server_and_told(
     monkeypatch.setenv("OPS", hook.url)
     at = datetime.now(UTC) + timedelta(seconds=STARTS_WITHIN_S)
     day = write(
-        experiments=[gently("node-pause", hang_s=600)],
+        experiments=[HANGING],
         schedule={"at": at.isoformat()},
         notify=[{"name": "ops", "url": {"env": "OPS"}, "about": ["fail"]}],
     )
@@ -270,7 +274,7 @@ def test_a_safeguard_of_chaostoolkit_addons_ends_the_experiment_and_the_day(
         "tolerance": {"type": "regex", "pattern": "^$", "target": "stdout"},
         "provider": {"type": "process", "path": "cat", "arguments": str(home / "trip")},
     }
-    steps = [gently("node-pause", hang_s=600), gently("stepdown")]
+    steps = [HANGING, gently("stepdown")]
     process = started("run", write(experiments=steps, safeguards=[probe], stop_on=GO_ON))
     await_(happened("pause_node", home), process)
     (home / "trip").write_text("tripped")

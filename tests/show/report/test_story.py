@@ -49,6 +49,15 @@ def test_several_deeds_on_a_node_are_told_together(impact: dict[str, Any]) -> No
     ]
 
 
+def test_a_fault_that_ended_before_its_undo_has_its_true_length(impact: dict[str, Any]) -> None:
+    lasted = {"ended_early": True, "lasted_s": [0.12, 0.98]}
+    impact["faults"][0]["events"][0]["evidence"] |= lasted
+    assert story.headline(impact_of(impact)).startswith("n1 was killed for only 0.1 to 1.0 s: ")
+    assert story.broken(impact_of(impact)) == [
+        "n1 killed at 25.4 s (it ended by itself after 0.1 to 1.0 s), n1 started at 29.4 s."
+    ]
+
+
 def test_an_effect_that_is_not_proven_is_told_as_such(impact: dict[str, Any]) -> None:
     impact["faults"][0]["events"][0]["effective"] = None
     assert "25.3 s (requested; the effect is not proven)" in story.broken(impact_of(impact))[0]

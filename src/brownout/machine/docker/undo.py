@@ -77,13 +77,13 @@ def armed(container: Container) -> list[Identity]:
 def main() -> None:
     """Be the switch: see that the engine answers, let go of the caller, wait, resume."""
     after_s, known, _, container_id, started = sys.argv[1:]
-    deadline = time.monotonic() + float(after_s)
     settings = EngineSettings.model_validate_json(known)
     try:
         with connected(settings) as client:
             locate(client, "of the switch", container_id)
     except BrownoutError as error:
         sys.exit(str(error))
+    deadline = time.monotonic() + float(after_s)  # the pause comes next, however long this took
     child = os.fork()
     if child:
         print(child, flush=True)

@@ -12,7 +12,7 @@ from brownout.measure.impact import UNKNOWN, Act, Fault, Impact
 from brownout.measure.measures import find, label
 from brownout.run.ledger import Ledger
 from brownout.show.report.measured import worded
-from brownout.show.report.words import between, number, quantity
+from brownout.show.report.words import between, early_words, number, quantity
 
 __all__ = ["VERDICTS", "broken", "event_words", "felt", "headline", "why"]
 
@@ -100,7 +100,9 @@ def _deeds(faults: Sequence[Fault]) -> str:
             if event.evidence.get("by"):
                 by_others.append(f"{event.name} ({event.evidence['by']}) broke the cluster")
                 continue
+            lasted = early_words(event.evidence)
             done = _OTHERS.get(event.name) or registry.words(event.name)
+            done += f" for only {lasted}" if lasted else ""
             deeds.setdefault(event.node or "the cluster", []).append(done)
     ours = [f"{node} was {_and(dict.fromkeys(done))}" for node, done in deeds.items()]
     return "; ".join([*ours, *by_others]) or "A fault"
@@ -232,7 +234,9 @@ def _writes(ledger: Ledger) -> str:
 def _at(event: Act) -> str:
     """`20.4 s`; of an event whose effect was not proven, when it was asked for."""
     if event.effective is not None:
-        return f"{event.effective:.1f} s"
+        lasted = early_words(event.evidence)
+        early = f" (it ended by itself after {lasted})" if lasted else ""
+        return f"{event.effective:.1f} s{early}"
     asked = "an unknown time" if event.requested is None else f"{event.requested:.1f} s"
     return f"{asked} (requested; the effect is not proven)"
 

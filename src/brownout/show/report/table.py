@@ -10,7 +10,7 @@ from brownout.run.ledger import Ledger
 from brownout.show.report import canary
 from brownout.show.report.faults import named, worst_part
 from brownout.show.report.noise import detectable_words, sham_words, stable_words
-from brownout.show.report.words import NOT_SEEN, between, number, pace, quantity
+from brownout.show.report.words import NOT_SEEN, between, early_words, number, pace, quantity
 
 __all__ = ["HEADS", "render", "rows"]
 
@@ -70,7 +70,9 @@ def _event(event: Act) -> str:
     at = "   ?    " if when is None else f"{when:7.1f} s"
     provider = f", by {event.evidence['by']}" if event.evidence.get("by") else ""
     failed = "  FAILED" if event.error else ""
-    return f"{at}  {event.name}{node}{provider}{failed}"
+    lasted = early_words(event.evidence)
+    early = f", ended by itself after {lasted}" if lasted else ""
+    return f"{at}  {event.name}{node}{provider}{early}{failed}"
 
 
 def rows(impact: Impact, fault: Fault, place: int) -> list[tuple[str, str, str, str]]:

@@ -1,12 +1,13 @@
 """Numbers as people read them: thousands apart, units beside, three figures at most."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from brownout.base.words import duration
 from brownout.judge.slo import Limit
 from brownout.measure.impact import Load
 from brownout.measure.measures import described
+from brownout.run.contract import early_end
 
 __all__ = [
     "NOT_SEEN",
@@ -14,6 +15,7 @@ __all__ = [
     "amount",
     "between",
     "data_size",
+    "early_words",
     "limit_words",
     "number",
     "pace",
@@ -85,6 +87,14 @@ def between(
         return worded(value)
     best, worst = ends
     return f"{worded(best)} to {worded(worst)}"
+
+
+def early_words(evidence: Mapping[str, Any]) -> str:
+    """`1 to 1.8 s`: how long a break lasted that ended before its undo; empty for any other."""
+    lasted = early_end(evidence)
+    if lasted is None:
+        return ""
+    return f"{lasted[0]:.1f} to {lasted[1]:.1f} s"
 
 
 def limit_words(limit: Limit) -> str:

@@ -1,7 +1,10 @@
-"""The role that a target asks for moves between the baseline and the fault, for real."""
+"""The contract of a fault, for real: made on whom it was meant for, for as long as it was meant."""
 
 import json
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
@@ -11,6 +14,41 @@ from brownout.databases.adapter import SteppingDown, adapter_for
 from brownout.inventory.model import Cluster
 
 pytestmark = pytest.mark.live
+
+
+def _events(where: Path) -> list[dict[str, Any]]:
+    text = "".join(path.read_text() for path in where.glob("runs/*/events.ndjson"))
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def _paused(where: Path) -> list[dict[str, Any]]:
+    return [e for e in _events(where) if (e["name"], e["stage"]) == ("pause_node", "effective")]
+
+
+def test_a_pause_that_somebody_ends_is_inconclusive_and_has_its_true_length_everywhere(
+    lab_etcd: Cluster, tmp_path: Path
+) -> None:
+    experiment = chaos.quick(chaos.load("node-pause"), chaos.LEAST_BASELINE_S)
+    cluster = ("--var", f"cluster={lab_etcd.name}", "--var", "hang_s=5")
+    process = chaos.start(experiment, tmp_path, *cluster, *chaos.GENTLY)
+    await_true(lambda: _paused(tmp_path), "the pause")
+    (paused,) = _paused(tmp_path)
+    os.kill(paused["evidence"]["pid"], signal.SIGCONT)
+    ran = chaos.finish(process, tmp_path)
+    (broken,) = [event for event in ran.events if event["type"] == "contract"]
+    assert (broken["name"], broken["node"], broken["of"]) == (
+        "duration",
+        paused["node"],
+        paused["id"],
+    )
+    assert broken["last_seen"] <= broken["first_not"] <= paused["t"] + 4
+    (fault,) = ran.impact["faults"]
+    assert fault["events"][0]["evidence"]["lasted_s"][1] < 4
+    assert fault["events"][1]["evidence"]["watched"]["until_undo"] is False
+    conditions = {check["name"]: check for check in ran.impact["validity"]}
+    assert conditions["contract_kept"]["ok"] is False
+    assert ran.impact["verdict"] == "inconclusive", ran.output
+    assert f"pause_node {paused['node']}, ended by itself after " in ran.output
 
 
 def test_the_member_that_is_primary_at_the_kill_is_killed_though_another_one_was_planned(

@@ -1,0 +1,53 @@
+"""A fault on a container that something else ends is seen to have ended."""
+
+from pathlib import Path
+
+import pytest
+from tests.faults.lasting import watched
+from tests.machine.docker.boxes import Box
+from tests.machine.docker.recorded import RecordedEngine
+
+from brownout.faults import watch
+from brownout.machine.docker import DockerHost
+from brownout.machine.docker.engine import connected
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "EVERY_S", 0.1)
+
+
+def test_a_pause_that_an_operator_ends_by_the_engine_is_seen(
+    host: DockerHost, box: Box, tmp_path: Path
+) -> None:
+    proof = host.pause(60)
+    lasting = watched(host, "pause_node", "resume_node", proof, tmp_path / "events")
+    with connected(host._spec) as client:
+        client.unpause(box.id)
+    assert "before resume_node: something else than this run undid it" in lasting.breach().detail
+    assert lasting.undone(host.resume)["watched"]["until_undo"] is False
+
+
+def test_a_pause_that_its_switch_ends_is_seen(host: DockerHost, box: Box, tmp_path: Path) -> None:
+    proof = host.pause(4)
+    lasting = watched(host, "pause_node", "resume_node", proof, tmp_path / "events")
+    assert "its own switch (`undo_after_s`) had run out after 4 s" in lasting.breach().detail
+
+
+@pytest.mark.parametrize("fault", ["kill", "clean"])
+def test_a_container_that_somebody_starts_again_is_seen(
+    host: DockerHost, box: Box, engine: RecordedEngine, tmp_path: Path, fault: str
+) -> None:
+    proof = host.stop(fault)  # type: ignore[arg-type]
+    lasting = watched(host, f"{fault}_node", "start_node", proof, tmp_path / "events")
+    engine.start(box)
+    assert lasting.breach().clause == "duration"
+
+
+def test_a_pause_that_lasts_until_its_undo_is_seen_to(
+    host: DockerHost, box: Box, tmp_path: Path
+) -> None:
+    proof = host.pause(60)
+    lasting = watched(host, "pause_node", "resume_node", proof, tmp_path / "events")
+    lasting.await_looks(2)
+    assert lasting.undone(host.resume)["watched"]["until_undo"] is True
