@@ -175,3 +175,15 @@ def test_a_role_that_moved_once_the_fault_had_begun_breaks_its_contract(
     (breach,) = breaches(read_events(log))
     assert (breach.clause, breach.node, breach.allowed) == ("role", leader.name, False)
     assert breach.detail == f"node `{leader.name}` is primary at pause_node, wanted a secondary"
+
+
+@pytest.mark.parametrize(("claims", "broken"), [(None, []), (True, []), (False, ["role"])])
+def test_a_primary_that_stepped_down_before_the_break_took_effect_breaks_the_contract(
+    faults: Faults, adapter: Adapter, log: Path, claims: bool | None, broken: list[str]
+) -> None:
+    (leader,) = adapter.targets("leader", 1)
+    aiming = _aiming(faults, log, leader, "primary")
+    aiming.acts.claimed = lambda _node, since, until: claims if since < until else None
+    aiming.do("pause_node", leader)
+    aiming.do("resume_node", leader)
+    assert [breach.clause for breach in breaches(read_events(log))] == broken

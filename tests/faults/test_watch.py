@@ -152,8 +152,11 @@ def test_a_pause_that_somebody_ends_is_known_before_its_undo_and_named_by_it(
 ) -> None:
     node = _follower(adapter)
     paused = faults.do("pause_node", node)
+    assert not faults.settled
     os.kill(paused["evidence"]["pid"], signal.SIGCONT)
     assert "before resume_node: something else than this run undid it" in _ended(log)
+    assert faults.settled, "milestones count from here on"
+    assert faults.broken == {node.name: "resume_node"}
     resumed = faults.do("resume_node", node)
     assert resumed["evidence"]["watched"]["until_undo"] is False
 

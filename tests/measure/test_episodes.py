@@ -57,6 +57,9 @@ def test_a_fault_that_ended_before_its_undo_was_mended_by_what_ended_it() -> Non
     assert mended(found) == pytest.approx(20.5)
     (lasting,) = episodes([KILL, START], END)
     assert mended(lasting) == 24.6
+    (restored,) = episodes([early, reached("redundant", 23.0, 23.1), undone], END)
+    waited = milestones_of(restored, 20.3).redundancy_time_after_start
+    assert waited == pytest.approx((2.5, 2.6))
 
 
 def test_a_managed_service_is_measured_from_its_first_effect() -> None:

@@ -39,6 +39,8 @@ class Acts:
         self._events, self._to_t = events, to_t
         self.broke_something = False
         self.before_break: Callable[[], None] = lambda: None
+        #: Whether a node last said between two monotonic times that it is primary, if it did.
+        self.claimed: Callable[[str, float, float], bool | None] = lambda *_: None
 
     def began(self, name: str, node: str) -> bool:
         """Return whether this run began this on this node, also if it died since."""

@@ -5,6 +5,7 @@ start a node. What each fault does is in its own file: this is what all of them 
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -58,7 +59,8 @@ class Faults:
         self.stopped, self.confirmation = stopped, confirmation
         self.acts = Acts(events, to_t)
         self._events, self._aim = events, aim or Aim(tuple)
-        self._before: dict[int, Evidence] = {}  # what was seen right before each act
+        #: What was seen right before each act, and when.
+        self._before: dict[int, tuple[float, Evidence]] = {}
         self._watches = Watches(events, to_t, may_end_early)
         #: Settings of the cluster that were changed, for nodes that come later.
         self.given: dict[str, Any] = {}
@@ -92,8 +94,12 @@ class Faults:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is broken, away or half made, so that milestones count."""
-        return not self._half_made and not any(map(undos.breaks, self.pending))
+        """Whether nothing is broken, away or half made, so that milestones count.
+
+        A fault that ended by itself breaks nothing any more, though its undo is still to come.
+        """
+        lasting = [each for each in self.pending if not self._watches.is_over(each)]
+        return not self._half_made and not any(map(undos.breaks, lasting))
 
     @property
     def members(self) -> list[Node]:
@@ -190,8 +196,10 @@ class Faults:
         `RoleMoved` with nothing touched where the node is no longer what was asked for.
         """
         before: Evidence = {}
+        looked = time.monotonic()
         if act.type == "break":
             self.acts.before_break()
+            looked = time.monotonic()
             before = self._role_before(act)
         elif act.type == "mend":
             self._watches.undo_begins(act.node)
@@ -200,7 +208,7 @@ class Faults:
         if act.leaves is not None:
             self.leave(act.leaves)
         entry = self.acts.intend(act)
-        self._before[entry] = before
+        self._before[entry] = (looked, before)
         if act.type == "break":
             self._aim.settle(act.node)
         return entry
@@ -217,7 +225,8 @@ class Faults:
         resolves = self._resolves(act)
         with self._unsettled():
             proof = self.acts.do(entry, do)
-            before = self._before.pop(entry, {})
+            looked, before = self._before.pop(entry, (0.0, {}))
+            self._check_role(act, before, looked, proof)
             if act.type == "mend":
                 before |= self._watches.undone(act.name, act.node, proof)
             evidence = self.acts.takes_effect(entry, proof, before)
@@ -303,6 +312,18 @@ class Faults:
                 raise RoleMoved(f"nothing is touched: {detail}", "the role moves; try again")
             contract.write(self._events, Breach(contract.ROLE, detail, act.node))
         return {"role": role, "role_asked": asked} if asked else {"role": role} if role else {}
+
+    def _check_role(self, act: Act, before: Evidence, looked: float, proof: Proof) -> None:
+        """Write down where the node was no longer primary when the break took effect.
+
+        It was when it was asked right before, but an act may take a while.
+        """
+        if act.node is None or before.get("role_asked") != "primary" or proof.already:
+            return
+        effect = proof.effective_monotonic - proof.uncertainty_s
+        if self.acts.claimed(act.node, looked, effect) is False:
+            detail = f"node `{act.node}` was no longer primary when {act.name} took effect"
+            contract.write(self._events, Breach(contract.ROLE, detail, act.node))
 
     def _watch(self, act: Act, entry: int, proof: Proof) -> None:
         """Look at a fault from now until its undo, where the undo says how."""

@@ -127,8 +127,14 @@ class Watches:
         self._events, self._to_t, self._allowed = events, to_t, allowed
         self._lock = threading.Lock()
         self._watched: dict[PendingUndo, _Watched] = {}
+        self._over: list[PendingUndo] = []
         #: What was seen of each fault whose undo has begun, by the undo's name and node.
         self._ending: dict[tuple[str, str | None], tuple[_Watched, Lasted]] = {}
+
+    def is_over(self, undo: PendingUndo) -> bool:
+        """Return whether the fault that `undo` is to undo has ended by itself."""
+        with self._lock:
+            return undo in self._over
 
     def begin(self, undo: PendingUndo, entry: int, fault: str, proof: Proof, look: Look) -> None:
         """Watch the fault of the event `entry` until `undo` begins; safe to repeat."""
@@ -145,6 +151,7 @@ class Watches:
         with self._lock:
             gone = [undo for undo in self._watched if undo not in pending]
             watches = [self._watched.pop(undo).watch for undo in gone]
+            self._over = [undo for undo in self._over if undo in pending]
         for watch in watches:
             _stopped(watch)
 
@@ -173,6 +180,8 @@ class Watches:
 
     def _ended(self, each: _Watched, lasted: Lasted) -> None:
         """Write that a fault is over before its undo has begun."""
+        with self._lock:
+            self._over.append(each.undo)
         least = max(0.0, lasted.last_yes - each.since)
         most = max(0.0, (lasted.first_no or lasted.last_yes) - each.since)
         node = f" of {each.undo.node}" if each.undo.node else ""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from brownout.run.contract import early_end
 from brownout.run.events import Event
 
-__all__ = ["Episode", "Milestone", "episodes", "has_landed", "is_by_others", "mended", "milestone"]
+__all__ = ["Episode", "Milestone", "early_ends", "episodes", "has_landed", "is_by_others"]
+__all__ += ["mended", "milestone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +99,15 @@ def mended(episode: Episode) -> float:
     A break that ended before its undo was mended by whatever ended it.
     """
     effects = [e.effective for e in episode.events if e.type == "mend" and has_landed(e)]
-    for event in episode.events:
-        lasted = early_end(event.evidence)
-        if event.type == "break" and event.effective is not None and lasted is not None:
-            effects.append(event.effective + lasted[0])
+    effects += early_ends(episode)
     return min((t for t in effects if t is not None and t < episode.until), default=math.inf)
+
+
+def early_ends(episode: Episode) -> list[float]:
+    """Return when each break of the fault ended that did before its undo: at the earliest."""
+    breaks = [e for e in episode.events if e.type == "break" and e.effective is not None]
+    lasted = [(event.effective or 0.0, early_end(event.evidence)) for event in breaks]
+    return [effective + ends[0] for effective, ends in lasted if ends is not None]
 
 
 def _is_reached(event: Event, name: str) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from brownout.measure.bootstrap import Interval
-from brownout.measure.episodes import Episode, has_landed, milestone
+from brownout.measure.episodes import Episode, early_ends, has_landed, milestone
 
 __all__ = ["Milestones", "milestones_of", "not_before"]
 
@@ -41,9 +41,9 @@ def not_before(episode: Episode, effective: float) -> dict[str, float]:
 
 
 def _mends(episode: Episode) -> list[float]:
-    """Return when each mend was asked for that had an effect."""
+    """Return when each mend was asked for that had an effect, and when a break ended by itself."""
     mends = (e.requested for e in episode.events if e.type == "mend" and has_landed(e))
-    return [t for t in mends if t is not None]
+    return [*(t for t in mends if t is not None), *early_ends(episode)]
 
 
 def milestones_of(episode: Episode, effective: float) -> Milestones:

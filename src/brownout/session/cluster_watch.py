@@ -54,6 +54,13 @@ class ClusterWatch:
             self._milestones.arm()
             self._milestones.start()
 
+    def claimed(self, node: str, since: float, until: float) -> bool | None:
+        """Return whether `node` last said between two times that it is primary; None for nothing.
+
+        The times are monotonic.
+        """
+        return None if self._primaries is None else self._primaries.claimed(node, since, until)
+
     @property
     def is_redundant(self) -> bool:
         """Whether redundancy is back after the latest fault."""

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -19,6 +20,8 @@ EVERY_S = 0.1
 SILENT_EVERY_S = 0.5
 #: A break waits at most this long for every node's first answer: who was primary until then.
 FIRST_ANSWERS_S = 1.0
+#: So many answers of each node are kept: what it was when a break took effect is asked soon after.
+_KEPT = 100
 
 
 class PrimaryWatch:
@@ -36,6 +39,7 @@ class PrimaryWatch:
         self._path, self._to_t = path, to_t
         self._stop = threading.Event()
         self._lock = threading.Lock()
+        self._claims: dict[str, deque[tuple[float, float, bool]]] = {}
         self._answered = [threading.Event() for _ in candidates]
         self._threads = [
             threading.Thread(target=self._watch, args=each, name="primaries", daemon=True)
@@ -57,6 +61,15 @@ class PrimaryWatch:
         for answered in self._answered:
             answered.wait(max(0.0, deadline - time.monotonic()))
 
+    def claimed(self, node: str, since: float, until: float) -> bool | None:
+        """Return what `node` last said of itself between two monotonic times; None for nothing."""
+        said = [
+            primary
+            for asked, answered, primary in list(self._claims.get(node, ()))
+            if since <= asked and answered <= until
+        ]
+        return said[-1] if said else None
+
     def stop(self) -> None:
         """Ask no more; safe to call again, and before `start`."""
         self._stop.set()
@@ -71,6 +84,9 @@ class PrimaryWatch:
                 claim = self._ask(candidate)
                 answered = time.monotonic()
                 self._write(candidate, asked, answered, claim)
+                if claim is not None:
+                    own = self._claims.setdefault(candidate.node, deque(maxlen=_KEPT))
+                    own.append((asked, answered, claim.primary))
                 first.set()
                 every_s = SILENT_EVERY_S if claim is None else EVERY_S
                 self._stop.wait(max(0.0, asked + every_s - time.monotonic()))

@@ -201,6 +201,7 @@ class Session:
         watch.watch_primaries(self.directory.primaries, self._load.to_t)
         self._watch = watch
         self.faults.acts.before_break = watch.before_break
+        self.faults.acts.claimed = watch.claimed
         self._external = ExternalFaults(
             self.plan.external,
             self._log(),
