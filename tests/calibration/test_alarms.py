@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from brownout.calibration.alarms import rates, table
+from brownout.calibration.alarms import baselines, rates, table
 from brownout.calibration.alarms.detectors import DETECTORS, by_ratio, by_throughput
 from brownout.calibration.alarms.window import Dip, made_up, out_of
 from brownout.measure import MeasureSettings
@@ -56,7 +56,24 @@ def test_the_rates_are_the_same_for_a_seed_and_the_table_has_them_all() -> None:
     assert found == rates.false_alarms(2, LAB, 3)
     assert len(found) == len(DETECTORS) * len(rates.NOISES)
     errors = rates.error_rates(2, LAB, 3)
-    text = table.document(found, found, errors, found)
+    refused = baselines.refusals(2, MeasureSettings(baseline_s=10.0), 3)
+    assert refused == baselines.refusals(2, MeasureSettings(baseline_s=10.0), 3)
+    text = table.document(found, found, errors, found, refused)
+    assert "Of 2 baselines of 10 s" in text
     for name in DETECTORS:
         assert text.count(f"| {name} |") == 3
     assert "0 of 2" in text
+
+
+@pytest.mark.parametrize("settings", [MeasureSettings(), LAB], ids=["default", "lab"])
+def test_steady_baselines_are_accepted_however_their_noise_wanders_and_drifts_are_refused(
+    settings: MeasureSettings,
+) -> None:
+    windows = 150
+    for each in baselines.refusals(windows, settings, 1):
+        if (
+            each.drift == 0
+        ):  # 1 % at most: more than 5 of 150 would be by chance once in 1,000 times
+            assert max(each.refused.values()) <= 5, each
+        elif each.drift >= 2 * settings.drift_max:
+            assert each.refused["any"] >= 0.8 * windows, each

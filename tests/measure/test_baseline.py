@@ -53,7 +53,7 @@ def test_every_test_says_value_and_limit() -> None:
     [
         ("drift", [80 + i // 20 for i in range(300)], None, {}),
         ("halves", [80] * 150 + [90] * 150, None, {}),
-        ("variation", [c for c in (60, 100, 75, 130, 80) * 6 for _ in range(10)], None, {}),
+        ("variation", [c for c in (40, 130, 60, 150, 80) * 6 for _ in range(10)], None, {}),
         ("errors", STEADY, [*STEADY[:200], 77, *STEADY[201:]], {}),
         ("missed", STEADY, [*STEADY[:200], 60, *STEADY[201:]], {"missed": _once(20)}),
         ("shed", STEADY, [*STEADY[:200], 79, *STEADY[201:]], {"shed": _once(1)}),

@@ -150,11 +150,11 @@ def false_alarms(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Report how often each detector sees a fault where there is none, by noise."""
+    """Report how often a fault is seen where there is none, and a steady baseline refused."""
     from dataclasses import asdict
 
     from brownout.calibration import pages
-    from brownout.calibration.alarms import rates, table
+    from brownout.calibration.alarms import baselines, rates, table
     from brownout.calibration.alarms.real import real_rates
     from brownout.calibration.machine import machine_words
     from brownout.measure import MeasureSettings
@@ -167,12 +167,14 @@ def false_alarms(
     with _bar("windows with a dip") as progress:
         found = rates.finds(windows, settings, seed, progress)
     errors = rates.error_rates(windows, settings, seed)
+    lab = MeasureSettings.lab()
+    refused = [each for s in (settings, lab) for each in baselines.refusals(windows, s, seed)]
     driven = []
     if length:
         with tempfile.TemporaryDirectory(prefix="brownout-calibrate-") as place:
-            driven = real_rates(Path(place), length, MeasureSettings.lab(), seed)
+            driven = real_rates(Path(place), length, lab, seed)
     for _, path in outputs:
-        text = table.document(alarms, found, errors, driven)
+        text = table.document(alarms, found, errors, driven, refused)
         pages.put(path, "false alarms", f"{text}\n\nMeasured with {machine_words()}.")
     if as_json:
         document = {
@@ -180,11 +182,12 @@ def false_alarms(
             "false_alarms": [asdict(rate) for rate in alarms],
             "finds": [asdict(rate) for rate in found],
             "errors": [asdict(rate) for rate in errors],
+            "baselines": [asdict(each) for each in refused],
             "real": [asdict(rate) for rate in driven],
         }
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        typer.echo(table.document(alarms, found, errors, driven))
+        typer.echo(table.document(alarms, found, errors, driven, refused))
 
 
 @contextmanager

@@ -6,11 +6,12 @@ import numpy as np
 
 from brownout.measure.bootstrap import Interval
 from brownout.measure.level import Level, level_of
+from brownout.measure.noise import noise_of
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.signal import Floats, Signal, bucket_range, signal_of, sum_of, trailing_rate
 from brownout.run.table import BUCKETS_PER_S, Series, bucket_of
 
-__all__ = ["OF_THROUGHPUT", "Baseline", "BaselineFigures", "Check", "check"]
+__all__ = ["OF_THROUGHPUT", "Baseline", "BaselineFigures", "Check", "check", "steadiness"]
 
 #: The tests that look at T and at nothing else.
 OF_THROUGHPUT = ("drift", "halves", "variation")
@@ -127,31 +128,34 @@ def check(
     signal = signal_of(series, "total")
     end = max(0, min(bucket_of(end_t), len(signal.ok))) / BUCKETS_PER_S
     level = level_of(signal, max(0.0, end - settings.baseline_s), end, settings)
-    tests = (*_steadiness(signal, level, settings), *_ends(signal, level, settings))
+    tests = (*steadiness(signal, level, settings), *_ends(signal, level, settings))
     if migrating is not None:
         said = "data is moving between nodes" if migrating else "no data is moving between nodes"
         tests += (Check("migrations", not migrating, float(migrating), 0.0, said),)
     return Baseline(level, tests, signal.open_loop)
 
 
-def _steadiness(signal: Signal, level: Level, settings: MeasureSettings) -> tuple[Check, ...]:
-    """How level the throughput was."""
+def steadiness(signal: Signal, level: Level, settings: MeasureSettings) -> tuple[Check, ...]:
+    """How level the throughput was; each limit is widened by what its own noise does."""
     here = bucket_range(level.start, level.end, len(signal.ok))
     length, wanted = (here.stop - here.start) / BUCKETS_PER_S, settings.baseline_s
     enough = length >= wanted - 0.05 and level.tps > 0
     rates = trailing_rate(signal.ok)[here]
     rates = rates[~np.isnan(rates)]
     drift = abs(theil_sen(_seconds(signal, here))) * length / level.tps if level.tps else np.inf
+    noise = noise_of(signal.ok[here].astype(np.float64), level.sigma)
+    of_spread = settings.variation_max * noise.spread
     return (
         Check(
             "length", enough, length, wanted,
             f"{length:.1f} s at {level.tps:,.1f} ok/s, at least {wanted:g} s of load wanted",
         ),
-        _at_most("drift", float(drift), settings.drift_max, "of throughput over the baseline"),
+        _at_most("drift", float(drift), settings.drift_max, "of throughput over the baseline",
+                 noise.drift),
         _at_most("halves", _halves(rates, level.tps), settings.halves_max,
-                 "between the medians of its halves"),
+                 "between the medians of its halves", noise.halves),
         _at_most("variation", level.sigma / level.tps if level.tps else np.inf,
-                 settings.variation_max, "robust coefficient of variation"),
+                 settings.variation_max, "robust coefficient of variation", of_spread),
     )  # fmt: skip
 
 
@@ -181,9 +185,13 @@ def _ends(signal: Signal, level: Level, settings: MeasureSettings) -> tuple[Chec
     )  # fmt: skip
 
 
-def _at_most(name: str, value: float, limit: float, what: str) -> Check:
+def _at_most(name: str, value: float, limit: float, what: str, noise: float = 0.0) -> Check:
     value = value if np.isfinite(value) else 1.0  # nothing was served: as unsteady as can be
-    return Check(name, value <= limit, value, limit, f"{value:.2%} {what}, at most {limit:.2%}")
+    widest = limit + noise
+    words = f"{value:.2%} {what}, at most {widest:.2%}"
+    if noise >= 0.00005:
+        words += f" ({limit:.2%}, and {noise:.2%} that noise may do)"
+    return Check(name, value <= widest, value, widest, words)
 
 
 def _halves(rates: Floats, tps: float) -> float:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from brownout.calibration.alarms.baselines import Refusals
 from brownout.calibration.alarms.rates import DIP, ErrorRate, Rate
 
-__all__ = ["document", "errors_markdown", "markdown"]
+__all__ = ["baselines_markdown", "document", "errors_markdown", "markdown"]
 
 
 def markdown(rates: Sequence[Rate], what: str) -> str:
@@ -30,11 +31,34 @@ def errors_markdown(rates: Sequence[ErrorRate]) -> str:
     return _joined(lines)
 
 
+def baselines_markdown(refusals: Sequence[Refusals]) -> str:
+    """Return a row a kind of noise, a column a steady or a drifting baseline."""
+    kinds = list(dict.fromkeys((each.variation, each.drift) for each in refusals))
+    by_place = {(each.alike, each.variation, each.drift): each for each in refusals}
+    lines = [["neighbours alike by", *(_kind(*kind) for kind in kinds)]]
+    lines.append(["--:"] * (1 + len(kinds)))
+    for alike in dict.fromkeys(each.alike for each in refusals):
+        cells = [by_place[alike, *kind] for kind in kinds]
+        lines.append([f"{alike:g}", *(_refused(each) for each in cells)])
+    return _joined(lines)
+
+
+def _kind(variation: float, drift: float) -> str:
+    if drift:
+        return f"drifts by {100 * drift:.2g} %, T varies by {100 * variation:.2g} %"
+    return f"steady, T varies by {100 * variation:.2g} %"
+
+
+def _refused(each: Refusals) -> str:
+    return _share_of(each.refused["any"], each.windows)
+
+
 def document(
     alarms: Sequence[Rate],
     found: Sequence[Rate],
     errors: Sequence[ErrorRate],
     real: Sequence[Rate],
+    baselines: Sequence[Refusals],
 ) -> str:
     """Return all tables, with what they are about."""
     dip = f"{100 * DIP.depth:g} % lost for {DIP.seconds:g} s"
@@ -46,6 +70,13 @@ def document(
         "Windows with a dip by success ratio where operations fail by themselves, by load:",
         errors_markdown(errors),
     ]
+    for length in dict.fromkeys(each.seconds for each in baselines):
+        these = [each for each in baselines if each.seconds == length]
+        parts += [
+            f"Of {these[0].windows} baselines of {length:g} s of each kind, `drift`, `halves` or "
+            "`variation` refused:",
+            baselines_markdown(these),
+        ]
     if real:
         parts += [
             f"The real generator on the scripted server, {real[0].windows} windows of each kind, "
@@ -56,9 +87,13 @@ def document(
 
 
 def _share(rate: Rate | ErrorRate) -> str:
-    if rate.windows < 50:
-        return f"{rate.alarms} of {rate.windows}"
-    return f"{100 * rate.alarms / rate.windows:.1f} %"
+    return _share_of(rate.alarms, rate.windows)
+
+
+def _share_of(alarms: int, windows: int) -> str:
+    if windows < 50:
+        return f"{alarms} of {windows}"
+    return f"{100 * alarms / windows:.1f} %"
 
 
 def _joined(lines: Sequence[Sequence[str]]) -> str:

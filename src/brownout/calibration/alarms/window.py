@@ -12,7 +12,7 @@ from brownout.measure.settings import MeasureSettings
 from brownout.measure.signal import Signal
 from brownout.run.table import BUCKETS_PER_S
 
-__all__ = ["Dip", "Window", "made_up", "out_of"]
+__all__ = ["RATE", "Dip", "Window", "made_up", "out_of", "signal_of_counts"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,7 +61,7 @@ def made_up(
         first = round(1.5 * length * BUCKETS_PER_S)
         served[first : first + round(dip.seconds * BUCKETS_PER_S)] *= 1.0 - dip.depth
     ok = random.binomial(offered.astype(np.int64), served)
-    return Window(_signal(offered, ok), 0.0, length, 2 * length, settings)
+    return Window(signal_of_counts(offered, ok), 0.0, length, 2 * length, settings)
 
 
 def out_of(signal: Signal, settings: MeasureSettings) -> Iterator[Window]:
@@ -84,7 +84,8 @@ def _wander(random: np.random.Generator, buckets: int, noise: float) -> Floats:
     return np.asarray(noise / of_mean * values)
 
 
-def _signal(offered: Any, ok: Any) -> Signal:
+def signal_of_counts(offered: Any, ok: Any) -> Signal:
+    """Return a load in open loop of which so many were offered and served in each bucket."""
     nothing = np.zeros(len(ok))
     return Signal(
         scope="total", open_loop=True, offered=offered, ok=ok, errors=offered - ok, shed=nothing,
