@@ -21,7 +21,7 @@ SHOWN = (
 )  # fmt: skip
 FAILOVER = (
     "promoted_time", "client_recovered_time", "primary_overlap", "partial_outage",
-    "return_disturbance", "budget_share",
+    "return_recovery_time", "return_disturbance", "longest_stall", "budget_share",
 )  # fmt: skip
 #: The unit of a measure -> its unit in Grafana, as its metric has it.
 UNITS = {"ratio": "percentunit", "s": "s", "us": "s", "operations": "none"}

@@ -160,6 +160,8 @@ OTHERS = {
     "a rack that dies": RACK,
     "a role that moves before the fault": "experiments/test_contract.py::"
     "test_the_member_that_is_primary_at_the_kill_is_killed_though_another_one_was_planned",
+    "a second election, when a member returns": "experiments/test_second_election.py::"
+    "test_a_member_with_priority_that_takes_over_again_is_judged_by_what_its_return_costs",
     "a run as a test": "testing/test_plugin.py::"
     "test_a_real_stepdown_with_a_short_baseline_is_no_pass",
     "a run that fails, for lost writes": CUT_OFF,

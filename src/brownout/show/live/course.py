@@ -130,10 +130,15 @@ def _milestone(
     found = [event for event in episode.milestones if event.name == name]
     reached = next((e.fields["first_yes"] for e in found if e.fields.get("first_yes")), None)
     missed = reached is None and any(e.fields.get("limit_s") is not None for e in found)
+    limit = limits.get(MILESTONES[name])
+    since = limits.get(f"{MILESTONES[name]}_after_start")
+    returns = [e.requested for e in episode.events if e.type == "mend" and e.requested is not None]
+    if limit is None and since is not None and returns:
+        limit = since + max(returns) - begun
     return Clock(
         name,
         (now if reached is None else float(reached)) - begun,
         reached is not None,
-        limits.get(MILESTONES[name]),
+        limit,
         "its limit has passed" if missed else ("" if reached is not None else "not yet"),
     )

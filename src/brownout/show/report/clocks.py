@@ -1,6 +1,6 @@
 """The recovery clocks of a fault on one axis: service, every member back, redundancy back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +47,8 @@ def clocks(fault: Fault, slos: Sequence[Judged], name: str) -> Clocks | None:
     """Return the clocks of `fault`; None where it took no effect, so that none was started."""
     if fault.effective is None:
         return None
-    goals = {slo.name: slo.limit for slo in slos if slo.scope == "total" and slo.name in SHOWN}
+    limits = {slo.name: slo.limit for slo in slos if slo.scope == "total"}
+    goals = {key: goal for key in SHOWN if (goal := _goal(fault, limits, key)) is not None}
     pairs = {key: _pair(fault.figure(key)) for key in SHOWN}
     times = [pair[1] for pair in pairs.values() if pair[1] is not None]
     # A limit far beyond everything would press the bars together: it is only written then.
@@ -56,6 +57,15 @@ def clocks(fault: Fault, slos: Sequence[Judged], name: str) -> Clocks | None:
     axis = time(0.0, 1.05 * max([longest, *near]), wanted=6)
     bars = tuple(_bar(key, pair, goals.get(key), axis) for key, pair in pairs.items())
     return Clocks(name, axis, bars)
+
+
+def _goal(fault: Fault, limits: Mapping[str, float], key: str) -> float | None:
+    """A limit in seconds since the effect, also one that counts from a node's return."""
+    since = f"{key}_after_start"
+    if key in limits or since not in limits:
+        return limits.get(key)
+    whole, part = fault.number(key), fault.number(since)
+    return None if whole is None or part is None else limits[since] + whole - part
 
 
 def _bar(

@@ -40,7 +40,14 @@ def tiles(impact: Impact) -> list[Tile]:
     """Return the tiles of the first screen; of several faults each shows the worst."""
     if not impact.faults:
         return []
-    return [_tile(impact, measure, impact.limit(measure)) for measure in SHOWN]
+    chosen = [_from_the_return(impact, measure) for measure in SHOWN]
+    return [_tile(impact, measure, impact.limit(measure)) for measure in chosen]
+
+
+def _from_the_return(impact: Impact, measure: str) -> str:
+    """The same wait since a node's return, where that is what is limited."""
+    since = f"{measure}_after_start"
+    return since if impact.limit(since) and not impact.limit(measure) else measure
 
 
 def _tile(impact: Impact, measure: str, slo: Judged | None) -> Tile:
