@@ -139,3 +139,18 @@ def test_theil_sen_finds_the_slope_that_is_added(values: list[int], slope: int) 
 def test_any_series_gets_an_answer(counts: list[int]) -> None:
     found = check(make_series(counts, counts), len(counts) / 10, LAB)
     assert all(np.isfinite([t.value, t.limit]).all() for t in found.tests)
+
+
+def test_noise_beyond_what_is_allowed_makes_no_baseline_steady() -> None:
+    stalls = [0 if bucket // 15 % 2 else 160 for bucket in range(300)]
+    found = check(make_series(stalls, stalls), 25.0, LAB)
+    assert "variation" in failed(found)
+    for test in found.tests:
+        assert test.name not in ("drift", "halves") or test.limit < 0.6
+
+
+def test_a_step_and_a_trend_are_no_noise() -> None:
+    step = check(make_series([80] * 150 + [84] * 150, [80] * 150 + [84] * 150), 25.0, LAB)
+    assert step.test("halves").limit < LAB.halves_max + 0.001
+    trend = [80 + bucket // 10 for bucket in range(300)]
+    assert check(make_series(trend, trend), 25.0, LAB).test("drift").limit < LAB.drift_max + 0.01

@@ -143,7 +143,8 @@ def steadiness(signal: Signal, level: Level, settings: MeasureSettings) -> tuple
     rates = trailing_rate(signal.ok)[here]
     rates = rates[~np.isnan(rates)]
     drift = abs(theil_sen(_seconds(signal, here))) * length / level.tps if level.tps else np.inf
-    noise = noise_of(signal.ok[here].astype(np.float64), level.sigma)
+    ok = signal.ok[here].astype(np.float64)
+    noise = noise_of(ok, level.sigma, settings.variation_max)
     of_spread = settings.variation_max * noise.spread
     return (
         Check(

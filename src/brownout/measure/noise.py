@@ -23,6 +23,8 @@ _ERRORS, _ERRORS_IN_A_SECOND = 2.6, 18.0
 _MOST_ALIKE = 0.97
 #: Means of so many parts of each half show what is alike over longer than a bucket.
 _PARTS = 5
+#: Of T that varies by what is allowed, so many seconds are worth one that is independent.
+_SECONDS_ALIKE = 3.0
 #: A robust standard deviation is so much less exact than that of normal noise.
 _ROBUST = 1.16
 
@@ -42,10 +44,11 @@ class Noise:
 NO_NOISE = Noise(0.0, 0.0, 0.0)
 
 
-def noise_of(ok: Floats, sigma: float) -> Noise:
+def noise_of(ok: Floats, sigma: float, variation_max: float) -> Noise:
     """Return the noise of a baseline with so many ok in each bucket; `sigma` is T's, a second.
 
-    Trends within its halves and the step between them are no noise.
+    Trends within its halves and the step between them are no noise. Where T may vary by at most
+    `variation_max`, there is no more noise than that.
     """
     half = len(ok) // 2
     if half < 2 * _PARTS or not ok.sum():
@@ -53,9 +56,11 @@ def noise_of(ok: Floats, sigma: float) -> Noise:
     rests = [_detrended(ok[:half]), _detrended(ok[-half:])]
     of_mean = max(_by_neighbours(rests), _by_parts(rests)) / (2 * half)
     errors = _ERRORS + _ERRORS_IN_A_SECOND * BUCKETS_PER_S / (2 * half)
-    relative = errors * math.sqrt(of_mean) / float(ok.mean())
-    per_bucket = (sigma / BUCKETS_PER_S) ** 2
-    independent = max(1.0, per_bucket / of_mean) if of_mean else math.inf
+    independent = 2 * half / BUCKETS_PER_S / _SECONDS_ALIKE
+    most = variation_max / math.sqrt(independent)
+    relative = errors * min(math.sqrt(of_mean) / float(ok.mean()), most)
+    if of_mean:
+        independent = max(independent, (sigma / BUCKETS_PER_S) ** 2 / of_mean)
     return Noise(
         halves=2.0 * relative,
         drift=math.sqrt(12.0) * relative,
