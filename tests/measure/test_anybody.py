@@ -62,6 +62,20 @@ def test_five_rows_of_zero_are_a_blackout_of_five_seconds_with_offered_and_witho
     assert found.course.longest_blackout == pytest.approx(5.0)
 
 
+@pytest.mark.parametrize("with_offered", [True, False])
+def test_an_impact_that_comes_later_than_a_hold_is_not_recovered_from_before(
+    with_offered: bool,
+) -> None:
+    """Nothing is served from 15 to 35 s after the fault: a hold fits before it."""
+    t = np.arange(150.0)
+    offered = np.full(150, 100)
+    ok = np.where((t >= 75) & (t < 95), 0, offered)
+    found = total(t, ok, offered if with_offered else None)
+    assert found.course.time_to_impact == pytest.approx(15.0)
+    assert found.course.recovery_time == pytest.approx(35.0, abs=0.6)
+    assert found.course.blackout == pytest.approx(20.0)
+
+
 def test_a_resolution_that_is_asked_for_is_answered() -> None:
     settings = MeasureSettings.from_mapping({"resolution_s": 15.0})
     assert total(*step(0.1), settings=settings).drops.tps_drop_at_resolution == pytest.approx(
