@@ -25,6 +25,7 @@ from brownout.faults.watch import Watches
 from brownout.faults.wipe import check_wipes
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Host, Proof, host_for
+from brownout.machine.serving import served_by
 from brownout.run import contract
 from brownout.run.contract import Breach
 from brownout.run.events import EventLog
@@ -141,6 +142,7 @@ class Faults:
             lost = self._lost(node, fault.act)
             found += guards.of_break(self.cluster, node.name, fault.act, down, missing, lost)
             found.append(guards.possible([*self.pinned(), *fault.objections(self, node)]))
+            found.append(guards.of_address(served_by(node, self.cluster.every)))
             down[node.name] = fault.undo
         guards.refuse(found)
         check_wipes(self, nodes)
@@ -259,6 +261,8 @@ class Faults:
         missing = [] if node.name in broken else still_lacks(self.adapter, "whole")
         lost = self._lost(node, act)
         found = guards.of_break(self.cluster, node.name, act, broken, missing, lost)
+        if node.name not in broken:
+            found.append(guards.of_address(served_by(node, self.cluster.every)))
         guards.refuse([*found, guards.possible([*self.pinned(), *objections])])
 
     def check_change(

@@ -10,11 +10,13 @@ from datetime import datetime
 from brownout.base.errors import Refused
 from brownout.inventory.hours import parse_window
 from brownout.inventory.model import Cluster
+from brownout.machine.serving import Served
 
 __all__ = [
     "MAY_LOSE",
     "Guard",
     "of_act",
+    "of_address",
     "of_break",
     "of_change",
     "of_cluster",
@@ -89,6 +91,16 @@ def of_break(
     if node not in broken:
         guards += [_nodes_down(cluster, node, broken), redundancy(missing)]
     return guards
+
+
+def of_address(served: Served) -> Guard:
+    """Judge by who serves the node's address: what is asked there must be what is broken."""
+    return Guard(
+        "address",
+        served.by != "other",
+        served.detail,
+        "correct `address` or `host` of these nodes in the inventory",
+    )
 
 
 def of_loss(cluster: Cluster, act: str, lost: Sequence[str]) -> Guard:

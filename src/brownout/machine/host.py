@@ -13,7 +13,16 @@ from brownout.base import plugins
 from brownout.base.errors import ConfigurationError, Unsupported
 from brownout.inventory.model import HostSpec, Node
 
-__all__ = ["Host", "Partitioning", "ProcessState", "Proof", "StopMode", "host_class", "host_for"]
+__all__ = [
+    "Connection",
+    "Host",
+    "Partitioning",
+    "ProcessState",
+    "Proof",
+    "StopMode",
+    "host_class",
+    "host_for",
+]
 __all__ += ["Delaying", "Supervising", "delaying_host", "lacking_hosts", "partitioning_host"]
 __all__ += ["supervising_host"]
 
@@ -36,6 +45,14 @@ class Proof:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     skipped: bool = False
     already: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A TCP connection that we made: our end and the other one, each as address and port."""
+
+    ours: tuple[str, int]
+    theirs: tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +88,13 @@ class Host(Protocol):
 
     def running(self) -> ProcessState:
         """Return whether the node's process exists, by its identity and not by its id alone."""
+        ...
+
+    def serves(self, connection: Connection) -> bool | None:
+        """Return whether the node's process has the other end of `connection`.
+
+        False where that of another node has it, None where that cannot be told.
+        """
         ...
 
     def stop(self, mode: StopMode) -> Proof:

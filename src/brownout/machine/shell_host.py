@@ -12,9 +12,9 @@ from typing import Any
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.base.waiting import wait_until
-from brownout.machine import files, server_directory, signals, storage
+from brownout.machine import files, server_directory, serving, signals, storage
 from brownout.machine.commands import Runner
-from brownout.machine.host import ProcessState, Proof, StopMode
+from brownout.machine.host import Connection, ProcessState, Proof, StopMode
 from brownout.machine.partition import NodeNetwork
 from brownout.machine.processes import Located, Process
 from brownout.machine.storage import Rules
@@ -60,6 +60,14 @@ class ShellHost(ABC):
     def running(self) -> ProcessState:
         """Return whether the process exists, and whether it is paused."""
         return _state(self._locate())
+
+    def serves(self, connection: Connection) -> bool | None:
+        """Return whether the process, or one below it, has the other end of `connection`."""
+        process = self._locate().process
+        pids = [] if process is None else [process.pid]
+        if self._server_directory is not None:
+            pids += server_directory.pids(self._runner, self._server_directory)
+        return serving.holds(self._runner, pids, connection)
 
     def stop(self, mode: StopMode) -> Proof:
         """End the process: `clean`, as its own service would, or `kill` by SIGKILL."""

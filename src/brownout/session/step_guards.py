@@ -18,10 +18,11 @@ from brownout.faults.undos import PendingUndo
 from brownout.faults.wipe import guards_of_wipe
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for
+from brownout.machine.serving import served_by
 from brownout.session.activity import acts_of, fault_of, function_at, steps_of
 from brownout.session.targets import ADDED, SPARE, TARGET
 
-__all__ = ["Deed", "deeds_of", "first_act", "guards_of_steps", "resolved"]
+__all__ = ["Deed", "addresses", "deeds_of", "first_act", "guards_of_steps", "resolved"]
 
 _WIPE = "wipe"
 
@@ -63,6 +64,12 @@ def deeds_of(method: Sequence[Any], values: Mapping[str, Any]) -> list[Deed]:
 def first_act(deeds: Sequence[Deed]) -> str:
     """Return how a method breaks its target first: `kill`, `stop`, `pause`; empty for nothing."""
     return next((deed.act for deed in deeds if not _is_undo(deed)), "")
+
+
+def addresses(cluster: Cluster) -> list[Guard]:
+    """Return for each node whether its address is served by its own process."""
+    nodes = [node for node in cluster.nodes if node.host is not None]
+    return [guards.of_address(served_by(node, nodes)) for node in nodes]
 
 
 def guards_of_steps(

@@ -44,6 +44,19 @@ class Container:
     removed_when_stopped: bool
     of_swarm: bool
     mounts: tuple[Mount, ...]
+    addresses: tuple[str, ...] = ()
+    published: tuple[tuple[str, int], ...] = ()
+
+    def is_at(self, address: str, port: int, here: bool) -> bool:
+        """Return whether the engine routes this address and port to it.
+
+        `here` says whether the address is of the engine's own machine, so that a port published on
+        every address of that machine counts.
+        """
+        everywhere = ("", "0.0.0.0", "::") if here else ()
+        return address in self.addresses or any(
+            port == public and where in (address, *everywhere) for where, public in self.published
+        )
 
     @property
     def state(self) -> str:
@@ -131,4 +144,20 @@ def _read(said: Mapping[str, Any]) -> Container:
         removed_when_stopped=bool(host.get("AutoRemove")),
         of_swarm=_SWARM in (config.get("Labels") or {}),
         mounts=tuple(mounts_in(said)),
+        addresses=tuple(_addresses(said.get("NetworkSettings") or {})),
+        published=tuple(_published(said.get("NetworkSettings") or {})),
     )
+
+
+def _addresses(network: Mapping[str, Any]) -> Iterator[str]:
+    for each in (network.get("Networks") or {}).values():
+        for key in ("IPAddress", "GlobalIPv6Address"):
+            if each.get(key):
+                yield str(each[key])
+
+
+def _published(network: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    for bindings in (network.get("Ports") or {}).values():
+        for binding in bindings or ():
+            if str(binding.get("HostPort", "")).isdigit():
+                yield str(binding.get("HostIp", "")), int(binding["HostPort"])

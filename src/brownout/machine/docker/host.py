@@ -15,7 +15,7 @@ from brownout.machine.docker import clock, files, storage, undo
 from brownout.machine.docker.container import Container, checked, locate
 from brownout.machine.docker.engine import connected
 from brownout.machine.docker.spec import DockerSpec
-from brownout.machine.host import ProcessState, Proof, StopMode
+from brownout.machine.host import Connection, ProcessState, Proof, StopMode
 from brownout.machine.storage import Rules
 from brownout.machine.storage import targets as named
 
@@ -53,6 +53,18 @@ class DockerHost:
         if found.state in ("running", "paused"):
             return ProcessState(True, found.paused, found.pid, found.evidence())
         return ProcessState(False, evidence=found.evidence(exit_code=found.exit_code))
+
+    def serves(self, connection: Connection) -> bool | None:
+        """Return whether the engine routes the other end to the container.
+
+        By its own address, or by a port that it publishes: what the engine runs for that hides our
+        end. A port of every address counts only on this machine, where another one is not meant.
+        """
+        (ours, _), (theirs, port) = connection.ours, connection.theirs
+        here = ours == theirs and self._spec.engine.startswith("unix:")
+        with connected(self._spec) as client:
+            found = self._locate(client)
+        return True if found.running and found.is_at(theirs, port, here) else None
 
     def stop(self, mode: StopMode) -> Proof:
         """End the container: its own stop signal (`clean`) or SIGKILL (`kill`).

@@ -10,9 +10,9 @@ from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.inventory.model import HostSpec, Node
 from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
-from brownout.machine import files, server_directory, signals
+from brownout.machine import files, server_directory, serving, signals
 from brownout.machine.commands import Runner
-from brownout.machine.host import ProcessState, Proof, StopMode
+from brownout.machine.host import Connection, ProcessState, Proof, StopMode
 from brownout.machine.kubernetes import calls, holding, starting, stopping, storage
 from brownout.machine.kubernetes.helper import helper
 from brownout.machine.kubernetes.locating import Located, find_pod, locate
@@ -58,6 +58,13 @@ class KubernetesHost:
         state = "paused" if process.paused else "running"
         evidence = self._evidence(found, **process.evidence(), process=state)
         return ProcessState(True, process.paused, process.pid, evidence)
+
+    def serves(self, connection: Connection) -> bool | None:
+        """Return whether the process in the pod has the other end of `connection`."""
+        with self._objects() as objects:
+            process = locate(objects, self._spec).process
+        pids = [] if process is None else [process.pid]
+        return serving.holds(self._runner(), pids, connection)
 
     def stop(self, mode: StopMode) -> Proof:
         """End the pod and keep it from coming back: with its grace (`clean`), or none (`kill`)."""
