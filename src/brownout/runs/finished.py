@@ -233,9 +233,13 @@ class Runs(tuple[FinishedRun, ...]):
             for group, words in zip(groups, _told_apart(groups), strict=True)
         }
 
+    def values(self, measure: str) -> list[float | None]:
+        """Return a measure of each run; None where a run does not know it."""
+        return [run.value(measure) for run in self]
+
     def median(self, measure: str) -> float | None:
         """Return the median of a measure; None where one of the runs does not know it."""
-        return median([run.value(measure) for run in self])
+        return median(self.values(measure))
 
     def unlike(
         self, subject: Subject | None = None, of: str = "", among: Collection[str] = ()

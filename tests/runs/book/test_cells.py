@@ -1,10 +1,9 @@
 """The figures of a cell, two outcomes, and which engines are told apart."""
 
-import pytest
 from tests.runs.gate.repeated import finished
 
 from brownout.measure.impact import NEVER
-from brownout.runs.book.cells import Cell, Pair, figure, outcomes, pairs
+from brownout.runs.book.cells import Cell, Pair, figure, pairs
 from brownout.runs.book.record import Key
 from brownout.runs.finished import Runs
 
@@ -33,23 +32,6 @@ def test_runs_that_clearly_disagree_are_two_outcomes_without_a_median() -> None:
     found = figure("blackout", runs_of(30.0, 4.0, 31.0, 4.1, 30.5))
     assert found.two == ((4.0, 4.1), (30.0, 30.5, 31.0))
     assert found.words == "4 s to 4.1 s (2 of 5), 30 s to 31 s (3 of 5)"
-
-
-@pytest.mark.parametrize(
-    ("values", "two"),
-    [
-        ((2.0, 2.5, 3.0, 3.5, 4.0), False),  # spread, and no gap
-        ((2.0, 2.0, 2.0, 2.0, 117.0), False),  # a single one is the worst, and no outcome
-        ((0.1, 0.1, 0.9, 0.9, 0.9), False),  # less than a second apart
-        ((10.0, 10.0, 12.0, 12.0, 12.0), False),  # a little more of the same
-        ((0.0, 0.0, 9.0, 9.0, 9.0), True),
-        ((4.0, 4.2, 5.0, NEVER, NEVER), True),
-        ((NEVER, NEVER, NEVER, NEVER, NEVER), False),
-        ((4.0, 30.0, 4.0), False),
-    ],
-)
-def test_two_outcomes_want_a_gap_that_is_no_spread(values: tuple[float, ...], two: bool) -> None:
-    assert bool(outcomes("recovery_time", values)) is two
 
 
 def test_what_never_came_is_worse_than_every_number() -> None:

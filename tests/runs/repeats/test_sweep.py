@@ -14,6 +14,7 @@ from brownout.runs.finished import FinishedRun, Runs
 from brownout.runs.repeats.draw import draws
 from brownout.runs.repeats.sweep import COLUMNS, Point, render, settings_of, svg
 from brownout.runs.repeats.sweep import point as point_of
+from brownout.runs.share import excluded_words
 
 
 def impact(time: float | None, served: float | None, p99: float = 2000.0) -> Impact:
@@ -79,7 +80,8 @@ def test_what_never_came_is_told_from_what_is_not_known() -> None:
 
 
 def test_the_table_has_a_row_a_value() -> None:
-    head, *rows = render("migrate_threads", [SLOW, FAST]).splitlines()
+    head, *rows, note = render("migrate_threads", [SLOW, FAST]).splitlines()
+    assert note == f"note: {excluded_words(2)}"
     assert head.startswith("migrate_threads")
     assert all(name in head for name in map(label, COLUMNS))
     assert [row.split()[0] for row in rows] == ["1", "16"]

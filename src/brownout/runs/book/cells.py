@@ -7,17 +7,16 @@ or not measured.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import isinf
 
 from brownout.measure.impact import NEVER
-from brownout.measure.measures import described
 from brownout.runs.book.record import Key
 from brownout.runs.finished import LEAST, Runs, Spread
 from brownout.runs.gate.pairs import Difference, differences
+from brownout.runs.outcomes import outcome_words, outcomes
 from brownout.show.report.measured import told
 
-__all__ = ["COMPARED", "NOT_MEASURED", "ROWS", "Cell", "Figure", "Pair", "figure", "outcomes",
-           "pairs", "words_of"]  # fmt: skip
+__all__ = ["COMPARED", "NOT_MEASURED", "ROWS", "Cell", "Figure", "Pair", "figure", "pairs",
+           "words_of"]  # fmt: skip
 
 NOT_MEASURED = "not measured"
 #: The rows of a fault's table, in order.
@@ -45,11 +44,6 @@ ROWS = (
 )  # fmt: skip
 #: What two engines are compared by: the fewer, the fewer repeats a decision needs.
 COMPARED = ("blackout", "recovery_time", "lost_seconds")
-#: Two outcomes are no closer than so much, in the measure's own unit: less is the noise of any run.
-_APART = {"s": 1.0, "us": 100_000.0, "ratio": 0.1, "operations": 100.0, "writes": 1.0}
-#: The gap between two outcomes is so many times as wide as either of them.
-_TIMES = 3.0
-_FEWEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,29 +102,6 @@ def figure(measure: str, runs: Runs) -> Figure:
     return Figure(measure, values, len(runs), broken.spread(measure), outcomes(measure, values))
 
 
-def outcomes(measure: str, values: Sequence[float]) -> tuple[tuple[float, ...], ...]:
-    """Return the two outcomes that values clearly fall into, the lower first; else nothing.
-
-    Each has two values or more, and between them lies a gap that is at least three times as wide as
-    either, and as wide as the lower one's highest. `NEVER` is apart from every number.
-    """
-    ranked = sorted(values)
-    known = described(measure)
-    least = _APART.get(known.unit if known else "", 1.0)
-    splits = [
-        (ranked[n] - ranked[n - 1], n)
-        for n in range(_FEWEST, len(ranked) - _FEWEST + 1)
-        if ranked[n] != ranked[n - 1]
-    ]
-    if not splits:
-        return ()
-    gap, place = max(splits)
-    low, high = tuple(ranked[:place]), tuple(ranked[place:])
-    width = max(low[-1] - low[0], 0.0 if isinf(high[0]) else high[-1] - high[0])
-    apart = gap >= max(least, low[-1]) and gap >= _TIMES * width
-    return (low, high) if apart else ()
-
-
 def words_of(
     measure: str,
     values: Sequence[float],
@@ -142,7 +113,7 @@ def words_of(
     if not values:
         return NOT_MEASURED
     if two:
-        return ", ".join(f"{_span(measure, part)} ({len(part)} of {runs})" for part in two)
+        return outcome_words(measure, two, runs)
     if spread is None:
         return f"never ({len(values)} of {runs})"
     middle, worst, low, high = (
@@ -162,8 +133,3 @@ def pairs(cells: Sequence[Cell]) -> list[Pair]:
         Pair(one, two, tuple(differences(one.runs, two.runs, COMPARED)))
         for one, two in combinations(there, 2)
     ]
-
-
-def _span(measure: str, values: Sequence[float]) -> str:
-    low, high = told(measure, values[0]), told(measure, values[-1])
-    return low if low == high else f"{low} to {high}"

@@ -23,7 +23,6 @@ from brownout.runs.book.cells import (
     Cell,
     Pair,
     figure,
-    outcomes,
     pairs,
     words_of,
 )
@@ -32,6 +31,9 @@ from brownout.runs.book.record import COUNTED, Capacity, Record, cells_of
 from brownout.runs.book.spec import Book, Published
 from brownout.runs.dip import share_of_baseline
 from brownout.runs.finished import LEAST, FinishedRun, Runs, Spread, median, never
+from brownout.runs.outcomes import cells as dotted
+from brownout.runs.outcomes import outcomes
+from brownout.runs.share import excluded_words, share_words
 from brownout.show.report import axes
 from brownout.show.report.grid import Cell as Words
 from brownout.show.report.grid import Column, Grid, columns, flatten
@@ -46,7 +48,8 @@ __all__ = ["Edition", "document", "edition_of", "html", "markdown", "write"]
 _BEFORE_S, _AFTER_S = 5.0, 60.0
 _NOTE = (
     "Each cell: the median, the worst, and a 95 % interval of the median; one figure where all "
-    "runs agree. Two outcomes stand with how many runs had each, and have no median."
+    "runs agree. Two outcomes stand with how many runs had each, and have no median. Each run is "
+    "a dot; the dots of a row are on one scale from 0."
 )
 _TEST = (
     f"Two engines are called different only by the gate's test: Mann-Whitney, two-sided, {LEAST} "
@@ -247,17 +250,36 @@ def _table(edition: Edition, title: str, cells: Sequence[Cell]) -> Grid:
     """A row a measure, a column an engine; every figure leads to its runs."""
     heads = [Column("measure"), *(Column(cell.key.engine, "wrap") for cell in cells)]
 
-    def row(name: str, texts: Iterable[str]) -> list[str | Words]:
-        linked = (Words(text, link=f"#{_anchor(cell)}")
-                  for text, cell in zip(texts, cells, strict=True))  # fmt: skip
+    def row(
+        name: str, texts: Iterable[str], measured: Sequence[Sequence[float]] = ()
+    ) -> list[str | Words]:
+        strips = [each.dots for each in dotted("", measured)] or [()] * len(cells)
+        linked = (Words(text, link=f"#{_anchor(cell)}", dots=strip)
+                  for text, cell, strip in zip(texts, cells, strips, strict=True))  # fmt: skip
         return [name, *linked]
 
     rows = [
         row("runs", (_counted(cell) for cell in cells)),
         row("maximum throughput", (_capacity(edition, cell) for cell in cells)),
-        *(row(label(name), (_figure(cell, name) for cell in cells)) for name in ROWS),
+        *(
+            row(
+                label(name),
+                (_figure(cell, name) for cell in cells),
+                [figure(name, cell.runs).values for cell in cells],
+            )
+            for name in ROWS
+        ),
+        row("writes were lost in", (_lossy(cell) for cell in cells)),
     ]
-    return Grid(title, heads, rows)
+    counts = sorted({len(cell.runs) for cell in cells if cell.runs})
+    note = "; ".join(map(excluded_words, counts))
+    return Grid(title, heads, rows, f"{note[:1].upper()}{note[1:]}." if note else "")
+
+
+def _lossy(cell: Cell) -> str:
+    """In how many runs acknowledged writes were lost, and what that says of all runs."""
+    values = figure("lost_writes", cell.runs).values
+    return share_words(sum(value > 0 for value in values), len(values)) if values else NONE
 
 
 def _figure(cell: Cell, measure: str) -> str:

@@ -14,6 +14,8 @@ from brownout.base.words import duration
 from brownout.measure.measures import label
 from brownout.runs.compare.systems import System
 from brownout.runs.dip import share_of_baseline
+from brownout.runs.outcomes import cells as dotted
+from brownout.runs.share import excluded_words
 from brownout.show.report.axes import linear, time
 from brownout.show.report.chart import Chart, Line, Pin, Row
 from brownout.show.report.grid import Cell, Grid, columns
@@ -27,8 +29,8 @@ _HOURS_A_MONTH = 730
 _PHASES = ("before", "during", "after")
 _PERCENTILES = ("p50", "p99", "p999")
 _NOTE = (
-    "Of several runs the median. The drop and the seconds of load lost are by each system's own "
-    "baseline."
+    "Of several runs the median, or two outcomes with their counts, and a dot for each run. The "
+    "drop and the seconds of load lost are by each system's own baseline."
 )
 _STYLES = ("one", "two", "three", "four", "five", "six")
 _BEFORE_S, _AFTER_S = 10.0, 10.0
@@ -43,11 +45,17 @@ def _summary(systems: Sequence[System]) -> Grid:
     names = ("tps_drop", "blackout", "recovery_time", "redundancy_time", "lost_seconds",
              "lost_operations", "lost_writes")  # fmt: skip
     heads = " | ".join(["system", "runs:n", "verdicts:once", *(f"{label(n)}:n" for n in names)])
+    by_measure = [dotted(name, [s.runs.values(name) for s in systems]) for name in names]
     rows: list[list[str | Cell]] = [
-        [_name(s), str(len(s.runs)), s.runs.verdicts, *(told(n, s.runs.median(n)) for n in names)]
-        for s in systems
+        [_name(s), str(len(s.runs)), s.runs.verdicts, *(column[n] for column in by_measure)]
+        for n, s in enumerate(systems)
     ]
-    return Grid("Summary", columns(heads), rows, _NOTE)
+    few = [excluded_words(n) for n in sorted({len(s.runs) for s in systems}) if n > 1]
+    return Grid("Summary", columns(heads), rows, " ".join([_NOTE, *map(_sentence, few)]))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _throughput(systems: Sequence[System]) -> Grid:

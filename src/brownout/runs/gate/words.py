@@ -7,7 +7,9 @@ from typing import Any
 from brownout.measure.measures import label, split
 from brownout.runs.finished import Runs, never
 from brownout.runs.gate.judging import Comparison, Decision, Held
-from brownout.show.report.grid import Grid, columns, escaped
+from brownout.runs.outcomes import cells as dotted
+from brownout.runs.share import excluded_words
+from brownout.show.report.grid import Cell, Grid, columns, escaped
 from brownout.show.report.junit import Case
 from brownout.show.report.measured import NONE, told
 from brownout.show.report.words import STAND_IN
@@ -27,7 +29,7 @@ def say(decision: Decision, runs: Runs, remarks: Sequence[str]) -> str:
     """Return the decision for a terminal."""
     parts = [grid.plain() for grid in grids(decision)]
     stand_in = [STAND_IN] if runs.stand_in else []
-    notes = [f"note: {remark}" for remark in (*remarks, *_spared(decision))]
+    notes = [f"note: {remark}" for remark in (*remarks, *_spared(decision), *_excluded(runs))]
     last = [title(decision, runs), *(f"  {reason}" for reason in decision.reasons)]
     return "\n\n".join([*parts, "\n".join([*notes, *stand_in, *last, *need(decision)])])
 
@@ -35,12 +37,13 @@ def say(decision: Decision, runs: Runs, remarks: Sequence[str]) -> str:
 def summary(decision: Decision, runs: Runs, remarks: Sequence[str]) -> str:
     """Return the decision as Markdown."""
     stand_in = [f"**{STAND_IN}**"] if runs.stand_in else []
+    notes = (*remarks, *_spared(decision), *_excluded(runs))
     lines = [
         f"### {SIGNS[decision.word]} {escaped(title(decision, runs))}",
         *stand_in,
         "\n".join(f"- {escaped(reason)}" for reason in (*decision.reasons, *need(decision))),
         *(grid.markdown() for grid in grids(decision)),
-        "\n".join(f"- note: {escaped(r)}" for r in (*remarks, *_spared(decision))),
+        "\n".join(f"- note: {escaped(note)}" for note in notes),
         f"<sub>{escaped(', '.join(run.run_id for run in runs))}</sub>",
     ]
     return "\n\n".join(line for line in lines if line) + "\n"
@@ -91,7 +94,7 @@ def _limit_row(held: Held) -> list[str]:
     ]  # fmt: skip
 
 
-def _row(each: Comparison) -> list[str]:
+def _row(each: Comparison) -> list[str | Cell]:
     scope, measure = split(each.measure)
     name = label(measure) + ("" if scope == "total" else f" ({scope})")
     limits = [told(measure, each.allowed), told(measure, each.critical)]
@@ -102,14 +105,17 @@ def _row(each: Comparison) -> list[str]:
     interval = NONE
     if found.low is not None and found.high is not None:
         interval = f"{told(measure, found.low)} to {told(measure, found.high)}"
-    return [
-        name, *(told(measure, median) for median in each.medians),
-        told(measure, found.estimate), interval, f"{each.p:.3f}", *limits, word,
-    ]  # fmt: skip
+    medians = dotted(measure, [each.before, each.after])
+    worse = told(measure, found.estimate)
+    return [name, *medians, worse, interval, f"{each.p:.3f}", *limits, word]
 
 
 def _spared(decision: Decision) -> list[str]:
     return [f"left out, since it could not be judged: {name}" for name in decision.left_out]
+
+
+def _excluded(runs: Runs) -> list[str]:
+    return [excluded_words(len(runs))] if runs else []
 
 
 def cases(decision: Decision, runs: Runs) -> list[Case]:

@@ -6,14 +6,15 @@ capacity nothing is lost while data moves; what is felt is response time.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 
 from brownout.measure.measures import label
 from brownout.runs.finished import Runs, counted
+from brownout.runs.outcomes import cells
+from brownout.runs.share import excluded_words
 from brownout.show.report.axes import linear
-from brownout.show.report.grid import Column, Grid
-from brownout.show.report.measured import told
+from brownout.show.report.grid import Cell, Column, Grid
 from brownout.show.report.plot import Form, Plot
 from brownout.show.report.words import STAND_IN
 
@@ -34,13 +35,14 @@ COLUMNS = (
 class Point:
     """What the runs with one value measured: the median of each of `COLUMNS`, None if not known.
 
-    `verdicts` are those of its runs, in order.
+    `verdicts` are those of its runs, in order; `values` are those of each run.
     """
 
     value: str
     verdicts: tuple[str, ...]
     measures: Mapping[str, float | None]
     stand_in: bool = False
+    values: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
 
 
 def settings_of(text: str) -> tuple[str, list[str]] | None:
@@ -53,18 +55,23 @@ def settings_of(text: str) -> tuple[str, list[str]] | None:
 def point(value: str, verdicts: Sequence[str], runs: Runs) -> Point:
     """Return the point of one value, from its runs; `verdicts` are those of runs and of no run."""
     measures = {name: runs.median(name) for name in COLUMNS}
-    return Point(value, tuple(verdicts), measures, runs.stand_in)
+    values = {name: runs.values(name) for name in COLUMNS}
+    return Point(value, tuple(verdicts), measures, runs.stand_in, values)
 
 
 def render(variable: str, points: Sequence[Point]) -> str:
     """Return the table, a row a value."""
     heads = [Column(variable), *(Column(label(name), "n") for name in COLUMNS), Column("verdict")]
-    rows = [
-        [each.value, *(told(name, each.measures[name]) for name in COLUMNS), counted(each.verdicts)]
-        for each in points
+    by_measure = [cells(name, [each.values.get(name, ()) for each in points]) for name in COLUMNS]
+    rows: list[list[str | Cell]] = [
+        [each.value, *(column[n] for column in by_measure), counted(each.verdicts)]
+        for n, each in enumerate(points)
     ]
-    stand_in = STAND_IN if any(each.stand_in for each in points) else ""
-    return Grid("", heads, rows, stand_in).plain()
+    few = sorted({len(each.values.get(COLUMNS[0], ())) for each in points} - {0, 1})
+    stand_in = [STAND_IN] if any(each.stand_in for each in points) else []
+    return Grid(
+        "", heads, rows, "\n".join([*(f"note: {excluded_words(n)}" for n in few), *stand_in])
+    ).plain()
 
 
 def svg(title: str, variable: str, points: Sequence[Point]) -> str | None:

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+from brownout.measure.impact import NEVER
 from brownout.measure.measures import label
 from brownout.runs.finished import LEAST, Runs, Spread, counted
-from brownout.show.report.grid import Grid, columns
+from brownout.runs.outcomes import one_cell, outcome_words, outcomes
+from brownout.runs.share import excluded_words, share_words
+from brownout.show.report.grid import Cell, Grid, columns
 from brownout.show.report.measured import NONE, told
 from brownout.show.report.words import STAND_IN
 
@@ -19,11 +22,20 @@ def render(runs: Runs, verdicts: Sequence[str]) -> str:
     measured = max((len(spread.values) + spread.never for spread in spreads), default=0)
     few = f"; an interval wants {LEAST} repeats" if measured < LEAST else ""
     stand_in = [STAND_IN] if runs.stand_in else []
-    last = [f"{len(verdicts)} repeats: {counted(verdicts)}{few}", *stand_in]
+    last = [f"{len(verdicts)} repeats: {counted(verdicts)}{few}", *_shares(runs), *stand_in]
     return "\n".join([Grid("", columns(_HEADS), list(map(_row, spreads))).plain(), "", *last])
 
 
-def _row(spread: Spread) -> list[str]:
+def _shares(runs: Runs) -> list[str]:
+    """Say what so few runs cannot exclude, lost writes by name."""
+    losses = [lost for run in runs if (lost := run.value("lost_writes")) is not None]
+    if not losses:
+        return [excluded_words(len(runs))] if runs else []
+    seen = share_words(sum(lost > 0 for lost in losses), len(losses))
+    return [f"acknowledged writes were lost in {seen}"]
+
+
+def _row(spread: Spread) -> list[str | Cell]:
     def words(value: float | None) -> str:
         return "never" if value is None else told(spread.measure, value)
 
@@ -31,4 +43,9 @@ def _row(spread: Spread) -> list[str]:
     interval = f"{words(spread.low)} to {words(spread.high)}" if known else NONE
     each = ", ".join(map(words, sorted(spread.values)))
     more = f", {spread.never} × never" if spread.never else ""
-    return [label(spread.measure), words(spread.median), interval, words(spread.worst), each + more]
+    ranked = [*spread.values, *[NEVER] * spread.never]
+    highest = max(spread.values, default=0.0)
+    two = outcomes(spread.measure, ranked)
+    middle = outcome_words(spread.measure, two, len(ranked)) if two else words(spread.median)
+    row = [label(spread.measure), middle, NONE if two else interval, words(spread.worst)]
+    return [*row, one_cell(spread.measure, ranked, highest, each + more)]

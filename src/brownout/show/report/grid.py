@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from brownout.base.columns import aligned
 
 __all__ = ["Cell", "Column", "Grid", "Words", "columns", "escaped", "flatten"]
+
+
+#: Characters of a strip of dots.
+_STRIP = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +27,40 @@ class Cell:
     """Words with a look: `met yes`, `met no`, `met unknown`, `quiet`, `code`.
 
     `anchor` is what links name the row by, of its first cell; `link` is where the words lead to.
+    `dots` are the runs that the words sum up, each from 0 to 1 on the scale of its row; infinite
+    is what never came.
     """
 
     words: str
     style: str = ""
     anchor: str = ""
     link: str = ""
+    dots: tuple[float, ...] = ()
 
     @property
     def markdown(self) -> str:
-        """The words as Markdown, with their link."""
+        """The words as Markdown, with their link, and the dots."""
         words = escaped(self.words)
-        return f"[{words}]({self.link})" if self.link else words
+        words = f"[{words}]({self.link})" if self.link else words
+        return f"{words} `{self.strip}`" if self.dots else words
+
+    @property
+    def plain(self) -> str:
+        """The words and the dots for a terminal."""
+        return f"{self.words}  {self.strip}" if self.dots else self.words
+
+    @property
+    def strip(self) -> str:
+        """The dots as text: `[·   3     ·]` is a low run, three alike, and the highest.
+
+        `>` is what never came.
+        """
+        places = [min(_STRIP - 1, int(dot * _STRIP)) for dot in self.dots if isfinite(dot)]
+        marks = [
+            " " if not (n := places.count(place)) else "·" if n == 1 else str(min(n, 9))
+            for place in range(_STRIP)
+        ]
+        return f"[{''.join(marks)}{'>' if len(places) < len(self.dots) else ']'}"
 
 
 def columns(names: str) -> list[Column]:
@@ -69,7 +96,8 @@ class Grid:
 
     def plain(self) -> str:
         """The table for a terminal, numbers to the right, its caption above and its note below."""
-        rows = [[column.name for column in self.columns], *self.words()]
+        plain = [[cell.plain for cell in row] for row in self.styled()]
+        rows = [[column.name for column in self.columns], *plain]
         numbers = [place for place, column in enumerate(self.columns) if column.style == "n"]
         return "\n".join(filter(None, [self.caption, *aligned(rows, right=numbers), self.note]))
 
