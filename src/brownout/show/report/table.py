@@ -79,8 +79,10 @@ def rows(impact: Impact, fault: Fault, place: int) -> list[tuple[str, str, str, 
     """Return the rows of the fault at `place`; every value and whether it is met is its own."""
     limits = {(slo.name, slo.scope): slo for slo in impact.slos}
     rows = []
-    for name in (measure.name for measure in measures().values() if _has_row(measure, fault)):
+    for name, measure in measures().items():
         slo = limits.pop((name, "total"), None)
+        if slo is None and not _has_row(measure, fault):
+            continue
         if name == "lost_operations" and slo is None:  # its row shows the seconds as well
             slo = limits.pop(("lost_seconds", "total"), None)
         rows.append((label(name), _value(impact, fault, name), *_limit(slo, place)))
