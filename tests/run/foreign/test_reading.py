@@ -56,6 +56,12 @@ def test_a_row_per_request_is_counted(name: str, tmp_path: Path) -> None:
     assert found.losses.lost_operations == pytest.approx(7 * RATE, rel=0.05)
 
 
+def test_a_header_that_vegeta_did_not_write_is_passed_over(tmp_path: Path) -> None:
+    _, text, fault_at = REQUESTS["vegeta's CSV"]
+    series = parsed(tmp_path, "timestamp,code,latency\n" + text, fault_at=fault_at)
+    assert impact_of(series).course.blackout == pytest.approx(7.0, abs=0.11)
+
+
 def test_every_format_that_can_be_asked_for_is_recognised() -> None:
     recognised = {format for format, _, _ in (*LINES.values(), *REQUESTS.values())}
     assert recognised == set(FORMATS)
@@ -167,6 +173,7 @@ def test_a_series_that_is_absent_at_a_moment_is_a_gap(tmp_path: Path) -> None:
         ("", r"is empty"),
         ("t,ok\n", r"has no row"),
         ("\x00\x01", r"is a binary file"),
+        ("<?xml version='1.0'?><testResults/>", r"is XML, .*output_format=csv"),
         ("when,ok\n0,1\n", r"has no column 't'; found when, ok; name it by --time"),
     ],
 )  # fmt: skip

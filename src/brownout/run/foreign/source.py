@@ -40,6 +40,11 @@ class Source:
             )
         if not text.strip():
             raise refused(f"{path}: is empty, wanted rows with a time and a count")
+        if text.lstrip()[:1] == "<":
+            raise refused(
+                f"{path}: is XML, wanted CSV, JSON or a tool's lines",
+                "of JMeter save results as CSV: jmeter.save.saveservice.output_format=csv",
+            )
         return cls(path, text, encoding)
 
     def first_lines(self, most: int = 50) -> list[str]:
