@@ -21,6 +21,7 @@ from brownout.measure.failover import client_recovered_time, promoted_time
 from brownout.measure.lanes import partial_outage
 from brownout.measure.losses import failed_operations, in_doubt_operations
 from brownout.measure.overlap import primary_overlap
+from brownout.measure.own_pool import own_pool_operations, own_pool_time
 from brownout.measure.recovery import return_recovery_time
 from brownout.measure.stall import longest_stall
 
@@ -80,7 +81,8 @@ class Measure:
     `means` describes it in half a sentence; a measure with it has a probe of the same name.
     `digits` are the significant digits of a percentage. `scope` is `each` (total, read, write and
     each stream) or `cluster`. `anchor` is the section of docs/measures.md that defines it, or the
-    address of another package's documentation. `main` measures are in every short table.
+    address of another package's documentation. `main` measures are in every short table,
+    and those `if_any` are where they are not 0.
     `limitable` measures are single numbers, which can have a limit. `waits_for` names what never
     came where the value is null. `of_throughput` measures need a steady throughput before the
     fault. Only planned changes have `planned` measures. Measures `of_ledger` are of the whole run
@@ -99,6 +101,7 @@ class Measure:
     scope: Literal["each", "cluster"] = "each"
     anchor: str = "the-measures"
     main: bool = False
+    if_any: bool = False
     limitable: bool = True
     waits_for: Literal["", "service", "rejoined", "redundant"] = ""
     of_throughput: bool = False
@@ -192,6 +195,10 @@ MEASURES = (
             of=in_doubt_operations),
     Measure(name="errors_after_retry", unit="operations",
             label="errors that one retry did not cure"),
+    Measure(name="own_pool_operations", unit="operations", if_any=True,
+            label="ended waiting for brownout's own pool", of=own_pool_operations),
+    Measure(name="own_pool_time", unit="s", if_any=True,
+            label="time in which operations ended so", of=own_pool_time),
     Measure(name="availability", unit="ratio", label="availability",
             means="ok ÷ offered by intended start over the fault's episode, a ratio",
             digits=4, better="higher", main=True),

@@ -21,6 +21,8 @@ __all__ = ["NO_NOISE", "Noise", "noise_of"]
 _ERRORS, _ERRORS_IN_A_SECOND = 2.6, 18.0
 #: Neighbouring buckets are taken to be no more alike than this.
 _MOST_ALIKE = 0.97
+#: A shorter baseline does not show its noise; it never makes a pass (`baseline_min_s`).
+_LEAST_S = 9.0
 #: Means of so many parts of each half show what is alike over longer than a bucket.
 _PARTS = 5
 #: Of T that varies by what is allowed, so many seconds are worth one that is independent.
@@ -51,7 +53,7 @@ def noise_of(ok: Floats, sigma: float, variation_max: float) -> Noise:
     `variation_max`, there is no more noise than that.
     """
     half = len(ok) // 2
-    if half < 2 * _PARTS or not ok.sum():
+    if 2 * half < _LEAST_S * BUCKETS_PER_S or not ok.sum():
         return NO_NOISE
     rests = [_detrended(ok[:half]), _detrended(ok[-half:])]
     of_mean = max(_by_neighbours(rests), _by_parts(rests)) / (2 * half)

@@ -94,6 +94,8 @@ def rows(impact: Impact, fault: Fault, place: int) -> list[tuple[str, str, str, 
 
 def _has_row(measure: Measure, fault: Fault) -> bool:
     """Whether a fault's table shows a measure though it has no limit."""
+    if measure.if_any:
+        return bool(fault.number(measure.name))
     if measure.planned:
         return fault.figure(measure.name) is not None and not measure.name.endswith("_per_s")
     if measure.missing:
