@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
+from brownout.measure.data import RunData
 from brownout.measure.dips import Dip, dip_method
 from brownout.measure.recovery import recovered_at
 from brownout.measure.view import View
 
-__all__ = ["Course", "course_of"]
+__all__ = ["Course", "course_of", "longest_stall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,14 @@ def course_of(view: View) -> Course:
         dips=view.dips,
         dip_method=dip_method(view.signal),
     )
+
+
+def longest_stall(view: View, data: RunData) -> float | None:
+    """Return the longest time without a success after which all was served in time, in seconds.
+
+    None where no intended starts are known.
+    """
+    return None if view.blackout is None else view.blackout.stall
 
 
 def _settled(view: View) -> float | None:

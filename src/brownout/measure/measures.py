@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
 from brownout.measure.budget import budget_share
+from brownout.measure.course import longest_stall
 from brownout.measure.data import RunData, Seen, TimeAbove
 from brownout.measure.disturbance import return_disturbance
 from brownout.measure.failover import client_recovered_time, promoted_time
@@ -23,7 +24,6 @@ from brownout.measure.losses import failed_operations, in_doubt_operations
 from brownout.measure.overlap import primary_overlap
 from brownout.measure.own_pool import own_pool_operations, own_pool_time
 from brownout.measure.recovery import return_recovery_time
-from brownout.measure.stall import longest_stall
 
 if TYPE_CHECKING:
     from brownout.measure.view import View
