@@ -84,7 +84,7 @@ def test_the_only_copy_is_not_wiped_though_the_cluster_is_whole(
     finally:
         adapter.adjust("replication_factor", 2, None)
         await_true(lambda: adapter.stable("redundant").reached, "two copies")
-    assert "NO   copies: one more failure loses data: namespace `test`: 1 of 2" in said.stdout
+    assert "one more failure loses data: namespace `test`: 1 of 2" in said.stdout
     assert said.returncode == 64
     assert host_for(node).running().pid == before
     assert adapter.would_lose([node]) == []
