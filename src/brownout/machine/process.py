@@ -82,9 +82,10 @@ class ProcessHost(ShellHost):
         process = f"process {self.running().pid or 'none yet'} ({shlex.join(self._spec.command)})"
         others = self._spec.server_directory
         whole = f"{process} and all that work in {others}" if others else process
+        restarts = self.restarts() if act == "kill" else ""
         return {
             "stop": f"SIGTERM to {process}",
-            "kill": f"SIGKILL to {whole}",
+            "kill": f"SIGKILL to {whole}{restarts}",
             "kill_supervisor": f"SIGKILL to {process}, and to nothing that it supervises",
             "pause": f"SIGSTOP to {whole}",
             "resume": f"SIGCONT to {whole}",

@@ -7,12 +7,13 @@ Pausing with a dead man's switch, wiping behind its guard and looking at files a
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.base.waiting import wait_until
-from brownout.machine import files, server_directory, serving, signals, storage
+from brownout.machine import files, server_directory, serving, signals, storage, supervision
 from brownout.machine.commands import Runner
 from brownout.machine.host import Connection, ProcessState, Proof, StopMode
 from brownout.machine.partition import NodeNetwork
@@ -82,7 +83,9 @@ class ShellHost(ABC):
                 f"node `{self._name}` is not stopped: it is paused and would not hear it",
                 "resume it first, or kill it",
             )
+        held = supervision.hold(self._runner, process.pid) if mode == "kill" else {}
         proof = self._end(process, mode)
+        proof = replace(proof, evidence={**proof.evidence, **held})
         if mode == "kill":
             proof = self._others_too(proof, server_directory.kill)
         successor = self._locate().process
@@ -90,6 +93,14 @@ class ShellHost(ABC):
             return proof
         evidence = {**proof.evidence, "restarted_as_pid": successor.pid}  # by a supervisor
         return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
+
+    def restarts(self) -> str:
+        """Return for a plan what would start a killed node again, and whether it is held off."""
+        process = self._locate().process
+        if process is None:
+            return ""
+        supervisor = supervision.supervisor_of(self._runner, process.pid)
+        return f"; {supervisor.words()}" if supervisor else ""
 
     def why_no_supervisor(self) -> str:
         """Return why the node's own process cannot be killed alone; empty if it can."""

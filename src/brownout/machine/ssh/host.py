@@ -117,9 +117,10 @@ class SshHost(ShellHost):
         whole = f"{who} and all that work in {others}" if others else who
         commands, service = self._spec.commands, self._spec.service
         start = commands.start if commands else f"systemctl start -- '{service}'"
+        restarts = self.restarts() if act == "kill" else ""
         return {
             "stop": f"{self._runner.where}: {self._stop_command()}",
-            "kill": f"SIGKILL to {whole}",
+            "kill": f"SIGKILL to {whole}{restarts}",
             "kill_supervisor": f"SIGKILL to {who}, and to nothing that it supervises",
             "pause": f"SIGSTOP to {whole}",
             "resume": f"SIGCONT to {whole}",
