@@ -64,14 +64,29 @@ def test_what_could_not_begin_at_all_is_refused_before_the_first_run(tmp_path: P
     assert "configuration.no_such: not a setting" in said
 
 
+#: Leaves a claim as the `chaos run` above it would have made it.
+LEAVES_A_CLAIM = """
+import json, os, pathlib, sys
+pid, words = os.getppid(), []
+while "--journal-path" not in words:
+    process = pathlib.Path(f"/proc/{pid}")
+    words = process.joinpath("cmdline").read_bytes().decode().split(chr(0))[:-1]
+    pid = int(process.joinpath("stat").read_text().rpartition(")")[2].split()[1])
+claim = json.loads(pathlib.Path(sys.argv[1]).read_text())
+pathlib.Path(sys.argv[2]).write_text(json.dumps({**claim, "command": words}))
+"""
+
+
 def test_a_cluster_that_is_not_mended_is_not_broken_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = tmp_path / "state"
     monkeypatch.setenv("BROWNOUT_STATE", str(state))
     open_runs.claim("left", tmp_path / "runs" / "died", "left", brought_up=False)
-    claim = (state / "open" / "left.json").rename(tmp_path / "claim.json")
-    leaves = {"type": "process", "path": "cp", "arguments": f"{claim} {state}/open/left.json"}
+    (state / "open" / "left.json").rename(tmp_path / "claim.json")
+    (tmp_path / "leave.py").write_text(LEAVES_A_CLAIM)
+    names = f"{tmp_path}/leave.py {tmp_path}/claim.json {state}/open/left.json"
+    leaves = {"type": "process", "path": sys.executable, "arguments": names}
     rollback = {"type": "action", "name": "leave a claim", "provider": leaves}
     experiment = {**on_silent_nodes(tmp_path), "rollbacks": [rollback]}
     code, document, said = repeat(experiment, tmp_path, "-n", "3")
