@@ -391,3 +391,28 @@ def test_the_bucket_in_which_a_load_ended_need_not_be_there(
     (path / "generator.json").write_text(json.dumps({**told, "end_t": 60 + buckets / 10}))
     (condition,) = [one for one in analyzed(path)["validity"] if one["name"] == "files_whole"]
     assert condition["ok"] is whole, condition
+
+
+def test_times_since_a_break_by_others_lie_between_the_begin_and_the_end_of_its_step(
+    tmp_path: Path,
+) -> None:
+    run = build_run(tmp_path, RunScript(analyzed=False))
+    ours = analyze(run).faults[0]
+    lines = [json.loads(line) for line in (run / "events.ndjson").read_text().splitlines()]
+    for line in lines:
+        if line["type"] == "break":
+            line |= {"name": "kill-it", "node": None}
+            if line["stage"] == "intent":
+                line |= {"undo": None, "arguments": {"by": "process ./kill.sh", "kind": "action"}}
+            if line["stage"] == "effective":
+                line |= {"t": line["t"] + 6.0, "uncertainty": 6.012}
+    (run / "events.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    theirs = analyze(run).faults[0]
+    assert theirs.effective == pytest.approx(ours.requested)
+    recovery = theirs.number("recovery_time")
+    assert recovery is not None
+    assert recovery == pytest.approx(ours.number("recovery_time"), abs=0.1)
+    best, worst = theirs.range("recovery_time") or (None, None)
+    assert best == pytest.approx(max(0.0, recovery - 6.012))
+    assert worst == recovery
+    assert theirs.range("blackout") is None

@@ -250,7 +250,8 @@ def _compared(
     spread = _spread(limit.measure, best, least)
     if by_looks:
         return found, None, f"{spread}: no look shows what decides"
-    return found, None, f"{spread}: the load generator missed what decides"
+    why = "the load generator missed what decides"
+    return found, None, f"{spread}: {why if facts.missed else 'when it took effect decides'}"
 
 
 def _keeps(limit: Limit, value: float) -> bool:

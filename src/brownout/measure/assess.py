@@ -43,6 +43,11 @@ class Findings:
     shams: tuple[Sham, ...] = ()
 
 
+#: Times that count from the effect of a fault. What its members show of one by others is exact
+#: enough; only a step's own length is not.
+_SINCE_EFFECT = ("recovery_time", "settled_time", "rejoin_time", "redundancy_time",
+                 "promoted_time", "client_recovered_time")  # fmt: skip
+_CERTAIN_S = 1.0
 _CASES: tuple[Case, ...] = ("best", "measured", "worst")
 #: The same load as each case takes what the generator missed, scope by scope.
 Signals = Mapping[str, Signal]
@@ -124,9 +129,10 @@ def _fault(
             for case in _CASES
             if case in made
         ]
-        bounds = {}
+        bounds: dict[str, tuple[float, float]] = {}
         if "worst" in made:
             bounds = _bounds(views["best"][scope], views["worst"][scope], data.end, base)
+        bounds |= _since_effect(made["measured"], scope, episode)
         ranges[scope] = ranges_of(seen, scope, bounds)
     scopes = {
         name: replace(scope, ranges=ranges[name]) for name, scope in made["measured"].scopes.items()
@@ -164,6 +170,18 @@ def _measured(
     if not base.throughput_known:
         moved = replace(moved, throughput_while_moving=None, capacity_ratio=None)
     return replace(fault, scopes=scopes, rebalance=moved)
+
+
+def _since_effect(fault: Fault, scope: str, episode: Episode) -> dict[str, tuple[float, float]]:
+    """Return the bounds of each time that counts from an effect which may have come later."""
+    if episode.uncertainty < _CERTAIN_S:
+        return {}
+    values = {name: fault.value(name, scope) for name in _SINCE_EFFECT}
+    return {
+        name: (max(0.0, value - episode.uncertainty), value)
+        for name, value in values.items()
+        if value is not None and math.isfinite(value)
+    }
 
 
 def _where(key: LaneKey | None) -> dict[str, str]:

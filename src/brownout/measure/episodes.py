@@ -20,7 +20,8 @@ class Episode:
     clean stop hurts before its process is gone, and a dip at the stop belongs to the fault; but
     a managed service may act minutes after it was asked, so there `start` is the first effect.
     Times are measured from `effective`, None where nothing is proven to have happened. Nothing
-    from `until` on belongs to it: another fault begins, or the load ends.
+    from `until` on belongs to it: another fault begins, or the load ends. `uncertainty` is how
+    many seconds later a break by others may have taken effect.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Episode:
     effective: float | None
     start: float
     until: float
+    uncertainty: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ def _episode(group: list[Event], end: float, managed: bool) -> Episode:
     requested = [event.requested for event in breaks if event.requested is not None]
     effects = [_took_effect(event) for event in breaks if has_landed(event)]
     effective = min((t for t in effects if t is not None), default=None)
+    first = next((e for e in breaks if has_landed(e) and _took_effect(e) == effective), breaks[0])
     return Episode(
         name=breaks[0].name,
         events=tuple(event for event in group if event.type != "milestone"),
@@ -153,4 +156,5 @@ def _episode(group: list[Event], end: float, managed: bool) -> Episode:
         effective=effective,
         start=effective if managed and effective is not None else min(requested),
         until=end,
+        uncertainty=first.uncertainty or 0.0 if is_by_others(first) else 0.0,
     )
