@@ -76,6 +76,39 @@ def test_brownout_abort_from_another_shell_ends_the_run(
     _whole_after(lab_mongodb)
 
 
+@pytest.mark.matrix  # in CI: tests/faults/test_every_act.py
+def test_no_break_begins_in_the_background_once_the_run_is_ending(
+    lab_etcd: Cluster, tmp_path: Path
+) -> None:
+    environment = {"BROWNOUT_STATE": str(tmp_path / "state")}
+    experiment = chaos.quick(chaos.load("node-pause"))
+    experiment["configuration"].update(cluster=lab_etcd.name, hang_s=600, undo_after_s=900)
+    kill = {
+        "type": "action",
+        "name": "kill-later",
+        "background": True,
+        "pauses": {"before": 20},
+        "provider": {
+            "type": "python",
+            "module": "brownout.actions.node",
+            "func": "kill_node",
+        },
+    }
+    script = {**kill, "name": "theirs-later", "provider": {"type": "process", "path": "true"}}
+    experiment["extensions"][0]["breaks"] = ["theirs-later"]
+    experiment["method"] = [kill, script, *experiment["method"]]
+    process = chaos.start(experiment, tmp_path, env=environment)
+    _await(tmp_path, '"effective"')
+    brownout("abort", "--reason", "the pager rang", env=environment)
+    ran = chaos.finish(process, tmp_path, timeout_s=120)
+    assert ran.impact["reasons"], ran.output
+    kinds = [(event["type"], event["stage"]) for event in ran.events]
+    aborted = kinds.index(("abort", "point"))
+    assert ("break", "intent") in kinds[:aborted]
+    assert ("break", "intent") not in kinds[aborted:]
+    _whole_after(lab_etcd)
+
+
 @pytest.mark.matrix  # in CI Chaos Toolkit is told to exit as a safeguard does (test_ended_run)
 def test_a_safeguard_of_chaostoolkit_addons_aborts_the_run_too(
     lab_mongodb: Cluster, tmp_path: Path

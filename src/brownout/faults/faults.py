@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
-from brownout.base.errors import BrownoutError, ConfigurationError, UndoFailed, Unsupported
+from brownout.base.errors import BrownoutError, ConfigurationError, Refused, UndoFailed, Unsupported
 from brownout.databases.adapter import Adapter
 from brownout.databases.lacking import LOOK_AGAIN_WITHIN_S, await_nothing, still_lacks
 from brownout.databases.resizing import Resizing
@@ -37,9 +38,10 @@ class Faults:
     """Every fault of one run on one cluster, and the undos that are pending.
 
     `to_t` turns monotonic seconds into those of the run; `aim` is whom the run's target means;
-    `to_wipe` says whether the run means to wipe a node once it is stopped; `stopped` says that the
-    run is being ended. A fault that ends before its undo breaks the contract of the fault, unless
-    it `may_end_early`.
+    `to_wipe` says whether the run means to wipe a node once it is stopped; `stopped` says that
+    waits are to end, and `ending` that no break may begin any more, also while things are put
+    back. A fault that ends before its undo breaks the contract of the fault, unless it
+    `may_end_early`.
     """
 
     def __init__(
@@ -53,11 +55,13 @@ class Faults:
         aim: Aim | None = None,
         to_wipe: Callable[[Node], bool] = lambda _: False,
         stopped: Callable[[], bool] = lambda: False,
+        ending: Callable[[], bool] = lambda: False,
         confirmation: str = "",
         may_end_early: bool = False,
     ) -> None:
         self.cluster, self.adapter = cluster, adapter
         self.stopped, self.confirmation = stopped, confirmation
+        self._ending = ending
         self.acts = Acts(events, to_t)
         self._events, self._aim = events, aim or Aim(tuple)
         #: What was seen right before each act, and when.
@@ -144,7 +148,7 @@ class Faults:
             found.append(guards.possible([*self.pinned(), *fault.objections(self, node)]))
             found.append(guards.of_address(served_by(node, self.cluster.every)))
             down[node.name] = fault.undo
-        guards.refuse(found)
+        guards.refuse([*self._of_run(fault.act), *found])
         check_wipes(self, nodes)
         return [fault.inflict(self, node) for node in nodes]
 
@@ -201,6 +205,10 @@ class Faults:
         looked = time.monotonic()
         if act.type == "break":
             self.acts.before_break()
+            if self._ending():
+                raise Refused(
+                    f"nothing is touched: the run is ending, so {act.name} does not begin"
+                )
             looked = time.monotonic()
             before = self._role_before(act)
         elif act.type == "mend":
@@ -261,6 +269,7 @@ class Faults:
         missing = [] if node.name in broken else still_lacks(self.adapter, "whole")
         lost = self._lost(node, act)
         found = guards.of_break(self.cluster, node.name, act, broken, missing, lost)
+        found += self._of_run(act)
         if node.name not in broken:
             found.append(guards.of_address(served_by(node, self.cluster.every)))
         guards.refuse([*found, guards.possible([*self.pinned(), *objections])])
@@ -271,11 +280,16 @@ class Faults:
         """Refuse a change that the inventory, the database or a cluster not `whole` forbids."""
         missing = still_lacks(self.adapter, "whole") if whole else []
         name = node.name if node else None
-        guards.refuse(guards.of_change(self.cluster, name, act, missing, objections))
+        found = guards.of_change(self.cluster, name, act, missing, objections)
+        guards.refuse([*self._of_run(act), *found])
 
     def check_denied(self, act: str) -> None:
-        """Refuse an act that the inventory denies."""
-        guards.refuse([guards.of_act(self.cluster, act)])
+        """Refuse an act that the inventory denies, or this hour."""
+        guards.refuse([*self._of_run(act), guards.of_act(self.cluster, act)])
+
+    def _of_run(self, act: str) -> list[Guard]:
+        """Judge the environment and the hour again: a run may have begun long ago."""
+        return guards.of_cluster(self.cluster, [act], self.confirmation, datetime.now(UTC))
 
     def pinned(self) -> list[str]:
         """Return why no node may be started again until settings are put back.

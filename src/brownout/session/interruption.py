@@ -82,8 +82,12 @@ class Interruption:
                 self._events.point("note", "failure", reason=reason)
 
     def deafen(self) -> None:
-        """The run is ending early, for its reason: no signal is to disturb that."""
-        self._deaf.listen()
+        """The run is ending early, for its reason: no signal is to disturb that.
+
+        Signals are the main thread's; an activity in the background leaves them alone.
+        """
+        if threading.current_thread() is threading.main_thread():
+            self._deaf.listen()
 
     def told_again(self) -> bool:
         """Whether a signal or `brownout abort` came while the run was ending."""

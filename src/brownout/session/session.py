@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
+from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
 from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Idling, adapter_for
 from brownout.databases.lacking import still_lacks
@@ -191,6 +191,7 @@ class Session:
             aim=self._aim,
             to_wipe=lambda node: node in self._to_wipe(),
             stopped=self.interruption.must_stop,
+            ending=self._is_ending,
             confirmation=self.plan.options.confirm,
             may_end_early=self.plan.may_end_early,
         )
@@ -239,7 +240,7 @@ class Session:
             self._log().point("note", "step", activity=name)
         if self._external is None or not (self._undoing or self._method == "begun"):
             return
-        if not self._undoing and self._external.breaks(activity):
+        if self._external.breaks(activity):
             self._check_break_by_others()
         self._external.begin(activity)
 
@@ -257,6 +258,8 @@ class Session:
         A break before redundancy is back belongs to the same fault, so only the first one needs a
         cluster that is whole.
         """
+        if self._is_ending():
+            raise Refused("nothing is touched: the run is ending, so no break begins")
         acts, confirm = self.faults.acts, self.plan.options.confirm
         missing = [] if acts.broke_something else still_lacks(self.adapter, "whole")
         now = datetime.now(UTC)
@@ -264,6 +267,10 @@ class Session:
             [*guards.of_cluster(self.cluster, (), confirm, now), guards.redundancy(missing)]
         )
         acts.broke_something = True
+
+    def _is_ending(self) -> bool:
+        """Whether no break may begin any more, in the background or otherwise."""
+        return self._undoing or bool(self.interruption.reason)
 
     def _settled(self) -> bool:
         """Whether nothing is broken, by brownout or by others, as far as can be told."""
