@@ -140,7 +140,7 @@ def impact(
     )
     if not measured.figures.tps:
         raise ConfigurationError(
-            f"{file}: nothing was served before the fault, so that there is no baseline",
+            f"{file}: nothing was served before the fault, so there is no baseline",
             "check --fault-at, --ok and --unit",
         )
     if as_json:

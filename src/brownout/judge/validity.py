@@ -89,7 +89,7 @@ def conditions(facts: Facts) -> list[Condition]:
 
 
 def never_held(facts: Facts) -> list[str]:
-    """Name each wait in vain for the load to hold that is the database's doing."""
+    """Name each time the load did not hold because of the database."""
     return [_not_held(event) for event in _holds(facts) if _is_theirs(event)]
 
 

@@ -8,8 +8,7 @@ aborted       a person or a stop condition ended the run
 pass          none of these: no data is never a pass
 
 A limit is met if the worst case keeps it, broken if even the best case breaks it, and open
-otherwise. The cases differ by what the generator missed and by what nobody looked on for long
-enough to see.
+otherwise. The cases differ by what the generator missed and by what the run was too short to see.
 """
 
 from collections.abc import Sequence

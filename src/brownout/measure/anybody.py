@@ -230,7 +230,7 @@ def _check(
 
 
 def _order_problems(t: Numbers, until: Numbers | None) -> list[str]:
-    """Name the first row that does not follow the one before it; jitter is no problem."""
+    """Name the first row that does not follow the one before it; jitter is allowed."""
     steps = np.diff(np.asarray(t, np.float64))
     usual = float(np.median(steps))
     if not (steps > 0).all() or usual <= 0:

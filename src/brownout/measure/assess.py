@@ -260,7 +260,7 @@ def _episode_end(
 ) -> float:
     """Return when redundancy was back and the load had held, or the end of what is known.
 
-    Where nobody looked for redundancy, nothing says that the fault is over before the load is.
+    If redundancy was not watched for, the fault lasts as long as the load.
     """
     settings, until = data.settings, min(episode.until, signal.end)
     redundant = milestone(episode, "redundant")

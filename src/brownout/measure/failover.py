@@ -148,7 +148,7 @@ def _unserved(
     """Yield the rows of buckets, as [first, end), in which enough came and nothing succeeded.
 
     Only a success ends a row, or that nothing came for more than `gap` buckets: the driver went
-    elsewhere. Where all was served in time in the end, it is no outage.
+    elsewhere. A row in which everything was served in time is not an outage.
     """
     here, settings = bucket_range(view.start, view.until, len(ok)), view.settings
     unserved, came = ok[here] < 1e-9, came[here]

@@ -100,7 +100,7 @@ def rate_of(counts: Counts, start: float, end: float) -> float:
 def left_after(rate: float, settings: MeasureSettings) -> int:
     """Return after how many buckets without an operation the driver has left a lane of `rate`.
 
-    So many that, at the lane's rate a second before the fault, none coming is no chance.
+    Enough that, at the lane's rate before the fault, an empty row cannot be chance.
     """
     expected = _LEFT_OPERATIONS * BUCKETS_PER_S / rate if rate else 0.0
     return max(round(settings.dip_gap_s * BUCKETS_PER_S), math.ceil(expected - 1e-9))

@@ -49,8 +49,8 @@ NO_NOISE = Noise(0.0, 0.0, 0.0)
 def noise_of(ok: Floats, sigma: float, variation_max: float) -> Noise:
     """Return the noise of a baseline with so many ok in each bucket; `sigma` is T's, a second.
 
-    Trends within its halves and the step between them are no noise. Where T may vary by at most
-    `variation_max`, there is no more noise than that.
+    Trends within its halves and the step between them do not count as noise. The result is at
+    most the noise that `variation_max` allows.
     """
     half = len(ok) // 2
     if 2 * half < _LEAST_S * BUCKETS_PER_S or not ok.sum():

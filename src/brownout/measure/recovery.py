@@ -74,8 +74,8 @@ def recovered_at(view: View) -> float | None:
 def recovered_no_sooner(view: View) -> float:
     """Return the first moment that nothing seen until the end speaks against.
 
-    Where the load never held for a whole `hold_s`, it may have come back then, and nobody looked
-    on for long enough.
+    If the load never held for a whole `hold_s`, it may have recovered there: the run ended before
+    that could be seen.
     """
     course, signal, settings = _course_of(view), view.signal, view.settings
     since = course.since(view)
@@ -132,10 +132,10 @@ def _course_of(view: View) -> _Course:
 
 
 def _may_be_noise(view: View, dip: Dip) -> bool:
-    """Whether a dip in throughput is no deeper than noise makes one at times.
+    """Whether a dip in throughput is as shallow as noise sometimes makes one.
 
-    The longer a series, the more often: none of these says long after the effect that service is
-    not back. A dip in the success ratio is never noise.
+    A long series has several of these, and none of them means that service is not back. A dip in
+    the success ratio is never noise.
     """
     if view.signal.open_loop:
         return False
