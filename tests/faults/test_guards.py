@@ -86,6 +86,15 @@ def test_a_break_without_redundancy_is_refused_with_what_is_missing() -> None:
         guards.refuse(guards.of_break(_cluster(), "n1", "kill", {}, NOT_WHOLE))
 
 
+def test_a_remedy_of_several_guards_is_given_once() -> None:
+    crossed = [
+        guards.Guard("address", False, f"n{n} has another host", "correct it") for n in (1, 2)
+    ]
+    with pytest.raises(Refused) as refused:
+        guards.refuse(crossed)
+    assert refused.value.hint == "correct it"
+
+
 def test_a_denied_node_is_refused() -> None:
     cluster = _cluster(guards={"deny_nodes": ["n1"]})
     assert _no(guards.of_break(cluster, "n1", "kill", {}, [])) == ["denied nodes"]

@@ -50,7 +50,7 @@ def refuse(guards: Iterable[Guard]) -> None:
     if said_no:
         raise Refused(
             "nothing is touched: " + "; ".join(f"{g.name}: {g.detail}" for g in said_no),
-            "; ".join(g.hint for g in said_no if g.hint),
+            "; ".join(dict.fromkeys(g.hint for g in said_no if g.hint)),
         )
 
 
