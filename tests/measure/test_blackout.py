@@ -185,7 +185,7 @@ def test_one_lane_may_be_dark_while_the_others_are_not() -> None:
         LaneKey("new", "write"): {"offered": np.where(dark, 40, 0), "ok": none,
                                   "bad": np.where(dark, 40, 0), "pending": none},
     }  # fmt: skip
-    found = blackouts_by_lane(lanes, (0.0, 10.0), (12.0, 20.0), SETTINGS)
+    found = blackouts_by_lane(lanes, (0.0, 10.0), (12.0, 20.0), SETTINGS, open_loop=True)
     assert {str(key): length for key, length in found.items()} == {
         "n1 read": 0.0, "n1 write": pytest.approx(3.0), "n2 write": 0.0,
     }  # fmt: skip
@@ -350,6 +350,24 @@ def test_a_lane_that_the_driver_left_is_not_out_until_it_is_used_again() -> None
     }
     total = make_series(*((first[n] + second[n]).tolist() for n in ("offered", "ok")))
     data = data_of(total, MeasureSettings.lab(), lanes=lanes)
-    found = blackouts_by_lane(data.lanes, (10.0, 30.0), (30.0, 60.0), data.settings)
+    found = blackouts_by_lane(data.lanes, (10.0, 30.0), (30.0, 60.0), data.settings, open_loop=True)
     assert {str(key): length for key, length in found.items()} == {"a": pytest.approx(0.5)}
     assert partial_outage(view(data, 30.0, 60.0), data) == 0.0
+
+
+@pytest.mark.parametrize(("closed", "seconds"), [(False, 1.2), (True, 2.2)])
+def test_what_hangs_in_a_lane_that_the_driver_left_does_not_prolong_its_outage(
+    closed: bool, seconds: float
+) -> None:
+    """A node hangs, and after 1.2 s another one serves its keys. What was sent to it waits for the
+    deadline of 1 s. In closed loop the waiting workers would have sent more."""
+    left = {"offered": np.array([40] * 312 + [0] * 88), "ok": np.array([40] * 300 + [0] * 100),
+            "bad": np.array([0] * 310 + [40] * 12 + [0] * 78),
+            "pending": np.array([0] * 300 + [400] * 22 + [0] * 78)}  # fmt: skip
+    series = make_series([80] * 400, [80] * 300 + [40] * 12 + [80] * 88, closed=closed)
+    data = data_of(series, SETTINGS, lanes={"a": left, "b": lane([40] * 400)})
+    assert partial_outage(view(data, 30.0, 40.0), data) == pytest.approx(seconds)
+    lanes = blackouts_by_lane(
+        data.lanes, (10.0, 30.0), (30.0, 40.0), SETTINGS, open_loop=not closed
+    )
+    assert lanes[LaneKey("a")] == pytest.approx(seconds)

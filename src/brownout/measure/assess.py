@@ -121,7 +121,13 @@ def _fault(
     made = {c: _measured(replace(fault, end=end), data, episode, views[c], base) for c in cases}
     total = views["measured"]["total"]
     before = (total.level.start, total.level.end)
-    lanes = blackouts_by_lane(data.lanes, before, (episode.start, end), data.settings)
+    lanes = blackouts_by_lane(
+        data.lanes,
+        before,
+        (episode.start, end),
+        data.settings,
+        open_loop=total.signal.open_loop,
+    )
     ranges = {}
     for scope in views["measured"]:
         seen = [

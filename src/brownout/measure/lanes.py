@@ -32,12 +32,14 @@ def blackouts_by_lane(
     baseline: tuple[float, float],
     episode: tuple[float, float],
     settings: MeasureSettings,
+    *,
+    open_loop: bool,
 ) -> Mapping[LaneKey, float]:
     """Return the longest blackout of each lane that had a level in the baseline, in seconds.
 
     A lane that came up later, such as a new primary, has nothing to be expected of it.
     """
-    stretches = _dark_lanes(lanes, baseline, episode, settings)
+    stretches = _dark_lanes(lanes, baseline, episode, settings, open_loop=open_loop)
     return {key: _longest(dark) for key, dark in stretches.items()}
 
 
@@ -68,17 +70,18 @@ def _partial_outages(lanes: Lanes, view: View) -> dict[LaneKey, float]:
     """Return the longest partial outage of each of several lanes; none with fewer than two."""
     if len(lanes) < 2:
         return {}
-    settings = view.settings
+    settings, open_loop = view.settings, view.signal.open_loop
     baseline, episode = (view.level.start, view.level.end), (view.start, view.end)
+    dark = _dark_lanes(lanes, baseline, episode, settings, open_loop=open_loop)
     found = {}
-    for name, stretches in _dark_lanes(lanes, baseline, episode, settings).items():
+    for name, stretches in dark.items():
         others = _together([lane for other, lane in lanes.items() if other != name])
         ok = others["ok"][bucket_range(*episode, len(others["ok"]))]
         rate = rate_of(others["ok"], *baseline)
         # Nothing comes to lanes that had no part before, or while every worker waits for this one.
-        always = not rate or not view.signal.open_loop
+        always = not rate or not open_loop
         rate = rate or rate_of(lanes[name]["ok"], *baseline)
-        silent = _silent(others, episode, rate, settings, always=always)
+        silent = _silent(others, episode, rate, settings, open_loop=open_loop, always=always)
         parts = list[Stretch]()
         for stretch in stretches:
             beside = (
@@ -139,6 +142,8 @@ def _dark_lanes(
     baseline: tuple[float, float],
     episode: tuple[float, float],
     settings: MeasureSettings,
+    *,
+    open_loop: bool,
 ) -> dict[LaneKey, list[Stretch]]:
     """Return the stretches in which each lane with a level in the baseline served nothing.
 
@@ -151,7 +156,7 @@ def _dark_lanes(
             bad = lane["bad"][during]
             dark[key] = [
                 (first, last)
-                for first, last in _silent(lane, episode, rate, settings)
+                for first, last in _silent(lane, episode, rate, settings, open_loop=open_loop)
                 if any_bad(bad, int(first), math.ceil(last))
             ]
     return dark
@@ -163,17 +168,19 @@ def _silent(
     rate: float,
     settings: MeasureSettings,
     *,
+    open_loop: bool,
     always: bool = False,
 ) -> list[Stretch]:
     """Return the stretches of an episode in which a lane served nothing.
 
     It counts where something was wanted of the lane, or `always`. Once the driver has left the
-    lane, nothing is.
+    lane, nothing is: in open loop what still waits there hides nothing that comes.
     """
     here = bucket_range(*episode, len(lane["ok"]))
     wanted = (lane["offered"][here] > 0) | (lane["pending"][here] > 0) | always
+    came = (lane["offered"][here] > 0) | always if open_loop else wanted
     ok = lane["ok"][here].astype(np.float64)
-    for first, end in runs(~wanted):
+    for first, end in runs(~came):
         if end - first > left_after(rate, settings):
             ok[first:end], wanted[first:end] = rate / BUCKETS_PER_S, True  # as good as served
     return silences(ok, wanted, rate / BUCKETS_PER_S, rate, settings)
