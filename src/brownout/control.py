@@ -116,9 +116,9 @@ def after_activity_control(context: Activity, state: Run = None, **_: Any) -> No
         return
     run = state or {}
     failed, why = _has_failed(context, run), _why(run)
-    current().end_step(context, (why or "the step failed") if failed else None)
-    if failed:
+    if failed:  # first: Chaos Toolkit would swallow an error of ours in what follows
         _note_failure(context, why)
+    current().end_step(context, (why or "the step failed") if failed else None)
     current().pauses.after(context, state)
 
 

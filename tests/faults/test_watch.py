@@ -175,7 +175,7 @@ def test_a_node_that_somebody_starts_again_was_not_down_for_as_long_as_it_was_me
     node = _follower(adapter)
     faults.do(fault, node)
     host_for(node).start()  # a supervisor, or an operator
-    assert _ended(log).startswith(f"{fault} of {node.name} ended by itself 0.")
+    assert _ended(log).startswith(f"{fault} of {node.name} ended by itself ")
     started = faults.do("start_node", node)
     assert started["evidence"]["already"]
 

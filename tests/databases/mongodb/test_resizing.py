@@ -83,9 +83,10 @@ def _add_and_remove(adapter: MongoAdapter, cluster: Cluster) -> None:
     assert adapter.join(spare).already
 
     await_true(lambda: (held := adapter.holdings().get("n4")) and held.received, "n4 copies")
-    held, said = adapter.holdings()["n4"], adapter.evidence(spare)
+    held = adapter.holdings()["n4"]
     assert (held.to_move or 0) > 0
-    assert said["initial_sync"]["phase"] == "cloning"
+    await_true(lambda: "initial_sync" in adapter.evidence(spare), "n4 answers")
+    assert adapter.evidence(spare)["initial_sync"]["phase"] == "cloning"
     assert adapter.objections_to_leave(cluster.nodes[0]) == [
         "the set: found n4 copying all data, wanted no initial sync"
     ]
