@@ -36,6 +36,8 @@ BRACKET_COLOURS = {"outage": "bad", "recovery": "link"}
 #: The height of a row of events or of a bracket above the plot, as a share of the plot's.
 ROW = 0.085
 STEMS = {"break": "-", "mend": "--", "milestone": ":", "abort": "-."}
+#: So many letters of a tile's name go into a line across the picture.
+_LETTERS = 160
 
 
 def write_png(run: Path, target: Path) -> Path:
@@ -96,7 +98,8 @@ def _tiles(figure: "Figure", material: Material) -> None:
     width = 0.94 / max(1, len(shown))
     for number, tile in enumerate(shown):
         x = 0.03 + number * width
-        figure.text(x, 0.83, tile.name, size=9, color=LIGHT["quiet"], va="top")
+        name = textwrap.fill(tile.name, int(_LETTERS * width))
+        figure.text(x, 0.815, name, size=9, color=LIGHT["quiet"], va="bottom")
         figure.text(x, 0.808, tile.value, size=15, weight="bold", color=LIGHT["ink"], va="top")
         met = f"  {tile.met.words}" if tile.met else ""
         colour = {"met yes": "good", "met no": "bad"}.get(
