@@ -18,6 +18,7 @@ from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 from brownout.kubernetes.access import Access, connect
 from brownout.kubernetes.objects import Objects, in_namespace
+from brownout.machine.serving import served_by
 
 #: A verdict wants a quiet machine.
 pytestmark = [pytest.mark.kubernetes, pytest.mark.quiet, pytest.mark.timeout(600)]
@@ -42,6 +43,13 @@ def in_pods(
         replica_set.form(_cluster(path), ReplicaSetLab(engine="mongodb"), lambda _: None)
         yield path
         release(objects, namespace)
+
+
+def test_the_process_in_each_pod_is_proven_to_serve_its_address(in_pods: Path) -> None:
+    one, two, three = _cluster(in_pods).nodes
+    assert [served_by(node, (one, two, three)).by for node in (one, two, three)] == ["own"] * 3
+    turned = two.model_copy(update={"host": three.host})
+    assert served_by(turned, (one, turned)).by != "own"
 
 
 def test_a_primary_is_killed_under_load_and_comes_back(in_pods: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from tests.machine.kubernetes.conftest import Make
 
 from brownout.faults import watch
 from brownout.kubernetes.objects import Objects, in_namespace
+from brownout.machine.commands import script
 from brownout.machine.kubernetes.pod import HELD
 
 pytestmark = pytest.mark.kubernetes
@@ -35,6 +36,6 @@ def test_a_paused_pod_that_somebody_lets_go_on_is_seen(made: Make, tmp_path: Pat
     host = made(shareProcessNamespace=True)
     paused = watched(host, "pause_node", "resume_node", host.pause(60), tmp_path / "events")
     paused.await_looks(2)
-    host._runner().run(f"kill -CONT {host.running().pid}")
+    host._runner().run(script('kill -CONT "$1"', host.running().pid))
     assert "something else than this run undid it" in paused.breach().detail
     assert paused.undone(host.resume)["watched"]["until_undo"] is False
