@@ -14,6 +14,7 @@ import pytest
 from tests.waiting import await_true
 
 from brownout.inventory.model import Node, ProcessSpec
+from brownout.machine import supervision
 from brownout.machine.commands import LocalRunner
 from brownout.machine.host import host_for
 from brownout.machine.supervision import supervisor_of
@@ -91,3 +92,21 @@ def test_a_plan_says_that_supervisord_cannot_be_held_off(tmp_path: Path) -> None
 
 def test_a_process_without_a_supervisor_has_none(tmp_path: Path) -> None:
     assert supervisor_of(LocalRunner(), os.getpid()) is None
+
+
+def test_a_node_that_ends_while_its_supervisor_is_looked_for_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "db.py").write_text(DATABASE)
+    node = node_of(tmp_path, tmp_path / "db.pid")
+    with subprocess.Popen([sys.executable, str(tmp_path / "db.py")]) as process:
+        (tmp_path / "db.pid").write_text(str(process.pid))
+        await_true(lambda: host_for(node).running().running)
+
+        def ends(*_: object) -> dict[str, str]:
+            process.kill()
+            process.wait()
+            return {}
+
+        monkeypatch.setattr(supervision, "hold", ends)
+        assert host_for(node).stop("kill").already

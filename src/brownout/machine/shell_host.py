@@ -74,7 +74,10 @@ class ShellHost(ABC):
         """End the process: `clean`, as its own service would, or `kill` by SIGKILL."""
         if mode not in ("clean", "kill"):
             raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
-        process = self._locate().process
+        process, held = self._locate().process, {}
+        if process is not None and mode == "kill":
+            held = supervision.hold(self._runner, process.pid)
+            process = self._locate().process  # it may have ended meanwhile
         if process is None:
             gone = already({"state": "gone"})
             return self._others_too(gone, server_directory.kill) if mode == "kill" else gone
@@ -83,7 +86,6 @@ class ShellHost(ABC):
                 f"node `{self._name}` is not stopped: it is paused and would not hear it",
                 "resume it first, or kill it",
             )
-        held = supervision.hold(self._runner, process.pid) if mode == "kill" else {}
         proof = self._end(process, mode)
         proof = replace(proof, evidence={**proof.evidence, **held})
         if mode == "kill":
