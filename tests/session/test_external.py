@@ -66,11 +66,16 @@ def test_what_is_wrong_with_the_names_is_said(extension: dict[str, Any], problem
     assert [found for found in read(extension)[1] if problem in found]
 
 
-def test_mends_that_come_after_the_measuring_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("module", "function"), [("impact", "blackout"), ("cluster", "cluster_is_whole")]
+)
+def test_mends_that_come_after_the_measuring_are_refused(module: str, function: str) -> None:
     mended_late = {"method": [KILL], "rollbacks": [START]}
     extension = {"breaks": ["kill"], "mends": ["start"]}
     assert read(extension, **mended_late)[1] == []
-    hypothesis = {"steady-state-hypothesis": {"title": "served", "probes": [ASKED]}}
+    provider = {"type": "python", "module": f"brownout.probes.{module}", "func": function}
+    asked = {**ASKED, "provider": provider}
+    hypothesis = {"steady-state-hypothesis": {"title": "served", "probes": [asked]}}
     (problem,) = read(extension, **mended_late, **hypothesis)[1]
     assert "ends the measuring before the rollbacks" in problem
 

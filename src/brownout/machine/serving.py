@@ -64,7 +64,7 @@ done
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Who serves a node's address: its `own` process, that of an`other` node, or `unknown`."""
+    """Who serves a node's address: its `own` process, or that of an `other` node."""
 
     by: Literal["own", "other", "unknown"]
     detail: str

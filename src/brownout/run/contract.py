@@ -1,8 +1,8 @@
 """The contract of a fault: which clauses it has, and that one was broken, as `contract` events.
 
-A verdict is about a fault that was made on what it was meant for, for as long as it was meant, by
-nobody else and in time. A clause that is broken makes the run inconclusive: what was measured is
-then true, but of another fault. `docs/measures.md` has the clauses in words.
+A verdict is about a fault that hit what it was meant to hit, lasted as long as it was meant to, and
+came in time. A broken clause makes the run inconclusive: what was measured is then true, but of
+another fault. `docs/measures.md` has the clauses in words.
 """
 
 from collections.abc import Iterable, Mapping

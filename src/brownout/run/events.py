@@ -252,7 +252,7 @@ def _is_known(key: str, value: Any) -> bool:
 
 
 def _later(wall: str, length_s: float) -> str:
-    """Return a time of day `length_s` seconds later; a text that is none, or too far, as it is."""
+    """Return a time of day `length_s` seconds later; any other text is returned unchanged."""
     try:
         return _rfc3339(datetime.fromisoformat(wall) + timedelta(seconds=length_s))
     except (ValueError, OverflowError):

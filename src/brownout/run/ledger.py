@@ -4,7 +4,7 @@ Each key ends in exactly one class. `ok`: the last acknowledged write was read. 
 newer one that was in doubt. `lost`: an acknowledged write is gone, split into `rolled_back` (an
 older state came back), `overwritten_by_late` (an older write in doubt won) and `corrupt` (what is
 there fails its checksum). `unexpected`: a write that failed, was never tried, or is another
-writer's. `unread`: there was no answer.
+writer's. `unread`: no answer came.
 
 A write is refused where something else is stored than its writer knows; its key is not written
 again, so that what is read back is what was left of it. Records of the data set that the run

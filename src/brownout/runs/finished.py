@@ -325,7 +325,7 @@ def _told_apart(groups: Sequence[Sequence[FinishedRun]]) -> list[str]:
 def median(values: Sequence[float | None]) -> float | None:
     """Return the middle value, of an even number the mean of the middle two.
 
-    Of a value and `NEVER` that is `NEVER`. None where there is no value, or one is not known.
+    The mean of a value and `NEVER` is `NEVER`. None where there is no value, or one is not known.
     """
     known = [value for value in values if value is not None]
     return float(_middle(known)) if known and len(known) == len(values) else None

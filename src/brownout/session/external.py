@@ -126,12 +126,16 @@ def _asks_us(experiment: Mapping[str, Any]) -> bool:
     """Whether the hypothesis has a probe that ends the measuring."""
     hypothesis = experiment.get("steady-state-hypothesis") or {}
     probes = hypothesis.get("probes") if isinstance(hypothesis, Mapping) else ()
-    modules = [_module(probe) for probe in probes or () if isinstance(probe, Mapping)]
-    return any(module in ("brownout.probes.impact", "brownout.probes.canary") for module in modules)
+    asked = [probe for probe in probes or () if isinstance(probe, Mapping)]
+    return any(
+        _module(probe) in ("brownout.probes.impact", "brownout.probes.canary")
+        or _function(probe) == "cluster_is_whole"
+        for probe in asked
+    )
 
 
 def _names(key: str, given: Any, steps: Sequence[Activity], problems: list[str]) -> Iterator[str]:
-    """Yield the names in one of the lists; each has to be a step of somebody else's."""
+    """Yield the names in one of the lists; each has to be a step of another provider."""
     if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
         problems.append(f"extensions.{key}: found {given!r}, wanted a list of names of steps")
         return

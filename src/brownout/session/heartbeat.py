@@ -6,7 +6,7 @@ import time
 __all__ = ["Heartbeat"]
 
 _EVERY_S = 0.2
-#: A beat that comes so much later than it should is no beat of a busy machine.
+#: A beat that is this late means that the process was stopped, not that the machine was busy.
 _GAP_S = 1.0
 
 

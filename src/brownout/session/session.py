@@ -7,7 +7,7 @@ open ──▶ begin_method ──▶ (faults) ──▶ finish ──▶ begin_
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -247,7 +247,7 @@ class Session:
     def mark(self, kind: str, name: str, by: str) -> dict[str, Any]:
         """Note a `break` or `mend` of this moment that no activity makes."""
         if self._external is None or self._method != "begun":
-            raise ConfigurationError(f"mark_{kind} {name}: belongs into the method")
+            raise ConfigurationError(f"mark_{kind} {name}: belongs in the method")
         if kind == "break":
             self._check_break_by_others()
         return self._external.mark(kind, name, by or "outside this experiment")
@@ -545,12 +545,12 @@ class Session:
             raise ConfigurationError("no target was chosen: the run did not open")
         return self._aim
 
-    def _to_wipe(self, without: Sequence[str] = ()) -> list[Node]:
+    def _to_wipe(self) -> list[Node]:
         """The nodes that the method wipes, as far as they can be told now."""
         found = []
         for name in self.plan.wipes:
             with contextlib.suppress(ClusterError, ConfigurationError):
-                found += [self._planned(name)] if name not in without else []
+                found.append(self._planned(name))
         return found
 
     def _written(self) -> Trail:

@@ -172,7 +172,7 @@ def _deeds(activity: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[D
 
 
 def resolved(value: Any, values: Mapping[str, Any]) -> Any:
-    """Return the value of a `${variable}`, or what is no variable as it is."""
+    """Return the value of a `${variable}`, and any other value unchanged."""
     if isinstance(value, str) and value.startswith("${") and value.endswith("}"):
         return values.get(value[2:-1], value)
     return value

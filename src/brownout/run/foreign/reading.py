@@ -353,7 +353,7 @@ def _added_up(
                 "keep one of them",
             )
         at[key] = row
-    # What has a row at few moments is no steady series, and its absence says nothing.
+    # A series with few rows is not steady, so a missing row says nothing.
     steady = [
         key for key in series if sum(key in at for at in moments.values()) > 0.5 * len(moments)
     ]

@@ -477,8 +477,8 @@ def _sample(source: Source, place: int, value: Any) -> tuple[float, float | None
 def _added(columns: list[list[tuple[float, float | None]]]) -> list[Row]:
     """Return series as one, moment by moment; it is empty where all of them are.
 
-    A running total goes on from where it was: after a restart, and where its series ends because
-    what counted is gone.
+    A running total keeps its value across a restart, and after the end of a series whose source is
+    gone.
     """
     sums: dict[float, float | None] = {t: None for column in columns for t, _ in column}
     ordered = sorted(sums)
