@@ -30,7 +30,7 @@ def node(waiting_node: Node) -> Node:
 def assert_refused(directory: Path, reason: str, keep: list[Path] | None = None) -> None:
     with pytest.raises(Refused, match=reason):
         directories.check(
-            LocalRunner(), PurePosixPath(directory), [PurePosixPath(path) for path in keep or []]
+            LocalRunner(), [PurePosixPath(directory)], [PurePosixPath(path) for path in keep or []]
         )
 
 
@@ -123,3 +123,8 @@ def test_a_link_of_this_machine_hides_no_nesting_on_another(tmp_path: Path) -> N
     (tmp_path / "n1").mkdir()
     (tmp_path / "n1" / "db").symlink_to(tmp_path / "elsewhere")
     assert directories.same_or_nested([tmp_path / "n1"], tmp_path / "n1" / "db")
+
+
+def test_a_plan_says_what_is_emptied_as_part_of_another_directory() -> None:
+    wanted = [Path("/d/wal"), Path("/d"), Path("/e"), Path("/d")]
+    assert directories.in_words(wanted) == "/d (/d/wal in it stays, empty), /e"

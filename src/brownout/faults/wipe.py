@@ -109,7 +109,8 @@ class FinishWipe(Undo):
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Finish it, unless the node runs; else it stays stopped and `UndoFailed` says why.
 
-        The node's own configuration has to name what the record of the wipe names.
+        The record of the wipe has to name all that the node's own configuration names. What it
+        names besides, as what a link led to that is gone by now, has to be empty already.
         """
         node = faults.cluster.node(str(pending.node))
         if faults.host(node).running().running:
@@ -117,10 +118,12 @@ class FinishWipe(Undo):
             return
         try:
             named = faults.adapter.data_directories(node, begun=True)
-            if set(named) != set(pending.value or ()):
+            recorded = pending.value or ()
+            besides = [each for each in recorded if each not in named]
+            if not set(named) <= set(recorded) or not _all_empty(faults.host(node), besides):
                 raise Refused(
-                    f"the record of its wipe names {_paths(pending.value or ())}, but its own "
-                    f"configuration names {_paths(named)}"
+                    f"the record of its wipe names {_paths(recorded)}, but its own configuration "
+                    f"names {_paths(named)}"
                 )
             cluster, now = faults.cluster, datetime.now(UTC)
             found = guards.of_cluster(cluster, ["wipe"], faults.confirmation, now)
@@ -138,7 +141,15 @@ class FinishWipe(Undo):
     def carry_out(self, faults: "Faults", node: Node, directories: Sequence[Path]) -> Evidence:
         """Empty them; the guards were asked."""
         act = Act("mend", self.name, node.name)
-        return faults.carry_out(act, lambda: faults.host(node).wipe(directories))
+        return faults.carry_out(act, lambda: faults.host(node).wipe(directories, finishing=True))
+
+
+def _all_empty(host: Host, directories: Sequence[Path]) -> bool:
+    """Whether nothing is in any of them; not, where that cannot be told."""
+    try:
+        return not any(host.entries(each) for each in directories)
+    except BrownoutError:
+        return False
 
 
 def _paths(directories: Sequence[Path]) -> str:

@@ -15,7 +15,8 @@ from brownout.base.errors import HostError, Refused
 from brownout.machine.commands import Answer, Runner, answer, script
 from brownout.machine.moments import bracket
 
-__all__ = ["Emptied", "Facts", "Mount", "check", "empty", "parse", "refusals", "same_or_nested"]
+__all__ = ["Emptied", "Facts", "Mount", "check", "empty", "in_words", "parse", "refusals"]
+__all__ += ["same_or_nested"]
 
 _SYSTEM = frozenset(
     PurePosixPath("/", name)
@@ -36,9 +37,10 @@ _SHARED = frozenset(
 )
 
 #: `$1` directory, further: files that must survive. Who uses it is told by device and inode: a path
-#: is another one in each mount namespace.
+#: is another one in each mount namespace. Each link in it stands beside what it leads to.
 _FACTS = r"""
 echo "kind $(stat -c %F -- "$1" 2>/dev/null)"
+echo "place $(readlink -m -- "$1")"
 [ -L "$1" ] && echo "link $(readlink -- "$1")"
 real=$(cd -P -- "$1" 2>/dev/null && pwd -P) || return 0
 echo "real $real"
@@ -56,7 +58,11 @@ find /proc/[0-9]*/ns/mnt -maxdepth 0 -printf '%l %p\n' 2>/dev/null | sort -u -k1
     pid=${link#/proc/}; pid=${pid%%/*}
     [ "$namespace" = "$here" ] || sed "s/^/mount_of $pid /" "/proc/$pid/mountinfo" 2>/dev/null
   done
-find "$real" -xdev -type l -printf 'inner_link %p\n' -quit 2>/dev/null
+find "$real" -xdev -type l -exec sh -c '
+  for link; do
+    printf "inner_link %s\ninner_target %s\n" \
+      "$(printf %s "$link" | tr "\n" "?")" "$(readlink -mz -- "$link" | tr "\n\0" "?\n")"
+  done' sh {} + 2>/dev/null
 find "$real" -xdev -type d ! \( -readable -writable -executable \) -printf 'closed %p\n' -quit \
   2>/dev/null
 { find "$real" -xdev -printf 'in %D:%i\n'
@@ -71,18 +77,29 @@ shift
 for keep; do echo "keep $(readlink -m -- "$keep")"; done
 """
 
-#: `$1` directory, `$2` its identity. What is deep goes first: the top level is gone at one stroke.
+#: `$1` directory, `$2` its identity, further: directories in it that stay, with owner and mode, and
+#: are emptied as well. What is deep goes first: the top level is gone at one stroke.
 _EMPTY = r"""
 stamp began
 cd -P -- "$1" || return 1
 [ "$(stat -c %d:%i .)" = "$2" ] || { echo "it was exchanged for another one" >&2; return 1; }
+shift 2
+kept=$#
+for inner; do
+  while [ "$inner" != . ]; do
+    number=$(stat -c %i -- "./$inner") || return 1
+    set -- "$@" ! -inum "$number"
+    inner=$(dirname -- "$inner")
+  done
+done
+shift "$kept"
 find . -xdev -mindepth 1 ! -type d -printf '%s\n' |
   awk '{ n++; b += $1 } END { printf "files %d\nbytes %.0f\n", n, b }'
-find . -xdev -mindepth 2 -delete || return 1
-[ -n "$(find . -mindepth 1 -print -quit)" ] && stamp last_no
-find . -xdev -mindepth 1 -delete || return 1
+find . -xdev -mindepth 2 "$@" -delete || return 1
+[ -n "$(find . -mindepth 1 "$@" -print -quit)" ] && stamp last_no
+find . -xdev -mindepth 1 "$@" -delete || return 1
 sync -f . 2>/dev/null || sync
-find . -mindepth 1 -print | head -n 3 | sed 's/^/left /'
+find . -mindepth 1 "$@" -print | head -n 3 | sed 's/^/left /'
 stamp first_yes
 stamp ended
 """
@@ -102,13 +119,16 @@ class Mount:
 class Facts:
     """What is known of a directory on its machine; paths are as the machine resolves them.
 
-    `mounts_of` are those of other mount namespaces, each with a process that is in it; `closed` is
-    a directory in it that we may not empty; `looked` says that `users` could be looked for.
+    `place` is where it would be if it does not exist. `mounts_of` are those of other mount
+    namespaces, each with a process that is in it; `inner_links` are links in it, each with what it
+    leads to; `closed` is a directory in it that we may not empty; `looked` says that `users` could
+    be looked for. `kept` are directories in it that stay when it is emptied, relative to it.
     """
 
     path: PurePosixPath
     kind: str = ""
     link: str = ""
+    place: PurePosixPath | None = None
     real: PurePosixPath | None = None
     identity: str = ""
     owner: int = -1
@@ -116,11 +136,17 @@ class Facts:
     homes: tuple[PurePosixPath, ...] = ()
     mounts: tuple[Mount, ...] = ()
     mounts_of: tuple[tuple[int, Mount], ...] = ()
-    inner_link: str = ""
+    inner_links: tuple[tuple[str, PurePosixPath], ...] = ()
     closed: str = ""
     users: tuple[int, ...] = ()
     looked: bool = False
     keep: tuple[PurePosixPath, ...] = ()
+    kept: tuple[PurePosixPath, ...] = ()
+
+    @property
+    def at(self) -> PurePosixPath:
+        """Where it is, or would be, without links."""
+        return self.real or self.place or self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,46 +159,86 @@ class Emptied:
     effective: float
     uncertainty_s: float
     attempts: int
+    kept: tuple[PurePosixPath, ...] = ()
 
     def evidence(self) -> dict[str, Any]:
         """Return it for JSON."""
+        kept = {"kept_empty": [str(path) for path in self.kept]} if self.kept else {}
         return {
             "directory": str(self.directory),
             "files_removed": self.files,
             "bytes_removed": self.size_bytes,
             "entries_left": 0,
+            **kept,
         }
 
 
 def check(
     runner: Runner,
-    directory: PurePosixPath,
+    wanted: Sequence[PurePosixPath],
     keep: Sequence[PurePosixPath],
     mount_point: bool = False,
     own: Collection[int] | None = (),
-) -> Facts:
-    """Return the facts of a directory that may be emptied; `keep` are files not to lose.
+    *,
+    finishing: bool = False,
+) -> tuple[Facts, ...]:
+    """Return the facts of the directories that are to be emptied; `keep` are files not to lose.
 
-    `mount_point` says that it may be one itself, as a container's volume is. `own` are processes
-    that may use it, since they are the node's; None says that whoever is seen there is. Raises
-    `Refused` with every reason otherwise; nothing is touched.
+    One that lies in another is emptied with it, and is there again afterwards: only the outermost
+    are returned. `mount_point` says that one may be one itself, as a container's volume is. `own`
+    are processes that may use it, since they are the node's; None says that whoever is seen there
+    is. Where a wipe is `finishing` that was cut short, one that is gone holds nothing any more.
+    Raises `Refused` with every reason against the first that must not be emptied; nothing is
+    touched.
     """
+    looked = [_looked(runner, directory, keep, own) for directory in wanted]
+    there = [facts for facts in looked if facts.real is not None]
+    emptied = [facts.at for facts in there]
+    for facts in looked:
+        if facts.real is None and (finishing or _holder(facts, there) is not None):
+            continue
+        problems = list(refusals(facts, mount_point, emptied))
+        if problems:
+            raise _refused(runner, facts.path, problems)
+    outermost = [facts for facts in there if _holder(facts, there) is None]
+    return tuple(replace(facts, kept=_kept(facts, there)) for facts in _distinct(outermost))
+
+
+def _looked(
+    runner: Runner,
+    directory: PurePosixPath,
+    keep: Sequence[PurePosixPath],
+    own: Collection[int] | None,
+) -> Facts:
+    """Return what is known of one directory, without its own users."""
     problem = _path_problem(directory)
     if problem:
         raise _refused(runner, directory, [problem])
     done = runner.run(script(_FACTS, directory, *keep), timeout_s=120.0)
     facts = parse(directory, answer(done, f"looking at `{directory}`", runner.where))
     others = () if own is None else tuple(user for user in facts.users if user not in own)
-    facts = replace(facts, users=others)
-    found = list(refusals(facts, mount_point))
-    if found:
-        raise _refused(runner, directory, found)
-    return facts
+    return replace(facts, users=others)
+
+
+def _holder(facts: Facts, there: Sequence[Facts]) -> Facts | None:
+    """Return a directory in which this one lies, or would lie if it existed."""
+    return next((each for each in there if each.at in facts.at.parents), None)
+
+
+def _kept(outer: Facts, there: Sequence[Facts]) -> tuple[PurePosixPath, ...]:
+    """Return the directories in `outer` that were named themselves, relative to it."""
+    inside = {facts.at for facts in there if outer.at in facts.at.parents}
+    return tuple(sorted(each.relative_to(outer.at) for each in inside))
+
+
+def _distinct(there: Sequence[Facts]) -> list[Facts]:
+    """Return each directory once, by the first of its names."""
+    return list({facts.at: facts for facts in reversed(there)}.values())[::-1]
 
 
 def empty(runner: Runner, facts: Facts, timeout_s: float) -> Emptied:
     """Remove everything in a checked directory, keep it, and prove that nothing is left."""
-    done = runner.run(script(_EMPTY, facts.real, facts.identity), timeout_s)
+    done = runner.run(script(_EMPTY, facts.real, facts.identity, *facts.kept), timeout_s)
     said = answer(done, f"emptying `{facts.real}`", runner.where)
     left = said.all("left")
     if left:
@@ -181,17 +247,19 @@ def empty(runner: Runner, facts: Facts, timeout_s: float) -> Emptied:
         )
     effective, uncertainty_s = bracket(done, said)
     files, size_bytes = said.number("files") or 0, said.number("bytes") or 0
-    directory = facts.real or facts.path
-    return Emptied(directory, files, size_bytes, effective, uncertainty_s, done.attempts)
+    kept = tuple(facts.at / inner for inner in facts.kept)
+    return Emptied(facts.at, files, size_bytes, effective, uncertainty_s, done.attempts, kept)
 
 
 def parse(directory: PurePosixPath, said: Answer) -> Facts:
     """Return what the script on the machine found."""
-    real = said.get("real")
+    real, place = said.get("real"), said.get("place")
+    targets = map(PurePosixPath, said.all("inner_target"))
     return Facts(
         path=directory,
         kind=said.get("kind"),
         link=said.get("link"),
+        place=PurePosixPath(place) if place else None,
         real=PurePosixPath(real) if real else None,
         identity=said.get("identity"),
         owner=int(said.get("owner", "-1")),
@@ -199,7 +267,7 @@ def parse(directory: PurePosixPath, said: Answer) -> Facts:
         homes=tuple(PurePosixPath(home) for home in said.all("home") if home),
         mounts=tuple(mount(line) for line in said.all("mount")),
         mounts_of=tuple(_mount_of_another(line) for line in said.all("mount_of")),
-        inner_link=said.get("inner_link"),
+        inner_links=tuple(zip(said.all("inner_link"), targets, strict=False)),
         closed=said.get("closed"),
         users=tuple(sorted(int(user) for user in said.all("user"))),
         looked=said.get("looked") == "yes",
@@ -212,6 +280,16 @@ def mount(line: str) -> Mount:
     fields = line.split(" ")
     root, point = (PurePosixPath(_unescape(field)) for field in fields[3:5])
     return Mount(fields[2], root, point, fields[fields.index("-") + 1])
+
+
+def in_words(wanted: Sequence[Path]) -> str:
+    """Return what a wipe of `wanted` empties, for a plan: `/d (/d/wal in it stays, empty)`."""
+    outermost = [one for one in dict.fromkeys(wanted) if not set(one.parents) & set(wanted)]
+    words = []
+    for outer in outermost:
+        inner = ", ".join(str(one) for one in wanted if outer in one.parents)
+        words.append(f"{outer} ({inner} in it stays, empty)" if inner else str(outer))
+    return ", ".join(words)
 
 
 def same_or_nested(directories: Sequence[Path], other: Path) -> bool:
@@ -232,8 +310,10 @@ def _mount_of_another(line: str) -> tuple[int, Mount]:
     return int(pid), mount(told)
 
 
-def refusals(facts: Facts, mount_point: bool = False) -> Iterator[str]:
-    """Yield every reason why the directory must not be emptied."""
+def refusals(
+    facts: Facts, mount_point: bool = False, emptied: Sequence[PurePosixPath] = ()
+) -> Iterator[str]:
+    """Yield every reason why the directory must not be emptied; all of `emptied` are with it."""
     if facts.link:
         yield f"it is a symbolic link to `{facts.link}`"
     elif not facts.kind:
@@ -247,8 +327,13 @@ def refusals(facts: Facts, mount_point: bool = False) -> Iterator[str]:
     for path in facts.keep:
         if path.is_relative_to(facts.real):
             yield f"`{path}`, which must survive, lies in it"
-    if facts.inner_link:
-        yield f"it holds the link `{facts.inner_link}`, whose target would keep its data"
+    for link, target in facts.inner_links:
+        if not any(target.is_relative_to(each) for each in (facts.real, *emptied)):
+            yield (
+                f"it holds the link `{link}`, whose target `{target}` is not among what is emptied "
+                "and would keep its data"
+            )
+            break
     if facts.closed:
         yield f"`{facts.closed}` may not be emptied by us"
     if facts.users:

@@ -128,11 +128,19 @@ class Host(Protocol):
         """
         ...
 
-    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
+    def wipe(
+        self,
+        directories: Sequence[Path],
+        began: Callable[[], None] = lambda: None,
+        *,
+        finishing: bool = False,
+    ) -> Proof:
         """Empty `directories` of a node that is proven stopped; proven when nothing is in them.
 
         All of them are checked first; `began` is called between the last check and the first
-        removal. There is no undo but the database's own redundancy.
+        removal. One that lies in another is emptied with it and stays. `finishing` is that an
+        earlier wipe was cut short: one that is gone is empty then. There is no undo but the
+        database's own redundancy.
         """
         ...
 

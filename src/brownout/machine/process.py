@@ -14,6 +14,7 @@ from brownout.inventory.model import HostSpec, Node, ProcessSpec
 from brownout.machine import deadman, network, procfs
 from brownout.machine.commands import LocalRunner
 from brownout.machine.delay import NodeDelay
+from brownout.machine.directories import in_words
 from brownout.machine.host import Proof, StopMode
 from brownout.machine.launch import launch, start_command
 from brownout.machine.partition import NodeNetwork
@@ -94,7 +95,7 @@ class ProcessHost(ShellHost):
             "delay": self._delay.would("delay"),
             "undelay": self._delay.would("undelay"),
             "start": shlex.join(start_command(self._spec)),
-            "wipe": "remove all in " + ", ".join(str(each) for each in directories),
+            "wipe": f"remove all in {in_words(directories)}",
             "reboot": "skipped: a process of this machine has no reboot of its own",
         }[act]
 

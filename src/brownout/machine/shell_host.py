@@ -171,7 +171,13 @@ class ShellHost(ABC):
             own += server_directory.pids(self._runner, self._server_directory)
         storage.check(self._runner, storage.targets(self._name, directories), self._rules, own)
 
-    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
+    def wipe(
+        self,
+        directories: Sequence[Path],
+        began: Callable[[], None] = lambda: None,
+        *,
+        finishing: bool = False,
+    ) -> Proof:
         """Empty `directories`, all of them checked before the first is touched.
 
         One may be a block device, where the inventory lists it by its stable name.
@@ -181,7 +187,8 @@ class ShellHost(ABC):
             state = located.unrest or f"it is {_state(located).describe()}"
             raise Refused(f"node `{self._name}` is not wiped: {state}", "stop it first")
         targets = storage.targets(self._name, directories)
-        checked = storage.check(self._runner, targets, self._rules)
+        rules = replace(self._rules, finishing=finishing)
+        checked = storage.check(self._runner, targets, rules)
         began()
         return storage.empty(self._runner, checked, self._rules.timeout_s)
 

@@ -4,6 +4,7 @@ That the node is stopped, and that its own configuration names what is wiped, is
 show, and so is what an engine or an API knows of the volumes.
 """
 
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -23,18 +24,20 @@ class Rules:
     """What a wipe of one node has to mind besides what holds for every directory and device.
 
     `keep` must survive it. `devices` are the inventory's block devices; None where this kind of
-    host wipes none. `mount_point` says that a directory may be one, as a volume is.
+    host wipes none. `mount_point` says that a directory may be one, as a volume is. `finishing` is
+    that a wipe was cut short: a directory that is gone holds nothing any more.
     """
 
     keep: tuple[PurePosixPath, ...] = ()
     devices: tuple[PurePosixPath, ...] | None = None
     mount_point: bool = False
     timeout_s: float = 3600.0
+    finishing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What nothing speaks against emptying."""
+    """What nothing speaks against emptying: of directories the outermost alone."""
 
     directories: tuple[directories.Facts, ...]
     devices: tuple[devices.Facts, ...]
@@ -58,15 +61,18 @@ def check(
     `own` are the node's own processes, which may use it; None says that whoever is seen to use it
     there is. Raises `Refused` with what is against one of them; nothing is touched.
     """
-    plain: list[directories.Facts] = []
+    plain: list[PurePosixPath] = []
     block: list[devices.Facts] = []
     for one in wanted:
         if rules.devices is not None and (one in rules.devices or _is_device(runner, one)):
             block.append(devices.check(runner, one, rules.devices, own or ()))
         else:
-            plain.append(directories.check(runner, one, rules.keep, rules.mount_point, own))
+            plain.append(one)
+    outermost = directories.check(
+        runner, plain, rules.keep, rules.mount_point, own, finishing=rules.finishing
+    )
     _check_all_named(runner, block)
-    return Checked(tuple(plain), tuple(block))
+    return Checked(outermost, tuple(block))
 
 
 def empty(runner: Runner, checked: Checked, timeout_s: float) -> Proof:
@@ -75,7 +81,7 @@ def empty(runner: Runner, checked: Checked, timeout_s: float) -> Proof:
     discarded = [devices.empty(runner, facts, timeout_s) for facts in checked.devices]
     effects = [(one.effective, one.uncertainty_s) for one in emptied]
     effects += [(one.effective, one.uncertainty_s) for one in discarded]
-    effective, uncertainty_s = max(effects)
+    effective, uncertainty_s = max(effects, default=(time.monotonic(), 0.0))
     evidence = {"state": "empty", "directories": [one.evidence() for one in emptied]}
     if discarded:
         evidence["devices"] = [one.evidence() for one in discarded]

@@ -76,7 +76,8 @@ def _at(path: str) -> Facts:
         (replace(GOOD, looked=False), "who uses it could not be found out"),
         (replace(GOOD, keep=(PurePosixPath("/data/db/mongod.conf"),)),
          "`/data/db/mongod.conf`, which must survive, lies in it"),
-        (replace(GOOD, inner_link="/data/db/journal"), "holds the link `/data/db/journal`"),
+        (replace(GOOD, inner_links=(("/data/db/l", PurePosixPath("/x")),)),
+         "holds the link `/data/db/l`, whose target `/x`"),
         (replace(GOOD, users=(4711, 4712)), "in use by process 4711, 4712"),
         (replace(GOOD, we=1000), "it belongs to user id 108, not to ours (1000)"),
     ],
@@ -102,7 +103,7 @@ def test_another_mount_namespace_that_sees_the_whole_file_system_does_no_harm() 
 
 
 def test_every_reason_is_told_at_once() -> None:
-    bad = replace(GOOD, users=(1,), inner_link="/data/db/l", we=7)
+    bad = replace(GOOD, users=(1,), inner_links=(("/data/db/l", PurePosixPath("/x")),), we=7)
 
     assert len(list(refusals(bad))) == 3
 
@@ -244,6 +245,61 @@ def test_what_is_no_directory_is_refused(stopped: Host, data: Path, tmp_path: Pa
     _refused(stopped, tmp_path / "missing", "it does not exist")
 
 
+def test_a_directory_in_another_one_is_emptied_with_it_and_stays_as_it_was(
+    stopped: Host, data: Path
+) -> None:
+    log, deep = data / "wal [1]", data / "journal" / "deep"
+    log.mkdir(mode=0o710)
+    (log / "0-0.wal").write_bytes(b"w")
+    if os.getuid() == 0:
+        os.chown(log, 4711, 4712)
+    before = [(each.stat().st_ino, each.stat().st_mode, each.stat().st_uid) for each in (log, deep)]
+    wanted = [log, data, deep, data / "never made"]
+    stopped.check_wipe(wanted)
+
+    proof = stopped.wipe(wanted)
+
+    left = sorted(data.rglob("*"))
+    assert left == [data / "journal", deep, log]
+    after = [(each.stat().st_ino, each.stat().st_mode, each.stat().st_uid) for each in (log, deep)]
+    assert after == before
+    (emptied,) = proof.evidence["directories"]
+    assert (emptied["directory"], emptied["files_removed"]) == (str(data), 3)
+    assert emptied["kept_empty"] == [str(deep), str(log)]
+    assert stopped.wipe(wanted).already
+
+
+def test_a_link_to_what_is_emptied_as_well_is_no_obstacle(
+    stopped: Host, data: Path, tmp_path: Path
+) -> None:
+    log, other = tmp_path / "log", tmp_path / "other"
+    for each in (log, other):
+        each.mkdir()
+        (each / "file").touch()
+    (data / "pg_wal").symlink_to(log)
+    (data / "latest").symlink_to("WiredTiger")
+    _refused(stopped, data, f"it holds the link `.*/pg_wal`, whose target `{log}` is not among")
+
+    stopped.wipe([log, data])
+
+    assert [*log.iterdir(), *data.iterdir()] == []
+    (data / "odd").symlink_to(other)
+    _refused(stopped, data, f"it holds the link `.*/odd`, whose target `{other}`")
+    assert (other / "file").exists()
+
+
+def test_a_wipe_that_was_cut_short_is_finished_where_a_directory_is_gone(
+    stopped: Host, data: Path, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone"
+
+    proof = stopped.wipe([gone, data], finishing=True)
+
+    assert [each["directory"] for each in proof.evidence["directories"]] == [str(data)]
+    assert stopped.wipe([gone], finishing=True).already
+    _refused(stopped, gone, "it does not exist")
+
+
 def test_a_link_inside_is_refused(stopped: Host, data: Path) -> None:
     (data / "journal" / "elsewhere").symlink_to("/etc")
 
@@ -349,7 +405,7 @@ def test_no_directory_at_all_is_refused(stopped: Host) -> None:
 
 def test_a_directory_exchanged_after_its_check_is_left_alone(data: Path) -> None:
     runner = LocalRunner()
-    facts = directories.check(runner, PurePosixPath(data), [])
+    (facts,) = directories.check(runner, [PurePosixPath(data)], [])
     data.rename(data.with_name("moved"))
     data.mkdir()
     (data / "other").touch()

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.base.waiting import wait_until
 from brownout.inventory.model import HostSpec, Node
 from brownout.machine.commands import last_words
+from brownout.machine.directories import in_words
 from brownout.machine.docker import clock, files, storage, undo
 from brownout.machine.docker.container import Container, checked, locate
 from brownout.machine.docker.engine import connected
@@ -136,7 +138,13 @@ class DockerHost:
             targets = named(self._name, directories)
             storage.check(client, self._checked(client), targets, _rules(self._spec))
 
-    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
+    def wipe(
+        self,
+        directories: Sequence[Path],
+        began: Callable[[], None] = lambda: None,
+        *,
+        finishing: bool = False,
+    ) -> Proof:
         """Empty directories of the container's own volumes, all checked before one is touched."""
         with connected(self._spec) as client:
             before = self._checked(client)
@@ -145,7 +153,8 @@ class DockerHost:
                     f"node `{self._name}` is not wiped: it is {before.state}", "stop it first"
                 )
             targets = named(self._name, directories)
-            proof = storage.wipe(client, before, targets, _rules(self._spec), began)
+            rules = replace(_rules(self._spec), finishing=finishing)
+            proof = storage.wipe(client, before, targets, rules, began)
             self._same_life(client, before, "gone")
             return proof
 
@@ -160,7 +169,7 @@ class DockerHost:
             "pause": f"docker pause {who}",
             "resume": f"docker unpause {who}",
             "start": f"docker start {who}",
-            "wipe": f"empty {', '.join(map(str, directories))} in the volumes of {who}",
+            "wipe": f"empty {in_words(directories)} in the volumes of {who}",
             "reboot": "skipped: a container has no machine of its own to restart",
         }[act]
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from brownout.kubernetes.objects import in_namespace
+from brownout.machine.directories import in_words
 from brownout.machine.kubernetes.locating import Located
 from brownout.machine.kubernetes.pod import HELD
 from brownout.machine.kubernetes.spec import KubernetesSpec
@@ -29,7 +30,7 @@ def of(act: str, spec: KubernetesSpec, found: Located, directories: Sequence[Pat
         f"; DELETE {in_namespace(spec.namespace, 'persistentvolumeclaims', claim)}"
         for claim in spec.claims
     )
-    emptied = ", ".join(map(str, directories))
+    emptied = in_words(directories)
     return {
         "stop": f"{hold}; DELETE {path} (gracePeriodSeconds {grace_s})",
         "kill": f"{hold}; {killed}DELETE {path} (gracePeriodSeconds 0)",

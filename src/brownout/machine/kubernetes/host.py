@@ -145,7 +145,13 @@ class KubernetesHost:
         with self._somewhere() as runner:
             storage.check_running(runner, self._spec, targets)
 
-    def wipe(self, directories: Sequence[Path], began: Callable[[], None] = lambda: None) -> Proof:
+    def wipe(
+        self,
+        directories: Sequence[Path],
+        began: Callable[[], None] = lambda: None,
+        *,
+        finishing: bool = False,
+    ) -> Proof:
         """Empty directories of a held pod's own claims, all checked before one is touched."""
         with self._objects() as objects:
             pod = find_pod(objects, self._spec)
@@ -156,7 +162,7 @@ class KubernetesHost:
                     "stop it first",
                 )
             targets, controller = named(self._name, directories), self._controller(objects, pod)
-            return storage.wipe(objects, self._spec, pod, controller, targets, began)
+            return storage.wipe(objects, self._spec, pod, controller, targets, began, finishing)
 
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the calls that `act` would be; raises `Refused` where it would be refused."""

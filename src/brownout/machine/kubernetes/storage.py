@@ -71,6 +71,7 @@ def wipe(
     controller: Object | None,
     targets: Sequence[PurePosixPath],
     began: Callable[[], None],
+    finishing: bool,
 ) -> Proof:
     """Empty `targets` of a held pod, all of them checked before the first is touched.
 
@@ -78,7 +79,7 @@ def wipe(
     """
     used = check(objects, spec, pod, controller, targets)
     with helper(objects, spec, pod) as runner:
-        checked = storage.check(runner, targets, _rules(spec))
+        checked = storage.check(runner, targets, replace(_rules(spec), finishing=finishing))
         began()
         emptied = storage.empty(runner, checked, spec.wipe_timeout_s)
     holding.await_ended(objects, pod, 0.0)  # nothing of it came back meanwhile

@@ -8,6 +8,7 @@ from brownout.base.errors import ConfigurationError, HostError
 from brownout.inventory.model import HostSpec, Node
 from brownout.machine import signals
 from brownout.machine.commands import answer, last_words, script
+from brownout.machine.directories import in_words
 from brownout.machine.host import Proof, StopMode
 from brownout.machine.netem import Netem
 from brownout.machine.partition import NodeNetwork
@@ -129,7 +130,7 @@ class SshHost(ShellHost):
             "delay": self._netem.would("delay"),
             "undelay": self._netem.would("undelay"),
             "start": f"{self._runner.where}: {start}",
-            "wipe": f"{self._runner.where}: empty " + ", ".join(map(str, directories)),
+            "wipe": f"{self._runner.where}: empty {in_words(directories)}",
             "reboot": f"{self._runner.where}: {self._spec.reboot_command}",
         }[act]
 

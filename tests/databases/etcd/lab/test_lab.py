@@ -16,11 +16,12 @@ from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.link import Link
 from brownout.databases.lacking import still_lacks
 from brownout.databases.starting import start
+from brownout.faults import undos
 from brownout.faults.faults import Faults
 from brownout.infra import lab
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
-from brownout.run.events import EventLog
+from brownout.run.events import EventLog, read_events
 from brownout.session.leaderless import await_no_primary
 
 pytestmark = pytest.mark.live
@@ -103,6 +104,44 @@ def test_a_wiped_member_comes_back_as_a_new_one_with_all_data(lab_etcd: Cluster)
         await_whole(adapter)
         assert adapter.evidence(node)["member_id"] == taken_in["added_member"]
         assert adapter.before_start(node, emptied=True) == {}
+
+
+def test_a_member_with_its_log_in_its_data_directory_is_wiped_once_and_healed_half_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with own("lab-etcd", tmp_path / "lab", monkeypatch) as cluster, EtcdAdapter(cluster) as adapter:
+        (node,) = adapter.targets("role=follower", 1)[:1]
+        host, (data,) = host_for(node), adapter.data_directories(node)
+        host.stop("clean")
+        log = (data / "member" / "wal").rename(data / "wal")
+        assert node.host is not None
+        assert node.host.config_file is not None
+        with node.host.config_file.open("a") as file:
+            file.write(f"wal-dir: {log}\n")
+        host.start()
+        await_whole(adapter)
+        for half_way in (False, True):
+            before = adapter.evidence(node)["member_id"]
+            events = tmp_path / f"{half_way}.ndjson"
+            if half_way:  # as an earlier version left it: the log went with the data around it
+                host.stop("kill")
+                shutil.rmtree(data / "member")
+                shutil.rmtree(log)
+                named = {"directories": [str(data), str(log)], "began": True}
+                undo = {"action": "start_node"}
+                record = EventLog(events)
+                record.intent("break", "wipe_node", node=node.name, undo=undo, arguments=named)
+                left = undos.left(read_events(events))
+                faults = Faults(cluster, adapter, record, lambda t: t, left)
+            else:
+                faults = Faults(cluster, adapter, EventLog(events), lambda t: t)
+                faults.do("kill_node", node)
+                (emptied,) = faults.do("wipe_node", node)["evidence"]["directories"]
+                assert emptied["kept_empty"] == [str(log)]
+                assert list(data.rglob("*")) == [log]
+            assert faults.put_back() == []
+            await_whole(adapter)
+            assert adapter.evidence(node)["member_id"] != before
 
 
 @pytest.mark.matrix
