@@ -12,7 +12,7 @@ from tests import kill_harness
 from tests.forked_run import brownout
 from tests.waiting import await_true
 
-from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
+from brownout.base.errors import ConfigurationError, Refused, Unsupported
 from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.lacking import still_lacks
 from brownout.faults.faults import Faults
@@ -243,7 +243,7 @@ def test_the_community_edition_cannot_quiesce_and_nothing_is_touched(
             faults.do("quiesce_node", community.nodes[0])
         with pytest.raises(Unsupported, match="Community Edition"):
             faults.do("recluster")
-        with pytest.raises(ClusterError, match="ERROR:25:enterprise only"):
+        with pytest.raises(Refused, match="ERROR:25:enterprise only"):
             adapter.quiesce(community.nodes[0])
         assert adapter.signature() == key
         assert not log.exists()

@@ -51,6 +51,15 @@ def test_an_undo_counts_only_with_its_proof(tmp_path: Path) -> None:
     assert _left(tmp_path) == ()
 
 
+def test_what_was_refused_leaves_what_was_pending_before(tmp_path: Path) -> None:
+    log = _log(tmp_path)
+    log.intent("break", "pause_node", node="n1", undo={"action": "resume_node"})
+    kill = log.intent("break", "kill_node", node="n1", undo={"action": "start_node"})
+    assert _left(tmp_path) == (PendingUndo("start_node", "n1"),)
+    log.refused(kill, "no privilege")
+    assert _left(tmp_path) == (PendingUndo("resume_node", "n1"),)
+
+
 def test_a_setting_goes_back_to_the_first_value(tmp_path: Path) -> None:
     log = _log(tmp_path)
     for before, value in ((2, 3), (3, 4)):

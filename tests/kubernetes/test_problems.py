@@ -7,7 +7,7 @@ from kubernetes.client import ApiClient, Configuration
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError, MaxRetryError
 
-from brownout.base.errors import HostError
+from brownout.base.errors import Denied, HostError
 from brownout.kubernetes.problems import Away, Conflict, Missing, asking, said
 from brownout.kubernetes.retrying import persist
 
@@ -61,7 +61,7 @@ def test_what_fails_says_what_was_done_where_and_which_role_it_lacks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"), [(404, Missing), (409, Conflict), (503, Away), (0, Away), (403, HostError)]
+    ("status", "kind"), [(404, Missing), (409, Conflict), (503, Away), (0, Away), (403, Denied)]
 )
 def test_the_kind_of_an_error_says_whether_asking_again_may_help(
     status: int, kind: type[HostError]

@@ -84,6 +84,13 @@ def test_a_fault_has_landed_where_its_effect_is_proven(event: Event, landed: boo
     assert (found.effective is not None) is landed
 
 
+def test_what_a_server_refused_is_no_episode_and_no_part_of_one() -> None:
+    refused = act("break", "step_down_primary", 20.0, None, error="no privilege", refused=True)
+    assert episodes([refused], END) == []
+    (found,) = episodes([KILL, refused], END)
+    assert found.events == (KILL,)
+
+
 def test_nothing_broken_is_no_episode() -> None:
     assert episodes([START, REDUNDANT], END) == []
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from brownout.atlas.calls import Call
-from brownout.base.errors import ClusterError
+from brownout.base.errors import CommandFailed
 from brownout.base.redact import redact
 
 __all__ = ["AtlasError", "refused", "unanswered"]
@@ -29,8 +29,11 @@ _WORDS = ("detail", "reason", "error_description")
 _SHORT = 300
 
 
-class AtlasError(ClusterError):
+class AtlasError(CommandFailed):
     """The API refused, or did not answer.
+
+    Only a login that may not do it is `refused` for sure: with another answer of 4xx the request
+    may be the repetition of one that was taken.
 
     `status` is HTTP's (None where no answer came), `code` Atlas's own `errorCode`, `retry_after_s`
     how long the server wants to be left alone. `in_doubt` says that it may have been done.
@@ -45,7 +48,7 @@ class AtlasError(ClusterError):
         retry_after_s: float | None = None,
         in_doubt: bool = False,
     ) -> None:
-        super().__init__(message, hint)
+        super().__init__(message, hint, refused=status in (401, 403))
         self.status, self.code = status, code
         self.retry_after_s, self.in_doubt = retry_after_s, in_doubt
 

@@ -3,10 +3,12 @@
 BrownoutError                    something brownout can explain; the hint says what to do
 ├── ConfigurationError           bad input: nothing was touched
 ├── Unsupported                  this database or host cannot do that: nothing was touched
-├── Refused                      a guard said no: nothing was touched
+├── Refused                      a guard, a server or a machine said no: nothing was touched
 ├── ClusterError                 the cluster did not answer or not as wanted
+│   ├── CommandFailed            a node answered, and the answer was an error
 │   └── NoAnswer                 a node gave none in time, so that nobody knows how it is
 ├── HostError                    a process or machine did not do as told; the message has its state
+│   └── Denied                   it answered that we may not, so it is `Refused` as well
 ├── GeneratorError               the load generator failed; the load may be incomplete
 ├── RunDirectoryError            a run directory cannot be made, written or read
 ├── Inconclusive                 the run cannot be judged: no data is never a pass
@@ -17,14 +19,17 @@ Bad input and a refusal mean that nothing was touched; after any other error the
 say what was.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 
 __all__ = [
     "Aborted",
     "BrownoutError",
     "ClusterError",
+    "CommandFailed",
     "ConfigurationError",
+    "Denied",
     "ExitCode",
     "GeneratorError",
     "HostError",
@@ -34,6 +39,8 @@ __all__ = [
     "RunDirectoryError",
     "UndoFailed",
     "Unsupported",
+    "after_effect",
+    "ordering",
 ]
 
 
@@ -88,7 +95,10 @@ class Unsupported(BrownoutError):
 
 
 class Refused(BrownoutError):
-    """A guard said no and says why; nothing was touched."""
+    """A guard said no, or the server or machine itself did; nothing was touched.
+
+    Only a definite answer is a refusal: after a time-out nobody knows what was done.
+    """
 
     exit_code = ExitCode.BAD_INPUT
 
@@ -97,12 +107,27 @@ class ClusterError(BrownoutError):
     """The cluster did not answer, or not as wanted."""
 
 
+class CommandFailed(ClusterError):
+    """A node answered, and the answer was an error.
+
+    `refused` says that the node did nothing of what it was told, as where it lacks a privilege.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, refused: bool = False) -> None:
+        super().__init__(message, hint)
+        self.refused = refused
+
+
 class NoAnswer(ClusterError):
     """A node gave no answer in time: it may be well or not. One that refuses has answered."""
 
 
 class HostError(BrownoutError):
     """A process or machine did not do as it was told; the message says what state it is in."""
+
+
+class Denied(HostError, Refused):
+    """A machine, its sudo or an API answered that we may not do this: nothing was touched."""
 
 
 class GeneratorError(BrownoutError):
@@ -129,3 +154,27 @@ class UndoFailed(BrownoutError):
     """Something that brownout broke is still broken; `hint` says how to mend it."""
 
     exit_code = ExitCode.UNDO_FAILED
+
+
+@contextmanager
+def ordering(what: str, hint: str = "") -> Iterator[None]:
+    """Give an order that is one command: raise `Refused` where the node did nothing of it.
+
+    `what` says what did not come about, and `hint` what to do where the error has none of its own.
+    Any other error of the node is a `ClusterError`: part of the order may have been done.
+    """
+    try:
+        yield
+    except CommandFailed as error:
+        kind = Refused if error.refused else ClusterError
+        raise kind(f"{what}: {error.message}", error.hint or hint) from error
+
+
+@contextmanager
+def after_effect() -> Iterator[None]:
+    """Go on with an act whose first part had its effect: a refusal in here is one no more."""
+    try:
+        yield
+    except Refused as error:
+        kind = HostError if isinstance(error, HostError) else ClusterError
+        raise kind(error.message, error.hint) from error

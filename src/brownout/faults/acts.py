@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from brownout.base.errors import BrownoutError
+from brownout.base.errors import BrownoutError, Refused
 from brownout.faults.undos import PendingUndo
 from brownout.machine.host import Proof
 from brownout.run.events import EventLog
@@ -37,10 +37,17 @@ class Acts:
 
     def __init__(self, events: EventLog, to_t: Callable[[float], float | None]) -> None:
         self._events, self._to_t = events, to_t
-        self.broke_something = False
+        #: Whether a step of others broke something.
+        self.others_broke = False
+        self._breaks: set[int] = set()
         self.before_break: Callable[[], None] = lambda: None
         #: Whether a node last said between two monotonic times that it is primary, if it did.
         self.claimed: Callable[[str, float, float], bool | None] = lambda *_: None
+
+    @property
+    def broke_something(self) -> bool:
+        """Whether a break began that its server or machine did not refuse."""
+        return self.others_broke or bool(self._breaks)
 
     def began(self, name: str, node: str) -> bool:
         """Return whether this run began this on this node, also if it died since."""
@@ -48,17 +55,22 @@ class Acts:
 
     def intend(self, act: Act) -> int:
         """Write that `act` is about to be done; return its event's id."""
-        if act.type == "break":
-            self.broke_something = True
         undo = act.leaves.event() if act.leaves else None
-        return self._events.intent(
+        entry = self._events.intent(
             act.type, act.name, node=act.node, undo=undo, arguments=act.arguments
         )
+        if act.type == "break":
+            self._breaks.add(entry)
+        return entry
 
     def do(self, entry: int, do: Callable[[], T]) -> T:
         """Do it; where that fails, write why."""
         try:
             return do()
+        except Refused as error:
+            self._events.refused(entry, str(error))
+            self._breaks.discard(entry)
+            raise
         except BrownoutError as error:
             self.failed(entry, error)
             raise

@@ -33,6 +33,8 @@ from brownout.run.events import EventLog
 
 __all__ = ["Faults"]
 
+_NOTHING: tuple[undos.Pending, undos.Pending] = ((), ())
+
 
 class Faults:
     """Every fault of one run on one cluster, and the undos that are pending.
@@ -67,6 +69,8 @@ class Faults:
         #: What was seen right before each act, and when.
         self._before: dict[int, tuple[float, Evidence]] = {}
         self._watches = Watches(events, to_t, may_end_early)
+        #: What the intent of each act added to what is pending, and what it took away.
+        self._left: dict[int, tuple[undos.Pending, undos.Pending]] = {}
         #: Settings of the cluster that were changed, for nodes that come later.
         self.given: dict[str, Any] = {}
         #: Events that get their effect with a later act, as a quiesce with its recluster.
@@ -215,9 +219,9 @@ class Faults:
             self._watches.undo_begins(act.node)
         if self._resolves(act):
             act = replace(act, leaves=None)
-        if act.leaves is not None:
-            self.leave(act.leaves)
+        left = self.leave(act.leaves) if act.leaves is not None else _NOTHING
         entry = self.acts.intend(act)
+        self._left[entry] = left
         self._before[entry] = (looked, before)
         if act.type == "break":
             self._aim.settle(act.node)
@@ -234,7 +238,7 @@ class Faults:
         """Do what has begun and write its proof; see `carry_out`."""
         resolves = self._resolves(act)
         with self._unsettled():
-            proof = self.acts.do(entry, do)
+            proof = self.attempt(entry, do)
             looked, before = self._before.pop(entry, (0.0, {}))
             self._check_role(act, before, looked, proof)
             if act.type == "mend":
@@ -251,11 +255,25 @@ class Faults:
         self.acts.ends(entry, seen)
         return {"node": act.node, **evidence, **seen}
 
-    def leave(self, pending: PendingUndo) -> None:
-        """Note one more undo that is pending."""
+    def attempt(self, entry: int, do: Callable[[], Proof]) -> Proof:
+        """Do what has begun; what its server or machine refuses leaves nothing to be undone."""
+        added, replaced = self._left.pop(entry, _NOTHING)
+        try:
+            return self.acts.do(entry, do)
+        except Refused:
+            with self._lock:
+                rest = (each for each in self._pending if each not in added)
+                self._pending = (*replaced, *rest)
+            self._watches.keep(self.pending)
+            raise
+
+    def leave(self, pending: PendingUndo) -> tuple[undos.Pending, undos.Pending]:
+        """Note one more undo that is pending; return what that added, and what it replaced."""
         with self._lock:
-            self._pending = undos.add(self._pending, pending)
+            before, self._pending = self._pending, undos.add(self._pending, pending)
+            difference = undos.changed(before, self._pending)
         self._watches.keep(self.pending)
+        return difference
 
     def resolve(self, action: str, node: str | None, setting: str = "") -> None:
         """Note that this undo is pending no more."""

@@ -8,7 +8,7 @@ Each is written down, guarded and put back as every fault is, also where the run
 
 from typing import TYPE_CHECKING, Any
 
-from brownout.base.errors import BrownoutError
+from brownout.base.errors import BrownoutError, after_effect
 from brownout.databases.lacking import lacks
 from brownout.databases.resizing import Adjustable, Resizing
 from brownout.faults import guards
@@ -132,7 +132,8 @@ def _add(faults: "Faults", type: str, node: Node) -> Evidence:
 
     def do() -> Proof:
         faults.host(node).start()
-        return adapter.join(node)
+        with after_effect():
+            return adapter.join(node)
 
     value = WAS_EMPTY if _is_empty(faults, node) else None
     leaves = PendingUndo("remove_node", node.name, value=value) if type == "break" else None
@@ -144,9 +145,10 @@ def _remove(faults: "Faults", type: str, node: Node, say: Any = None) -> Evidenc
 
     def do() -> Proof:
         left = adapter.leave(node)
-        stopped = faults.host(node).stop("clean")
-        adapter.expect([member for member in faults.members if member.name != node.name])
-        forgotten = adapter.forget(node)
+        with after_effect():
+            stopped = faults.host(node).stop("clean")
+            adapter.expect([member for member in faults.members if member.name != node.name])
+            forgotten = adapter.forget(node)
         first = stopped if left.already else left
         seen = {"left": left.evidence, "stopped": stopped.evidence, **forgotten.evidence}
         return Proof(first.effective_monotonic, first.uncertainty_s, seen)

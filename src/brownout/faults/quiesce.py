@@ -35,7 +35,7 @@ class QuiesceNode(NodeFault):
         """Mark it; its event is effective with the next recluster, and never without one."""
         act = Act("break", self.name, node.name, PendingUndo(self.undo, node.name))
         entry = faults.begin(act)
-        proof = faults.acts.do(entry, lambda: self.do(faults, node))
+        proof = faults.attempt(entry, lambda: self.do(faults, node))
         if proof.already:
             return faults.complete(act, entry, lambda: proof)
         faults.awaiting_effect.append((act, entry))
@@ -62,7 +62,7 @@ class Recluster(Fault):
         adapter, waiting = _quiescing(faults), faults.awaiting_effect
         act = Act("break" if waiting else "mend", self.name, None)
         entry = faults.begin(act)
-        proof = faults.acts.do(entry, adapter.recluster)
+        proof = faults.attempt(entry, adapter.recluster)
         while waiting:
             faults.complete(*waiting.pop(0), lambda: proof)
         return faults.complete(act, entry, lambda: proof)

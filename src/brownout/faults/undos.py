@@ -19,8 +19,9 @@ from brownout.run.events import Event
 if TYPE_CHECKING:
     from brownout.faults.fault import Undo
 
-__all__ = ["FINISH_WIPE", "PROCESS", "PendingUndo", "add", "away", "breaks", "broken", "by_place"]
-__all__ += ["describe", "in_order", "left", "members", "resolve", "resolves", "serving"]
+__all__ = ["FINISH_WIPE", "PROCESS", "Pending", "PendingUndo", "add", "away", "breaks", "broken"]
+__all__ += ["by_place", "changed", "describe", "in_order", "left", "members", "resolve"]
+__all__ += ["resolves", "serving"]
 
 Pending = tuple["PendingUndo", ...]
 
@@ -63,6 +64,12 @@ def add(pending: Sequence[PendingUndo], new: PendingUndo) -> Pending:
     return (*rest, new)
 
 
+def changed(before: Pending, after: Pending) -> tuple[Pending, Pending]:
+    """Return what is pending `after` and was not `before`, and what was and is not any more."""
+    added = tuple(each for each in after if each not in before)
+    return added, tuple(each for each in before if each not in after)
+
+
 def resolve(
     pending: Sequence[PendingUndo], action: str, node: str | None, setting: str = ""
 ) -> Pending:
@@ -83,10 +90,12 @@ def left(events: Iterable[Event]) -> Pending:
     """Return what a run's events leave pending, the oldest first.
 
     A fault counts from its intent on, since the run may have died between intent and proof; an
-    undo counts only with its proof.
+    undo counts only with its proof. What its server or machine refused was never done.
     """
     pending: Pending = ()
     for event in events:
+        if event.refused:
+            continue
         setting = str((event.undo or event.arguments).get("setting", ""))
         if event.undo is not None:
             action, value = str(event.undo.get("action", "")), event.undo.get("value")

@@ -130,7 +130,8 @@ def _fault_landed(facts: Facts) -> Condition:
     for event in breaks:
         what = f"{event.name} {event.node or ''}".strip()
         if event.error is not None:
-            return Condition("fault_landed", False, f"{what} failed: {event.error}")
+            how = "was refused" if event.refused else "failed"
+            return Condition("fault_landed", False, f"{what} {how}: {event.error}")
         if event.effective is None:
             return _untold(facts, "fault_landed", f"{what}: there is no evidence that it happened")
     landed = [event for event in breaks if has_landed(event)]

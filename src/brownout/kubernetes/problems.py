@@ -11,7 +11,7 @@ from kubernetes.client import ApiClient
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
-from brownout.base.errors import HostError
+from brownout.base.errors import Denied, HostError
 
 __all__ = ["ROLE", "Away", "Conflict", "Missing", "asking", "said"]
 
@@ -41,6 +41,7 @@ class Missing(HostError):
 
 
 _KINDS: dict[int, type[HostError]] = {
+    403: Denied,
     404: Missing,
     409: Conflict,
     **dict.fromkeys((0, 408, 429, 500, 502, 503, 504), Away),

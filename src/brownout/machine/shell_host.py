@@ -7,11 +7,18 @@ Pausing with a dead man's switch, wiping behind its guard and looking at files a
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.base.errors import (
+    ConfigurationError,
+    Denied,
+    HostError,
+    Refused,
+    after_effect,
+)
 from brownout.base.waiting import wait_until
 from brownout.machine import files, server_directory, serving, signals, storage, supervision
 from brownout.machine.commands import Runner
@@ -86,7 +93,8 @@ class ShellHost(ABC):
                 f"node `{self._name}` is not stopped: it is paused and would not hear it",
                 "resume it first, or kill it",
             )
-        proof = self._end(process, mode)
+        with after_effect() if held else nullcontext():
+            proof = self._end(process, mode)
         proof = replace(proof, evidence={**proof.evidence, **held})
         if mode == "kill":
             proof = self._others_too(proof, server_directory.kill)
@@ -216,13 +224,14 @@ class ShellHost(ABC):
         """Do the same to the processes of `server_directory`; the effect is that on all of them."""
         if self._server_directory is None:
             return proof
-        others = act(self._runner, self._server_directory, *arguments)
+        with after_effect():
+            others = act(self._runner, self._server_directory, *arguments)
         return server_directory.joined(proof, others)
 
     def _wanted_alive(self, act: str) -> Process:
         process = self._locate().process
         if process is None:
-            raise HostError(f"node `{self._name}` is not {act}: it is not running", "start it")
+            raise Denied(f"node `{self._name}` is not {act}: it is not running", "start it")
         return process
 
 

@@ -8,7 +8,7 @@ looked at: the effect may come while the clock is read.
 from dataclasses import dataclass
 from typing import Any
 
-from brownout.base.errors import HostError
+from brownout.base.errors import Denied, HostError
 from brownout.machine import deadman
 from brownout.machine.commands import Answer, Completed, Runner, answer, script
 from brownout.machine.host import Proof
@@ -190,8 +190,8 @@ def _do(
 ) -> Effect:
     # The script has its own limit; ours is for one that does not come back at all.
     done = runner.run(script(body, *arguments), limit_s + 30.0)
-    if done.status and "not permitted" in done.errors:
-        raise HostError(
+    if done.status and "not permitted" in done.errors and "state gone" not in done.output:
+        raise Denied(
             f"{what} is not permitted on {runner.where}",
             "log in as the process's own user, or set `sudo: true`",
         )

@@ -54,7 +54,7 @@ def episodes(events: Sequence[Event], end: float, managed: bool = False) -> list
     groups: list[list[Event]] = []
     over = True
     for event in events:
-        if event.requested is None:
+        if event.requested is None or event.refused:
             continue
         if event.type == "break" and over:
             groups.append([])

@@ -1,6 +1,7 @@
 """What was done and seen when: `events.ndjson`, one line a stage, each forced to the disk.
 
-    intent ──▶ effective ──▶ ended      a break or a mend; `failed` in place of the last two
+    intent ──▶ effective ──▶ ended      a break or a mend; in place of the last two `failed`,
+                                        or `refused` where nothing was done
     point                               a milestone, a phase, a check, an abort, a note
 
 An intent is written before it is acted on, so after a crash the file tells what may be broken.
@@ -56,6 +57,7 @@ class Event:
     arguments: Data = field(default_factory=dict)
     undo: Data | None = None
     error: str | None = None
+    refused: bool = False
     fields: Data = field(default_factory=dict)
 
     @property
@@ -116,6 +118,10 @@ class EventLog:
     def failed(self, id: int, error: str) -> None:
         """Write that event `id` could not be done, and why."""
         self._follow(id, "failed", None, {"error": error})
+
+    def refused(self, id: int, error: str) -> None:
+        """Write that event `id` was refused by whatever was to do it: nothing was done."""
+        self._follow(id, "refused", None, {"error": error})
 
     def point(
         self,
@@ -281,7 +287,7 @@ def _merge(event: Event | None, line: Data) -> Event:
         return replace(event, effective=t, uncertainty=unsure, evidence=evidence, wall=wall)
     if stage == "ended":
         return replace(event, ended=t, evidence=evidence)
-    if stage == "failed":
-        return replace(event, error=str(line.get("error")))
+    if stage in ("failed", "refused"):
+        return replace(event, error=str(line.get("error")), refused=stage == "refused")
     fields = {key: line[key] for key in line if key not in (*_COMMON, "evidence")}
     return replace(event, requested=t, evidence=evidence, fields=fields)

@@ -266,7 +266,7 @@ class Session:
         guards.refuse(
             [*guards.of_cluster(self.cluster, (), confirm, now), guards.redundancy(missing)]
         )
-        acts.broke_something = True
+        acts.others_broke = True
 
     def _is_ending(self) -> bool:
         """Whether no break may begin any more, in the background or otherwise."""

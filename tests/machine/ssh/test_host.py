@@ -12,7 +12,7 @@ from tests.machine import switches as switches_of
 from tests.sshd import Sshd
 from tests.waiting import await_true
 
-from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.base.errors import ConfigurationError, Denied, HostError, Refused
 from brownout.inventory.model import Node
 from brownout.machine import procfs
 from brownout.machine.commands import LocalRunner
@@ -150,7 +150,7 @@ def test_a_paused_process_can_be_killed_but_not_asked_to_stop(host: SshHost) -> 
 
 @pytest.mark.parametrize("act", ["pause", "resume"])
 def test_what_is_not_running_cannot_be_paused_or_resumed(act: str, node_at: NodeAt) -> None:
-    with pytest.raises(HostError, match=f"node `n1` is not {act}d: it is not running; start it"):
+    with pytest.raises(Denied, match=f"node `n1` is not {act}d: it is not running; start it"):
         getattr(SshHost(node_at()), act)()
 
 

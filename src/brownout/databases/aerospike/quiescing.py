@@ -9,7 +9,7 @@ partitions, and clients learn of it at their next look at the partition map, usu
 
 import time
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, Refused
 from brownout.base.waiting import wait_until
 from brownout.databases.aerospike.info import is_error
 from brownout.databases.aerospike.panel import Panel
@@ -97,11 +97,13 @@ def _order(panel: Panel, node: Node, command: str) -> None:
     """Tell one node, which says `ok` or why not."""
     said = panel.view(node, (command,)).answers.get(command, "")
     if said == _STAYS:
-        raise ClusterError(
+        raise Refused(
             f"node `{node.name}` answers {command} with {said}",
             "it has `stay-quiesced true`: set that to false, or restart it without",
         )
-    if is_error(said) or said != "ok":
+    if is_error(said):
+        raise Refused(f"node `{node.name}` does not do {command}: it answers {said}")
+    if said != "ok":
         raise ClusterError(f"node `{node.name}` answers {command} with {said or 'nothing'}")
 
 

@@ -12,6 +12,7 @@ import struct
 import time
 from typing import Any
 
+from brownout.base import errors
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.access import Access
 from brownout.inventory.model import Node
@@ -39,7 +40,7 @@ _TEXTS = frozenset({0x0001, 0x000D})
 _LARGEST = 16 * 2**20
 
 
-class CommandFailed(ClusterError):
+class CommandFailed(errors.CommandFailed):
     """A node answered, and the answer was an error: `code` is the protocol's."""
 
     def __init__(self, message: str, code: int, hint: str = "") -> None:

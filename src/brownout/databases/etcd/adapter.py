@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, ordering
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
@@ -13,7 +13,7 @@ from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.asking import Asking
 from brownout.databases.etcd import choice, milestones, storage
 from brownout.databases.etcd.candidate import EtcdCandidate
-from brownout.databases.etcd.link import LOGIN, CommandFailed, Link
+from brownout.databases.etcd.link import LOGIN, Link
 from brownout.databases.etcd.readmitting import take_in
 from brownout.databases.etcd.scenarios import support
 from brownout.databases.etcd.settings import own_settings
@@ -146,15 +146,13 @@ class EtcdAdapter(Asking[Link, View]):
         return max(followers, key=lambda view: view.applied)
 
     def _move(self, node: Node, target: View) -> None:
-        try:
+        with ordering(
+            "the leader did not hand over",
+            f"see that `{target.node}` is healthy and not far behind",
+        ):
             self._links[node.name].ask(
                 "maintenance/transfer-leadership", _TRANSFER_S, targetID=target.id
             )
-        except CommandFailed as error:
-            raise ClusterError(
-                f"the leader did not hand over: {error.message}",
-                f"see that `{target.node}` is healthy and not far behind",
-            ) from error
 
     def _serving(self, besides: Node) -> list[Link]:
         """Return links to the members that serve now, the leader first."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 
+from brownout.base import errors
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.access import Access
 from brownout.inventory.model import Node
@@ -29,11 +30,17 @@ _LOGIN_WANTED = ("user name is empty", "invalid auth token", "revision of auth s
 _PERMISSION_DENIED = "permission denied"
 
 
-class CommandFailed(ClusterError):
+#: What a member says that has done nothing of what it was told. A transfer that timed out may
+#: still come about, and is not here.
+_REFUSALS = (*_LOGIN_WANTED, _PERMISSION_DENIED, "not leader", "bad leader transferee")
+
+
+class CommandFailed(errors.CommandFailed):
     """A member answered, and the answer was an error: `said` is its own sentence."""
 
     def __init__(self, message: str, said: str, hint: str = "") -> None:
-        super().__init__(message, hint)
+        refused = said in _REFUSALS or "authentication failed" in said
+        super().__init__(message, hint, refused=refused)
         self.said = said
 
 

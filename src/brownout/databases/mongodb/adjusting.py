@@ -6,10 +6,11 @@ oplog_mb             1024, by replSetResizeOplog; a smaller one frees no disk by
 
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError, after_effect, ordering
 from brownout.databases.mongodb import membership
 from brownout.databases.mongodb.draining import Draining
 from brownout.databases.mongodb.view import PRIMARY, look
@@ -67,7 +68,8 @@ class SetAdjusting(Draining):
         before = self.setting("votes_and_priority", node)
         stepped = None if value["priority"] else self._hand_over(node)
         step = partial(membership.given_say, node=node, **value)
-        changed = self._configuration.change(step)
+        with nullcontext() if stepped is None else after_effect():
+            changed = self._configuration.change(step)
         evidence: dict[str, Any] = {
             **{"before": before, "after": self.setting("votes_and_priority", node)},
             **{"config_version": int(changed.config["version"]), "was_primary": was_primary},
@@ -82,7 +84,8 @@ class SetAdjusting(Draining):
         before = self._oplog_mb(node)
         asked = time.monotonic()
         if before != megabytes:
-            self._links[node.name].order("replSetResizeOplog", 1, _RESIZE_S, size=megabytes)
+            with ordering(f"oplog_mb of `{node.name}` stays as it is"):
+                self._links[node.name].order("replSetResizeOplog", 1, _RESIZE_S, size=megabytes)
         done, after = time.monotonic(), self._oplog_mb(node)
         if after != megabytes:
             raise ClusterError(

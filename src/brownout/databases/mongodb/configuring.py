@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, Refused
 from brownout.databases.mongodb.link import CommandFailed, Link
 from brownout.databases.mongodb.membership import Document
 from brownout.databases.mongodb.milestones import primary_of
@@ -72,12 +72,21 @@ class SetConfiguration:
         return Changed(config, at, at - ordered[0] if ordered else 0.0, already=not ordered)
 
     def _once(self, step: Callable[[Document], Document | None], ordered: list[float]) -> Document:
-        """Order the next configuration if there is one; note when in `ordered`."""
+        """Order the next configuration if there is one; note when in `ordered`.
+
+        Raises `Refused` where the first order of all is, since nothing has changed then.
+        """
         primary = self._primary()
         wanted = step(primary.ask("replSetGetConfig")["config"])
         if wanted is not None:
             ordered.append(time.monotonic())
-            primary.order("replSetReconfig", wanted, _ORDER_S)
+            try:
+                primary.order("replSetReconfig", wanted, _ORDER_S)
+            except CommandFailed as error:
+                if error.refused and len(ordered) == 1 and error.code not in _PASSING:
+                    text = f"the set keeps its configuration: {error.message}"
+                    raise Refused(text, error.hint) from error
+                raise
         answer = primary.ask("replSetGetConfig", commitmentStatus=True)
         if not answer["commitmentStatus"]:
             raise ClusterError("no majority of the set has its new configuration yet")

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError, ordering
 from brownout.base.waiting import wait_until
 from brownout.databases.mongodb.connected import Connected
 from brownout.databases.mongodb.link import CommandFailed, Link
@@ -23,6 +23,8 @@ _ELECTION_S = 60.0
 _POLL_S = 0.05
 #: `replSetFreeze` to a member that is primary.
 _NOT_SECONDARY = 95
+#: `replSetStepDown` where no secondary had all writes in time: the member stays primary.
+_NOBODY_CAUGHT_UP = 262
 
 
 class Draining(Connected):
@@ -49,7 +51,8 @@ class Draining(Connected):
         if before.state == PRIMARY:
             self._step_down(link, seconds, min(catch_up_s, seconds))
         else:
-            link.order("replSetFreeze", seconds, self._timeout_s)
+            with ordering(f"member `{node.name}` is not kept from becoming primary"):
+                link.order("replSetFreeze", seconds, self._timeout_s)
         done = time.monotonic()
         after = look(node, link)
         if after.state == PRIMARY:
@@ -96,15 +99,17 @@ class Draining(Connected):
         return proof
 
     def _step_down(self, link: Link, seconds: int, catch_up_s: int) -> None:
-        try:
-            link.order(
-                "replSetStepDown",
-                seconds,
-                catch_up_s + self._timeout_s,
-                secondaryCatchUpPeriodSecs=catch_up_s,
-            )
-        except CommandFailed as error:
-            raise ClusterError(
-                f"the primary did not step down: {error.message}",
-                "see that a secondary is healthy, electable and not far behind",
-            ) from error
+        with ordering(
+            "the primary did not step down",
+            "see that a secondary is healthy, electable and not far behind",
+        ):
+            try:
+                link.order(
+                    "replSetStepDown",
+                    seconds,
+                    catch_up_s + self._timeout_s,
+                    secondaryCatchUpPeriodSecs=catch_up_s,
+                )
+            except CommandFailed as error:
+                error.refused = error.refused or error.code == _NOBODY_CAUGHT_UP
+                raise

@@ -19,6 +19,7 @@ from pymongo.errors import (
 )
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_fixed
 
+from brownout.base import errors
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.mongodb.access import Access
 from brownout.inventory.model import Node
@@ -28,7 +29,7 @@ __all__ = ["CommandFailed", "Link"]
 Document = dict[str, Any]
 
 _EXPLAINED = {
-    13: "the user lacks the privilege; give it the role `clusterMonitor`",
+    13: "the user lacks the privilege",
     18: "authentication failed; see `connection.auth`",
     76: "it is not part of a replica set",
     93: "it was removed from the set, or has no valid configuration of one",
@@ -42,11 +43,17 @@ _SOURCE_LINE = re.compile(r" \(_ssl\.c:\d+\)")
 _HUNG_UP = "connection closed"
 
 
-class CommandFailed(ClusterError):
+#: Errors after which a member has done nothing of what it was told: no privilege, no login, no
+#: such command or value, or a state in which it does not do it. What ends while it is done (50, 91,
+#: 189, 262, 11600, 11602) is not here.
+_REFUSALS = frozenset({2, 9, 11, 13, 14, 18, 20, 59, 72, 76, 93, 94, 95, 334, 10107})
+
+
+class CommandFailed(errors.CommandFailed):
     """A member answered, and the answer was an error: `code` is the server's, as 94."""
 
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, code: int, hint: str = "") -> None:
+        super().__init__(message, hint, refused=code in _REFUSALS)
         self.code = code
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from brownout.base.errors import ClusterError, Refused
+from brownout.base.errors import ClusterError, Refused, after_effect
 from brownout.base.waiting import wait_until
 from brownout.databases.mongodb import membership, milestones
 from brownout.databases.mongodb.configuring import Changed
@@ -87,7 +87,8 @@ class SetResizing(Draining):
         """
         stepped = self._hand_over(node)
         entries: list[Document] = []
-        changed = self._configuration.change(partial(self._without, node=node, entries=entries))
+        with contextlib.nullcontext() if stepped is None else after_effect():
+            changed = self._configuration.change(partial(self._without, node=node, entries=entries))
         proof = _proof(changed, node)
         seen = {**proof.evidence, "had": membership.say_of(entries[0]) if entries else None}
         if stepped is None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, ordering
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
 from brownout.databases.access import load_spec
@@ -15,7 +15,7 @@ from brownout.databases.asking import Asking
 from brownout.databases.postgresql import choice, milestones, storage
 from brownout.databases.postgresql.access import access
 from brownout.databases.postgresql.candidate import PostgresqlCandidate
-from brownout.databases.postgresql.link import CommandFailed, Link
+from brownout.databases.postgresql.link import Link
 from brownout.databases.postgresql.scenarios import support
 from brownout.databases.postgresql.settings import own_settings
 from brownout.databases.postgresql.view import PRIMARY, View, look
@@ -158,12 +158,10 @@ class PostgresqlAdapter(Asking[Link, View]):
         return found
 
     def _switch(self, node: Node, primary: View, target: View) -> None:
-        try:
+        with ordering(
+            "the primary did not hand over",
+            f"see that `{target.node}` is healthy and not far behind",
+        ):
             self._links[node.name].order(
                 "switchover", _SWITCHOVER_S, leader=primary.name, candidate=target.name
             )
-        except CommandFailed as error:
-            raise ClusterError(
-                f"the primary did not hand over: {error.message}",
-                f"see that `{target.node}` is healthy and not far behind",
-            ) from error

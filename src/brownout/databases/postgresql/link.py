@@ -9,6 +9,7 @@ import ssl
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 
+from brownout.base import errors
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.postgresql.access import Access, api_of
 from brownout.inventory.model import Node
@@ -18,8 +19,14 @@ __all__ = ["CommandFailed", "Document", "Link"]
 Document = dict[str, Any]
 
 
-class CommandFailed(ClusterError):
-    """Patroni answered, and the answer was no."""
+_LOGIN = "see `connection.auth`, and `restapi.authentication` in Patroni's configuration"
+
+
+class CommandFailed(errors.CommandFailed):
+    """Patroni answered, and the answer was no.
+
+    With 4xx it has done nothing; with 5xx it may have begun.
+    """
 
 
 class Link:
@@ -47,10 +54,11 @@ class Link:
     def order(self, path: str, timeout_s: float, **message: Any) -> str:
         """Post a message, as `order("switchover", 60, leader="n1")`; return what Patroni says."""
         status, text = self._exchange("POST", path, message, timeout_s)
-        if status == 401:
-            raise CommandFailed(f"{self._who}: it refuses the login; see `connection.auth`")
+        if status in (401, 403):
+            raise CommandFailed(f"{self._who}: it refuses the login", _LOGIN, refused=True)
         if status not in (200, 202):
-            raise CommandFailed(f"{self._who}: {status} {_words(text)}")
+            refused = 400 <= status < 500
+            raise CommandFailed(f"{self._who}: {status} {_words(text)}", refused=refused)
         return _words(text)
 
     def close(self) -> None:

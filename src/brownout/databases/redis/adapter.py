@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError, Refused
+from brownout.base.errors import ClusterError, Refused, ordering
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.redis import choice, milestones, returning, storage
 from brownout.databases.redis.candidate import RedisCandidate
-from brownout.databases.redis.link import LOGIN, CommandFailed, Link
+from brownout.databases.redis.link import LOGIN, Link
 from brownout.databases.redis.resharding import Resharding
 from brownout.databases.redis.scenarios import support
 from brownout.databases.redis.settings import own_settings
@@ -173,9 +173,5 @@ class RedisAdapter(Resharding):
         return max(replicas, key=lambda view: view.offset)
 
     def _take_over(self, replica: View) -> None:
-        try:
+        with ordering(f"node `{replica.node}` does not take over"):
             self._links[replica.node].ask("CLUSTER", "FAILOVER")
-        except CommandFailed as error:
-            raise ClusterError(
-                f"node `{replica.node}` does not take over: {error.message}", error.hint
-            ) from error

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
+from brownout.base import errors
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.access import Access
 from brownout.inventory.model import Node
@@ -22,11 +23,15 @@ LOGIN = "a username and a password, as an ACL has them (the user of `requirepass
 Reply = str | int | list["Reply"] | None
 
 
-class CommandFailed(ClusterError):
+#: How an error begins after which a node has done nothing of what it was told.
+_REFUSALS = ("NOAUTH ", "WRONGPASS ", "NOPERM ", "ERR unknown ", "ERR wrong number ")
+
+
+class CommandFailed(errors.CommandFailed):
     """A node answered, and the answer was an error: `said` is its own sentence."""
 
     def __init__(self, message: str, said: str, hint: str = "") -> None:
-        super().__init__(message, hint)
+        super().__init__(message, hint, refused=said.startswith(_REFUSALS))
         self.said = said
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, ordering
 from brownout.base.waiting import wait_until
 from brownout.inventory.atlas import AtlasSpec, is_loopback
 from brownout.machine.host import Proof
@@ -59,7 +59,8 @@ class Request:
     def send(self, ask: Callable[[], object]) -> None:
         """Send it; times are counted from here."""
         self._sent = time.monotonic()
-        ask()
+        with ordering("the request to Atlas has no effect"):
+            ask()
 
     def primary_lost(self) -> Proof:
         """Return when a driver lost the primary; `ClusterError` where it stayed."""

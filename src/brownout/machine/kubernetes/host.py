@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
-from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.base.errors import ConfigurationError, HostError, Refused, after_effect
 from brownout.inventory.model import HostSpec, Node
 from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
@@ -101,7 +101,8 @@ class KubernetesHost:
         others = self._spec.server_directory
         if others is None:
             return proof
-        frozen = server_directory.freeze(self._runner(), others, limit_s)
+        with after_effect():
+            frozen = server_directory.freeze(self._runner(), others, limit_s)
         return server_directory.joined(proof, frozen)
 
     def resume(self) -> Proof:

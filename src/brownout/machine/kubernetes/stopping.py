@@ -10,7 +10,7 @@ which is a milder fault than a kill: so that has to be wanted.
 import time
 from typing import Any
 
-from brownout.base.errors import HostError, Unsupported
+from brownout.base.errors import HostError, Unsupported, after_effect
 from brownout.kubernetes.objects import Objects
 from brownout.machine.commands import script
 from brownout.machine.host import Proof, StopMode
@@ -81,7 +81,7 @@ def stop(
     kill = mode == "kill"
     within = kill and not shielded(process)
     holding.hold(objects, pod)
-    with hung(spec, spec.pod, spec.container, process) as bell:
+    with after_effect(), hung(spec, spec.pod, spec.container, process) as bell:
         sent = time.monotonic()
         failed = _kill(spec, process) if within else ""
         holding.delete(objects, pod, 0 if kill else pod.grace_s)

@@ -5,7 +5,7 @@ import re
 
 import asyncssh
 
-from brownout.base.errors import BrownoutError, ConfigurationError, HostError
+from brownout.base.errors import BrownoutError, ConfigurationError, Denied, HostError
 from brownout.machine.ssh.spec import Login
 
 __all__ = ["SUDO", "Unreachable", "host_key_problem", "login_problem", "name_of", "sudo_problem"]
@@ -86,7 +86,7 @@ def sudo_problem(status: int, errors: str, login: Login, user: str) -> BrownoutE
         )
     if status and _SUDO_REFUSALS.search(errors):
         said = errors.strip().splitlines()[-1]
-        return HostError(
+        return Denied(
             f"ssh: user `{user}` may not use sudo without a password on {where}: {said}",
             f"allow it in sudoers: `{user} ALL=(root) NOPASSWD: /bin/sh -s`",
         )

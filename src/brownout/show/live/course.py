@@ -83,7 +83,9 @@ def marks_of(events: Iterable["Event"]) -> tuple[Mark, ...]:
             t = event.fields.get("first_yes")
         if t is None or event.type not in ("break", "mend", "milestone", "abort"):
             continue
-        failed = " FAILED" if event.error else " no longer" * event.is_revoked
+        failed = " no longer" * event.is_revoked
+        if event.error is not None:
+            failed = " REFUSED" if event.refused else " FAILED"
         words = event.name.replace("_", " ") + (f" {event.node}" if event.node else "") + failed
         marks.append(Mark(float(t), event.type, words))
     return tuple(sorted(marks, key=lambda mark: mark.t))

@@ -69,7 +69,7 @@ def _words(event: Event) -> str:
     """`n1 killed`, `redundancy was not back within 300 s`, `aborted: …`."""
     words = event_words(event.name, event.node)
     if event.error is not None:
-        return f"{words}: FAILED, {event.error}"
+        return f"{words}: {'REFUSED' if event.refused else 'FAILED'}, {event.error}"
     if event.is_revoked:
         return REVOKED.get(event.name, f"{words}: no longer")
     if event.type == "milestone" and event.fields.get("first_yes") is None:
