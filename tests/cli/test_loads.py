@@ -15,6 +15,8 @@ from tests.cli.conftest import Brownout, set_each
 
 from brownout.base.errors import Refused
 from brownout.faults import heal, open_runs
+from brownout.faults.claimed_nodes import nodes_of
+from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 
 SMALL = (
@@ -103,10 +105,10 @@ def test_only_the_claim_of_a_dead_load_is_put_away_without_a_heal(
     said: list[str] = []
     if kind == "run":
         with pytest.raises(Refused, match="died before it had put everything back"):
-            heal.make_free("lab-mongodb", said.append)
+            heal.make_free(inventory.declared("lab-mongodb"), said.append)
         assert open_runs.claim_on("lab-mongodb")
     else:
-        heal.make_free("lab-mongodb", said.append)
+        heal.make_free(inventory.declared("lab-mongodb"), said.append)
         assert said[0].startswith(f"the load {home / 'dead'} died")
         assert open_runs.claims() == []
 
@@ -150,6 +152,26 @@ def test_a_load_that_was_killed_blocks_nobody_and_its_generator_is_ended(
     assert "stopping the load generator" in next_one.err
     assert "ledger: 20 of 20 keys read back" in next_one.out
     assert open_runs.claims() == []
+
+
+def test_a_load_by_another_name_on_nodes_that_a_run_has_is_refused(
+    lab_mongodb: Cluster, brownout: Brownout, home: Path
+) -> None:
+    nodes = [{"name": node.name, "address": node.address} for node in lab_mongodb.nodes]
+    copy = {"name": "copy", "database": "mongodb", "environment": "test", "nodes": nodes}
+    (home / "copy.yaml").write_text(json.dumps(copy))
+    held = nodes_of(lab_mongodb)
+    open_runs.claim("lab-mongodb", home / "run", "lab-mongodb", brought_up=False, nodes=held)
+    try:
+        refused = [
+            brownout(*words, "--cluster", home / "copy.yaml", *set_each(SMALL))
+            for words in (("load", "lab", "--for", "1s"), ("clean", "--workload", "lab"))
+        ]
+    finally:
+        open_runs.release("lab-mongodb")
+    for each in refused:
+        wanted = f"`n1` ({lab_mongodb.nodes[0].address}) of cluster `copy`, which is node `n1`"
+        assert (each.code, wanted in each.err) == (64, True), each.err
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from tests.forked_run import brownout
 
 from brownout.base.errors import Refused
 from brownout.faults import heal, open_runs
+from brownout.faults.claimed_nodes import ClaimedNode, nodes_of
 from brownout.faults.open_runs import Claim
+from brownout.inventory.model import Cluster
 
 _HOLD = """
 import sys
@@ -79,10 +82,84 @@ def test_a_cluster_that_is_let_go_can_be_taken_again(run: Path) -> None:
     assert open_runs.claims() == []
 
 
-def _left_by_a_dead_run(state: Path, run: Path) -> Claim:
+def _cluster(name: str, *addresses: str) -> Cluster:
+    nodes = [{"name": f"{name}-{n}", "address": each} for n, each in enumerate(addresses, 1)]
+    document = {"name": name, "database": "mongodb", "environment": "test", "nodes": nodes}
+    return Cluster.model_validate(document)
+
+
+def _claim(cluster: Cluster, run: Path) -> Claim:
+    return open_runs.claim(cluster.name, run, cluster.name, False, nodes=nodes_of(cluster))
+
+
+def test_two_inventories_of_the_same_nodes_cannot_be_taken_at_once(run: Path) -> None:
+    _claim(_cluster("orders", "127.0.0.1:7001", "127.0.0.1:7002"), run)
+    with pytest.raises(Refused, match="is in the hands of the run") as refused:
+        _claim(_cluster("copy", "[::1]:7000", "localhost:7002"), run)
+    assert "node `copy-2` (localhost:7002) of cluster `copy`" in refused.value.message
+    assert "node `orders-2` (127.0.0.1:7002) of cluster `orders`" in refused.value.message
+    open_runs.release("orders")
+    _claim(_cluster("copy", "localhost:7002"), run)
+    open_runs.release("copy")
+
+
+def test_the_nodes_of_a_dead_run_cannot_be_taken_by_another_name(run: Path, tmp_path: Path) -> None:
+    dead = _left_by_a_dead_run(tmp_path / "state", run, _cluster("orders", "127.0.0.1:7001"))
+    with pytest.raises(Refused, match="died before") as refused:
+        _claim(_cluster("copy", "127.0.0.1:7001"), run)
+    assert refused.value.hint == f"`brownout heal {dead.cluster}` does that"
+
+
+def test_clusters_that_have_no_node_in_common_are_taken_side_by_side(run: Path) -> None:
+    _claim(_cluster("orders", "127.0.0.1:7001"), run)
+    _claim(_cluster("carts", "127.0.0.1:7002", "127.0.0.2:7001"), run)
+    assert {held.cluster for held in open_runs.claims()} == {"orders", "carts"}
+    for name in ("orders", "carts"):
+        open_runs.release(name)
+
+
+_TAKE_ONE = """
+import sys
+from pathlib import Path
+from brownout.base.errors import Refused
+from brownout.faults import open_runs
+from brownout.faults.claimed_nodes import ClaimedNode
+name = sys.argv[1]
+nodes = [ClaimedNode("n1", "db:1", ("address db:1",))]
+sys.stdin.readline()
+try:
+    open_runs.claim(name, Path(name), name, False, nodes=nodes)
+    print("taken", flush=True)
+except Refused:
+    print("refused", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_of_many_that_take_the_same_nodes_at_once_by_other_names_one_gets_them(run: Path) -> None:
+    command = [sys.executable, "-c", _TAKE_ONE]
+    processes = [
+        subprocess.Popen(
+            [*command, f"copy-{n}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for n in range(6)
+    ]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    outcomes = [process.stdout.readline().strip() for process in processes if process.stdout]
+    for process in processes:
+        process.communicate("over\n")
+    assert sorted(outcomes) == ["refused"] * 5 + ["taken"]
+
+
+def _left_by_a_dead_run(state: Path, run: Path, cluster: Cluster | None = None) -> Claim:
     """Write what a run that brought its lab up and died leaves."""
+    nodes: tuple[ClaimedNode, ...] = () if cluster is None else nodes_of(cluster)
     left = {"cluster": "lab-mongodb", "run": str(run), "inventory": "lab-mongodb",
-            "brought_up": True, "pid": 2**22 + 1, "started": 1, "command": ["chaos"]}  # fmt: skip
+            "brought_up": True, "pid": 2**22 + 1, "started": 1, "command": ["chaos"],
+            "nodes": [asdict(node) for node in nodes]}  # fmt: skip
     (state / "open").mkdir(parents=True, exist_ok=True)
     (state / "open" / "lab-mongodb.json").write_text(json.dumps(left))
     (held,) = open_runs.claims()

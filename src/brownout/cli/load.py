@@ -133,7 +133,7 @@ def clean(
 
     wanted = workloads.load(workload, changes(settings))
     target = inventory.load(cluster)
-    make_free(target.name, _progress)
+    make_free(target, _progress)
     with (
         tempfile.TemporaryDirectory(prefix="brownout-clean-") as place,
         taken(target, Path(place), cluster, brought_up=False, say=_progress),

@@ -21,6 +21,7 @@ from brownout.base.errors import BrownoutError, UndoFailed
 from brownout.databases.adapter import adapter_for
 from brownout.databases.lacking import await_nothing, lacks
 from brownout.faults import open_runs, registry, undos
+from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.faults import Faults
 from brownout.faults.open_runs import Claim
 from brownout.faults.undos import PendingUndo
@@ -114,16 +115,18 @@ def heal(claim: Claim, limit_s: float, say: Say) -> Healed:
     return healed
 
 
-def make_free(cluster: str, say: Say) -> None:
+def make_free(cluster: Cluster, say: Say) -> None:
     """Put away what a load by itself left that died with `cluster` in its hands: nothing broken.
 
-    Raises `Refused` where a run has the cluster, a load goes on there, or a run died holding it.
+    Raises `Refused` where a run or a load has the cluster or a node of it, and where a run died
+    holding it.
     """
-    held = open_runs.claim_on(cluster)
+    nodes = nodes_of(cluster)
+    held = open_runs.claim_against(cluster.name, nodes)
     if held is not None and held.kind == "load" and not held.is_alive():
         say(f"the load {held.run} died; what it left is ended")
         heal(held, limit_s=0.0, say=say)
-    open_runs.check_free(cluster)
+    open_runs.check_free(cluster.name, nodes)
 
 
 def _healed(claim: Claim, limit_s: float, say: Say) -> Healed:

@@ -2,7 +2,8 @@
 
 A claim is a small file outside the run directory, written before anything is touched and removed
 when the run has ended and put everything back. It names the run, so that `brownout heal` finds
-what a run that died had broken.
+what a run that died had broken. It also names the nodes: a second run on any of them is refused,
+whatever its inventory is called.
 
 Beside it the process of the run holds a lock. The process ids of another container, whose state is
 on the same volume, cannot be seen from here; that its lock is held can. Whoever heals holds the
@@ -15,7 +16,7 @@ beside it would measure it. It breaks nothing, so whoever comes next puts its cl
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any, Literal
 from brownout.base.errors import Refused, RunDirectoryError
 from brownout.base.files import private_directory, private_file, user_state
 from brownout.base.locks import Held, Lock, holder_of, is_locked
+from brownout.faults.claimed_nodes import ClaimedNode, overlap
 from brownout.machine import procfs
 
 __all__ = [
@@ -32,11 +34,13 @@ __all__ = [
     "check_free",
     "check_over",
     "claim",
+    "claim_against",
     "claim_on",
     "claims",
     "healing",
     "holding",
     "lent",
+    "refusal",
     "release",
     "state_home",
 ]
@@ -50,6 +54,10 @@ _LOOKED_WITHIN_S = 1.0
 _locks: dict[str, Lock] = {}
 #: What the lock's file says while a heal holds it.
 _HEALING = "heal"
+#: Only one process at a time compares its nodes with those of all claims. No cluster is called so.
+_COMPARING = ".comparing"
+#: That takes a moment, unless that process is stopped in it.
+_COMPARED_WITHIN_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,7 @@ class Claim:
     started: int
     command: tuple[str, ...]
     kind: Kind = "run"
+    nodes: tuple[ClaimedNode, ...] = ()
 
     @property
     def process(self) -> procfs.Identity:
@@ -89,30 +98,43 @@ def state_home() -> Path:
     return user_state()
 
 
-def check_free(cluster: str) -> None:
-    """Raise `Refused` where another run has `cluster` or died holding it."""
-    if (held := claim_on(cluster)) is not None:
-        raise _refusal(held)
+def check_free(cluster: str, nodes: Sequence[ClaimedNode] = ()) -> None:
+    """Raise `Refused` where another run has `cluster` or one of `nodes`, or died holding it."""
+    if (held := claim_against(cluster, nodes)) is not None:
+        raise refusal(held, cluster, nodes)
 
 
-def claim(cluster: str, run: Path, inventory: str, brought_up: bool, kind: Kind = "run") -> Claim:
-    """Take `cluster` for `run`; raises `Refused` where another run has it or died holding it."""
+def claim(
+    cluster: str,
+    run: Path,
+    inventory: str,
+    brought_up: bool,
+    kind: Kind = "run",
+    nodes: Sequence[ClaimedNode] = (),
+) -> Claim:
+    """Take `cluster` with its `nodes` for `run`.
+
+    Raises `Refused` where another run has it or one of its nodes, or died holding it.
+    """
     me = procfs.identify(os.getpid())
     if me is None:
         raise RunDirectoryError("this process cannot be read from /proc")
     where = str(run.resolve())
-    mine = Claim(cluster, where, inventory, brought_up, me.pid, me.started, me.command, kind)
+    mine = Claim(
+        cluster, where, inventory, brought_up, me.pid, me.started, me.command, kind, tuple(nodes)
+    )
     path = _path(cluster)
     _make_directory()
     draft = path.with_name(f"{path.name}.{me.pid}")
     _write(draft, json.dumps(asdict(mine)))
     try:
-        check_free(cluster)
-        _lock(cluster)
-        os.link(draft, path)  # fails where one is there: two runs cannot both have it
+        with _alone():
+            check_free(cluster, nodes)
+            _lock(cluster)
+            os.link(draft, path)  # fails where one is there: two runs cannot both have it
     except FileExistsError:
         _unlock(cluster)
-        check_free(cluster)
+        check_free(cluster, nodes)
         raise Refused(f"another run just had cluster `{cluster}`", "try again") from None
     finally:
         draft.unlink()
@@ -122,9 +144,16 @@ def claim(cluster: str, run: Path, inventory: str, brought_up: bool, kind: Kind 
 
 
 @contextmanager
-def holding(cluster: str, run: Path, inventory: str, *, brought_up: bool) -> Iterator[None]:
-    """Have `cluster` for a load by itself while the block lasts."""
-    claim(cluster, run, inventory, brought_up, "load")
+def holding(
+    cluster: str,
+    run: Path,
+    inventory: str,
+    *,
+    brought_up: bool,
+    nodes: Sequence[ClaimedNode] = (),
+) -> Iterator[None]:
+    """Have `cluster` with its `nodes` for a load by itself while the block lasts."""
+    claim(cluster, run, inventory, brought_up, "load", nodes)
     try:
         yield
     finally:
@@ -140,7 +169,7 @@ def lent(cluster: str) -> Iterator[None]:
     mine = _mine[cluster]
     release(cluster)
     yield
-    claim(cluster, Path(mine.run), mine.inventory, mine.brought_up, mine.kind)
+    claim(cluster, Path(mine.run), mine.inventory, mine.brought_up, mine.kind, mine.nodes)
 
 
 @contextmanager
@@ -168,6 +197,13 @@ def healing(held: Claim) -> Iterator[bool]:
 def claim_on(cluster: str) -> Claim | None:
     """Return the claim on `cluster` that there is now, of a living or a dead run."""
     return _read(_path(cluster))
+
+
+def claim_against(cluster: str, nodes: Sequence[ClaimedNode]) -> Claim | None:
+    """Return the claim that keeps `cluster` or one of `nodes` from us; None if they are free."""
+    if (held := claim_on(cluster)) is not None:
+        return held
+    return next((held for held in claims() if overlap(nodes, held.nodes) is not None), None)
 
 
 def claims() -> list[Claim]:
@@ -203,14 +239,21 @@ def release(cluster: str, held: Claim | None = None) -> None:
         _sync(_directory())
 
 
-def _refusal(held: Claim) -> Refused:
+def refusal(held: Claim, cluster: str, nodes: Sequence[ClaimedNode]) -> Refused:
+    """Return why `cluster` with its `nodes` cannot be taken while there is the claim `held`."""
+    common = overlap(nodes, held.nodes) if held.cluster != cluster else None
+    has = f"cluster `{held.cluster}`"
+    if common is not None:
+        ours, theirs = common
+        has = f"node {ours} of cluster `{cluster}`, which is node {theirs} of {has},"
     if held.is_alive():
         return Refused(
-            f"cluster `{held.cluster}` is in the hands of the run {held.run} (process {held.pid})",
+            f"{has} is in the hands of the run {held.run} (process {held.pid})",
             "wait for it, or `brownout abort` it",
         )
     return Refused(
-        f"the run {held.run} on cluster `{held.cluster}` died before it had put everything back",
+        f"{has} was in the hands of the run {held.run}, which died before it had put everything "
+        "back",
         f"`brownout heal {held.cluster}` does that",
     )
 
@@ -236,6 +279,24 @@ def _lock(cluster: str, holder: str = "") -> None:
         return
 
 
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let no other process take any cluster while the block lasts."""
+    lock = Lock(_lock_file(_COMPARING))
+    try:
+        lock.take(_COMPARED_WITHIN_S)
+    except Held as error:
+        raise Refused(
+            f"{error.holder} has been taking a cluster for {_COMPARED_WITHIN_S:g} s", "try again"
+        ) from None
+    except OSError:  # as in `_lock`
+        pass
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _unlock(cluster: str) -> None:
     if (lock := _locks.pop(cluster, None)) is not None:
         lock.release()
@@ -259,7 +320,11 @@ def _read(path: Path) -> Claim | None:
     """Return the claim in a file; None where it was let go."""
     try:
         data: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Claim(**{**data, "command": tuple(data["command"])})
+        nodes = tuple(
+            ClaimedNode(node["name"], node["address"], tuple(node["identities"]))
+            for node in data.get("nodes", ())
+        )
+        return Claim(**{**data, "command": tuple(data["command"]), "nodes": nodes})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from brownout.faults import guards, open_runs
+from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.heal import make_free
 from brownout.infra import lab
 from brownout.inventory.model import Cluster
@@ -26,7 +27,7 @@ def check_allowed(cluster: Cluster, confirmation: str, say: Say, needs: Iterable
     `needs` is what the runs of an experiment that belong to it will do.
     """
     guards.refuse(guards.of_cluster(cluster, needs, confirmation, datetime.now(UTC)))
-    make_free(cluster.name, say)
+    make_free(cluster, say)
 
 
 @contextmanager
@@ -37,7 +38,11 @@ def taken(
 
     A lab that was `brought_up` for it is taken down before anybody else can have it.
     """
-    with as_ctrl_c(), open_runs.holding(cluster.name, directory, inventory, brought_up=brought_up):
+    nodes = nodes_of(cluster)
+    with (
+        as_ctrl_c(),
+        open_runs.holding(cluster.name, directory, inventory, brought_up=brought_up, nodes=nodes),
+    ):
         try:
             yield
         finally:

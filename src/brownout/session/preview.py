@@ -14,6 +14,7 @@ from brownout.base.redact import redact
 from brownout.databases.adapter import Adapter, Support, adapter_for
 from brownout.databases.lacking import still_lacks
 from brownout.faults import guards, open_runs
+from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.guards import Guard
 from brownout.faults.registry import supports
 from brownout.infra import lab
@@ -141,10 +142,12 @@ def _support(need: str, cluster: Cluster, adapter: Adapter | None) -> Support | 
 
 
 def _free(cluster: Cluster) -> Guard:
-    held = open_runs.claim_on(cluster.name)
+    nodes = nodes_of(cluster)
+    held = open_runs.claim_against(cluster.name, nodes)
     if held is None or (held.kind == "load" and not held.is_alive()):
         return Guard("cluster is free", True, "no other run has it")
-    return Guard("cluster is free", False, f"the {held.kind} {held.run} has it")
+    refusal = open_runs.refusal(held, cluster.name, nodes)
+    return Guard("cluster is free", False, refusal.message, refusal.hint)
 
 
 def _whole(adapter: Adapter) -> Guard:

@@ -19,6 +19,7 @@ from brownout.databases.lacking import still_lacks
 from brownout.faults import guards, open_runs
 from brownout.faults.aim import Aim
 from brownout.faults.atlas.asking import check_free
+from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.faults import Faults
 from brownout.faults.heal import make_free
 from brownout.infra import lab
@@ -140,7 +141,7 @@ class Session:
 
     def _find_cluster(self) -> None:
         plan = self.plan
-        make_free(plan.cluster.name, self.status.say)
+        make_free(plan.cluster, self.status.say)
         guards.refuse(
             [
                 *guards.of_cluster(
@@ -169,7 +170,13 @@ class Session:
     def _make_records(self) -> None:
         self.directory = RunDirectory.create(self.plan.scenario, self.plan.options.seed)
         inventory = self.plan.options.cluster
-        open_runs.claim(self.cluster.name, self.directory.path, inventory, self._brought_up)
+        open_runs.claim(
+            self.cluster.name,
+            self.directory.path,
+            inventory,
+            self._brought_up,
+            nodes=nodes_of(self.cluster),
+        )
         self._claimed = True
         self.status.directory = self.directory.path
         self._trail = Trail(EventLog(self.directory.events, clock=self._load.now), self._load.to_t)
