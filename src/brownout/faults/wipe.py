@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from brownout.base.errors import BrownoutError, Refused, UndoFailed
 from brownout.databases.adapter import Adapter
+from brownout.databases.places import Unnamed
 from brownout.faults import guards
 from brownout.faults.acts import Act, Evidence
 from brownout.faults.fault import Fault, HostAction, Undo
@@ -110,17 +111,22 @@ class FinishWipe(Undo):
         """Finish it, unless the node runs; else it stays stopped and `UndoFailed` says why.
 
         The record of the wipe has to name all that the node's own configuration names. What it
-        names besides, as what a link led to that is gone by now, has to be empty already.
+        names besides, as what a link led to that is gone by now, has to be empty already. Where no
+        configuration names anything it is the record of what the node itself said.
         """
         node = faults.cluster.node(str(pending.node))
         if faults.host(node).running().running:
             faults.resolve(FINISH_WIPE, node.name)
             return
         try:
-            named = faults.adapter.data_directories(node, begun=True)
             recorded = pending.value or ()
+            named = _named(faults.adapter, node, recorded)
             besides = [each for each in recorded if each not in named]
-            if not set(named) <= set(recorded) or not _all_empty(faults.host(node), besides):
+            if (
+                not recorded
+                or not set(named) <= set(recorded)
+                or not _all_empty(faults.host(node), besides)
+            ):
                 raise Refused(
                     f"the record of its wipe names {_paths(recorded)}, but its own configuration "
                     f"names {_paths(named)}"
@@ -142,6 +148,14 @@ class FinishWipe(Undo):
         """Empty them; the guards were asked."""
         act = Act("mend", self.name, node.name)
         return faults.carry_out(act, lambda: faults.host(node).wipe(directories, finishing=True))
+
+
+def _named(adapter: Adapter, node: Node, recorded: Sequence[Path]) -> Sequence[Path]:
+    """Return what the node's own configuration names; what was `recorded` if that names nothing."""
+    try:
+        return adapter.data_directories(node, begun=True)
+    except Unnamed:
+        return recorded
 
 
 def _all_empty(host: Host, directories: Sequence[Path]) -> bool:

@@ -1,11 +1,12 @@
 """Looking at a node's files, wherever a `Runner` sees them."""
 
-from pathlib import PurePath
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 
 from brownout.base.errors import HostError
 from brownout.machine.commands import Runner, last_words, script
 
-__all__ = ["entries", "read_text"]
+__all__ = ["entries", "read_text", "resolved"]
 
 #: Each name is told from the next by a zero byte.
 _ENTRIES = """find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\\0'"""
@@ -24,6 +25,14 @@ def read_text(runner: Runner, node: str, path: PurePath) -> str:
 def entries(runner: Runner, node: str, path: PurePath) -> list[str]:
     """Return the names in a directory; raises `HostError` if it cannot be listed."""
     return sorted(_ask(runner, node, _ENTRIES, path, "listed").split("\0")[:-1])
+
+
+def resolved(runner: Runner, node: str, paths: Sequence[PurePath]) -> list[Path]:
+    """Return where paths lead without links; raises `HostError` if that cannot be told."""
+    done = runner.run(script('for path; do readlink -mz -- "$path" || return 1; done', *paths))
+    if done.status:
+        raise _failed(runner, node, paths[0], "resolved", last_words(done.errors, 1))
+    return [Path(path) for path in done.output.split("\0")[:-1]]
 
 
 def _ask(runner: Runner, node: str, body: str, path: PurePath, act: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError, Unsupported
 from brownout.inventory.model import HostSpec, Node
+from brownout.machine.footprint import Footprint
 
 __all__ = [
     "Connection",
@@ -159,6 +160,20 @@ class Host(Protocol):
 
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory on the node's machine."""
+        ...
+
+    def resolved(self, paths: Sequence[Path]) -> list[Path]:
+        """Return where these absolute paths lead on the node's machine, without links.
+
+        They need not exist.
+        """
+        ...
+
+    def footprint(self, variables: Sequence[str] = ()) -> Footprint | None:
+        """Return what the running node's process shows of itself, with these `variables` of its.
+
+        None where it does not run, or is not to be seen.
+        """
         ...
 
 

@@ -22,6 +22,7 @@ from brownout.base.errors import (
 from brownout.base.waiting import wait_until
 from brownout.machine import files, server_directory, serving, signals, storage, supervision
 from brownout.machine.commands import Runner
+from brownout.machine.footprint import Footprint, footprint
 from brownout.machine.host import Connection, ProcessState, Proof, StopMode
 from brownout.machine.partition import NodeNetwork
 from brownout.machine.processes import Located, Process
@@ -219,6 +220,22 @@ class ShellHost(ABC):
     def entries(self, path: Path) -> list[str]:
         """Return the names in a directory on the node's machine."""
         return files.entries(self._runner, self._name, path)
+
+    def resolved(self, paths: Sequence[Path]) -> list[Path]:
+        """Return where these paths lead on the node's machine, without links."""
+        return files.resolved(self._runner, self._name, paths)
+
+    def footprint(self, variables: Sequence[str] = ()) -> Footprint | None:
+        """Return what the node's process shows of itself, with the files of its others."""
+        return footprint(self._runner, self._pids(), variables)
+
+    def _pids(self) -> list[int]:
+        """Return the ids of the node's processes, its own first; none if that does not run."""
+        process = self._locate().process
+        if process is None:
+            return []
+        others = self._server_directory
+        return [process.pid, *(server_directory.pids(self._runner, others) if others else ())]
 
     def _others_too(self, proof: Proof, act: Callable[..., Proof], *arguments: Any) -> Proof:
         """Do the same to the processes of `server_directory`; the effect is that on all of them."""

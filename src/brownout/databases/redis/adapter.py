@@ -10,15 +10,17 @@ from brownout.base.waiting import wait_until
 from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
+from brownout.databases.places import Places
 from brownout.databases.redis import choice, milestones, returning, storage
 from brownout.databases.redis.candidate import RedisCandidate
-from brownout.databases.redis.link import LOGIN, Link
+from brownout.databases.redis.link import LOGIN, CommandFailed, Link
 from brownout.databases.redis.resharding import Resharding
 from brownout.databases.redis.scenarios import support
 from brownout.databases.redis.settings import own_settings
 from brownout.databases.redis.view import View, look
 from brownout.databases.view import reasons
 from brownout.inventory.model import Cluster, Node
+from brownout.machine.footprint import Footprint
 from brownout.machine.host import Proof, host_for
 
 __all__ = ["RedisAdapter"]
@@ -38,6 +40,7 @@ class RedisAdapter(Resharding):
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
         self._shards = {node.name: node.shard for node in cluster.nodes}
+        self._places = Places(storage.is_data)
 
     def ready(self) -> None:
         """Return if at least one node answers, and all that do are of a cluster.
@@ -145,23 +148,55 @@ class RedisAdapter(Resharding):
         return milestones.lost_with({node.name for node in nodes}, self._views())
 
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
-        """Return the node's `dir`, as its own configuration names it.
+        """Return the node's `dir`, as its own configuration and the living node name it.
 
-        Raises `Refused` if that is not known for sure, if it does not look like Redis's (unless its
-        wipe has `begun`), or if it is, holds or lies in that of another node of the same machine.
+        Raises `Refused` if that is not known for sure, if the living node names another one, if it
+        does not look like Redis's (unless its wipe has `begun`), or if it is, holds or lies in that
+        of another node of the same machine.
         """
         host = host_for(node)
-        settings = own_settings(node, host)
-        found = storage.directory(node, settings)
+        footprint = host.footprint()
+        answered = self._answered(node, footprint)
+        living = [Path(answered["dir"])] if answered else None
+        settings: dict[str, str] = {}
+
+        def configured() -> list[Path]:
+            settings.update(own_settings(node, host))
+            return [storage.directory(node, settings)]
+
+        found = self._places.agreed(node, host, configured, living, footprint)
         if not begun:
-            storage.check_contents(node, host, found, settings)
+            for directory in found:
+                storage.check_contents(node, host, directory, {**settings, **answered})
         apart.check(
             node,
-            [found],
+            found,
             self._cluster.nodes,
             lambda other, its: [storage.directory(other, own_settings(other, its))],
         )
-        return [found]
+        return found
+
+    def _answered(self, node: Node, footprint: Footprint | None) -> dict[str, str]:
+        """Return what the living node says of its storage (`CONFIG GET`); nothing if it is down.
+
+        One that does not let us ask works in its `dir`, where its process can be seen. Raises
+        `Refused` where neither is possible.
+        """
+        try:
+            asked = [("CONFIG", "GET", name) for name in storage.SETTINGS]
+            answers = self._links[node.name].ask_all(asked)
+        except CommandFailed as error:
+            if footprint is not None and footprint.directory is not None:
+                return {"dir": str(footprint.directory)}
+            raise Refused(
+                f"node `{node.name}`: where its data lie is not certain: it does not answer "
+                f"`CONFIG GET dir` ({error.said}), and its process cannot be seen",
+                "give the user `+config|get`",
+            ) from error
+        except ClusterError:
+            return {}
+        pairs = [answer for answer in answers if isinstance(answer, list) and len(answer) == 2]
+        return {str(name): str(value) for name, value in pairs}
 
     def _successor(self, master: View, views: Sequence[View]) -> View:
         replicas = [view for view in views if view.master == master.id and view.linked]

@@ -4,10 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from brownout.base.errors import HostError, Refused
+from brownout.databases.places import Unnamed
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
-__all__ = ["check_contents", "directory", "holds_data"]
+__all__ = ["SETTINGS", "check_contents", "directory", "holds_data", "is_data"]
+
+#: What a living node is asked for.
+SETTINGS = ("dir", "dbfilename", "appenddirname", "appendfilename")
 
 #: The names as Redis has them without being told.
 _NODES, _FOLDER, _SNAPSHOT, _LOG = "nodes.conf", "appendonlydir", "dump.rdb", "appendonly.aof"
@@ -16,16 +20,21 @@ _NODES, _FOLDER, _SNAPSHOT, _LOG = "nodes.conf", "appendonlydir", "dump.rdb", "a
 def directory(node: Node, settings: Mapping[str, str]) -> Path:
     """Return the node's data directory.
 
-    Raises `Refused` where the configuration names none: Redis would keep it where it was started.
+    Raises `Unnamed` where the configuration names none: Redis keeps it where it was started.
     """
     named = settings.get("dir", "")
     if not Path(named).is_absolute():
-        raise Refused(
+        raise Unnamed(
             f"node `{node.name}`: its data directory is not known: its configuration has "
             f"`dir` {named!r}, wanted an absolute path",
             "set it, or give the inventory the node's `host.config_file`",
         )
     return Path(named)
+
+
+def is_data(file: Path) -> bool:
+    """Whether a file that a node has open is one of its data, by its name."""
+    return file.name == _NODES or file.suffix in (".rdb", ".aof", ".manifest")
 
 
 def check_contents(node: Node, host: Host, at: Path, settings: Mapping[str, str]) -> None:

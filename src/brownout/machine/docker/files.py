@@ -2,7 +2,8 @@
 
 import io
 import tarfile
-from pathlib import PurePosixPath
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from brownout.base.errors import HostError
@@ -10,7 +11,7 @@ from brownout.machine import files
 from brownout.machine.docker.container import Container
 from brownout.machine.docker.helper import HelperRunner
 
-__all__ = ["entries", "read_text"]
+__all__ = ["entries", "read_text", "resolved"]
 
 #: More than this is no configuration.
 _MOST_BYTES = 16 << 20
@@ -33,6 +34,11 @@ def entries(client: Any, container: Container, node: str, path: PurePosixPath) -
     if container.mount_of(path) is None:
         raise _unreadable(container, path, "it lies on no volume of the container")
     return files.entries(HelperRunner(client, container), node, path)
+
+
+def resolved(client: Any, container: Container, node: str, paths: Sequence[Path]) -> list[Path]:
+    """Return where paths lead in the container, without links, as a helper sees them."""
+    return files.resolved(HelperRunner(client, container), node, paths)
 
 
 def _bounded(chunks: Any) -> bytes:

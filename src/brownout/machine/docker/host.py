@@ -17,6 +17,7 @@ from brownout.machine.docker import clock, files, storage, undo
 from brownout.machine.docker.container import Container, checked, locate
 from brownout.machine.docker.engine import connected
 from brownout.machine.docker.spec import DockerSpec
+from brownout.machine.footprint import Footprint
 from brownout.machine.host import Connection, ProcessState, Proof, StopMode
 from brownout.machine.storage import Rules
 from brownout.machine.storage import targets as named
@@ -182,6 +183,26 @@ class DockerHost:
         """Return the names in a directory of the container's volumes, be it running or not."""
         with connected(self._spec) as client:
             return files.entries(client, self._locate(client), self._name, PurePosixPath(path))
+
+    def resolved(self, paths: Sequence[Path]) -> list[Path]:
+        """Return where these paths lead in the container, without links, by a helper."""
+        with connected(self._spec) as client:
+            return files.resolved(client, self._locate(client), self._name, paths)
+
+    def footprint(self, variables: Sequence[str] = ()) -> Footprint | None:
+        """Return how the engine started the container, which runs; its open files are not seen."""
+        with connected(self._spec) as client:
+            found = self._locate(client)
+            config = client.inspect_container(found.id).get("Config") or {}
+        if not found.running:
+            return None
+        pairs = (variable.partition("=") for variable in config.get("Env") or ())
+        directory = config.get("WorkingDir")
+        return Footprint(
+            command=(*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ())),
+            variables={name: value for name, _, value in pairs if name in variables},
+            directory=Path(directory) if directory else None,
+        )
 
     def _locate(self, client: Any) -> Container:
         return locate(client, self._name, self._spec.container)

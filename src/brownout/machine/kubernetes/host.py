@@ -12,6 +12,7 @@ from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 from brownout.machine import files, server_directory, serving, signals
 from brownout.machine.commands import Runner
+from brownout.machine.footprint import Footprint, footprint
 from brownout.machine.host import Connection, ProcessState, Proof, StopMode
 from brownout.machine.kubernetes import calls, holding, starting, stopping, storage
 from brownout.machine.kubernetes.helper import helper
@@ -190,6 +191,20 @@ class KubernetesHost:
         """Return the names in a directory: in the container, or of a stopped pod's volumes."""
         with self._somewhere() as runner:
             return files.entries(runner, self._name, path)
+
+    def resolved(self, paths: Sequence[Path]) -> list[Path]:
+        """Return where these paths lead, without links: in the container, or a pod's volumes."""
+        with self._somewhere() as runner:
+            return files.resolved(runner, self._name, paths)
+
+    def footprint(self, variables: Sequence[str] = ()) -> Footprint | None:
+        """Return what the process in the container shows of itself there."""
+        with self._objects() as objects:
+            process = locate(objects, self._spec).process
+        pids = [] if process is None else [process.pid]
+        if pids and self._spec.server_directory is not None:
+            pids += server_directory.pids(self._runner(), self._spec.server_directory)
+        return footprint(self._runner(), pids, variables)
 
     @contextmanager
     def _objects(self) -> Iterator[Objects]:
