@@ -3,11 +3,15 @@
 from pathlib import Path
 
 import pytest
+from tests.waiting import await_true
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import adapter_for
+from brownout.databases.etcd.adapter import EtcdAdapter
+from brownout.databases.etcd.lab.server import find_etcd
 from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine.host import host_for
 
 PEER = "initial-advertise-peer-urls: http://127.0.0.1:2380\n"
 EXISTING = "initial-cluster-state: existing\n"
@@ -76,3 +80,40 @@ def test_a_directory_that_is_another_members_too_is_refused(tmp_path: Path) -> N
     both = node(tmp_path, "n1", text), node(tmp_path, "n2", text)
     with pytest.raises(Refused, match="of node `n2` are the same or lie in each other"):
         directories(*both)
+
+
+def test_a_configuration_that_was_edited_since_the_member_was_started_is_refused(
+    tmp_path: Path,
+) -> None:
+    """Its file names another directory by now, and its open files show where its data lie."""
+    client, peer = reserve_ports(2, tmp_path)
+    data, other = tmp_path / "data", tmp_path / "other"
+    (other / "member").mkdir(parents=True)
+    file = tmp_path / "etcd.yaml"
+    text = (
+        f"data-dir: {data}/\nlisten-client-urls: http://127.0.0.1:{client}\n"
+        f"advertise-client-urls: http://127.0.0.1:{client}\n"
+        f"listen-peer-urls: http://127.0.0.1:{peer}\n"
+        f"initial-advertise-peer-urls: http://127.0.0.1:{peer}\n"
+        f"initial-cluster: default=http://127.0.0.1:{peer}\n"
+    )
+    file.write_text(text)
+    host = ProcessSpec(
+        pid_file=tmp_path / "pid",
+        log_file=tmp_path / "log",
+        command=(str(find_etcd()), "--config-file", str(file)),
+    )
+    one = Node(name="n1", address=f"127.0.0.1:{client}", host=host)
+    cluster = Cluster(name="c", database="etcd", environment="test", nodes=(one,))
+    host_for(one).start()
+    try:
+        with EtcdAdapter(cluster) as adapter:
+            await_true(lambda: adapter.evidence(one).get("member_id"), "it answers")
+            existing = text + "initial-cluster-state: existing\n"
+            file.write_text(existing)
+            assert adapter.data_directories(one) == [data]
+            file.write_text(existing.replace(str(data), str(other)))
+            with pytest.raises(Refused, match=f"do not lie in `{other}`: `{data}/member/"):
+                adapter.data_directories(one)
+    finally:
+        host_for(one).stop("kill")

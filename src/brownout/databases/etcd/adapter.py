@@ -16,8 +16,9 @@ from brownout.databases.etcd.candidate import EtcdCandidate
 from brownout.databases.etcd.link import LOGIN, Link
 from brownout.databases.etcd.readmitting import take_in
 from brownout.databases.etcd.scenarios import support
-from brownout.databases.etcd.settings import own_settings
+from brownout.databases.etcd.settings import VARIABLES, living_settings, own_settings
 from brownout.databases.etcd.view import LEADER, View, look
+from brownout.databases.places import Places
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
@@ -37,6 +38,8 @@ class EtcdAdapter(Asking[Link, View]):
         self._access, timeout_s = by_password(cluster, LOGIN), cluster.connection.timeout_s
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
+        self._places = Places(storage.is_data)
+        self._started_with: dict[str, Mapping[str, str]] = {}
 
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`."""
@@ -86,7 +89,7 @@ class EtcdAdapter(Asking[Link, View]):
         Raises `ClusterError` where no quorum of them serves.
         """
         host = host_for(node)
-        settings = own_settings(node, host)
+        settings = {**self._started_with.get(node.name, {}), **own_settings(node, host)}
         if not emptied or "data-dir" not in settings or host.running().running:
             return {}
         if not storage.is_empty(host, storage.directories(node, settings)[0]):
@@ -114,15 +117,27 @@ class EtcdAdapter(Asking[Link, View]):
         return milestones.lost_with({node.name for node in nodes}, self._views())
 
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
-        """Return the node's `data-dir`, and its `wal-dir`, as its own configuration names them.
+        """Return the node's `data-dir`, and its `wal-dir`, as its configuration and process say.
 
-        Raises `Refused` if that is not known for sure, if they do not look like etcd's (unless
-        their wipe has `begun`), if the node would not come back without its data, or if they are,
-        hold or lie in those of another node of the same machine.
+        Raises `Refused` if that is not known for sure, if its process was started with others, if
+        they do not look like etcd's (unless their wipe has `begun`), if the node would not come
+        back without its data, or if they are, hold or lie in those of another node of the same
+        machine.
         """
         host = host_for(node)
-        settings = own_settings(node, host)
-        found = storage.directories(node, settings)
+        footprint = host.footprint(VARIABLES)
+        living = living_settings(host, footprint) if footprint is not None else {}
+        if living:
+            self._started_with[node.name] = living
+        settings = dict(self._started_with.get(node.name, {}))
+
+        def configured() -> list[Path]:
+            own = own_settings(node, host)
+            settings.update(own)
+            return storage.directories(node, own)
+
+        answered = storage.directories(node, living) if "data-dir" in living else None
+        found = self._places.agreed(node, host, configured, answered, footprint)
         storage.check_returns(node, settings)
         for directory in [] if begun else found:
             storage.check_contents(node, host, directory)

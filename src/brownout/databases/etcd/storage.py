@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from brownout.base.errors import HostError, Refused
+from brownout.databases.places import Unnamed
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
-__all__ = ["check_contents", "check_returns", "directories", "is_empty", "peer_url"]
+__all__ = ["check_contents", "check_returns", "directories", "is_data", "is_empty"]
+__all__ += ["peer_url"]
 
 #: What etcd makes in its data directory, and in that of its log.
 _MARK, _LOG = "member", ".wal"
@@ -16,17 +18,21 @@ _MARK, _LOG = "member", ".wal"
 def directories(node: Node, settings: Mapping[str, str]) -> list[Path]:
     """Return the node's data directory and, where it has one of its own, that of its log.
 
-    Raises `Refused` where the configuration names none: etcd's default depends on where it runs.
+    Raises `Unnamed` where the configuration names none: etcd's default depends on where it runs.
     """
-    named = settings.get("data-dir", "")
-    if not Path(named).is_absolute():
-        raise Refused(
+    named, log = settings.get("data-dir", ""), settings.get("wal-dir", "")
+    if not Path(named).is_absolute() or (log and not Path(log).is_absolute()):
+        raise Unnamed(
             f"node `{node.name}`: its data directory is not known: its configuration has "
-            f"`data-dir` {named!r}, wanted an absolute path",
+            f"`data-dir` {named!r}, wanted an absolute path, as of `wal-dir`",
             "set it, or give the inventory the node's `host.config_file`",
         )
-    log = settings.get("wal-dir", "")
     return [Path(named), *([Path(log)] if log else [])]
+
+
+def is_data(file: Path) -> bool:
+    """Whether a file that a member has open is one of its data, by its name."""
+    return file.suffix == _LOG or (file.name == "db" and file.parent.name == "snap")
 
 
 def peer_url(node: Node, settings: Mapping[str, str]) -> str:

@@ -120,6 +120,7 @@ def test_a_member_with_its_log_in_its_data_directory_is_wiped_once_and_healed_ha
             file.write(f"wal-dir: {log}\n")
         host.start()
         await_whole(adapter)
+        assert adapter.data_directories(node) == [data, log]
         for half_way in (False, True):
             before = adapter.evidence(node)["member_id"]
             events = tmp_path / f"{half_way}.ndjson"
