@@ -24,9 +24,12 @@ from brownout.machine.host import Host, Proof, host_for
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
 
-__all__ = ["Action", "Fault", "HostAction", "NodeFault", "NodeUndo", "Undo"]
+__all__ = ["NOT_POSSIBLE", "Action", "Fault", "HostAction", "NodeFault", "NodeUndo", "Undo"]
 
 Arguments = Mapping[str, Any]
+
+#: How a plan's line begins that says why a node's host cannot do a step.
+NOT_POSSIBLE = "NOT POSSIBLE: "
 
 
 class Action(ABC):
@@ -47,6 +50,8 @@ class Action(ABC):
     node: ClassVar[str | None] = "target"
     #: Whether its action takes a `node` at all.
     takes_node: ClassVar[bool] = True
+    #: Whether it is done through the node's host; else the database does it.
+    on_host: ClassVar[bool] = False
     #: What a plan says it does, in the database's own words; `{}` is the node.
     said: ClassVar[str] = ""
 
@@ -81,9 +86,7 @@ class HostAction(Action):
 
     #: What `Host.would` calls it.
     command: ClassVar[str] = ""
-
-    #: Whether it is done through the node's host; else the database does it.
-    on_host: ClassVar[bool] = True
+    on_host = True
 
     def ready(self, node: Node) -> object:
         """Return the node's host; raises `Unsupported` where it cannot do this. Touches nothing."""
@@ -111,7 +114,7 @@ class HostAction(Action):
             self.ready(node)
             line = host_for(node).would(command, self.directories(adapter, node))
         except BrownoutError as error:
-            line = f"NOT POSSIBLE: {error}"
+            line = f"{NOT_POSSIBLE}{error}"
         return [f"{node.name} ({node.address}): {line}"]
 
 
@@ -192,9 +195,14 @@ class NodeFault(HostAction, Fault):
         faults.check_break(node, self.act, self.objections(faults, node, **arguments))
 
     def carry_out(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
-        """Ask the guards, write the intent, act, write the proof; return what was seen."""
+        """Ask the guards, write the intent, act, write the proof; return what was seen.
+
+        A host that cannot be reached any more raises before the intent: nothing was done then.
+        """
         self.ready(node)
         self.check(faults, node, **arguments)
+        if self.on_host:
+            faults.host(node).running()
         return self.inflict(faults, node, **arguments)
 
     def inflict(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:

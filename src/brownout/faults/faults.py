@@ -154,6 +154,8 @@ class Faults:
             down[node.name] = fault.undo
         guards.refuse([*self._of_run(fault.act), *found])
         check_wipes(self, nodes)
+        for node in nodes:
+            self.host(node).running()  # raises with nothing touched where it is out of reach
         return [fault.inflict(self, node) for node in nodes]
 
     def put_back(self) -> list[str]:

@@ -39,7 +39,7 @@ class AddNode(Fault):
     """
 
     name, act, words, undo = "add_node", "add", "added", "remove_node"
-    module, node = "resize", "spare"
+    module, node, on_host = "resize", "spare", True
     said = "start {}, then have the members take it in"
 
     def carry_out(self, faults: "Faults", node: Node) -> Evidence:
@@ -78,7 +78,7 @@ class RemoveNode(Fault):
     """
 
     name, act, words, undo = "remove_node", "remove", "removed", "add_node"
-    module = "resize"
+    module, on_host = "resize", True
     said = "have {} hand over its work, stop it, have the others forget it"
 
     def carry_out(self, faults: "Faults", node: Node) -> Evidence:

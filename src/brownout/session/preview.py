@@ -15,6 +15,7 @@ from brownout.databases.adapter import Adapter, Support, adapter_for
 from brownout.databases.lacking import still_lacks
 from brownout.faults import guards, open_runs
 from brownout.faults.claimed_nodes import nodes_of
+from brownout.faults.fault import NOT_POSSIBLE
 from brownout.faults.guards import Guard
 from brownout.faults.registry import supports
 from brownout.infra import lab
@@ -24,7 +25,7 @@ from brownout.inventory.model import Cluster, Node
 from brownout.session.activity import fault_of, function_at, steps_of, told_of
 from brownout.session.plan import Plan
 from brownout.session.requirements import requirements
-from brownout.session.step_guards import addresses, guards_of_steps, resolved
+from brownout.session.step_guards import addresses, guards_of_steps, hosts, resolved
 from brownout.session.targets import ADDED, SPARE, TARGET, targets_of
 from brownout.show.report.words import limit_words
 
@@ -39,29 +40,31 @@ _ASKED_OF_ALL = ("data loss", "deny list", "redundancy")
 def preview(plan: Plan, experiment: Mapping[str, Any]) -> tuple[str, bool]:
     """Return the plan in words, and whether nothing stands against it."""
     configuration = plan.variables
-    cluster, adapter = _reach(plan)
+    cluster, adapter, unreachable = _reach(plan)
     try:
         blocks = [_head(plan, cluster)]
         node, chosen = _target(plan, cluster, adapter)
-        told, ok = _told([*_cluster_guards(plan, cluster, adapter), *chosen])
+        told, ok = _told([*unreachable, *_cluster_guards(plan, cluster, adapter), *chosen])
         blocks.append("guards\n" + "\n".join(told))
         steps = list(_steps(experiment.get("method", []), configuration, cluster, adapter, node))
         blocks.append("method\n" + "\n".join(steps))
         undo = list(_steps(experiment.get("rollbacks", []), configuration, cluster, adapter, node))
         blocks.append("rollbacks\n" + "\n".join(undo))
+        ok = ok and not any(NOT_POSSIBLE in line for line in (*steps, *undo))
     finally:
         if adapter is not None:
             adapter.close()
     return "\n\n".join([*blocks, "nothing was touched"]), ok
 
 
-def _reach(plan: Plan) -> tuple[Cluster, Adapter | None]:
-    """The cluster as it runs now; a lab that is down has no adapter."""
+def _reach(plan: Plan) -> tuple[Cluster, Adapter | None, list[Guard]]:
+    """The cluster as it runs now; a lab that is down has no adapter, of others a guard says why."""
     try:
         cluster = inventory.load(plan.options.cluster)
-        return cluster, adapter_for(with_options(cluster, plan.load_options))
-    except BrownoutError:
-        return plan.cluster, None
+        return cluster, adapter_for(with_options(cluster, plan.load_options)), []
+    except BrownoutError as error:
+        against = Guard("cluster can be asked", False, error.message, error.hint)
+        return plan.cluster, None, [against] if plan.cluster.lab is None else []
 
 
 def _head(plan: Plan, cluster: Cluster) -> str:
@@ -114,6 +117,7 @@ def _cluster_guards(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> li
             found.append(Guard(f"supports {need}", support.ok, support.reason or "yes"))
     if adapter is not None:
         found.append(_whole(adapter))
+        found += hosts(plan.deeds, cluster)
         found += addresses(cluster)
         found += _of_steps(plan, cluster, adapter)
     return found

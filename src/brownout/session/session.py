@@ -49,7 +49,7 @@ from brownout.session.requirements import requirements
 from brownout.session.running_load import RunningLoad
 from brownout.session.server_view import ServerView
 from brownout.session.status import Status
-from brownout.session.step_guards import addresses, guards_of_steps
+from brownout.session.step_guards import addresses, guards_of_steps, hosts
 from brownout.session.targets import ADDED, SPARE, TARGET, aim_at, next_spare
 from brownout.session.trail import Trail
 from brownout.show.report.noise import detectable_words
@@ -162,6 +162,7 @@ class Session:
         self.whole_at_start = opening.check_whole(self.adapter)
         options = self.plan.options
         self._aim = aim_at(options.target, self.cluster, self.adapter, options.seed)
+        guards.refuse(hosts(self.plan.deeds, self.cluster))
         guards.refuse(addresses(self.cluster))
         guards.refuse(
             guards_of_steps(self.plan.deeds, self.cluster, self.adapter, self._aim.planned)

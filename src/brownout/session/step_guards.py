@@ -5,11 +5,12 @@ refused before the first one, instead of after the whole baseline.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from brownout.base.errors import Unsupported
+from brownout.base.errors import BrownoutError, Unsupported
 from brownout.databases.adapter import Adapter
 from brownout.faults import guards, registry, undos
 from brownout.faults.fault import Fault, HostAction, Undo
@@ -22,9 +23,11 @@ from brownout.machine.serving import served_by
 from brownout.session.activity import acts_of, fault_of, function_at, steps_of
 from brownout.session.targets import ADDED, SPARE, TARGET
 
-__all__ = ["Deed", "addresses", "deeds_of", "first_act", "guards_of_steps", "resolved"]
+__all__ = ["Deed", "addresses", "deeds_of", "first_act", "guards_of_steps", "hosts", "resolved"]
 
 _WIPE = "wipe"
+#: So many hosts are asked at a time.
+_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,37 @@ def addresses(cluster: Cluster) -> list[Guard]:
     return [guards.of_address(served_by(node, nodes)) for node in nodes]
 
 
+def hosts(deeds: Sequence[Deed], cluster: Cluster) -> list[Guard]:
+    """Return for each node that a step acts on by its host whether that can be reached and do it.
+
+    A target may be another node by the time of the step, so it means every node.
+    """
+    asked: dict[tuple[str, str], tuple[Deed, Node]] = {}
+    for deed in deeds:
+        if not registry.find(deed.name).on_host:
+            continue
+        for node in _nodes(deed, cluster, cluster.nodes, cluster.nodes):
+            asked.setdefault((deed.act, node.name), (deed, node))
+    if not asked:
+        return []
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        problems = list(filter(None, pool.map(lambda each: _of_host(*each), asked.values())))
+    return problems or [Guard("hosts", True, "every node can be reached, and can do it")]
+
+
+def _of_host(deed: Deed, node: Node) -> Guard | None:
+    """Return why the host of a node cannot do a deed; None where it can."""
+    action = registry.find(deed.name)
+    try:
+        if isinstance(action, HostAction):
+            action.ready(node)
+        host_for(node).running()
+    except BrownoutError as error:
+        detail = f"{deed.step}: node `{node.name}`: {error.message}"
+        return Guard("hosts", False, detail, error.hint)
+    return None
+
+
 def guards_of_steps(
     deeds: Sequence[Deed],
     cluster: Cluster,
@@ -92,15 +126,20 @@ def guards_of_steps(
                     judged += simulation.judge(deed, [node])
             continue
         for deed in acts:
-            judged += simulation.judge(deed, _nodes(deed, cluster, targets))
+            judged += simulation.judge(deed, _nodes(deed, cluster, targets, targets[:1]))
     return list(dict.fromkeys(judged))
 
 
-def _nodes(deed: Deed, cluster: Cluster, targets: Sequence[Node]) -> Sequence[Node]:
-    """Return the nodes that a deed is about, as far as that can be told before the method."""
+def _nodes(
+    deed: Deed, cluster: Cluster, targets: Sequence[Node], target: Sequence[Node]
+) -> Sequence[Node]:
+    """Return the nodes that a deed is about, as far as that can be told before the method.
+
+    `targets` are those that a rack may mean, `target` those that a single one may.
+    """
     if deed.nodes in (SPARE, ADDED):
         return cluster.spares[:1]
-    by_group = {"members": cluster.nodes, "targets": targets, TARGET: targets[:1]}
+    by_group = {"members": cluster.nodes, "targets": targets, TARGET: target}
     return by_group.get(deed.nodes) or [n for n in cluster.every if n.name == deed.nodes]
 
 
