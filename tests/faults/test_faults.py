@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.waiting import await_true
+from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import BrownoutError, ConfigurationError, HostError, Refused
 from brownout.databases.adapter import Adapter
@@ -15,6 +15,7 @@ from brownout.faults.faults import Faults
 from brownout.faults.undos import PendingUndo, left
 from brownout.inventory.model import Cluster, Guards, Node
 from brownout.machine.host import host_for
+from brownout.run import contract
 from brownout.run.events import EventLog, read_events
 
 
@@ -278,6 +279,44 @@ def test_a_wipe_empties_the_nodes_own_directory_and_proves_it(
     wiped = faults.do("wipe_node", node)
     assert wiped["evidence"]["state"] == "empty"
     assert list(directory.iterdir()) == []
+
+
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_a_node_that_still_holds_its_data_after_its_wipe_breaks_the_contract(
+    lab_mongodb: Cluster, adapter: Adapter, log: Path, tmp_path: Path, comes_back: bool
+) -> None:
+    """As where what was emptied is not where the node keeps its data."""
+    node = _secondary(adapter)
+    directory = _data(node, adapter)
+    faults = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t, to_wipe=lambda _: True)
+    faults.do("kill_node", node)
+    shutil.copytree(directory, tmp_path / "copy")
+    faults.do("wipe_node", node)
+    faults.prove_wipes()
+    assert faults.wipes.unproven == [node.name]  # it is not started yet
+    if comes_back:
+        shutil.copytree(tmp_path / "copy", directory, dirs_exist_ok=True)
+    faults.do("start_node", node)
+    await_whole(adapter)
+    faults.prove_wipes()
+    assert faults.wipes.unproven == []
+    found = [(each.clause, each.node) for each in contract.breaches(read_events(log))]
+    assert found == ([("data", node.name)] if comes_back else [])
+
+
+def test_a_wipe_that_found_nothing_to_remove_breaks_the_contract(
+    lab_mongodb: Cluster, adapter: Adapter, log: Path
+) -> None:
+    node = _secondary(adapter)
+    faults = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t)
+    faults.do("kill_node", node)
+    faults.do("wipe_node", node)
+    assert contract.breaches(read_events(log)) == []
+    faults.do("wipe_node", node)
+    (breach,) = contract.breaches(read_events(log))
+    assert breach.detail == f"node `{node.name}` was wiped, and nothing was there"
+    assert faults.put_back() == []
+    await_whole(adapter)
 
 
 def test_a_mend_that_fails_says_so_and_leaves_the_node_counted_as_broken(

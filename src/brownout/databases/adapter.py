@@ -19,6 +19,7 @@ __all__ = [
     "Candidate",
     "Claim",
     "Electing",
+    "Identified",
     "Idling",
     "Member",
     "Milestone",
@@ -211,6 +212,18 @@ class Returning(Protocol):
 
     def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
         """Introduce `node` to the others; `ClusterError` if it does not get to know them."""
+        ...
+
+
+@runtime_checkable
+class Identified(Protocol):
+    """What an adapter has besides, if a node keeps something with its data that is its alone.
+
+    A node that lost its data cannot have the same again, whatever it copied from the others.
+    """
+
+    def identity(self, node: Node) -> str:
+        """Return it, in words, as the node says now; `ClusterError` where it does not."""
         ...
 
 

@@ -17,11 +17,15 @@ from brownout.inventory.model import Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Host
 
-__all__ = ["Places", "Unnamed", "names", "strays"]
+__all__ = ["Elsewhere", "Places", "Unnamed", "names", "strays"]
 
 
 class Unnamed(Refused):
     """No configuration that could be read says where a node keeps its data."""
+
+
+class Elsewhere(Refused):
+    """The living node keeps its data elsewhere than its configuration says."""
 
 
 class Places:
@@ -45,9 +49,9 @@ class Places:
         """Return what a wipe of `node` has to empty, where all that is known of it agrees.
 
         `living` is the node's own answer, None if it gives none. It counts where the configuration
-        names nothing (`Unnamed`), and for what the node uses besides. Raises `Refused` where the
-        configuration names what the living node does not use, or where the node has files of the
-        database open elsewhere.
+        names nothing (`Unnamed`), and for what the node uses besides. Raises `Elsewhere` where
+        the configuration names what the living node does not use, or where the node has files of
+        the database open elsewhere.
         """
         if living is not None:
             self._answered[node.name] = list(living)
@@ -64,7 +68,7 @@ class Places:
         if footprint is not None:
             others = strays(host, footprint, named, self._is_data)
             if others:
-                raise Refused(
+                raise Elsewhere(
                     f"node `{node.name}`: its process has files open that look like its data and "
                     f"do not lie in {names(named)}: {names(others[:3])}",
                     "see which configuration it was started with",
@@ -97,7 +101,7 @@ def _check_same(node: Node, host: Host, named: Sequence[Path], answered: Sequenc
     except HostError:
         same = False
     if not same:
-        raise Refused(
+        raise Elsewhere(
             f"node `{node.name}`: its configuration names {names(named)}, but it runs with "
             f"{names(answered)}",
             "restart it with its configuration, or correct the inventory",

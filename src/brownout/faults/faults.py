@@ -23,7 +23,7 @@ from brownout.faults.fault import HostAction, NodeFault
 from brownout.faults.guards import Guard
 from brownout.faults.undos import PendingUndo
 from brownout.faults.watch import Watches
-from brownout.faults.wipe import check_wipes
+from brownout.faults.wipe import Wipes, check_wipes
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Host, Proof, host_for
 from brownout.machine.serving import served_by
@@ -75,7 +75,7 @@ class Faults:
         self.given: dict[str, Any] = {}
         #: Events that get their effect with a later act, as a quiesce with its recluster.
         self.awaiting_effect: list[tuple[Act, int]] = []
-        self.to_wipe = to_wipe
+        self.to_wipe, self.wipes = to_wipe, Wipes(adapter)
         self._hosts: dict[str, Host] = {}
         self._pending = tuple(pending)
         self._lock = threading.Lock()
@@ -172,6 +172,19 @@ class Faults:
                     words = f"node `{node}` could not be put back by {waiting}"
                 failures.append(f"{words}: {error}")
         return failures
+
+    def prove_wipes(self) -> None:
+        """Write down which wiped nodes that were started again still hold their data."""
+        for name in self.wipes.unproven:
+            if name in self.broken:
+                continue
+            node = self.cluster.node(name)
+            if detail := self.wipes.kept(node):
+                self.breach(contract.DATA, detail, name)
+
+    def breach(self, clause: str, detail: str, node: str) -> None:
+        """Write down that a clause of the contract is broken."""
+        contract.write(self._events, Breach(clause, detail, node))
 
     def undo(self, pending: PendingUndo) -> None:
         """Do what is pending; raises `UndoFailed` where this version knows no such undo."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brownout.base.errors import BrownoutError, Refused, UndoFailed
-from brownout.databases.adapter import Adapter
-from brownout.databases.places import Unnamed
+from brownout.databases.adapter import Adapter, Identified
+from brownout.databases.places import Elsewhere, Unnamed
 from brownout.faults import guards
 from brownout.faults.acts import Act, Evidence
 from brownout.faults.fault import Fault, HostAction, Undo
@@ -15,11 +15,12 @@ from brownout.faults.guards import Guard
 from brownout.faults.undos import FINISH_WIPE, PendingUndo
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Host
+from brownout.run.contract import DATA
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
 
-__all__ = ["FinishWipe", "WipeNode", "check_wipes", "guards_of_wipe"]
+__all__ = ["FinishWipe", "WipeNode", "Wipes", "check_wipes", "guards_of_wipe"]
 
 #: How long the others may take to answer for what a stopped node holds, and after a heal.
 _ANSWERED_WITHIN_S = 10.0
@@ -41,11 +42,72 @@ def guards_of_wipe(
     return guards.of_wipe(cluster, node.name, lost, against)
 
 
+class Wipes:
+    """The wipes of one run: what each node had with its data before, and whether it still has it.
+
+    That a directory is empty proves nothing of a node whose data lie elsewhere. So a node that was
+    started again is asked for what goes with its data, and where those lie.
+    """
+
+    def __init__(self, adapter: Adapter) -> None:
+        self._adapter = adapter
+        self._before: dict[str, str] = {}
+        self._wiped: dict[str, tuple[Path, ...]] = {}
+
+    def remember(self, node: Node) -> None:
+        """Note what the living node has with its data, since a stopped one cannot be asked."""
+        identity = self._identity(node)
+        if identity:
+            self._before[node.name] = identity
+
+    def add(self, node: Node, directories: Sequence[Path]) -> None:
+        """Note that these directories of the node were emptied."""
+        self._wiped[node.name] = tuple(directories)
+
+    def kept(self, node: Node) -> str:
+        """Return in words why a node that was wiped and started again still holds its data.
+
+        Empty where nothing says so. Each wipe is judged once.
+        """
+        wiped = self._wiped.pop(node.name, None)
+        if wiped is None:
+            return ""
+        before = self._before.get(node.name, "")
+        if before and self._identity(node) == before:
+            return (
+                f"node `{node.name}` was wiped and still has its {before}, which goes with its data"
+            )
+        try:
+            now = self._adapter.data_directories(node)
+        except Elsewhere as error:
+            return f"node `{node.name}` was wiped and may still hold its data: {error.message}"
+        except BrownoutError:
+            return ""
+        others = [each for each in now if each not in wiped]
+        if others:
+            return (
+                f"node `{node.name}` was wiped, but not where it keeps its data: {_paths(others)}"
+            )
+        return ""
+
+    @property
+    def unproven(self) -> list[str]:
+        """The nodes that were wiped and have not been judged."""
+        return list(self._wiped)
+
+    def _identity(self, node: Node) -> str:
+        try:
+            return self._adapter.identity(node) if isinstance(self._adapter, Identified) else ""
+        except BrownoutError:
+            return ""
+
+
 def check_wipes(faults: "Faults", nodes: Sequence[Node]) -> None:
     """Refuse to stop nodes of which one is to be wiped then and may not be."""
     found: list[Guard] = []
     for node in nodes:
         if faults.to_wipe(node):
+            faults.wipes.remember(node)
             lost = faults.would_lose(faults.gone(*nodes))
             found += guards_of_wipe(faults.cluster, faults.adapter, faults.host(node), node, lost)
     guards.refuse(found)
@@ -98,6 +160,9 @@ class WipeNode(HostAction, Fault):
                 faults.acts.failed(entry, error)
             raise
         faults.resolve(FINISH_WIPE, node.name)
+        faults.wipes.add(node, directories)
+        if proof.already:
+            faults.breach(DATA, f"node `{node.name}` was wiped, and nothing was there", node.name)
         return faults.complete(act, entries[0], lambda: proof)
 
 

@@ -11,7 +11,17 @@ from typing import Any
 
 from brownout.run.events import Event, EventLog
 
-__all__ = ["DURATION", "LATENESS", "ROLE", "TYPE", "Breach", "breaches", "early_end", "is_late"]
+__all__ = [
+    "DATA",
+    "DURATION",
+    "LATENESS",
+    "ROLE",
+    "TYPE",
+    "Breach",
+    "breaches",
+    "early_end",
+    "is_late",
+]
 __all__ += ["lasted", "write"]
 
 #: The type of the events; their name is the clause.
@@ -20,6 +30,8 @@ TYPE = "contract"
 ROLE = "role"
 #: For how long: the fault ended before its undo.
 DURATION = "duration"
+#: What: the node still holds the data that it was to lose.
+DATA = "data"
 #: Our own lateness: a step began later than its pause says.
 LATENESS = "lateness"
 

@@ -441,6 +441,7 @@ class Session:
             self._await_end(self._watch)
         else:
             self.hold()
+        self.faults.prove_wipes()
         if self._undoing and self._is_to_end():
             self.interruption.abort("stopped while the load was awaited")
         if not self.interruption.aborted():  # else everything is put back first
@@ -517,6 +518,7 @@ class Session:
         if not self.may_have_broken:
             return []
         failures = self.faults.put_back()
+        self.faults.prove_wipes()
         for failure in failures:
             self._log().point("note", "undo_failed", reason=failure)
         if not failures:

@@ -118,6 +118,15 @@ class CassandraAdapter(Asking[Link, View]):
             bool(self._access.username),
         )
 
+    def identity(self, node: Node) -> str:
+        """Return when the node was given its id, in microseconds: a node that replaces itself keeps
+        the id, and is given it anew.
+        """
+        (row,) = self._links[node.name].rows(
+            "host_id, writetime(host_id) AS since FROM system.local"
+        )
+        return f"host id {row['host_id']} since {row['since']}"
+
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return where the node keeps data, commit log and hints, as its cassandra.yaml says.
 

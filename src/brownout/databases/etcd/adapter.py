@@ -116,6 +116,11 @@ class EtcdAdapter(Asking[Link, View]):
         """Return in words what would be lost if `nodes` lost their data; see `milestones`."""
         return milestones.lost_with({node.name for node in nodes}, self._views())
 
+    def identity(self, node: Node) -> str:
+        """Return the member's id, which lies in its log; one without data is a new member."""
+        id = self._ask(node).evidence().get("member_id")
+        return f"member id {id}" if id else ""
+
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return the node's `data-dir`, and its `wal-dir`, as its configuration and process say.
 

@@ -76,6 +76,16 @@ class MongoAdapter(SetResizing, SetAdjusting):
         """Return in words what would be lost if `nodes` lost their data; see `milestones`."""
         return milestones.lost_with({node.name for node in nodes}, self._views())
 
+    def identity(self, node: Node) -> str:
+        """Return the first start that the member remembers; nothing where we may not read it.
+
+        `local.startup_log` is not replicated, and begins anew with its data.
+        """
+        asked = {"sort": {"$natural": 1}, "projection": {"_id": 1}, "limit": 1}
+        answer = self._links[node.name].ask("find", "startup_log", database="local", **asked)
+        starts = answer["cursor"]["firstBatch"]
+        return f"record of its first start, {starts[0]['_id']}" if starts else ""
+
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return the node's `dbPath`, as its own configuration names it.
 

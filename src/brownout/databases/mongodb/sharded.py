@@ -153,6 +153,10 @@ class ShardedAdapter:
             for words in self._shards[name].would_lose(gone)
         ]
 
+    def identity(self, node: Node) -> str:
+        """Return the first start that the member remembers."""
+        return self._of(node).identity(node)
+
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return where `node` keeps its data, apart from every node of every shard."""
         found = self._of(node).data_directories(node, begun)

@@ -147,6 +147,11 @@ class RedisAdapter(Resharding):
         """Return in words what would be lost if `nodes` lost their data; see `milestones`."""
         return milestones.lost_with({node.name for node in nodes}, self._views())
 
+    def identity(self, node: Node) -> str:
+        """Return the node's id, which lies in its `nodes.conf`."""
+        id = self._ask(node).id
+        return f"node id {id}" if id else ""
+
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return the node's `dir`, as its own configuration and the living node name it.
 
