@@ -119,3 +119,14 @@ def test_every_file_of_the_core_was_looked_at() -> None:
     found = {str(path.relative_to(ROOT)) for path in sources()}
     assert {"src/brownout/session/session.py", "infra/lab/lifecycle.py", "actions/node.py"} <= found
     assert len(found) > 500
+
+
+def test_no_program_of_ours_runs_a_module_with_the_current_folder_on_its_path() -> None:
+    """A file there that is called like the module would be executed: `python -P` leaves it out."""
+    without = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sources()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if '"-m"' in line and '"-P", "-m"' not in line
+    ]
+    assert without == []

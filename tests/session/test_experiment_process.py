@@ -22,8 +22,9 @@ import sys, threading, time
 from pathlib import Path
 for _ in range(50):
     threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+from brownout.base.termination import as_ctrl_c
 from brownout.session.experiment_process import ExperimentProcess
-with ExperimentProcess(Path(sys.argv[1]), leashed=True) as running:
+with as_ctrl_c(), ExperimentProcess(Path(sys.argv[1])) as running:
     running.outcome()
 """
 
@@ -64,14 +65,13 @@ def claiming(folder: Path, *, dies: bool) -> Path:
 
 
 @pytest.mark.parametrize("dies", [True, False])
-@pytest.mark.parametrize("leashed", [True, False])
 def test_only_the_death_of_its_own_run_leaves_a_cluster_unmended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, dies: bool, leashed: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, dies: bool
 ) -> None:
     monkeypatch.setenv("BROWNOUT_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    with ExperimentProcess(claiming(tmp_path, dies=dies), leashed=leashed) as running:
+    with ExperimentProcess(claiming(tmp_path, dies=dies)) as running:
         open_runs.claim("another", tmp_path / "another", "another", brought_up=False)
         unmended = running.outcome().unmended
     open_runs.release("another")
@@ -84,7 +84,15 @@ def process(name: str, path: str, arguments: str | list[str]) -> dict[str, Any]:
     return {"type": "action", "name": name, "provider": provider}
 
 
-def test_an_experiment_whose_starter_is_killed_puts_everything_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "received"),
+    [(signal.SIGKILL, "Caught SIGTERM"), (signal.SIGTERM, "Caught SIGTERM"),
+     (signal.SIGHUP, "Caught SIGTERM"), (signal.SIGINT, "(Ctrl-C)")],
+    ids=["SIGKILL", "SIGTERM", "SIGHUP", "SIGINT"],
+)  # fmt: skip
+def test_whatever_ends_its_starter_ends_an_experiment_which_puts_everything_back(
+    tmp_path: Path, number: signal.Signals, received: str
+) -> None:
     begun, undone = tmp_path / "begun", tmp_path / "undone"
     document = {
         "title": "t",
@@ -95,19 +103,36 @@ def test_an_experiment_whose_starter_is_killed_puts_everything_back(tmp_path: Pa
     }
     (tmp_path / "experiment.json").write_text(json.dumps(document))
     command = [sys.executable, "-c", STARTER, str(tmp_path / "experiment.json")]
-    with (tmp_path / "said").open("w") as said:
-        starter = subprocess.Popen(command, cwd=tmp_path, stderr=said)
+    with (tmp_path / "output").open("w") as output:
+        starter = subprocess.Popen(command, cwd=tmp_path, stderr=output)
     try:
         await_true(begun.exists)
     finally:
-        os.kill(starter.pid, signal.SIGKILL)
+        os.kill(starter.pid, number)
         starter.wait()
-    await_true(undone.exists)
-    assert (tmp_path / "said").read_text().count("Caught SIGTERM") == 1  # two would cut it short
+    if number == signal.SIGKILL:
+        await_true(undone.exists)
+    assert undone.exists(), "its starter did not wait for it"
+    # Two would cut it short.
+    assert (tmp_path / "output").read_text().count(received) == 1
+
+
+def test_a_folder_with_a_file_called_like_a_module_of_ours_is_not_executed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("chaostoolkit", "brownout", "chaoslib", "json"):
+        (tmp_path / f"{module}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n")
+    document = {"title": "t", "description": "d", "method": [process("t", "touch", "ran")]}
+    (tmp_path / "experiment.json").write_text(json.dumps(document))
+    monkeypatch.chdir(tmp_path)
+    with ExperimentProcess(tmp_path / "experiment.json") as running:
+        running.outcome()
+    assert (tmp_path / "ran").exists()
+    assert not (tmp_path / "executed").exists()
 
 
 def test_without_its_starter_an_experiment_does_not_begin(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "brownout.base.leash", "1", "--version"]
+    command = [sys.executable, "-m", "brownout.base.leash", "1", "chaostoolkit", "--version"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
-    assert "the process that wanted this experiment is gone" in done.stderr
+    assert "the process that wanted this one is gone" in done.stderr

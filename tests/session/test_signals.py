@@ -11,7 +11,8 @@ from chaoslib.activity import execute_activity
 from chaoslib.exceptions import InterruptExecution
 from packaging.version import Version
 
-from brownout.session.signals import DeafToSignals, Terminated
+from brownout.base.termination import Terminated
+from brownout.session.signals import DeafToSignals
 
 
 def _as_chaos_toolkit(number: int, frame: FrameType | None) -> None:

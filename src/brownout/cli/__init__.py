@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from brownout.base.errors import BrownoutError, ExitCode
+from brownout.base.termination import as_ctrl_c
 from brownout.cli import (
     book,
     calibrate,
@@ -118,8 +119,10 @@ def _options(
 
 
 def main() -> None:
-    """Be the `brownout` command."""
-    sys.exit(run())
+    """Be the `brownout` command; SIGTERM and SIGHUP end it as a Ctrl-C does."""
+    with as_ctrl_c():
+        code = run()
+    sys.exit(code)
 
 
 @functools.cache

@@ -20,7 +20,6 @@ from brownout.litmus.telling import DIED, NOT_RUN, Told, broken_off, started, te
 from brownout.litmus.variables import variables
 from brownout.session.experiment_process import ExperimentProcess, Outcome
 from brownout.session.planning import plan_of
-from brownout.session.signals import Terminated, as_ctrl_c
 
 __all__ = ["conduct"]
 
@@ -41,10 +40,9 @@ def conduct(
     had broken, as far as that is known here, and tells that nothing is known.
     """
     path = catalog.find_experiment(experiment)
-    with as_ctrl_c():
-        told = _told(path, here, reporter, environment, say)
-        with _deaf():
-            reporter.tell(told)
+    told = _told(path, here, reporter, environment, say)
+    with _deaf():
+        reporter.tell(told)
     return told
 
 
@@ -80,7 +78,7 @@ def _prepared(
 
 
 def _run(path: Path, given: list[str]) -> Told:
-    with ExperimentProcess(path, given, leashed=True, occasion="litmus") as process:
+    with ExperimentProcess(path, given, occasion="litmus") as process:
         outcome, stopped = _outcome(process)
     return tell(outcome.impact, outcome.unmended, stopped)
 
@@ -90,8 +88,7 @@ def _outcome(process: ExperimentProcess) -> tuple[Outcome, bool]:
     try:
         return process.outcome(), False
     except KeyboardInterrupt as stop:
-        if isinstance(stop, Terminated):
-            process.process.terminate()
+        process.end(type(stop))
         with _deaf():
             return process.outcome(), True
 

@@ -6,8 +6,8 @@ experiments runs each as a process.
 
 import json
 import os
+import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from brownout.base.errors import RunDirectoryError
+from brownout.base.leash import leashed
+from brownout.base.termination import Terminated
 from brownout.faults import open_runs
 from brownout.faults.open_runs import Claim
 from brownout.measure.document import read_impact
 from brownout.measure.impact import Impact
 from brownout.run.directory import RunDirectory
 from brownout.run.metadata import OCCASION
-from brownout.session.signals import Terminated
 
 __all__ = ["ExperimentProcess", "Outcome", "variable"]
 
@@ -59,8 +60,11 @@ class ExperimentProcess:
     """`chaos run` of `experiment`; a context, whose process has ended when it is left.
 
     `variables` are as `--var` has them, `controls` is a file for `--control-file`. Its words go
-    where ours go, to stderr. With `leashed` it is told to stop, and puts everything back, when
-    this process dies. `occasion` is what the run is a part of, for the history.
+    where ours go, to stderr. `occasion` is what the run is a part of, for the history.
+
+    Whatever ends this process ends the run too, which first puts everything back: a signal is
+    passed on once and its end is awaited, and where this process dies the run's leash tells it.
+    A terminal's Ctrl-C reaches the run only through us, since a second one would cut it short.
     """
 
     def __init__(
@@ -68,28 +72,38 @@ class ExperimentProcess:
         experiment: Path,
         variables: Sequence[str] = (),
         controls: Path | None = None,
-        leashed: bool = False,
         occasion: str = "",
     ) -> None:
         self._place = tempfile.TemporaryDirectory(prefix="brownout-experiment-")
         self._journal = Path(self._place.name) / "journal.json"
-        starter = ["brownout.base.leash", str(os.getpid())] if leashed else ["chaostoolkit"]
-        command = [sys.executable, "-m", *starter, "--no-version-check", "--log-file", os.devnull,
+        command = [*leashed("chaostoolkit"), "--no-version-check", "--log-file", os.devnull,
                    "run", "--journal-path", str(self._journal)]  # fmt: skip
         command += ["--control-file", str(controls)] if controls else []
         command += [part for text in variables for part in ("--var", text)]
         environment = {**os.environ, **({OCCASION: occasion} if occasion else {})}
         # Not sys.stderr: within a test that may be an object without a file.
-        self.process = subprocess.Popen([*command, str(experiment)], stdout=STDERR, env=environment)
+        self.process = subprocess.Popen(
+            [*command, str(experiment)], stdout=STDERR, env=environment, start_new_session=True
+        )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, traceback: object) -> None:
-        if kind is not None and issubclass(kind, Terminated):
-            self.process.terminate()
-        self.process.wait()  # after a Ctrl-C too: it heard it as well, and puts everything back
+        if kind is not None:
+            self.end(kind)
+        while True:
+            try:
+                self.process.wait()
+                break
+            except KeyboardInterrupt as again:
+                self.end(type(again))
         self._place.cleanup()
+
+    def end(self, kind: type[BaseException]) -> None:
+        """Have the run end as we are ending, by an exception of this `kind`; without a wait."""
+        by_hand = issubclass(kind, KeyboardInterrupt) and not issubclass(kind, Terminated)
+        self.process.send_signal(signal.SIGINT if by_hand else signal.SIGTERM)
 
     def outcome(self) -> Outcome:
         """Wait for the end and return what there is of it."""

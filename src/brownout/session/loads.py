@@ -14,7 +14,6 @@ from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.heal import make_free
 from brownout.infra import lab
 from brownout.inventory.model import Cluster
-from brownout.session.signals import as_ctrl_c
 
 __all__ = ["check_allowed", "taken"]
 
@@ -34,15 +33,12 @@ def check_allowed(cluster: Cluster, confirmation: str, say: Say, needs: Iterable
 def taken(
     cluster: Cluster, directory: Path, inventory: str, *, brought_up: bool, say: Say
 ) -> Iterator[None]:
-    """Have `cluster` while the block lasts, which SIGTERM ends as a Ctrl-C does.
+    """Have `cluster` while the block lasts.
 
     A lab that was `brought_up` for it is taken down before anybody else can have it.
     """
     nodes = nodes_of(cluster)
-    with (
-        as_ctrl_c(),
-        open_runs.holding(cluster.name, directory, inventory, brought_up=brought_up, nodes=nodes),
-    ):
+    with open_runs.holding(cluster.name, directory, inventory, brought_up=brought_up, nodes=nodes):
         try:
             yield
         finally:

@@ -5,37 +5,20 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from chaoslib.exceptions import InterruptExecution
 
-__all__ = ["DeafToSignals", "Handler", "Terminated", "as_ctrl_c"]
+from brownout.base.termination import Terminated
+
+__all__ = ["DeafToSignals", "Handler"]
 
 logger = logging.getLogger("chaostoolkit")
 
 Handler = Callable[[int, FrameType | None], Any] | int | signal.Handlers | None
 
 _LOST_AFTER_S = 1.0
-
-
-class Terminated(KeyboardInterrupt):
-    """A Ctrl-C that only this process got: processes that it started have to be told by it."""
-
-
-@contextmanager
-def as_ctrl_c() -> Iterator[None]:
-    """Have SIGTERM end what the main thread does as a Ctrl-C would, by raising `Terminated`."""
-    before = signal.signal(signal.SIGTERM, _terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise Terminated
 
 
 class DeafToSignals:

@@ -134,7 +134,7 @@ class Resilience:
         if self._holds is not None:
             self._holds.take(where or usual.CLUSTER)
         variables = [*given, *([f"cluster={where}"] if where else [])]
-        with ExperimentProcess(path, variables, leashed=True) as process:
+        with ExperimentProcess(path, variables) as process:
             outcome = process.outcome()
         impact = self._judged(path, outcome)
         if impact.verdict == "fail" and own_limits:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,8 +11,10 @@ from typing import Any
 
 import pytest
 from tests import chaos_runner
+from tests.waiting import await_true
 
 from brownout.faults import open_runs
+from brownout.machine import procfs
 
 
 def on_silent_nodes(where: Path) -> dict[str, Any]:
@@ -94,6 +97,45 @@ def test_a_cluster_that_is_not_mended_is_not_broken_again(
     assert len(document["repeats"]) == 1
     assert "died before it had put everything back" in document["repeats"][0]["unmended"]
     assert "the cluster is not mended" in said
+
+
+#: A control that never comes to the run's own, as a baseline takes its time.
+WAITING = """
+import os, pathlib, time
+
+def before_experiment_control(context, **_):
+    pathlib.Path(os.environ["BEGUN"]).write_text(str(os.getpid()))
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("command", [["repeat", "-n", "2"], ["sweep", "--vary", "seed=1,2"]])
+def test_a_signal_to_the_command_alone_ends_its_run_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], number: signal.Signals
+) -> None:
+    begun = tmp_path / "begun"
+    (tmp_path / "waiting.py").write_text(WAITING)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("BEGUN", str(begun))
+    waits = {"name": "wait", "provider": {"type": "python", "module": "waiting"}}
+    experiment = on_silent_nodes(tmp_path)
+    experiment["controls"] = [waits, *experiment["controls"]]
+    (tmp_path / "experiment.json").write_text(json.dumps(experiment))
+    name, *options = command
+    running = subprocess.Popen(
+        [sys.executable, "-m", "brownout", name, "experiment.json", *options],
+        cwd=tmp_path,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        await_true(lambda: begun.exists() and begun.read_text())
+    finally:
+        running.send_signal(number)
+        code = running.wait(60)
+    assert code == 3
+    assert procfs.identify(int(begun.read_text())) is None
 
 
 @pytest.mark.matrix

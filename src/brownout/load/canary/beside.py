@@ -70,7 +70,7 @@ class CanaryBeside:
         try:
             write_json(self._directory.canary, about)
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "brownout.load.canary.process"],
+                [sys.executable, "-P", "-m", "brownout.load.canary.process"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -177,7 +177,7 @@ class _Engine:
         began = time.monotonic()
         path = experiment_of(self._book, fault)
         occasion = f"book {self._book.name}"
-        with ExperimentProcess(path, variables, leashed=True, occasion=occasion) as process:
+        with ExperimentProcess(path, variables, occasion=occasion) as process:
             outcome = process.outcome()
         self._keep(key, outcome, seed, time.monotonic() - began)
 

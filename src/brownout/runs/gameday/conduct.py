@@ -48,7 +48,7 @@ def make_one(made: Made, gameday: GameDay, look: Callable[[str], str]) -> Outcom
         variables = [variable(name, value) for name, value in made.variables.items()]
         controls = _safeguards(gameday, Path(place))
         occasion = f"game day {gameday.name}"
-        with ExperimentProcess(made.path, variables, controls, True, occasion) as running:
+        with ExperimentProcess(made.path, variables, controls, occasion) as running:
             told = False
             while running.process.poll() is None:
                 claim = next((c for c in open_runs.claims() if c.pid == running.process.pid), None)

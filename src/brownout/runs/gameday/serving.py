@@ -8,7 +8,6 @@ Whether a day may run then is decided by the run itself, which never begins outs
 
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from brownout.base.errors import BrownoutError, ConfigurationError, ExitCode, Refused
 from brownout.base.files import private_directory, private_file
+from brownout.base.leash import leashed
 from brownout.base.locks import Held, Lock
 from brownout.faults.open_runs import state_home
 from brownout.inventory import inventory
@@ -54,10 +54,11 @@ class Server:
         self._ended = threading.Event()
 
     def serve(self) -> None:
-        """Serve until SIGINT or SIGTERM; game days that go on are then told to end, and awaited."""
+        """Serve until a signal; game days that still run are then told to end, and awaited."""
         _serving[:] = [self]
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._heard)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as SIGHUP is by `nohup`
+                signal.signal(number, self._heard)
         with _alone():
             scheduler = BackgroundScheduler(
                 jobstores={
@@ -81,7 +82,7 @@ class Server:
         """Run one game day to its end; what one that was killed left is put back."""
         gameday = self._days[path]
         self._say(f"{gameday.name} is due")
-        command = [sys.executable, "-m", "brownout", "gameday", "run", "--scheduled", path]
+        command = [*leashed("brownout"), "gameday", "run", "--scheduled", path]
         process = subprocess.Popen(command)
         self._running.append(process)
         code = process.wait()

@@ -27,7 +27,7 @@ def command(release: str) -> tuple[str, ...]:
         raise ClusterError(
             f"Patroni {release} is not in `{_place(release)}`", "`brownout lab up` gets it"
         )
-    return (str(python), "-m", "patroni")
+    return (str(python), "-P", "-m", "patroni")
 
 
 def fetch(release: str, progress: Progress) -> None:
@@ -42,8 +42,8 @@ def fetch(release: str, progress: Progress) -> None:
     progress(f"fetching Patroni {release} by pip, some 60 MB, once")
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".patroni-") as scratch:
         made = Path(scratch) / "environment"
-        pip = (str(made / "bin" / "python"), "-m", "pip", "--disable-pip-version-check")
-        _run(release, sys.executable, "-m", "venv", str(made))
+        pip = (str(made / "bin" / "python"), "-P", "-m", "pip", "--disable-pip-version-check")
+        _run(release, sys.executable, "-P", "-m", "venv", str(made))
         _run(release, *pip, "install", "--quiet", f"patroni[etcd3]=={release}", *_WITH)
         if not place.is_dir():
             made.rename(place)

@@ -64,7 +64,7 @@ def _problem(place: Path, encrypts: bool) -> str | None:
 def find_patroni() -> tuple[str, ...]:
     """Return the command of a Patroni: that of our own Python, or one on PATH (Debian: patroni)."""
     if importlib.util.find_spec("patroni") and importlib.util.find_spec("etcd"):
-        return (sys.executable, "-m", "patroni")
+        return (sys.executable, "-P", "-m", "patroni")
     if on_path := shutil.which("patroni"):
         return (on_path,)
     raise ClusterError(

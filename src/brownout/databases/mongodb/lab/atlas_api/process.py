@@ -92,7 +92,7 @@ def _node(directory: Path) -> Node:
         pid_file=place / "api.pid",
         log_file=place / "api.log",
         working_directory=place,
-        command=(_settings(directory)["python"], "-m", module, str(place / "api.json")),
+        command=(_settings(directory)["python"], "-P", "-m", module, str(place / "api.json")),
     )
     return Node(name="api", address=_url(directory).removeprefix("http://"), host=host)
 
