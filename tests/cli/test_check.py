@@ -97,6 +97,15 @@ MISTAKES: list[tuple[str, Callable[[Document], Any], str]] = [
         "stat",
     ),
     ("no control", lambda e: e.update(controls=[]), "brownout.control"),
+    (
+        "a control that does not exist",
+        lambda e: e["controls"].append(
+            {"name": "ours", "provider": {"type": "python", "module": "no_such_control"}}
+        ),
+        "no_such_control",
+    ),
+    ("null for a list", lambda e: e.update(rollbacks=None), "rollbacks"),
+    ("a name of 5,000 letters", lambda e: e["configuration"].update(cluster="a" * 5000), "a" * 99),
     ("no undo", lambda e: e.update(rollbacks=[]), "put_back"),
     ("undo not always", lambda e: e.pop("runtime"), "always"),
     ("no scenario", lambda e: e.pop("extensions"), "scenario"),

@@ -112,8 +112,10 @@ def test_a_plan_without_limits_to_judge_by_is_refused(
         (("node-kill", "--set", "seed"), "NAME=VALUE"),
         (("node-kill", "--set", "seed:int=x"), "not of type int"),
         (("node-kill", "--set", "sead=1"), "sead"),
+        (("litmus-fault", "--set", "manifest=/nope.yaml"), "/nope.yaml"),
+        (("x" * 5000,), "node-kill"),
     ],
-    ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
+    ids=lambda part: " ".join(part)[:40] if isinstance(part, tuple) else "",
 )
 def test_a_plan_of_bad_input_says_what_is_wrong(
     arguments: tuple[str, ...], words: str, brownout: Brownout
@@ -121,6 +123,16 @@ def test_a_plan_of_bad_input_says_what_is_wrong(
     said = brownout("plan", *arguments)
     assert said.code == 64
     assert words in said.err
+
+
+@pytest.mark.parametrize("kind", ["ChaosExperiment", "NetworkChaos"])
+def test_a_plan_refuses_a_manifest_that_is_not_a_chaosengine(
+    kind: str, brownout: Brownout, home: Path
+) -> None:
+    (home / "other.yaml").write_text(json.dumps({"kind": kind, "metadata": {"name": "a"}}))
+    refused = brownout("plan", "litmus-fault", "--set", f"manifest={home / 'other.yaml'}")
+    assert refused.code == 64
+    assert kind in refused.err
 
 
 @pytest.mark.parametrize(

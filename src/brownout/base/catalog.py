@@ -11,6 +11,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.files import is_file
 
 __all__ = [
     "COLLECTIONS",
@@ -64,7 +65,7 @@ def find_experiment(text: str) -> Path:
 def find_file(collection: str, text: str) -> Path:
     """Return a file that people named: by its path, or as a shipped one of `collection`."""
     path = Path(text)
-    if path.is_file():
+    if is_file(path):
         return path
     if is_path(text):
         kind = collection.removesuffix("s")
@@ -79,7 +80,7 @@ def _find(collection: str, name: str) -> Traversable:
     known = names(collection)
     near = difflib.get_close_matches(name, known, n=1)
     raise ConfigurationError(
-        f"{collection}: found {name!r}, wanted one of {', '.join(known) or 'none'}",
+        f"{collection}: found {name[:100]!r}, wanted one of {', '.join(known) or 'none'}",
         f"did you mean `{near[0]}`?" if near else "",
     )
 

@@ -4,6 +4,7 @@ What a run writes tells of its cluster, so it is private whatever the umask is. 
 already keeps its mode: somebody may share it on purpose.
 """
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -13,7 +14,15 @@ from typing import Final
 
 from brownout.base.errors import RunDirectoryError
 
-__all__ = ["PRIVATE", "SHARED", "private_directory", "private_file", "replace_file", "replacing"]
+__all__ = [
+    "PRIVATE",
+    "SHARED",
+    "is_file",
+    "private_directory",
+    "private_file",
+    "replace_file",
+    "replacing",
+]
 __all__ += ["user_state"]
 
 #: Modes of a file: for its owner alone, or for whomever the umask lets read it.
@@ -24,6 +33,16 @@ SHARED: Final = 0o666
 def user_state() -> Path:
     """Return where brownout keeps what outlives a run: below the XDG state home."""
     return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "brownout"
+
+
+def is_file(path: Path) -> bool:
+    """Return whether there is such a file; no file has a name that is too long or holds a NUL."""
+    try:
+        return path.is_file()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
 
 
 def private_directory(path: Path) -> Path:

@@ -3,6 +3,7 @@
 Exit codes: 0 pass, 1 fail, 2 inconclusive, 3 aborted, 4 an undo failed, 64 bad input.
 """
 
+import errno
 import functools
 import os
 import sys
@@ -151,7 +152,10 @@ def run(arguments: list[str] | None = None) -> int:
         # The reader, `head` perhaps, has had enough; what is still in the buffer goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            typer.echo(f"brownout: {error.filename}: no file has such a long name", err=True)
+            return int(ExitCode.BAD_INPUT)
         traceback.print_exc()
         return int(ExitCode.INCONCLUSIVE)
     if code == INTERRUPTED:

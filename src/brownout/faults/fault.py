@@ -63,6 +63,10 @@ class Action(ABC):
         where it did not have its effect.
         """
 
+    def problems(self, arguments: Arguments) -> list[str]:
+        """Return what is wrong with an experiment's arguments, as far as no cluster is asked."""
+        return []
+
     @classmethod
     def parameters(cls) -> list[inspect.Parameter]:
         """Return the arguments of its action besides the node, with types and defaults."""

@@ -146,8 +146,8 @@ class Database:
 
     def lab(self, engine: object) -> LabKind:
         """Return the kind of lab that is called so; `ConfigurationError` where there is none."""
-        if engine in self.labs:
-            return self.labs[str(engine)]
+        if isinstance(engine, str) and engine in self.labs:
+            return self.labs[engine]
         known = ", ".join(sorted(self.labs))
         wanted = f"one of {known}" if known else "no `lab`: it has none"
         raise ConfigurationError(

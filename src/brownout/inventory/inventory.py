@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from brownout.base import plugins
 from brownout.base.catalog import is_path
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.files import is_file
 from brownout.base.problems import from_validation
 from brownout.base.settings import Settings
 from brownout.base.settings_file import parse_yaml, read_text
@@ -87,7 +88,7 @@ def _find(name_or_path: str | Path) -> Path:
         return Path(name_or_path).expanduser()
     for place in places():
         path = place / f"{text}.yaml"
-        if path.is_file():
+        if is_file(path):
             return path
     known = ", ".join(names()) or "none"
     looked = ", ".join(str(place) for place in places())

@@ -19,6 +19,7 @@ from pydantic import Field, PrivateAttr
 
 from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
+from brownout.base.files import is_file
 from brownout.base.problems import Problem
 from brownout.base.settings_file import apply_overrides, parse_overrides, parse_yaml, read_text
 from brownout.load.options import DriverOptions
@@ -274,7 +275,7 @@ def load(name_or_path: str | Path, overrides: Mapping[str, Any] | str = "") -> W
 def split_variant(name_or_path: str | Path) -> tuple[str | Path, str]:
     """Return the name or path of a file, and the variant that is named after a colon, or `""`."""
     text = str(name_or_path)
-    if ":" not in text or Path(text).exists():
+    if ":" not in text or is_file(Path(text)):
         return name_or_path, ""
     plain, _, variant = text.rpartition(":")
     return (Path(plain) if isinstance(name_or_path, Path) else plain), variant

@@ -6,34 +6,42 @@ Nothing is touched: no cluster is asked, no load started.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import BrownoutError, ConfigurationError
 from brownout.base.settings_file import read_document
+from brownout.session.experiment_shape import shape_problems
 from brownout.session.options import SETTINGS
 
-__all__ = ["problems", "problems_of", "read_experiment"]
+__all__ = ["chaos_toolkit_problems", "problems", "problems_of", "read_experiment", "resolved"]
 
+#: What Chaos Toolkit raises for a part of another form than it takes for granted.
+_MISSHAPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 def read_experiment(path: Path) -> dict[str, Any]:
-    """Return the experiment in a JSON or YAML file, unchecked.
+    """Return the experiment in a JSON or YAML file, of which only the shape is checked.
 
-    Raises `ConfigurationError` where the file cannot be read or holds no mapping.
+    Raises `ConfigurationError` where the file cannot be read, or with each part of another shape.
     """
-    found = read_document(path, "experiment")
-    if not isinstance(found, dict):
+    document = read_document(path, "experiment")
+    if not isinstance(document, dict):
         raise ConfigurationError(
-            f"{path}: found {type(found).__name__}, wanted a mapping, as every experiment is"
+            f"{path}: found {type(document).__name__}, wanted a mapping, as every experiment is"
         )
-    return found
+    if wrong := shape_problems(document):
+        raise ConfigurationError([f"{path}: {problem}" for problem in wrong])
+    return document
 
 
 def problems(data: Mapping[str, Any], variables: Mapping[str, Any] | None = None) -> list[str]:
     """Return what is wrong with an experiment that is run with these `--var` variables."""
-    found = [*_chaos_toolkit(data), *_house_rules(data), *_undeclared(data)]
+    if wrong := shape_problems(data):
+        return wrong
+    found = [*chaos_toolkit_problems(data), *_house_rules(data), *_undeclared(data)]
     return found or _plan(data, variables or {})
 
 
@@ -48,7 +56,7 @@ def problems_of(step: Callable[[], Any]) -> list[str]:
     return []
 
 
-def _chaos_toolkit(data: Mapping[str, Any]) -> Iterator[str]:
+def chaos_toolkit_problems(data: Mapping[str, Any]) -> Iterator[str]:
     """Ask Chaos Toolkit for every part on its own: by itself it ends at the first problem."""
     from chaoslib.activity import ensure_activity_is_valid
     from chaoslib.control import validate_controls
@@ -61,7 +69,7 @@ def _chaos_toolkit(data: Mapping[str, Any]) -> Iterator[str]:
             check(part)
         except ChaosException as error:
             yield str(error)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except _MISSHAPED as error:
             yield f"is not formed as Chaos Toolkit wants it ({error})"
 
     for key in ("title", "description", "method"):
@@ -78,6 +86,26 @@ def _chaos_toolkit(data: Mapping[str, Any]) -> Iterator[str]:
             yield f"steady-state-hypothesis.probes[{index}]: {problem}"
     yield from said(validate_controls, data)
     yield from said(validate_extensions, data)
+    yield from _missing_controls(data)
+
+
+def _missing_controls(data: Mapping[str, Any]) -> Iterator[str]:
+    """Name each control whose module cannot be imported: Chaos Toolkit would run without it."""
+    hypothesis = data.get("steady-state-hypothesis") or {}
+    activities = [*(data.get("method") or []), *(data.get("rollbacks") or [])]
+    activities += [hypothesis, *(hypothesis.get("probes") or [])]
+    holders = [data, *activities]
+    for control in (control for holder in holders for control in holder.get("controls") or []):
+        provider = control.get("provider") or {}
+        module = provider.get("module")
+        if provider.get("type") != "python" or not module:
+            continue
+        try:
+            import_module(module)
+        except Exception as error:  # whatever the module does as it is imported
+            yield (
+                f"controls: `{control['name']}`: the module `{module}` cannot be imported: {error}"
+            )
 
 
 def _house_rules(data: Mapping[str, Any]) -> Iterator[str]:
@@ -108,18 +136,27 @@ def _undeclared(data: Mapping[str, Any]) -> Iterator[str]:
             yield f"configuration: lacks `{name}`, which is used as ${{{name}}}"
 
 
-def _plan(data: Mapping[str, Any], variables: Mapping[str, Any]) -> list[str]:
-    """Resolve the run as the control will: cluster, workload, limits, options."""
+def resolved(data: Mapping[str, Any], variables: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the configuration of an experiment with these `--var` variables; offer its secrets.
+
+    Raises `ConfigurationError` where Chaos Toolkit cannot read it.
+    """
     from chaoslib.configuration import load_configuration
     from chaoslib.exceptions import ChaosException
     from chaoslib.secret import load_secrets
 
     from brownout.base.secret import offer_secrets
-    from brownout.session.plan import make_plan
 
     try:
         configuration = load_configuration(data.get("configuration") or {}, dict(variables))
         offer_secrets(load_secrets(data.get("secrets") or {}, configuration))
-    except ChaosException as error:
-        return [f"configuration: {error}"]
-    return problems_of(lambda: make_plan(data, configuration, variables))
+    except (ChaosException, *_MISSHAPED) as error:
+        raise ConfigurationError(f"configuration: {error}") from error
+    return dict(configuration)
+
+
+def _plan(data: Mapping[str, Any], variables: Mapping[str, Any]) -> list[str]:
+    """Resolve the run as the control will: cluster, workload, limits, options."""
+    from brownout.session.plan import make_plan
+
+    return problems_of(lambda: make_plan(data, resolved(data, variables), variables))

@@ -19,6 +19,7 @@ from brownout.load.shares import check_shares
 from brownout.load.where import generators_of
 from brownout.load.workload import Workload
 from brownout.measure.settings import MeasureSettings
+from brownout.session.activity import fault_of, function_at
 from brownout.session.external import ExternalSteps, external_steps
 from brownout.session.options import (
     SETTINGS,
@@ -112,7 +113,7 @@ def make_plan(
     cluster = _collect(problems, lambda: inventory.declared(options.cluster))
     if cluster is not None:
         nodes = _nodes_of(options, cluster)
-        problems += _unknown_nodes(experiment, values, options, nodes)
+        problems += _wrong_arguments(experiment, values, options, nodes)
         if extension.get("may_end_early") is not True:
             problems += switch_problems(experiment, values, nodes)
     workload = _collect(problems, lambda: _workload(options, cluster))
@@ -218,25 +219,28 @@ def _nodes_of(options: Options, declared: Cluster) -> Cluster:
         return lab.with_nodes(declared, declared.lab) if declared.lab else declared
 
 
-def _unknown_nodes(
+def _wrong_arguments(
     experiment: Mapping[str, Any], values: Mapping[str, Any], options: Options, cluster: Cluster
 ) -> list[str]:
-    """Say which nodes are meant, by the target or in an activity, that the cluster has not."""
+    """Say what our activities are given that cannot be, as nodes that the cluster has not."""
     problems = []
     try:
         check_target(options.target, cluster)
     except BrownoutError as error:
         problems.append(str(error))
     known = [TARGET, SPARE, ADDED, *(node.name for node in cluster.every)]
-    for activity in [*experiment.get("method", ()), *experiment.get("rollbacks", ())]:
-        provider = activity.get("provider", {})
+    activities = [*(experiment.get("method") or ()), *(experiment.get("rollbacks") or ())]
+    for activity in activities:
+        provider, name = activity.get("provider", {}), activity.get("name")
         if not str(provider.get("module")).startswith("brownout.actions."):
             continue
-        name = substitute(provider.get("arguments") or {}, dict(values), None).get("node", TARGET)
-        if name not in known:
-            problems.append(
-                f"{activity.get('name')}: node: found {name!r}, wanted one of {', '.join(known)}"
-            )
+        arguments = substitute(provider.get("arguments") or {}, dict(values), None)
+        node = arguments.get("node", TARGET)
+        if node not in known:
+            problems.append(f"{name}: node: found {node!r}, wanted one of {', '.join(known)}")
+        function = function_at(f"{provider['module']}.{provider.get('func')}")
+        if (fault := fault_of(function)) is not None:
+            problems += [f"{name}: {problem}" for problem in fault.problems(arguments)]
     return problems
 
 

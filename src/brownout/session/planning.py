@@ -4,8 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
-from brownout.session.plan import Plan
+from brownout.session.experiment_checks import chaos_toolkit_problems, read_experiment, resolved
+from brownout.session.plan import Plan, make_plan
 
 __all__ = ["plan_of"]
 
@@ -15,33 +17,17 @@ def plan_of(experiment: str, given: Sequence[str]) -> tuple[Plan, Mapping[str, A
 
     Nothing is touched. Raises `ConfigurationError` with every problem.
     """
-    from chaoslib.configuration import load_configuration
-    from chaoslib.secret import load_secrets
-
-    from brownout.base.secret import offer_secrets
-    from brownout.session.plan import make_plan
-
     document = _document(experiment)
     variables = dict(_pair(text) for text in given)
-    configuration = load_configuration(document.get("configuration", {}), dict(variables))
-    offer_secrets(load_secrets(document.get("secrets", {}), configuration))
-    return make_plan(document, configuration, variables), document
+    return make_plan(document, resolved(document, variables), variables), document
 
 
 def _document(text: str) -> dict[str, Any]:
     """The experiment, as Chaos Toolkit reads and checks it."""
-    from chaoslib.exceptions import ChaosException
-    from chaoslib.experiment import ensure_experiment_is_valid
-
-    from brownout.base import catalog
-    from brownout.session.experiment_checks import read_experiment
-
     path = catalog.find_experiment(text)
     document = read_experiment(path)
-    try:
-        ensure_experiment_is_valid(document)
-    except ChaosException as error:
-        raise ConfigurationError(f"{path}: {error}") from error
+    if problems := list(chaos_toolkit_problems(document)):
+        raise ConfigurationError([f"{path}: {problem}" for problem in problems])
     return document
 
 

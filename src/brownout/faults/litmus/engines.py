@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.extras import how_to_install
+from brownout.base.files import is_file
 from brownout.base.problems import from_validation
 from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Support
@@ -32,7 +33,7 @@ from brownout.faults.litmus import manifest as manifests
 from brownout.faults.litmus import watching
 from brownout.faults.litmus.surroundings import result_name
 from brownout.faults.undos import PendingUndo
-from brownout.inventory.model import Cluster
+from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Where:
     def value(self) -> dict[str, str]:
         """Return it as the pending undo of an engine holds it."""
         named = self.kubeconfig or os.environ.get("KUBECONFIG", "")
-        file = str(Path(named).expanduser().resolve()) if Path(named).is_file() else named
+        file = str(Path(named).expanduser().resolve()) if is_file(Path(named)) else named
         return {"namespace": self.namespace, "kubeconfig": file, "context": self.context}
 
 
@@ -83,6 +84,28 @@ class RunChaosEngine(Fault):
     def supports(self, cluster: Cluster, adapter: Adapter) -> Support | None:
         """Litmus does it, so no database is asked whether it can."""
         return None
+
+    def problems(self, arguments: Mapping[str, Any]) -> list[str]:
+        """Read the manifest, if there is one."""
+        if not (manifest := str(arguments.get("manifest") or "")):
+            return []
+        try:
+            manifests.from_file(manifest)
+        except ConfigurationError as error:
+            return error.problems
+        return []
+
+    def told(
+        self,
+        cluster: Cluster,
+        adapter: Adapter | None,
+        node: Node | None,
+        arguments: Mapping[str, Any],
+    ) -> list[str] | None:
+        """Say where nothing tells which engine to create."""
+        if arguments.get("manifest") or arguments.get("experiment"):
+            return None
+        return ["NOT POSSIBLE: found neither a `manifest` nor an `experiment`; give one of them"]
 
     def carry_out(
         self,

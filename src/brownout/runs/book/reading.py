@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
+from brownout.base.files import is_file
 from brownout.base.problems import from_validation
 from brownout.base.settings_file import parse_yaml, read_text
 from brownout.inventory import inventory
@@ -68,7 +69,7 @@ def read_published(path: Path) -> Published:
 def experiment_of(book: Book, fault: Fault) -> Path:
     """Return the file of a fault's experiment: beside the book, or as everywhere else."""
     beside = book.path.parent / fault.experiment
-    return beside if beside.is_file() else catalog.find_experiment(fault.experiment)
+    return beside if is_file(beside) else catalog.find_experiment(fault.experiment)
 
 
 def changes_of(book: Book, engine: Engine) -> str:

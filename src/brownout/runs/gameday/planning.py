@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chaoslib.configuration import load_configuration
-from chaoslib.secret import load_secrets
-
-from brownout.base.secret import offer_secrets
 from brownout.inventory import inventory
 from brownout.runs.gameday.calendar import Calendar, calendar_of
 from brownout.runs.gameday.reading import experiment_of, variables_of
 from brownout.runs.gameday.spec import GameDay, Step
-from brownout.session.experiment_checks import read_experiment
+from brownout.session.experiment_checks import read_experiment, resolved
 from brownout.session.plan import make_plan
 from brownout.session.preview import preview
 
@@ -33,11 +29,7 @@ class Made:
 
     def preview(self) -> tuple[str, bool]:
         """Return its run in words, and whether nothing stands against it; nothing is touched."""
-        configuration = load_configuration(
-            self.document.get("configuration", {}), dict(self.variables)
-        )
-        offer_secrets(load_secrets(self.document.get("secrets", {}), configuration))
-        plan = make_plan(self.document, configuration, self.variables)
+        plan = make_plan(self.document, resolved(self.document, self.variables), self.variables)
         return preview(plan, self.document)
 
 

@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from chaoslib.configuration import load_configuration
 from pydantic import ValidationError
 
 from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
+from brownout.base.files import is_file
 from brownout.base.problems import from_validation
 from brownout.base.settings_file import parse_yaml, read_text
 from brownout.inventory import inventory
@@ -67,7 +67,7 @@ def problems_of(gameday: GameDay) -> list[str]:
 def experiment_of(gameday: GameDay, step: Step) -> Path:
     """Return the file of a step's experiment: beside the game day's, or as everywhere else."""
     beside = gameday.path.parent / step.experiment
-    return beside if beside.is_file() else catalog.find_experiment(step.experiment)
+    return beside if is_file(beside) else catalog.find_experiment(step.experiment)
 
 
 def variables_of(gameday: GameDay, step: Step, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,8 +80,8 @@ def variables_of(gameday: GameDay, step: Step, document: Mapping[str, Any]) -> d
     ]
     if watched:
         declared = document.get("configuration") or {}
-        resolved = load_configuration(declared, dict(step.variables))
-        own = complete(declared, resolved, step.variables)["abort_if"]
+        configuration = experiment_checks.resolved(document, step.variables)
+        own = complete(declared, configuration, step.variables)["abort_if"]
         with contextlib.suppress(ValueError):  # what is no condition is refused with the step
             own = json.loads(own or "[]") if isinstance(own, str) else own
         variables["abort_if"] = [*(own if isinstance(own, list | tuple) else [own]), *watched]
