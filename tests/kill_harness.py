@@ -20,6 +20,7 @@ from brownout.base.waiting import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 from brownout.machine import procfs
+from brownout.machine.host import Delaying, Partitioning, host_for
 from brownout.show.report import html
 
 #: What a run writes down in this order; a moment is one of these and up to `WITHIN_S` after it.
@@ -62,13 +63,13 @@ def kill_and_heal(
     after_s: float = 0.0,
     experiment: str | dict[str, Any] = "node-wipe",
     options: Sequence[str] = (),
-    damage: Callable[[Path], None] = lambda _: None,
+    damage: Callable[[Path], None] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Healed:
     """Start an experiment, `kill -9` its whole tree, heal, and check everything.
 
     The kill comes `after_s` seconds after the run has written `mark` down; `damage` is done to the
-    run directory before healing; `env` is for the processes.
+    run directory before healing, which then takes naming the nodes; `env` is for the processes.
     """
     settings = {**(env or {}), "BROWNOUT_STATE": str(where / "state")}
     process = _start(where, experiment, options, settings)
@@ -93,28 +94,86 @@ def _kill_and_heal(
     process: subprocess.Popen[str],
     cluster: Cluster,
     where: Path,
-    damage: Callable[[Path], None],
+    damage: Callable[[Path], None] | None,
     env: Mapping[str, str],
 ) -> Healed:
     kill_tree(process.pid)
     process.communicate()
     for run in where.glob("runs/*"):
-        damage(run)
-    return heal(cluster, where, env)
+        if damage is not None:
+            damage(run)
+    return heal(cluster, where, env, damaged=damage is not None)
 
 
-def heal(cluster: Cluster, where: Path, env: Mapping[str, str]) -> Healed:
-    """Heal what a run in the folder `where` that is dead has left, and check everything."""
+def heal(cluster: Cluster, where: Path, env: Mapping[str, str], *, damaged: bool = False) -> Healed:
+    """Heal what a run in the folder `where` that is dead has left, and check everything.
+
+    It is healed from another folder, in which an inventory of the same name means other nodes.
+    """
     phase = _phase(where)
+    elsewhere, scratch = where / "elsewhere", where / "scratch"
+    touched = _plant_namesake(cluster, elsewhere)
+    scratch.mkdir(exist_ok=True)
     began = time.monotonic()
-    told = brownout("heal", env=env, timeout=400)
+    environment = {**env, "TMPDIR": str(scratch)}
+    told = brownout("heal", env=environment, cwd=elsewhere, timeout=400)
+    if damaged and told.returncode == 4:  # what is lost of the record is asked for by name
+        named = [
+            word for node in re.findall(r"--also (\w+)", told.stderr) for word in ("--also", node)
+        ]
+        told = brownout("heal", *named, env=environment, cwd=elsewhere, timeout=400)
     heal_s = time.monotonic() - began
     assert told.returncode == 0, told.stdout + told.stderr
+    assert not touched.exists(), "another cluster of the same name was healed"
+    assert list(scratch.iterdir()) == []
+    assert list((Path(env["BROWNOUT_STATE"]) / "open").glob("*.json")) == []
+    _check_no_switch(cluster)
     _check_whole(cluster)
     assert _processes_of(where) == []
     _check_readable(where)
     found = re.search(r"put back (.*?)(; whole)?$", told.stdout, re.MULTILINE)
     return Healed(phase, heal_s, found[1] if found else "", wiped(where))
+
+
+def _plant_namesake(cluster: Cluster, folder: Path) -> Path:
+    """Lay an inventory of the same name into `folder`; return the file that its use would make.
+
+    Each of its nodes is stopped, and leaves a file when it is started.
+    """
+    touched = folder / "touched"
+    nodes = [
+        {"name": node.name, "address": f"127.0.0.1:{number}", "host": {
+            "pid_file": str(folder / f"{node.name}.pid"), "command": ["touch", str(touched)]}}
+        for number, node in enumerate(cluster.nodes, start=1)
+    ]  # fmt: skip
+    for file in (
+        folder / f"{cluster.name}.yaml",
+        folder / "infra/clusters" / f"{cluster.name}.yaml",
+    ):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        declared = {"database": cluster.database, "environment": "test", "nodes": nodes}
+        file.write_text(json.dumps(declared))
+    return touched
+
+
+def _check_no_switch(cluster: Cluster) -> None:
+    """No switch waits to undo something on a node, and no node is cut off, slowed or paused."""
+    pids: set[str] = set()
+    for node in cluster.nodes:
+        host = host_for(node)
+        state = host.running()
+        pids.add(str(state.pid))
+        assert not state.paused, node.name
+        assert not (isinstance(host, Partitioning) and host.cut_off()), node.name
+        assert not (isinstance(host, Delaying) and host.delayed()), node.name
+    waiting = [
+        " ".join(identity.command)
+        for entry in Path("/proc").glob("[0-9]*")
+        if (identity := procfs.identify(int(entry.name))) is not None
+        and any(word.startswith("brownout-undo-") for word in identity.command)
+        and pids & set(identity.command)
+    ]
+    assert waiting == []
 
 
 def kill_tree(root: int) -> None:

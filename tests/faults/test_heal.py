@@ -16,10 +16,12 @@ from tests.waiting import await_whole
 
 from brownout.base.errors import UndoFailed
 from brownout.databases.adapter import adapter_for
+from brownout.faults import cluster_record
 from brownout.faults.faults import Faults
-from brownout.faults.heal import heal
+from brownout.faults.heal import Asked, heal
 from brownout.faults.open_runs import Claim
 from brownout.faults.undos import PendingUndo, broken, left
+from brownout.inventory import inventory
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster, Guards, Node
 from brownout.machine.host import host_for
@@ -87,7 +89,7 @@ def test_the_next_run_refuses_until_the_cluster_is_healed(
 
 
 @pytest.mark.parametrize("left", ["nothing", "a directory", "half a line"])
-def test_a_run_whose_record_is_gone_is_healed_by_looking_at_the_nodes(
+def test_a_run_whose_record_is_gone_is_healed_where_its_nodes_are_named(
     lab_mongodb: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str
 ) -> None:
     monkeypatch.setenv("BROWNOUT_STATE", str(tmp_path / "state"))
@@ -101,11 +103,19 @@ def test_a_run_whose_record_is_gone_is_healed_by_looking_at_the_nodes(
     host_for(first).stop("kill")
     host_for(second).pause()
     said: list[str] = []
-    healed = heal(dead, 60, said.append)
+    with pytest.raises(UndoFailed) as failed:
+        heal(dead, 60, said.append)
+    words = f"start_node {first.name}, resume_node {second.name}"
+    assert (
+        f"the record of the run is gone, so nothing shows that it broke these nodes: {words}"
+        in (str(failed.value))
+    )
+    assert not host_for(first).running().running
+    assert host_for(second).running().paused
+    healed = heal(dead, 60, said.append, Asked((first.name, second.name)))
     assert healed.mended == {first.name: "start_node", second.name: "resume_node"}
     assert healed.whole
-    assert said[0].startswith("the run's record does not say why this is needed, and it is done: ")
-    assert said[0].endswith(f"start_node {first.name}, resume_node {second.name}")
+    assert said[0] == f"not in the record of the run, and undone: {words}"
 
 
 def test_a_wipe_that_was_cut_short_is_finished_before_the_node_is_started(
@@ -197,17 +207,19 @@ def test_production_is_confirmed_to_heal_as_it_is_to_a_run(
     lab_file = running_inventory(lab_mongodb.name)
     assert lab_file is not None
     settings = {**yaml.safe_load(lab_file.read_text()), "name": lab_mongodb.name}
-    inventory = lab_file.with_name("production.yaml")
-    inventory.write_text(yaml.safe_dump({**settings, "environment": "production"}))
+    settings = {key: value for key, value in settings.items() if key != "lab"}
+    file = lab_file.with_name("production.yaml")
+    file.write_text(yaml.safe_dump({**settings, "environment": "production"}))
     run = tmp_path / "run"
     run.mkdir()
+    cluster_record.write(run, file, inventory.load(file))
     adapter = adapter_for(lab_mongodb)
     node = adapter.targets("secondary", 1)[0]
     (directory,) = adapter.data_directories(node)
     host_for(node).stop("kill")
     (directory / "half").write_text("of it")
     _half_wiped(node, run / "events.ndjson", directories=[str(directory)], began=True)
-    dead = Claim(lab_mongodb.name, str(run), str(inventory), False, 2**22 + 1, 1, ("chaos",))
+    dead = Claim(lab_mongodb.name, str(run), str(file), False, 2**22 + 1, 1, ("chaos",))
     try:
         with pytest.raises(UndoFailed, match="is a production cluster; found no confirmation"):
             heal(dead, 60, lambda _: None)
@@ -216,7 +228,7 @@ def test_production_is_confirmed_to_heal_as_it_is_to_a_run(
         assert heal(dead, 60, lambda _: None).whole
         assert not (directory / "half").exists()
     finally:
-        inventory.unlink()
+        file.unlink()
         host_for(node).start()
         await_whole(adapter)
         adapter.close()
@@ -230,6 +242,7 @@ def test_an_undo_that_this_version_does_not_know_is_an_error_and_starts_nothing(
     first, second = lab_mongodb.nodes[:2]
     run = tmp_path / "run"
     run.mkdir()
+    cluster_record.write(run, lab_mongodb.name, lab_mongodb)
     log = _events(run / "events.ndjson")
     log.intent(type, "drown_node", node=first.name, undo={"action": "dry_node"})
     log.intent(type, "drown_all", undo={"action": "dry_all"})

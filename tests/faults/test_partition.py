@@ -6,10 +6,10 @@ import pytest
 from tests import kill_harness
 from tests.waiting import await_true
 
-from brownout.base.errors import Refused, Unsupported
+from brownout.base.errors import Refused, UndoFailed, Unsupported
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.faults.faults import Faults
-from brownout.faults.heal import found, heal
+from brownout.faults.heal import Asked, found, heal
 from brownout.faults.open_runs import Claim
 from brownout.faults.undos import broken, left
 from brownout.inventory.model import Cluster, Guards
@@ -55,7 +55,7 @@ def test_a_run_killed_in_mid_partition_is_healed(lab_partition: Cluster, tmp_pat
     assert [partitioning_host(node).cut_off() for node in lab_partition.nodes] == [[], [], []]
 
 
-def test_a_partition_whose_record_is_gone_is_found_and_healed(
+def test_a_partition_whose_record_is_gone_is_found_and_healed_where_its_node_is_named(
     lab_partition: Cluster, adapter: Adapter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWNOUT_STATE", str(tmp_path / "state"))
@@ -67,7 +67,10 @@ def test_a_partition_whose_record_is_gone_is_found_and_healed(
     assert broken(found(lab_partition, ())) == waits
     name = lab_partition.name
     dead = Claim(name, str(tmp_path / "run"), name, False, 2**22 + 1, 1, ("chaos",))
-    healed = heal(dead, 60, print)
+    with pytest.raises(UndoFailed, match=r"heal_partition n\d, start_node n\d"):
+        heal(dead, 60, print)
+    assert partitioning_host(node).cut_off() != []
+    healed = heal(dead, 60, print, Asked((node.name,)))
     assert (healed.mended, healed.whole) == (waits, True)
     assert partitioning_host(node).cut_off() == []
 

@@ -12,7 +12,7 @@ from brownout.cli.durations import duration_option, seconds
 from brownout.cli.settings import Settings, variables
 
 if TYPE_CHECKING:
-    from brownout.faults.heal import Healed
+    from brownout.faults.heal import Asked, Healed
     from brownout.faults.open_runs import Claim
 
 __all__ = ["abort", "heal", "plan"]
@@ -74,28 +74,49 @@ def heal(
         typer.Argument(help="Only this cluster; default: all.", autocompletion=complete_cluster),
     ] = "",
     timeout: Annotated[str, duration_option("How long to wait until it is whole.")] = "5m",
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Also put this node back (or `cluster`), though no record shows that the run "
+            "broke it; repeatable.",
+            metavar="NODE",
+        ),
+    ] = None,
+    as_recorded: Annotated[
+        bool,
+        typer.Option(
+            "--as-recorded",
+            help="Act on the nodes that the run recorded, though the inventory has others now.",
+        ),
+    ] = False,
 ) -> None:
-    """Put back what dead runs had broken. Safe to repeat."""
+    """Put back what dead runs had broken, as they recorded it. Safe to repeat."""
     from brownout.cli.store import complain
     from brownout.faults import open_runs
+    from brownout.faults.heal import Asked
     from brownout.runs.store.delivery import deliver_left
 
     limit_s = seconds(timeout, "--timeout", 1)
     claims = [claim for claim in open_runs.claims() if cluster in ("", claim.cluster)]
+    if len(claims) > 1 and (also or as_recorded):
+        listed = ", ".join(claim.cluster for claim in claims)
+        raise Refused(f"several clusters are to be healed: {listed}", "name one of them")
     if not claims:
         typer.echo("nothing to heal: no run has a cluster in its hands")
-    problems = [problem for claim in claims if (problem := _heal(claim, limit_s)) is not None]
+    asked = Asked(tuple(also or ()), as_recorded)
+    healed = [_heal(claim, limit_s, asked) for claim in claims]
+    problems = [problem for problem in healed if problem is not None]
     deliver_left(complain)  # said where it cannot be done; the cluster is whole all the same
     if problems:
         raise typer.Exit(int(getattr(problems[0], "exit_code", ExitCode.UNDO_FAILED)))
 
 
-def _heal(claim: "Claim", limit_s: float) -> Exception | None:
+def _heal(claim: "Claim", limit_s: float, asked: "Asked") -> Exception | None:
     """Heal one cluster and say what came of it; whatever fails, the next one is tried."""
     from brownout.faults.heal import heal as heal_claim
 
     try:
-        done = heal_claim(claim, limit_s, _once())
+        done = heal_claim(claim, limit_s, _once(), asked)
     except Exception as error:
         typer.echo(f"{claim.cluster}: {error}", err=True)
         return error
@@ -106,7 +127,7 @@ def _heal(claim: "Claim", limit_s: float) -> Exception | None:
 def _deeds(done: "Healed") -> str:
     """Say what a heal did."""
     if not done.whole:
-        return "took down the lab that the run had brought up, with all that was broken in it"
+        return done.outcome
     mended = ", ".join(f"{mend} {node}" for node, mend in done.mended.items())
     return f"put back {mended}; whole" if mended else "nothing was broken any more; whole"
 

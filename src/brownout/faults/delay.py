@@ -47,7 +47,7 @@ class UndelayNode(_OnALink, NodeUndo):
     """Have what `node` sends arrive as before. Does nothing to a node that is not slowed."""
 
     name, act, words = "undelay_node", "undelay", "no longer slowed"
-    command = "undelay"
+    command, marked = "undelay", True
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Take the delay away; proven by reading it back."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from brownout.base.errors import BrownoutError
 from brownout.databases.adapter import Adapter, Support
+from brownout.faults import guards
 from brownout.faults.acts import Act, Evidence
 from brownout.faults.undos import PROCESS, PendingUndo
 from brownout.inventory.model import Cluster, Node
@@ -145,11 +146,22 @@ class Undo(Action):
     breaks: ClassVar[bool] = True
     #: Whether the node serves all the same while it is pending.
     serves: ClassVar[bool] = False
+    #: Whether it may hurt, as what stops, removes or restarts something does. Then the guards are
+    #: asked before it; what only starts, resumes or joins what the run broke needs no guard.
+    hurts: ClassVar[bool] = False
+    #: Whether what it undoes bears brownout's own mark on the node, as a table of that name. Then
+    #: nobody else made it, and `heal` undoes it without a record.
+    marked: ClassVar[bool] = False
     #: Whether only a mend resolves it, since the fault that it undoes has the same name.
     same_name: ClassVar[bool] = False
 
+    def check(self, faults: "Faults", pending: PendingUndo) -> None:
+        """Raise `Refused` where it may hurt and a guard is against it; nothing is touched."""
+        if self.hurts:
+            guards.refuse(faults.guards_of_undo(self.act, pending.node))
+
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
-        """Do what is `pending`, also after the run that left it died."""
+        """Do what is `pending`, also after the run that left it died; `check` was asked."""
         self.carry_out(faults, faults.cluster.node(str(pending.node)))
 
     def is_due(self, host: Host) -> bool | None:

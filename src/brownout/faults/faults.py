@@ -6,7 +6,7 @@ start a node. What each fault does is in its own file: this is what all of them 
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -43,7 +43,9 @@ class Faults:
     `to_wipe` says whether the run means to wipe a node once it is stopped; `stopped` says that
     waits are to end, and `ending` that no break may begin any more, also while things are put
     back. A fault that ends before its undo breaks the contract of the fault, unless it
-    `may_end_early`.
+    `may_end_early`. `guarding` are the inventories whose guards an undo that may hurt is asked,
+    where the cluster's own file has changed; `removable` are the spares that were not members
+    before the run (all of them where that is not said).
     """
 
     def __init__(
@@ -60,10 +62,15 @@ class Faults:
         ending: Callable[[], bool] = lambda: False,
         confirmation: str = "",
         may_end_early: bool = False,
+        guarding: Sequence[Cluster] = (),
+        removable: Collection[str] | None = None,
     ) -> None:
         self.cluster, self.adapter = cluster, adapter
         self.stopped, self.confirmation = stopped, confirmation
         self._ending = ending
+        self._guarding = tuple(guarding) or (cluster,)
+        spares = [node.name for node in cluster.spares]
+        self.removable = frozenset(spares if removable is None else removable)
         self.acts = Acts(events, to_t)
         self._events, self._aim = events, aim or Aim(tuple)
         #: What was seen right before each act, and when.
@@ -187,7 +194,10 @@ class Faults:
         contract.write(self._events, Breach(clause, detail, node))
 
     def undo(self, pending: PendingUndo) -> None:
-        """Do what is pending; raises `UndoFailed` where this version knows no such undo."""
+        """Do what is pending; raises `UndoFailed` where this version knows no such undo.
+
+        Raises `Refused` where it may hurt and a guard is against it.
+        """
         found = registry.undo(pending.action)
         if found is None:
             whose = f"node `{pending.node}`" if pending.node else "the cluster"
@@ -196,6 +206,7 @@ class Faults:
                 "version of brownout does not know",
                 "heal with the version and the plugins that ran it, or put it back by hand",
             )
+        found.check(self, pending)
         found.put_back(self, pending)
 
     # -- what faults do it with ---------------------------------------------------------------
@@ -319,6 +330,15 @@ class Faults:
     def check_denied(self, act: str) -> None:
         """Refuse an act that the inventory denies, or this hour."""
         guards.refuse([*self._of_run(act), guards.of_act(self.cluster, act)])
+
+    def guards_of_undo(self, act: str, node: str | None) -> list[Guard]:
+        """Judge an undo that may hurt, by each inventory that guards the cluster."""
+        now = datetime.now(UTC)
+        return [
+            guard
+            for cluster in self._guarding
+            for guard in guards.of_undo(cluster, node, act, self.confirmation, now)
+        ]
 
     def _of_run(self, act: str) -> list[Guard]:
         """Judge the environment and the hour again: a run may have begun long ago."""

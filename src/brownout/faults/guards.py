@@ -3,7 +3,7 @@
 The same guards are shown by `brownout plan` and asked by `faults` before every act.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -23,7 +23,9 @@ __all__ = [
     "of_emptying",
     "of_engine",
     "of_loss",
+    "of_removal",
     "of_stopped",
+    "of_undo",
     "of_wipe",
     "possible",
     "redundancy",
@@ -152,6 +154,25 @@ def of_engine(
         redundancy(missing),
         possible(objections),
     ]
+
+
+def of_undo(
+    cluster: Cluster, node: str | None, act: str, confirmation: str, now: datetime
+) -> list[Guard]:
+    """Judge an undo that may hurt: the run that it puts back may have begun long ago."""
+    denied = [_denied_node(cluster, node)] if node else []
+    return [*of_cluster(cluster, [act], confirmation, now), *denied]
+
+
+def of_removal(node: str, removable: Collection[str]) -> Guard:
+    """Judge the removal of `node`, which undoes that it was added."""
+    return Guard(
+        "spare",
+        node in removable,
+        f"node `{node}` is taken out only if the inventory lists it under `spares`, when the run "
+        "began and now, and it was not a member before the run",
+        "if it has to leave, remove it by the database's own means",
+    )
 
 
 def of_emptying(cluster: Cluster) -> list[Guard]:

@@ -56,6 +56,13 @@ class RemoveAgain(Undo):
     """Take out a node that was added, once the others can do without it."""
 
     name, act, words, module, breaks = "remove_node", "remove", "removed", "", False
+    hurts = True
+
+    def check(self, faults: "Faults", pending: PendingUndo) -> None:
+        """Take out only a spare that was not a member before the run, and only as guards allow."""
+        node = str(pending.node)
+        removal = guards.of_removal(node, faults.removable)
+        guards.refuse([removal, *faults.guards_of_undo(self.act, node)])
 
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Wait for the copies, take it out, and leave a spare that was empty empty."""

@@ -43,7 +43,7 @@ class HealPartition(_OnANetwork, NodeUndo):
     """Let `node` reach the other members again. Does nothing to a node that does."""
 
     name, act, words = "heal_partition", "join", "joined to the others again"
-    command = "join"
+    command, marked = "join", True
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Let it reach everybody again."""

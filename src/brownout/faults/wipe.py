@@ -1,7 +1,6 @@
 """Empty a stopped node's data directories; what was cut short is finished, or left for people."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -170,7 +169,10 @@ class FinishWipe(Undo):
     """Empty what a wipe left that was cut short, where every guard still allows it."""
 
     name, act, words, module = FINISH_WIPE, "wipe", "wiped to the end", ""
-    rank = 0
+    rank, hurts = 0, True
+
+    def check(self, faults: "Faults", pending: PendingUndo) -> None:
+        """A node that runs has nothing left to be wiped; `put_back` asks the guards of another."""
 
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Finish it, unless the node runs; else it stays stopped and `UndoFailed` says why.
@@ -196,10 +198,9 @@ class FinishWipe(Undo):
                     f"the record of its wipe names {_paths(recorded)}, but its own configuration "
                     f"names {_paths(named)}"
                 )
-            cluster, now = faults.cluster, datetime.now(UTC)
-            found = guards.of_cluster(cluster, ["wipe"], faults.confirmation, now)
+            of_undo = faults.guards_of_undo(self.act, node.name)
             lost = faults.would_lose(faults.gone(node), _HEALED_WITHIN_S)
-            guards.refuse([*found, *guards.of_wipe(cluster, node.name, lost, "")])
+            guards.refuse([*of_undo, *guards.of_wipe(faults.cluster, node.name, lost, "")])
             self.carry_out(faults, node, named)
         except BrownoutError as error:
             raise UndoFailed(

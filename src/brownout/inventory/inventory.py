@@ -22,7 +22,7 @@ from brownout.base.settings_file import parse_yaml, read_text
 from brownout.inventory.database import Database, database
 from brownout.inventory.model import Cluster, HostSpec, LabSpec, of_engine
 
-__all__ = ["declared", "load", "names", "parse", "places"]
+__all__ = ["declared", "load", "names", "parse", "path_of", "places"]
 
 
 def places() -> list[Path]:
@@ -80,6 +80,14 @@ def parse(data: Mapping[str, Any], path: Path) -> Cluster:
     if problems:
         raise ConfigurationError([f"{path}: {problem}" for problem in problems])
     return cluster
+
+
+def path_of(name_or_path: str | Path) -> Path:
+    """Return the file of an inventory, absolute: another folder may have one of the same name.
+
+    Raises `ConfigurationError` with the known names.
+    """
+    return _find(name_or_path).absolute()
 
 
 def _find(name_or_path: str | Path) -> Path:

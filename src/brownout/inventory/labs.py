@@ -27,11 +27,12 @@ from brownout.base.files import SHARED, replace_file, user_state
 from brownout.base.locks import Held, Lock
 from brownout.inventory.model import Cluster
 
-__all__ = ["Note", "Phase", "directory", "forget", "locked", "read", "root", "running_inventory"]
-__all__ += ["write", "write_inventory"]
+__all__ = ["INVENTORY", "Note", "Phase", "directory", "forget", "locked", "read", "root"]
+__all__ += ["running_inventory", "write", "write_inventory"]
 
 Phase = Literal["starting", "running"]
-_INVENTORY = "inventory.yaml"
+#: The name of the file of a lab's inventory, in its directory.
+INVENTORY = "inventory.yaml"
 _PASSWORD = "tls/password"
 _NOTE = "lab.json"
 _LOCK_TIMEOUT_S = 180.0
@@ -87,7 +88,7 @@ def write_inventory(cluster: Cluster, login: Mapping[str, Any] | None = None) ->
 
     Who looks at its runs, and with which login, stays in the inventory that declares the lab.
     """
-    path = directory(cluster.name) / _INVENTORY
+    path = directory(cluster.name) / INVENTORY
     data = cluster.model_dump(mode="json", exclude_defaults=True, exclude={"observe"})
     dumps = [*data.get("nodes", []), *data.get("spares", [])]
     for node, dumped in zip(cluster.every, dumps, strict=True):
@@ -103,7 +104,7 @@ def write_inventory(cluster: Cluster, login: Mapping[str, Any] | None = None) ->
 
 def inventory_path(name: str) -> Path | None:
     """Return the inventory of a lab in whatever condition; None if it got none."""
-    path = directory(name) / _INVENTORY
+    path = directory(name) / INVENTORY
     return path if path.is_file() else None
 
 

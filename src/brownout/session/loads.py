@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from brownout.faults import guards, open_runs
+from brownout.faults import cluster_record, guards, open_runs
 from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.heal import make_free
 from brownout.infra import lab
+from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 
 __all__ = ["check_allowed", "taken"]
@@ -31,15 +32,16 @@ def check_allowed(cluster: Cluster, confirmation: str, say: Say, needs: Iterable
 
 @contextmanager
 def taken(
-    cluster: Cluster, directory: Path, inventory: str, *, brought_up: bool, say: Say
+    cluster: Cluster, directory: Path, named: str, *, brought_up: bool, say: Say
 ) -> Iterator[None]:
-    """Have `cluster` while the block lasts.
+    """Have `cluster`, which the inventory `named` so describes, while the block lasts.
 
     A lab that was `brought_up` for it is taken down before anybody else can have it.
     """
-    nodes = nodes_of(cluster)
-    with open_runs.holding(cluster.name, directory, inventory, brought_up=brought_up, nodes=nodes):
+    path, nodes = str(inventory.path_of(named)), nodes_of(cluster)
+    with open_runs.holding(cluster.name, directory, path, brought_up=brought_up, nodes=nodes):
         try:
+            cluster_record.write(directory, named, cluster, look=False)
             yield
         finally:
             if brought_up:

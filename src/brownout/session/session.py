@@ -16,13 +16,14 @@ from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsu
 from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Idling, adapter_for
 from brownout.databases.lacking import still_lacks
-from brownout.faults import guards, open_runs
+from brownout.faults import cluster_record, guards, open_runs
 from brownout.faults.aim import Aim
 from brownout.faults.atlas.asking import check_free
 from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.faults import Faults
 from brownout.faults.heal import make_free
 from brownout.infra import lab
+from brownout.inventory import inventory
 from brownout.inventory.database import with_options
 from brownout.inventory.model import Node
 from brownout.judge.analysis import analyze
@@ -170,11 +171,11 @@ class Session:
 
     def _make_records(self) -> None:
         self.directory = RunDirectory.create(self.plan.scenario, self.plan.options.seed)
-        inventory = self.plan.options.cluster
+        name = self.plan.options.cluster
         open_runs.claim(
             self.cluster.name,
             self.directory.path,
-            inventory,
+            str(inventory.path_of(name)),
             self._brought_up,
             nodes=nodes_of(self.cluster),
         )
@@ -183,6 +184,7 @@ class Session:
         self._trail = Trail(EventLog(self.directory.events, clock=self._load.now), self._load.to_t)
         target = self._planned(TARGET)
         record.write(self.directory, self.plan, self.cluster, self.adapter, target)
+        recorded = cluster_record.write(self.directory.path, name, self.cluster)
         self._observed = Observation(
             self.plan.cluster.observe,
             self.directory.path,
@@ -202,6 +204,7 @@ class Session:
             ending=self._is_ending,
             confirmation=self.plan.options.confirm,
             may_end_early=self.plan.may_end_early,
+            removable=recorded.removable,
         )
         self.status.broken = lambda: self.faults.down
         hold_s = self.plan.settings.milestone_hold_s

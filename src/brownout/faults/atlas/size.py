@@ -62,7 +62,7 @@ class ResizeAgain(ByAtlas, Undo):
     """Send the specification that was there before, once Atlas has nothing else to do."""
 
     name, act, words, module = _NAME, "resize", _WORDS, ""
-    breaks, same_name = False, True
+    breaks, same_name, hurts = False, True, True  # each member is restarted once more
 
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Give it the size that is pending."""
