@@ -1,5 +1,6 @@
 """Where a member keeps its data: read from Patroni's configuration, doubted, and refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,10 @@ import pytest
 from brownout.base.errors import Refused
 from brownout.databases.adapter import adapter_for
 from brownout.databases.lab.ports import reserve_ports
+from brownout.databases.postgresql.settings import VARIABLE, living_directory
 from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine.footprint import Footprint
+from brownout.machine.host import host_for
 
 
 def node(directory: Path, name: str, data: object, server: Path | None = None) -> Node:
@@ -61,11 +65,62 @@ def test_a_wipe_of_what_is_not_known_for_sure_is_refused(tmp_path: Path) -> None
         directories(node(tmp_path, "n3", storage(tmp_path), Path("/elsewhere")))
 
 
-def test_a_tablespace_that_would_stay_is_refused(tmp_path: Path) -> None:
+def test_a_log_and_tablespaces_that_lie_elsewhere_are_emptied_before_the_data_directory(
+    tmp_path: Path,
+) -> None:
+    data, log, space = storage(tmp_path), tmp_path / "log", tmp_path / "space"
+    (log / "archive_status").mkdir(parents=True)
+    (log / "00000001000000000000000A").touch()
+    (space / "PG_16_202307071" / "5").mkdir(parents=True)
+    (data / "pg_wal").symlink_to(log)
+    (data / "pg_tblspc" / "16400").symlink_to(space)
+    (data / "pg_tblspc" / "16401").mkdir()  # one that lies in it
+    one = node(tmp_path, "n1", data)
+    assert directories(one) == [log, space, data]
+    host_for(one).wipe(directories(one))
+    assert [*log.iterdir(), *space.iterdir(), *data.iterdir()] == []
+
+    assert directories(one, begun=True) == [data]
+
+
+def test_a_link_to_what_is_no_tablespace_is_refused(tmp_path: Path) -> None:
     data = storage(tmp_path)
-    (data / "pg_tblspc" / "16400").symlink_to(tmp_path)
-    with pytest.raises(Refused, match="has 1 tablespaces outside of"):
+    (tmp_path / "photos" / "2026").mkdir(parents=True)
+    (data / "pg_tblspc" / "16400").symlink_to(tmp_path / "photos")
+    with pytest.raises(Refused, match="does not look like PostgreSQL's storage: it holds 2026"):
         directories(node(tmp_path, "n1", data))
+
+
+def test_a_directory_of_files_is_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+    data = storage(tmp_path)
+    one = node(tmp_path, "n1", tmp_path / "other")
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    (parts / "a.yaml").write_text("postgresql: {data_dir: /x, listen: all}\n")
+    (parts / "b.yml").write_text(f"postgresql:\n  data_dir: '{data}/' # here\n")
+    (parts / "c.txt").write_text("[")
+    assert one.host is not None
+    host = one.host.model_copy(update={"config_file": parts, "server_directory": data})
+    assert directories(one.model_copy(update={"host": host})) == [data]
+
+
+@pytest.mark.parametrize(
+    ("footprint", "directory"),
+    [
+        (Footprint(("patroni", "FILE"), {VARIABLE: "/env"}, Path("/w")), "/env"),
+        (Footprint(("python", "-m", "patroni", "FILE"), {}, Path("/w")), "/w/data/pg0"),
+        (Footprint(("patroni", "FILE"), {}, None), None),
+        (Footprint(("patroni", "/none.yml"), {}, Path("/w")), None),
+        (Footprint(("run.sh",), {}, Path("/w")), None),
+    ],
+)
+def test_a_living_patroni_is_known_by_how_it_was_started(
+    footprint: Footprint, directory: str | None, tmp_path: Path
+) -> None:
+    one = node(tmp_path, "n1", "data/pg0")
+    words = (str(tmp_path / "n1" / "patroni.yml") if w == "FILE" else w for w in footprint.command)
+    found = living_directory(host_for(one), replace(footprint, command=tuple(words)))
+    assert found == (directory and Path(directory))
 
 
 def test_a_directory_that_is_another_members_too_is_refused(tmp_path: Path) -> None:
@@ -78,8 +133,8 @@ def test_a_directory_that_is_another_members_too_is_refused(tmp_path: Path) -> N
 def test_a_configuration_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     broken = node(tmp_path, "n1", storage(tmp_path))
     (tmp_path / "n1" / "patroni.yml").write_text("a: [")
-    with pytest.raises(Refused, match="is no YAML"):
+    with pytest.raises(Refused, match="is not YAML"):
         directories(broken)
     (tmp_path / "n1" / "patroni.yml").write_text("text")
-    with pytest.raises(Refused, match="is no configuration of Patroni"):
+    with pytest.raises(Refused, match="is not a configuration of Patroni"):
         directories(broken)

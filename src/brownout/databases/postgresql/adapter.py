@@ -6,21 +6,22 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError, ordering
+from brownout.base.errors import ClusterError, NoAnswer, Refused, ordering
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
 from brownout.databases.access import load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.asking import Asking
+from brownout.databases.places import Places
 from brownout.databases.postgresql import choice, milestones, storage
 from brownout.databases.postgresql.access import access
 from brownout.databases.postgresql.candidate import PostgresqlCandidate
 from brownout.databases.postgresql.link import Link
 from brownout.databases.postgresql.scenarios import support
-from brownout.databases.postgresql.settings import own_settings
+from brownout.databases.postgresql.settings import VARIABLE, living_directory, own_settings
 from brownout.databases.postgresql.view import PRIMARY, View, look
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import Proof, host_for
+from brownout.machine.host import Host, Proof, host_for
 
 __all__ = ["PostgresqlAdapter"]
 
@@ -41,6 +42,7 @@ class PostgresqlAdapter(Asking[Link, View]):
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
         self._told: dict[str, View] = {}
+        self._places = Places(storage.is_data)
 
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`."""
@@ -129,24 +131,56 @@ class PostgresqlAdapter(Asking[Link, View]):
         return milestones.lost_with({node.name for node in nodes}, self._views())
 
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
-        """Return the node's data directory, as its own configuration names it.
+        """Return the node's data directory and what lies elsewhere: its log, its tablespaces.
 
-        Raises `Refused` if that is not known for sure, if it does not look like PostgreSQL's
-        (unless its wipe has `begun`), if it is not where the inventory has the server, or if it is,
-        holds or lies in that of another node of the same machine.
+        The data directory comes last. Raises `Refused` if it is not known for sure, if the living
+        server or Patroni names another one, if they do not look like PostgreSQL's (unless their
+        wipe has `begun`), if it is not where the inventory has the server, or if they are, hold or
+        lie in the data directory of another node of the same machine.
         """
         host = host_for(node)
-        found = storage.directory(node, own_settings(node, host))
-        storage.check_named(node, found)
-        if not begun:
-            storage.check_contents(node, host, found)
+        living = self._living(node, host)
+
+        def configured() -> list[Path]:
+            directory = storage.directory(node, own_settings(node, host))
+            return [*storage.linked(host, directory), directory]
+
+        answered = None if living is None else [*storage.linked(host, living), living]
+        footprint = host.footprint()
+        found = self._places.agreed(node, host, configured, answered, footprint)
+        storage.check_named(node, found[-1])
+        for directory in [] if begun else found:
+            storage.check_contents(node, host, directory)
         apart.check(
             node,
-            [found],
+            found,
             self._cluster.nodes,
             lambda other, its: [storage.directory(other, own_settings(other, its))],
         )
-        return [found]
+        return found
+
+    def _living(self, node: Node, host: Host) -> Path | None:
+        """Return the living server's data directory; Patroni's where the server may not be asked.
+
+        None if the node is down. Raises `Refused` where neither tells.
+        """
+        candidate = PostgresqlCandidate(node, self._access, self._timeout_s)
+        try:
+            answer = candidate.setting("data_directory")
+        except NoAnswer:
+            answer = ""
+        except ClusterError as error:
+            footprint = host.footprint((VARIABLE,))
+            started_with = None if footprint is None else living_directory(host, footprint)
+            if started_with is None and host.running().running:
+                raise Refused(
+                    f"node `{node.name}`: where its data lie is not certain: its server does not "
+                    f"answer `SHOW data_directory` ({error.message}), and how Patroni was started "
+                    "cannot be seen",
+                    "give the role `pg_read_all_settings`",
+                ) from error
+            return started_with
+        return Path(answer) if answer else None
 
     def _successor(self, primary: View, views: Sequence[View]) -> View:
         found = milestones.successor_of(primary, views)

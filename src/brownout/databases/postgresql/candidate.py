@@ -64,6 +64,22 @@ class PostgresqlCandidate:
         self._patience_s = min(self._patience_s, enough_s)
         return Claim(recovering == "f", timeline)
 
+    def setting(self, name: str) -> str:
+        """Return a setting of the server; empty where it refuses connections.
+
+        Raises `ClusterError` where it does not let us ask, and `NoAnswer` where it is not in time.
+        """
+        deadline = time.monotonic() + self._timeout_s
+        try:
+            connection = self._connection or self._connect(deadline)
+            if connection is None:
+                return ""
+            return self._ask(connection, f"SHOW {name}".encode(), deadline)
+        except psycopg.Error as error:
+            raise ClusterError(f"member `{self.node}`: {' '.join(str(error).split())}") from error
+        finally:
+            self.close()
+
     def close(self) -> None:
         """Close the connection."""
         if self._connection is not None:

@@ -1,17 +1,26 @@
-"""Where a member keeps its data, by Patroni's configuration, and whether it may be emptied."""
+"""Where a member keeps its data, by Patroni's configuration, and whether it may be emptied.
 
+Its write-ahead log and its tablespaces may lie elsewhere; links in the data directory lead there.
+"""
+
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import HostError, Refused
+from brownout.databases.places import Unnamed
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
-__all__ = ["check_contents", "check_named", "directory"]
+__all__ = ["check_contents", "check_named", "directory", "is_data", "linked"]
 
 #: What initdb and a base backup leave in a data directory, and where other ones are linked.
-_MARK, _ELSEWHERE = "PG_VERSION", "pg_tblspc"
+_MARK, _LOG, _SPACES = "PG_VERSION", "pg_wal", "pg_tblspc"
+#: What is in a tablespace (`PG_16_202307071`), and in a write-ahead log.
+_OF_SPACES = re.compile(r"PG_\d+_\d+")
+_OF_LOGS = re.compile(r"[0-9A-F]{8,24}(\..*)?|archive_status|summaries|xlogtemp\..*")
+_DATA = re.compile(rf"/(base|global|{_LOG}|{_OF_SPACES.pattern})/")
 #: What Patroni itself may have made there before a base backup was complete.
 _HALF_MADE = frozenset(
     {"backup_label", "backup_manifest", "base", "pg_wal", "patroni.dynamic.json"}
@@ -19,10 +28,10 @@ _HALF_MADE = frozenset(
 
 
 def directory(node: Node, settings: Mapping[str, Any]) -> Path:
-    """Return the node's data directory; `Refused` where the configuration does not say it."""
+    """Return the node's data directory; `Unnamed` where the configuration does not say it."""
     named = str((settings.get("postgresql") or {}).get("data_dir") or "")
     if not Path(named).is_absolute():
-        raise Refused(
+        raise Unnamed(
             f"node `{node.name}`: its data directory is not known: its configuration has "
             f"`postgresql.data_dir` {named!r}, wanted an absolute path"
         )
@@ -40,25 +49,40 @@ def check_named(node: Node, found: Path) -> None:
         )
 
 
-def check_contents(node: Node, host: Host, found: Path) -> None:
-    """Refuse what does not look like PostgreSQL's data, or has parts that would stay.
+def linked(host: Host, found: Path) -> list[Path]:
+    """Return where the write-ahead log and the tablespaces lie that are not in the data directory.
 
-    A base backup does not begin where a tablespace's directory is not empty.
+    They are emptied before it, so that their links are there until nothing is in them: a base
+    backup does not begin where one of them is not empty.
     """
     try:
         names = host.entries(found)
-        elsewhere = host.entries(found / _ELSEWHERE) if _ELSEWHERE in names else []
+        spaces = host.entries(found / _SPACES) if _SPACES in names else []
+    except HostError:
+        return []
+    links = [found / _LOG] if _LOG in names else []
+    links += [found / _SPACES / space for space in spaces]
+    own, *real = host.resolved([found, *links])
+    return sorted({path for path in real if not path.is_relative_to(own)})
+
+
+def is_data(file: Path) -> bool:
+    """Whether a file that a member has open is one of its data, by where it lies."""
+    return _DATA.search(str(file)) is not None
+
+
+def check_contents(node: Node, host: Host, found: Path) -> None:
+    """Refuse what does not look like PostgreSQL's data, its log or a tablespace of its."""
+    try:
+        names = host.entries(found)
     except HostError as error:
         raise Refused(
             f"node `{node.name}`: its data directory is not known: {error.message}"
         ) from error
-    if names and _MARK not in names and not _HALF_MADE & set(names):
+    if any(all(map(pattern.fullmatch, names)) for pattern in (_OF_SPACES, _OF_LOGS)):
+        return
+    if _MARK not in names and not _HALF_MADE & set(names):
         raise Refused(
             f"node `{node.name}`: `{found}` does not look like PostgreSQL's storage: it holds "
             f"{', '.join(sorted(names)[:5])}"
-        )
-    if elsewhere:
-        raise Refused(
-            f"node `{node.name}`: it has {len(elsewhere)} tablespaces outside of `{found}`, which "
-            "would stay, and stand in the way of the new copy"
         )

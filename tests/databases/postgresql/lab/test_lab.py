@@ -1,6 +1,7 @@
 """Labs of PostgreSQL: real members under Patroni that lose their primary and their data."""
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.waiting import await_true, await_whole, state_of
 
-from brownout.base.errors import ClusterError, NoAnswer
+from brownout.base.errors import ClusterError, NoAnswer, Refused
 from brownout.databases.adapter import adapter_for
 from brownout.databases.lacking import still_lacks
 from brownout.databases.postgresql.access import Access
@@ -140,6 +141,49 @@ def test_a_wiped_primary_comes_back_by_a_base_backup(lab_postgresql: Cluster) ->
         host.start()
         await_whole(adapter)
         assert adapter.evidence(node)["state"] == "REPLICA"
+
+
+@pytest.mark.matrix
+def test_a_wiped_replica_whose_log_lies_elsewhere_loses_it_as_well(
+    lab_postgresql: Cluster, tmp_path: Path
+) -> None:
+    with PostgresqlAdapter(lab_postgresql) as adapter:
+        (node,) = adapter.targets("replica", 1)
+        host, (data,) = host_for(node), adapter.data_directories(node)
+        host.stop("clean")
+        log = Path(shutil.copytree(data / "pg_wal", data.with_name("wal")))
+        for path in (log, *log.rglob("*")):
+            shutil.chown(path, data.stat().st_uid, data.stat().st_gid)
+        log.chmod(0o700)
+        shutil.rmtree(data / "pg_wal")
+        (data / "pg_wal").symlink_to(log)
+        host.start()
+        await_whole(adapter)
+        assert adapter.data_directories(node) == [log, data]
+        host.stop("kill")
+        host.wipe(adapter.data_directories(node))
+        assert [*log.iterdir(), *data.iterdir()] == []
+        host.start()
+        await_whole(adapter)
+        log.rmdir()
+
+
+@pytest.mark.matrix
+def test_a_configuration_that_the_living_server_contradicts_is_refused(
+    lab_postgresql: Cluster,
+) -> None:
+    with PostgresqlAdapter(lab_postgresql) as adapter:
+        (node,) = adapter.targets("replica", 1)
+        (data,) = adapter.data_directories(node)
+        assert node.host is not None
+        assert node.host.config_file is not None
+        text = node.host.config_file.read_text()
+        node.host.config_file.write_text(text.replace(str(data), f"{data}-old"))
+        try:
+            with pytest.raises(Refused, match=f"names `{data}-old`, but it runs with `{data}`"):
+                adapter.data_directories(node)
+        finally:
+            node.host.config_file.write_text(text)
 
 
 @pytest.mark.matrix
