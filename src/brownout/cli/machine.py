@@ -9,19 +9,26 @@ import platform
 import resource
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brownout.base.errors import BrownoutError
 from brownout.cli import extras
 from brownout.cli.finding import EVERY_RUN, THE_LAB, Finding, program, version_of
+
+if TYPE_CHECKING:
+    from brownout.inventory.model import Cluster
 
 __all__ = ["CHECKS", "examine", "examine_for"]
 
 LEAST_FILES = 1024
 LEAST_MEMORY = 1_500_000_000
 LAB_PORTS = 3
+#: Where a load writes that does not say it.
+NAMESPACE = "brownout"
 #: `adjtimex` answers this where nothing disciplines the clock.
 _TIME_ERROR = 5
 
@@ -32,7 +39,7 @@ def examine() -> list[Finding]:
 
 
 def examine_for(name: str) -> list[Finding]:
-    """Look at what every run on the cluster `name` needs here; the cluster is not asked.
+    """Look at what runs on the cluster `name` need here, and ask it what our login may do there.
 
     Raises `ConfigurationError` where its inventory cannot be read.
     """
@@ -42,9 +49,36 @@ def examine_for(name: str) -> list[Finding]:
     cluster = inventory.declared(name)
     purpose = f"{EVERY_RUN} on {cluster.name}"
     return [
-        Finding(guard.name, guard.ok, guard.detail, purpose, guard.hint or "see docs/clusters.md")
-        for guard in requirements(cluster)
+        *(
+            Finding(each.name, each.ok, each.detail, purpose, each.hint or "see docs/clusters.md")
+            for each in requirements(cluster)
+        ),
+        *_grants(name, cluster, purpose),
     ]
+
+
+def _grants(name: str, declared: "Cluster", every_run: str) -> Iterator[Finding]:
+    """Ask the cluster for each privilege that some act needs; a lab that is down is not asked."""
+    from brownout.databases.adapter import adapter_for
+    from brownout.inventory import inventory
+    from brownout.inventory.database import database
+    from brownout.session.privileges import is_general, missing, user_of
+
+    grants = list(database(declared.database).grants)
+    try:
+        cluster = inventory.load(name)
+        with closing(adapter_for(cluster)) as adapter:
+            lacking = missing(adapter, grants, NAMESPACE)
+    except BrownoutError as error:
+        if declared.lab is None:
+            yield Finding("privileges", False, error.message, every_run, error.hint)
+        return
+    for grant in grants if lacking is not None else ():
+        privilege, statement = grant.words(user_of(cluster), NAMESPACE)
+        ok = grant not in (lacking or ())
+        told = ("granted" if ok else "NOT granted") if grant.ask else "not asked; the load tells"
+        purpose = every_run if is_general(grant) else f"{', '.join(grant.acts)} on {cluster.name}"
+        yield Finding(f"privilege: {privilege}", ok, told, purpose, statement)
 
 
 def interpreter() -> Finding:

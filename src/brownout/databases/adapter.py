@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from brownout.base.errors import ClusterError
 from brownout.inventory.database import database
+from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof
 
@@ -24,6 +25,7 @@ __all__ = [
     "Member",
     "Milestone",
     "MilestoneState",
+    "Privileged",
     "Quiescing",
     "Returning",
     "SteppingDown",
@@ -143,6 +145,19 @@ class Adapter(Protocol):
 
     def close(self) -> None:
         """Close every connection."""
+        ...
+
+
+@runtime_checkable
+class Privileged(Protocol):
+    """What an adapter has besides, if its database says what a login may do."""
+
+    def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
+        """Return which of `grants` the login does not have, as the servers say; changes nothing.
+
+        Raises `ClusterError` where nobody can be asked. A login is not needed where the servers
+        know none.
+        """
         ...
 
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
 from brownout.base.extras import how_to_install
+from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, LabSpec
 
 __all__ = [
@@ -109,6 +110,7 @@ class Database:
     `serves_what_it_has` is true if a node answers reads from its own data alone, so that a record
     that is missing may come back with a node that was away.
     `lab_server` finds the server program of its labs.
+    `grants` are the privileges that its login needs, act by act.
     `variables` explains those variables of experiments that only this database has.
     """
 
@@ -127,6 +129,7 @@ class Database:
     server: Server | None = None
     operators: tuple[Operator, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+    grants: tuple[Grant, ...] = ()
 
     def referred(self, reference: str) -> Any:
         """Return what `module:name`, or a module, of this database is.

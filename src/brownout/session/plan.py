@@ -78,6 +78,11 @@ class Plan:
     variables: Mapping[str, Any]
 
     @property
+    def acts(self) -> frozenset[str]:
+        """All that brownout does, in the words of `needs`."""
+        return frozenset({*self.needs, *(deed.act for deed in self.deeds)})
+
+    @property
     def resizes(self) -> bool:
         """Whether data is moved between nodes on purpose."""
         return bool(RESIZES & set(self.needs))

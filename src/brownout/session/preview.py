@@ -24,6 +24,7 @@ from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster, Node
 from brownout.session.activity import fault_of, function_at, steps_of, told_of
 from brownout.session.plan import Plan
+from brownout.session.privileges import privileges
 from brownout.session.requirements import requirements
 from brownout.session.step_guards import addresses, guards_of_steps, hosts, resolved
 from brownout.session.targets import ADDED, SPARE, TARGET, targets_of
@@ -117,6 +118,7 @@ def _cluster_guards(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> li
             found.append(Guard(f"supports {need}", support.ok, support.reason or "yes"))
     if adapter is not None:
         found.append(_whole(adapter))
+        found += privileges(cluster, adapter, plan.acts, plan.workload.namespace)
         found += hosts(plan.deeds, cluster)
         found += addresses(cluster)
         found += _of_steps(plan, cluster, adapter)

@@ -46,6 +46,7 @@ from brownout.session.heartbeat import Heartbeat
 from brownout.session.interruption import Interruption
 from brownout.session.pauses import Pauses
 from brownout.session.plan import Plan
+from brownout.session.privileges import privileges
 from brownout.session.requirements import requirements
 from brownout.session.running_load import RunningLoad
 from brownout.session.server_view import ServerView
@@ -163,7 +164,14 @@ class Session:
         self.whole_at_start = opening.check_whole(self.adapter)
         options = self.plan.options
         self._aim = aim_at(options.target, self.cluster, self.adapter, options.seed)
-        guards.refuse(hosts(self.plan.deeds, self.cluster))
+        guards.refuse(
+            [
+                *privileges(
+                    self.cluster, self.adapter, self.plan.acts, self.plan.workload.namespace
+                ),
+                *hosts(self.plan.deeds, self.cluster),
+            ]
+        )
         guards.refuse(addresses(self.cluster))
         guards.refuse(
             guards_of_steps(self.plan.deeds, self.cluster, self.adapter, self._aim.planned)

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from brownout.databases.aerospike.grants import GRANTS
 from brownout.databases.aerospike.lab.settings import AerospikeLab
 from brownout.databases.aerospike.options import AerospikeOptions
 from brownout.inventory.database import Database, LabKind, Operator, Server
@@ -62,6 +63,7 @@ AEROSPIKE = Database(
             engine="brownout.databases.aerospike.lab.cluster",
         )
     },
+    grants=GRANTS,
     lab_server=_find_server,
     server=Server(
         program="asd",

@@ -9,6 +9,7 @@ from brownout.databases import apart
 from brownout.databases.adapter import Adapter, Member, Milestone, MilestoneState, Support
 from brownout.databases.aerospike import objections, quiescing, scenarios, storage, waiting
 from brownout.databases.aerospike.choice import choose
+from brownout.databases.aerospike.grants import refused
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.resizing import ResizingPart
 from brownout.databases.aerospike.view import (
@@ -19,6 +20,7 @@ from brownout.databases.aerospike.view import (
     signature_of,
     stable_command,
 )
+from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
@@ -139,6 +141,15 @@ class AerospikeAdapter(ResizingPart):
         """Return what runs, as `asd 8.1.2.0` or `brownout stand-in 8.1.2.0-…`."""
         name = "brownout stand-in" if "stand-in" in self._panel.told("edition") else "asd"
         return f"{name} {self._panel.told('build')}"
+
+    def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
+        """Return which of `grants` our user does not have, as any node says."""
+        return [
+            grant
+            for grant in grants
+            for asked in grant.ask
+            if any(refused(view.answers.get(asked, "")) for view in self._panel.views((asked,)))
+        ]
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""

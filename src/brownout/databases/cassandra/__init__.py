@@ -9,6 +9,7 @@ settings, `lab` makes clusters of local processes.
 
 from collections.abc import Callable
 
+from brownout.databases.cassandra.grants import GRANTS
 from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.options import CassandraOptions
 from brownout.inventory.database import Database, LabKind, Server
@@ -58,6 +59,7 @@ CASSANDRA = Database(
             fetch=_fetch,
         )
     },
+    grants=GRANTS,
     lab_server=_find_server,
     server=Server(
         program="cassandra",

@@ -7,6 +7,7 @@
 
 from collections.abc import Callable
 
+from brownout.databases.couchbase.grants import GRANTS
 from brownout.databases.couchbase.lab.settings import CouchbaseLab
 from brownout.databases.couchbase.options import CouchbaseOptions
 from brownout.inventory.database import Database, LabKind
@@ -51,5 +52,6 @@ COUCHBASE = Database(
             fetch=_fetch,
         )
     },
+    grants=GRANTS,
     lab_server=_find_server,
 )

@@ -8,6 +8,7 @@ new one). `options` is what a workload may say, `lab` makes clusters of processe
 
 from pathlib import Path
 
+from brownout.databases.etcd.grants import GRANTS
 from brownout.databases.etcd.lab.settings import EtcdLab
 from brownout.databases.etcd.options import EtcdOptions
 from brownout.inventory.database import Database, LabKind, Server
@@ -50,6 +51,7 @@ ETCD = Database(
             packages=_secure,
         )
     },
+    grants=GRANTS,
     lab_server=_find_etcd,
     server=Server(
         program="etcd",

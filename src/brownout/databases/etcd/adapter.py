@@ -13,12 +13,14 @@ from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.asking import Asking
 from brownout.databases.etcd import choice, milestones, storage
 from brownout.databases.etcd.candidate import EtcdCandidate
-from brownout.databases.etcd.link import LOGIN, Link
+from brownout.databases.etcd.grants import ROOT, covers
+from brownout.databases.etcd.link import LOGIN, CommandFailed, Link
 from brownout.databases.etcd.readmitting import take_in
 from brownout.databases.etcd.scenarios import support
 from brownout.databases.etcd.settings import VARIABLES, living_settings, own_settings
 from brownout.databases.etcd.view import LEADER, View, look
 from brownout.databases.places import Places
+from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
@@ -108,6 +110,40 @@ class EtcdAdapter(Asking[Link, View]):
         """Return every node, to ask each by itself whether it leads."""
         return [EtcdCandidate(n, self._access, self._timeout_s) for n in self._cluster.nodes]
 
+    def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
+        """Return which of `grants` our user does not have, by the first member that answers."""
+        silent: ClusterError | None = None
+        for node in self._cluster.nodes:
+            link = self._links[node.name]
+            try:
+                roles = self._roles(link)
+                if roles is None or ROOT in roles:
+                    return []
+                has = [each for role in roles for each in _permissions(link, role)]
+            except ClusterError as error:
+                silent = error
+                continue
+            return [
+                grant
+                for grant in grants
+                if not all(
+                    each != ROOT and any(covers(each.format(namespace=namespace), it) for it in has)
+                    for each in grant.ask
+                )
+            ]
+        raise silent or ClusterError(f"cluster `{self._cluster.name}` has no nodes")
+
+    def _roles(self, link: Link) -> Sequence[str] | None:
+        """Return the roles of our user; None where the members know no users."""
+        if not self._access.username:
+            return None  # a member that wants a login has said so by now
+        try:
+            return list(link.ask("auth/user/get", name=self._access.username).get("roles", ()))
+        except CommandFailed as error:
+            if error.said == "authentication is not enabled":
+                return None
+            raise
+
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
         return load_spec(self._cluster, "etcd", self._access)
@@ -179,3 +215,8 @@ class EtcdAdapter(Asking[Link, View]):
         views = [view for view in self._views() if view.serves and view.node != besides.name]
         views.sort(key=lambda view: view.state != LEADER)
         return [self._links[view.node] for view in views]
+
+
+def _permissions(link: Link, role: str) -> Sequence[Mapping[str, str]]:
+    """Return what a role of ours may do; a user may always ask for its own."""
+    return list(link.ask("auth/role/get", role=role).get("perm", ()))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from brownout.databases.mongodb.grants import GRANTS
 from brownout.databases.mongodb.lab.settings import AtlasLab, ReplicaSetLab, ShardedLab
 from brownout.databases.mongodb.options import MongoOptions
 from brownout.inventory.database import Database, LabKind, Operator, Server
@@ -99,6 +100,7 @@ MONGODB = Database(
             login={"client_id": {"file": "atlas/id"}, "client_secret": {"file": "atlas/secret"}},
         ),
     },
+    grants=GRANTS,
     lab_server=_find_mongod,
     server=Server(
         program="mongod",

@@ -10,11 +10,13 @@ from brownout.databases.mongodb import milestones, storage
 from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adjusting import SetAdjusting
 from brownout.databases.mongodb.candidate import MongoCandidate
+from brownout.databases.mongodb.grants import allowed
 from brownout.databases.mongodb.link import Link
 from brownout.databases.mongodb.resizing import SetResizing
 from brownout.databases.mongodb.scenarios import support, topology
 from brownout.databases.mongodb.view import View
 from brownout.databases.view import reasons
+from brownout.inventory.grants import Grant
 from brownout.inventory.model import Node
 from brownout.machine.host import host_for
 
@@ -67,6 +69,26 @@ class MongoAdapter(SetResizing, SetAdjusting):
     def candidates(self) -> list[MongoCandidate]:
         """Return every node, to ask each by itself whether it is the writable primary."""
         return [MongoCandidate(n, self._access, self._timeout_s) for n in self._cluster.every]
+
+    def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
+        """Return which of `grants` our user does not have, by the first member that answers."""
+        silent: ClusterError | None = None
+        for node in self._cluster.nodes:
+            try:
+                login = self._links[node.name].ask("connectionStatus", showPrivileges=True)
+            except ClusterError as error:
+                silent = error
+                continue
+            told = login["authInfo"]
+            if not told.get("authenticatedUsers"):
+                return []  # the servers know no logins
+            has = told.get("authenticatedUserPrivileges", ())
+            return [
+                grant
+                for grant in grants
+                if not all(allowed(each.format(namespace=namespace), has) for each in grant.ask)
+            ]
+        raise silent or ClusterError(f"cluster `{self._cluster.name}` has no nodes")
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""

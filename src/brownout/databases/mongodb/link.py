@@ -22,14 +22,16 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_fixe
 from brownout.base import errors
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.mongodb.access import Access
+from brownout.databases.mongodb.grants import hint_for
 from brownout.inventory.model import Node
 
 __all__ = ["CommandFailed", "Link"]
 
 Document = dict[str, Any]
 
+_UNAUTHORIZED = 13
 _EXPLAINED = {
-    13: "the user lacks the privilege",
+    _UNAUTHORIZED: "the user lacks the privilege",
     18: "authentication failed; see `connection.auth`",
     76: "it is not part of a replica set",
     93: "it was removed from the set, or has no valid configuration of one",
@@ -88,7 +90,7 @@ class Link:
             retry=retry_if_exception(_is_transient),
             reraise=True,
         )
-        with self._explained():
+        with self._explained(command):
             for attempt in retrying:
                 with attempt:
                     return self._run({command: value, **arguments}, self._timeout_s, database)
@@ -96,7 +98,7 @@ class Link:
 
     def order(self, command: str, value: Any, timeout_s: float, **arguments: Any) -> Document:
         """Run an admin command that changes something: once, waiting up to `timeout_s`."""
-        with self._explained():
+        with self._explained(command):
             return self._run({command: value, **arguments}, timeout_s)
 
     def close(self) -> None:
@@ -152,14 +154,15 @@ class Link:
         )
 
     @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explained(self, command: str) -> Iterator[None]:
         """Turn what goes wrong into one sentence that names the member."""
         who = f"member `{self._node.name}` ({self._node.address})"
         try:
             yield
         except (OperationFailure, NotPrimaryError) as error:
             code = _code_of(error)
-            raise CommandFailed(f"{who}: {_explained(error, code)}", code) from error
+            hint = hint_for(command) if code == _UNAUTHORIZED else ""
+            raise CommandFailed(f"{who}: {_explained(error, code)}", code, hint) from error
         except ConfigurationError as error:
             raise ClusterError(f"{who}: {error}", "see `connection` in the inventory") from error
         except PyMongoError as error:

@@ -16,6 +16,7 @@ from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.databases.mongodb.candidate import MongoCandidate
 from brownout.databases.mongodb.choice import TARGETS
 from brownout.inventory.atlas import BY_ATLAS
+from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof
 
@@ -138,6 +139,15 @@ class ShardedAdapter:
     def candidates(self) -> list[MongoCandidate]:
         """Return every node of every shard, to ask each by itself."""
         return [each for adapter in self._shards.values() for each in adapter.candidates()]
+
+    def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
+        """Return which of `grants` our user does not have on some shard."""
+        missing = (
+            grant
+            for adapter in self._shards.values()
+            for grant in adapter.missing_grants(grants, namespace)
+        )
+        return list(dict.fromkeys(missing))
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: through the routers."""

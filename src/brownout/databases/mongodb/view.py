@@ -127,7 +127,7 @@ def look(node: Node, link: Link) -> View:
     try:
         status = link.ask("replSetGetStatus")
     except CommandFailed as error:
-        return View(node.name, node.address, hello, error=error.message)
+        return View(node.name, node.address, hello, error=str(error))
     except ClusterError as error:
         return View.without(node, error)
     return View(node.name, node.address, hello, status)

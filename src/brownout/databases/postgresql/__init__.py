@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
+from brownout.databases.postgresql.grants import GRANTS
 from brownout.databases.postgresql.lab.settings import PostgresqlLab
 from brownout.databases.postgresql.options import PostgresqlOptions
 from brownout.inventory.database import Database, LabKind, Server
@@ -89,6 +90,7 @@ POSTGRESQL = Database(
             stop=_stop_store,
         )
     },
+    grants=GRANTS,
     lab_server=_find_postgres,
     server=Server(
         program="patroni",

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from brownout.databases.places import Places
 from brownout.databases.postgresql import choice, milestones, storage
 from brownout.databases.postgresql.access import access
 from brownout.databases.postgresql.candidate import PostgresqlCandidate
+from brownout.databases.postgresql.grants import SWITCHOVER
 from brownout.databases.postgresql.link import Link
 from brownout.databases.postgresql.scenarios import support
 from brownout.databases.postgresql.settings import VARIABLE, living_directory, own_settings
 from brownout.databases.postgresql.view import PRIMARY, View, look
+from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Host, Proof, host_for
 
@@ -117,6 +120,33 @@ class PostgresqlAdapter(Asking[Link, View]):
         """Return every node, to ask each PostgreSQL by itself whether it accepts writes."""
         return [PostgresqlCandidate(n, self._access, self._timeout_s) for n in self._cluster.nodes]
 
+    def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
+        """Return which of `grants` our login does not have: a role's by the primary's PostgreSQL.
+
+        Each Patroni has a login of its own in its configuration, so all of them are asked.
+        """
+        return [
+            grant
+            for grant in grants
+            for asked in grant.ask
+            if not (
+                self._lets_us_in(asked)
+                if asked == SWITCHOVER
+                else self._grants(asked.format(namespace=namespace))
+            )
+        ]
+
+    def _lets_us_in(self, path: str) -> bool:
+        return not any(self._links[node.name].refuses(path) for node in self._cluster.nodes)
+
+    def _grants(self, question: str) -> bool:
+        """Return what the primary's PostgreSQL answers; a login that it refuses raises."""
+        for candidate in self.candidates():
+            with closing(candidate):
+                if candidate.claim().primary:
+                    return candidate.answer(question) == "t"
+        raise ClusterError(f"cluster `{self._cluster.name}` has no primary that could be asked")
+
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
         return load_spec(self._cluster, "postgresql", self._access)
@@ -166,7 +196,7 @@ class PostgresqlAdapter(Asking[Link, View]):
         """
         candidate = PostgresqlCandidate(node, self._access, self._timeout_s)
         try:
-            answer = candidate.setting("data_directory")
+            answer = candidate.answer("SHOW data_directory")
         except NoAnswer:
             answer = ""
         except ClusterError as error:

@@ -64,17 +64,15 @@ class PostgresqlCandidate:
         self._patience_s = min(self._patience_s, enough_s)
         return Claim(recovering == "f", timeline)
 
-    def setting(self, name: str) -> str:
-        """Return a setting of the server; empty where it refuses connections.
+    def answer(self, question: str) -> str:
+        """Return what the server answers to one question; empty where it refuses connections.
 
         Raises `ClusterError` where it does not let us ask, and `NoAnswer` where it is not in time.
         """
         deadline = time.monotonic() + self._timeout_s
         try:
             connection = self._connection or self._connect(deadline)
-            if connection is None:
-                return ""
-            return self._ask(connection, f"SHOW {name}".encode(), deadline)
+            return "" if connection is None else self._ask(connection, question.encode(), deadline)
         except psycopg.Error as error:
             raise ClusterError(f"member `{self.node}`: {' '.join(str(error).split())}") from error
         finally:

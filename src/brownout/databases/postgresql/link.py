@@ -61,6 +61,14 @@ class Link:
             raise CommandFailed(f"{self._who}: {status} {_words(text)}", refused=refused)
         return _words(text)
 
+    def refuses(self, path: str) -> bool:
+        """Return whether Patroni refuses our login for an order; it is given none.
+
+        An order that says nothing is answered with 400 where we may give one.
+        """
+        status, _ = self._exchange("POST", path, {}, self._timeout_s)
+        return status in (401, 403)
+
     def close(self) -> None:
         """Do nothing: each question has a connection of its own."""
 

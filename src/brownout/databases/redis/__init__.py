@@ -9,6 +9,7 @@ what a workload may say, `lab` makes clusters of processes here.
 
 from pathlib import Path
 
+from brownout.databases.redis.grants import GRANTS
 from brownout.databases.redis.lab.settings import RedisLab
 from brownout.databases.redis.options import RedisOptions
 from brownout.inventory.database import Database, LabKind, Server
@@ -53,6 +54,7 @@ REDIS = Database(
             packages=_secure,
         )
     },
+    grants=GRANTS,
     lab_server=_find_redis,
     server=Server(
         program="redis-server",

@@ -19,6 +19,7 @@ from brownout.databases.redis.scenarios import support
 from brownout.databases.redis.settings import own_settings
 from brownout.databases.redis.view import View, look
 from brownout.databases.view import reasons
+from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Proof, host_for
@@ -138,6 +139,27 @@ class RedisAdapter(Resharding):
             RedisCandidate(n, n.shard or now[n.name], self._access, self._timeout_s)
             for n in self._cluster.nodes
         ]
+
+    def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
+        """Return which of `grants` our user does not have on some node: each has its own ACL."""
+        links = [self._links[node.name] for node in self._cluster.nodes]
+        return [
+            grant
+            for grant in grants
+            if any(
+                self._is_denied(link, asked.format(namespace=namespace))
+                for link in links
+                for asked in grant.ask
+            )
+        ]
+
+    @staticmethod
+    def _is_denied(link: Link, command: str) -> bool:
+        try:
+            link.ask(*command.split())
+        except CommandFailed as error:
+            return error.said.startswith("NOPERM")
+        return False
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
