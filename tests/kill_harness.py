@@ -199,7 +199,7 @@ def kill_tree(root: int) -> None:
 
 
 def _is_server(name: str) -> bool:
-    return "mongod" in name or name.startswith("asd")
+    return name.startswith(("mongod", "asd", "redis-server", "etcd"))
 
 
 def _processes_of(where: Path) -> list[int]:

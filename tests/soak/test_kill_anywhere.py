@@ -1,14 +1,14 @@
 """`kill -9` of the whole run at random moments, then `brownout heal`: the cluster is whole.
 
-`make soak` runs 100 moments of a wipe (BROWNOUT_SOAK_KILLS), and a fifth as many of a node's
-replacement on each lab, on BROWNOUT_SOAK_LABS labs at once; CI runs a few from tests/session. What
+BROWNOUT_SOAK_KILLS moments in all (13 of `make matrix`, 200 of `make soak`) are spread over four
+faults on four engines, on BROWNOUT_SOAK_LABS labs at once, drawn from BROWNOUT_SOAK_SEED. Each run
+is healed from another folder, in which an inventory of the same name means other nodes. What
 nobody may touch is planted around every node, and compared after every healing.
 """
 
 import os
 import random
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,50 +22,66 @@ from brownout.infra import lab
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
 
-KILLS = int(os.environ.get("BROWNOUT_SOAK_KILLS", "100"))
 SEED = int(os.environ.get("BROWNOUT_SOAK_SEED", "4711"))
 #: What is put back does not depend on the baseline, which a busy machine would never have.
 ANY_BASELINE = Path(__file__).parent / "any_baseline"
 LABS = int(os.environ.get("BROWNOUT_SOAK_LABS", "2"))
 
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(KILLS * 120)]
+_BEGINNING = ("cluster_whole", "load_started", "baseline_accepted")
+#: What a run writes down in this order; a word may come twice.
+MARKS = {
+    "node-wipe": kill_harness.MARKS,
+    "node-pause": (*_BEGINNING, "pause_node", "pause_node", "resume_node", "redundant",
+                   "load_stopped"),
+    "partition": (*_BEGINNING, "partition_node", "partition_node", "changed", "heal_partition",
+                  "load_stopped"),
+    "member-replace": ("load_started", "baseline_accepted", "remove_node", "redundant", "add_node",
+                       "admit_node", "load_stopped", "empty_spare"),
+}  # fmt: skip
+VARIABLES = {"node-pause": ("hang_s:int=4",), "partition": ("partition_s:int=4",)}
+CASES = [
+    ("lab-mongodb", "node-wipe"),
+    ("lab-mongodb", "node-pause"),
+    ("lab-mongodb-partition", "partition"),
+    ("lab-mongodb", "member-replace"),
+    ("lab-redis", "node-wipe"),
+    ("lab-redis", "node-pause"),
+    ("lab-redis-partition", "partition"),
+    ("lab-etcd", "node-wipe"),
+    ("lab-etcd", "node-pause"),
+    ("lab-etcd-partition", "partition"),
+    ("lab-aerospike", "node-wipe"),
+    ("lab-aerospike", "node-pause"),
+    ("lab-aerospike", "member-replace"),
+]
+KILLS = int(os.environ.get("BROWNOUT_SOAK_KILLS", str(len(CASES))))
+
+pytestmark = [pytest.mark.matrix, pytest.mark.soak, pytest.mark.timeout(600 + KILLS * 60)]
 
 
-#: What a replacement writes down, the putting back of it too; a word may come twice.
-MARKS_OF_A_CHANGE = (
-    "load_started",
-    "baseline_accepted",
-    "remove_node",
-    "redundant",
-    "add_node",
-    "admit_node",
-    "load_stopped",
-    "empty_spare",
-)
+def _times(number: int) -> int:
+    """How many of all moments fall to a case."""
+    return KILLS // len(CASES) + (number < KILLS % len(CASES))
 
 
 @pytest.mark.parametrize(
-    ("name", "experiment", "times", "marks"),
-    [
-        ("lab-mongodb", "node-wipe", KILLS, kill_harness.MARKS),
-        ("lab-mongodb", "member-replace", KILLS // 5, MARKS_OF_A_CHANGE),
-        ("lab-aerospike", "member-replace", KILLS // 5, MARKS_OF_A_CHANGE),
-    ],
+    ("name", "experiment", "times"),
+    [(name, experiment, _times(n)) for n, (name, experiment) in enumerate(CASES) if _times(n)],
 )
 def test_all_is_whole_and_nothing_else_was_touched_after_a_kill_at_any_moment(
     name: str,
     experiment: str,
     times: int,
-    marks: Sequence[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("BROWNOUT_ASD", "stand-in")
     monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    drawn = random.Random(SEED)
+    seed = f"{SEED} {name} {experiment}"
+    drawn = random.Random(seed)
     moments = [
-        Moment(number, drawn.choice(marks), drawn.uniform(0, kill_harness.WITHIN_S))
+        Moment(number, drawn.choice(MARKS[experiment]), drawn.uniform(0, kill_harness.WITHIN_S))
         for number in range(1, times + 1)
     ]
     homes = [tmp_path / f"lab{number}" for number in range(min(LABS, times))]
@@ -100,7 +116,8 @@ def test_all_is_whole_and_nothing_else_was_touched_after_a_kill_at_any_moment(
             slowest = max((one.result() for one in doing), default=0.0)
         with capsys.disabled():
             print(
-                f"{experiment} on {name}: {done} of {times} whole and nothing else touched; the "
+                f"{experiment} on {name}, seed `{seed}`: {done} of {times} whole and nothing else "
+                "touched; the "
                 f"slowest heal took {slowest:.1f} s; {time.monotonic() - began:.0f} s in all",
                 flush=True,
             )
@@ -133,6 +150,7 @@ def _kill_often(
     options = (
         *("--var", f"cluster={cluster.name}", "--var", "warmup_max_s=600"),
         *("--var", "load=streams.lookups.rate=20,streams.orders.rate=20"),
+        *(word for each in VARIABLES.get(experiment, ()) for word in ("--var", each)),
     )
     untouched = Untouched(cluster, home / "planted")
     slowest, tries = 0.0, 0
@@ -148,12 +166,12 @@ def _kill_often(
                 cluster, where, moment.mark, moment.after_s, experiment, options, env=env
             )
         except kill_harness.EndedByItself:  # on a machine so busy that the load was not steady
-            untouched.check(kill_harness.wiped(where), spares_too=experiment == "node-wipe")
+            untouched.check(kill_harness.wiped(where), spares_too=experiment != "member-replace")
             waiting.put(moment)
             continue
         for spare in cluster.spares:
             assert not host_for(spare).running().running, spare.name
-        sums = untouched.check(result.wiped, spares_too=experiment == "node-wipe")
+        sums = untouched.check(result.wiped, spares_too=experiment != "member-replace")
         slowest = max(slowest, result.heal_s)
         told.put(
             f"{home.name}: killed {moment.after_s:.1f} s after {moment.mark} (in "

@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 from brownout.base.errors import Refused, RunDirectoryError
 from brownout.base.files import private_directory, private_file, user_state
-from brownout.base.locks import Held, Lock, holder_of, is_locked
+from brownout.base.locks import Held, Lock, is_locked
 from brownout.faults.claimed_nodes import ClaimedNode, overlap
 from brownout.machine import procfs
 
@@ -52,8 +52,9 @@ Kind = Literal["run", "load"]
 _LOOKED_WITHIN_S = 1.0
 #: The locks of this process, by cluster; they end with it.
 _locks: dict[str, Lock] = {}
-#: What the lock's file says while a heal holds it.
-_HEALING = "heal"
+#: A heal holds the lock of this name before and after that of the cluster, which therefore is a
+#: heal's while both are held. No cluster is called so.
+_HEALING = ".heal-"
 #: Only one process at a time compares its nodes with those of all claims. No cluster is called so.
 _COMPARING = ".comparing"
 #: That takes a moment, unless that process is stopped in it.
@@ -83,8 +84,8 @@ class Claim:
         """Whether the process that runs it still exists, be it in another container."""
         if procfs.is_alive(self.process):
             return True
-        lock = _lock_file(self.cluster)
-        return is_locked(lock) and holder_of(lock) != _HEALING
+        held, healed = _lock_file(self.cluster), _lock_file(f"{_HEALING}{self.cluster}")
+        return all(is_locked(held) and not is_locked(healed) for _ in range(2))
 
 
 #: The claims of this process, by cluster.
@@ -181,17 +182,19 @@ def healing(held: Claim) -> Iterator[bool]:
     """
     if held.is_alive():
         raise Refused(
-            f"the run {held.run} (process {held.pid}) still goes on",
+            f"the run {held.run} (process {held.pid}) is still running",
             f"`brownout abort {held.run}` ends it and puts everything back",
         )
     _make_directory()
-    _lock(held.cluster, _HEALING)
+    _lock(f"{_HEALING}{held.cluster}")
     try:
-        found = claim_on(held.cluster)
+        _lock(held.cluster)
+        present = claim_on(held.cluster)
         # To put back twice does no harm; a lab that is up again may be somebody else's.
-        yield found == held or (found is None and not held.brought_up)
+        yield present == held or (present is None and not held.brought_up)
     finally:
         _unlock(held.cluster)
+        _unlock(f"{_HEALING}{held.cluster}")
 
 
 def claim_on(cluster: str) -> Claim | None:
@@ -266,14 +269,19 @@ def _path(cluster: str) -> Path:
     return _directory() / f"{cluster}.json"
 
 
-def _lock(cluster: str, holder: str = "") -> None:
-    """Hold the cluster's lock as long as this process lives; `Refused` where another one has it."""
+def _lock(name: str) -> None:
+    """Hold the lock of a cluster, or of its heal, as long as this process lives.
+
+    Raises `Refused` where another process has it.
+    """
     try:
-        _locks[cluster] = Lock(_lock_file(cluster), holder).take(_LOOKED_WITHIN_S)
-    except Held as error:
-        doing = "healing" if error.holder == _HEALING else "taking"
+        _locks[name] = Lock(_lock_file(name)).take(_LOOKED_WITHIN_S)
+    except Held:
+        cluster = name.removeprefix(_HEALING)
+        healing = cluster != name or is_locked(_lock_file(f"{_HEALING}{cluster}"))
+        doing = "healing" if healing else "taking"
         raise Refused(
-            f"another process is just {doing} cluster `{cluster}`", "wait for it"
+            f"another process is {doing} cluster `{cluster}` at this moment", "wait for it"
         ) from None
     except OSError:  # a file system without locks: then only processes of this machine are seen
         return
@@ -312,8 +320,8 @@ def _make_directory() -> None:
         ) from error
 
 
-def _lock_file(cluster: str) -> Path:
-    return _directory() / f"{cluster}.lock"
+def _lock_file(name: str) -> Path:
+    return _directory() / f"{name}.lock"
 
 
 def _read(path: Path) -> Claim | None:
