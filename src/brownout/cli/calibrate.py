@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 
 from brownout.base.columns import aligned
 from brownout.base.errors import ConfigurationError
+from brownout.base.scratch import scratch
 from brownout.cli.arguments import Json
 from brownout.cli.durations import duration_option, seconds
 from brownout.cli.framework import App
@@ -75,9 +75,7 @@ def run(
     if len(kept) > 1:
         raise ConfigurationError("--output: found several directories, wanted one")
     with ExitStack() as stack:
-        place = (kept and kept[0]) or Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="brownout-calibrate-"))
-        )
+        place = (kept and kept[0]) or stack.enter_context(scratch("calibrate"))
         progress = stack.enter_context(_progress())
         rows = calibrate(
             scenarios,
@@ -171,8 +169,8 @@ def false_alarms(
     refused = [each for s in (settings, lab) for each in baselines.refusals(windows, s, seed)]
     driven = []
     if length:
-        with tempfile.TemporaryDirectory(prefix="brownout-calibrate-") as place:
-            driven = real_rates(Path(place), length, lab, seed)
+        with scratch("calibrate") as place:
+            driven = real_rates(place, length, lab, seed)
     for _, path in outputs:
         text = table.document(alarms, found, errors, driven, refused)
         pages.put(path, "false alarms", f"{text}\n\nMeasured with {machine_words()}.")

@@ -1,6 +1,5 @@
 """`brownout load` and `brownout clean`: a workload by itself, and removing what it wrote."""
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -124,6 +123,7 @@ def clean(
 
     Removes only what carries brownout's mark; refuses a database that brownout did not make.
     """
+    from brownout.base.scratch import scratch
     from brownout.faults.heal import make_free
     from brownout.inventory import inventory
     from brownout.load import workload as workloads
@@ -135,12 +135,11 @@ def clean(
     target = inventory.load(cluster)
     make_free(target, _progress)
     with (
-        tempfile.TemporaryDirectory(prefix="brownout-clean-") as place,
-        taken(target, Path(place), cluster, brought_up=False, say=_progress),
+        scratch("clean") as directory,
+        taken(target, directory, cluster, brought_up=False, say=_progress),
         opened_adapter(target) as adapter,
     ):
         adapter.ready()
-        directory = Path(place)
         spec = wanted.to_spec(directory=directory, seed=1, writer="clean", **adapter.load_spec())
         # A data set that is not complete is removed as well.
         spec["data"]["load"] = True

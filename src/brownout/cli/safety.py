@@ -91,6 +91,7 @@ def heal(
     ] = False,
 ) -> None:
     """Put back what dead runs had broken, as they recorded it. Safe to repeat."""
+    from brownout.base.scratch import remove_left
     from brownout.cli.store import complain
     from brownout.faults import open_runs
     from brownout.faults.heal import Asked
@@ -105,6 +106,8 @@ def heal(
         typer.echo("nothing to heal: no run has a cluster in its hands")
     asked = Asked(tuple(also or ()), as_recorded)
     healed = [_heal(claim, limit_s, asked) for claim in claims]
+    if not any(claim.is_alive() for claim in open_runs.claims()):  # it may be ending without it
+        remove_left()
     problems = [problem for problem in healed if problem is not None]
     deliver_left(complain)  # said where it cannot be done; the cluster is whole all the same
     if problems:

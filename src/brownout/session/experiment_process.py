@@ -8,14 +8,15 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from brownout.base.errors import RunDirectoryError
 from brownout.base.leash import leashed
+from brownout.base.scratch import scratch
 from brownout.base.termination import Terminated
 from brownout.faults import open_runs
 from brownout.faults.open_runs import Claim
@@ -74,8 +75,8 @@ class ExperimentProcess:
         controls: Path | None = None,
         occasion: str = "",
     ) -> None:
-        self._place = tempfile.TemporaryDirectory(prefix="brownout-experiment-")
-        self._journal = Path(self._place.name) / "journal.json"
+        self._place = ExitStack()
+        self._journal = self._place.enter_context(scratch("experiment")) / "journal.json"
         command = [*leashed("chaostoolkit"), "--no-version-check", "--log-file", os.devnull,
                    "run", "--journal-path", str(self._journal)]  # fmt: skip
         command += ["--control-file", str(controls)] if controls else []
@@ -98,7 +99,7 @@ class ExperimentProcess:
                 break
             except KeyboardInterrupt as again:
                 self.end(type(again))
-        self._place.cleanup()
+        self._place.close()
 
     def end(self, kind: type[BaseException]) -> None:
         """Have the run end as we are ending, by an exception of this `kind`; without a wait."""

@@ -4,7 +4,6 @@ import json
 import logging
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from chaoslib.settings import CHAOSTOOLKIT_CONFIG_PATH
 from chaostoolkit.commands.run import run
 
 from brownout.base.errors import ConfigurationError, ExitCode
+from brownout.base.scratch import scratch
 
 __all__ = ["run_quietly"]
 
@@ -40,8 +40,8 @@ def run_quietly(experiment: Path, variables: Sequence[str], journal: Path | None
     handler.setFormatter(logging.Formatter(f"{_OURS}%(message)s"))
     logger.addHandler(handler)
     try:
-        with tempfile.TemporaryDirectory(prefix="brownout-run-") as place:
-            kept = journal or Path(place) / "journal.json"
+        with scratch("run") as place:
+            kept = journal or place / "journal.json"
             kept.unlink(missing_ok=True)
             words = [word for text in variables for word in ("--var", text)]
             arguments = [*words, "--journal-path", os.fspath(kept), os.fspath(experiment)]

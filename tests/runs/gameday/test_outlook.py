@@ -56,7 +56,7 @@ def test_a_game_day_that_goes_on_and_a_run_stand_against_it(
     leases.close()
     open_runs.claim("lab-mongodb", home / "runs" / "one", "lab-mongodb", brought_up=False)
     code, said = planned(write(), capsys)
-    assert (code, "NO   cluster is free: the run" in said) == (64, True)
+    assert (code, "is in the hands of the run" in said) == (64, True)
 
 
 def test_a_day_outside_its_window_does_not_begin_and_leaves_nothing(

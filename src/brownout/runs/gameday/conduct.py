@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from brownout.base.errors import ClusterError, UndoFailed
+from brownout.base.scratch import scratch
 from brownout.base.waiting import wait_until
 from brownout.databases.adapter import Adapter, Milestone, adapter_for
 from brownout.databases.lacking import lacks
@@ -44,9 +44,9 @@ def make_one(made: Made, gameday: GameDay, look: Callable[[str], str]) -> Outcom
     `look` is called all the time with the run's directory, empty as long as there is none, and
     returns why the run is to stop, if it is. The process is told to stop when this one dies.
     """
-    with TemporaryDirectory(prefix="brownout-gameday-") as place:
+    with scratch("gameday") as place:
         variables = [variable(name, value) for name, value in made.variables.items()]
-        controls = _safeguards(gameday, Path(place))
+        controls = _safeguards(gameday, place)
         occasion = f"game day {gameday.name}"
         with ExperimentProcess(made.path, variables, controls, occasion) as running:
             told = False
