@@ -14,7 +14,7 @@ from brownout.databases.aerospike.storage import devices_in, files_in
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import storage as machine_storage
 from brownout.machine.commands import LocalRunner
-from brownout.machine.host import Proof, host_for
+from brownout.machine.host import Proof
 from brownout.machine.ssh.spec import SshSpec
 from brownout.machine.storage import Rules
 
@@ -56,6 +56,36 @@ def test_devices_and_their_shadows_count() -> None:
     assert list(map(str, devices_in(CONF))) == ["/dev/nvme0n1", "/dev/sdb", "/dev/nvme1n1"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "namespace t {\n storage-engine device {\n filesize 4G\n file /d/t.dat }\n}\n",
+        "namespace t { replication-factor 2\n storage-engine device { file /d/t.dat\n }\n}\n",
+        "namespace t\n{\n storage-engine device\n {\n\tfile\t/d/t.dat # }\n }\n}\n",
+    ],
+)
+def test_braces_may_stand_anywhere(text: str) -> None:
+    assert files_in(f"{text}logging {{\n file /var/log/a.log {{\n context any info\n }}\n}}\n") == [
+        Path("/d/t.dat")
+    ]
+
+
+def test_a_living_node_names_its_files_and_devices_with_their_shadows() -> None:
+    configuration = {
+        "storage-engine": "device",
+        "storage-engine.file[0]": "/d/a.dat",
+        "storage-engine.file[0].shadow": "/s/a.dat",
+        "storage-engine.device[0]": "/dev/nvme0n1",
+        "storage-engine.device[0].shadow": "/dev/sdb",
+        "storage-engine.filesize": "4096",
+        "storage-engine.file[0].age": "2",
+    }
+    assert storage.living([configuration, {"storage-engine": "memory"}]) == (
+        [Path("/d/a.dat"), Path("/s/a.dat")],
+        [Path("/dev/nvme0n1"), Path("/dev/sdb")],
+    )
+
+
 def test_a_configuration_without_storage_names_none() -> None:
     assert files_in("service {\n}\n") == []
     assert devices_in("service {\n}\n") == []
@@ -72,7 +102,9 @@ def node_with(home: Path, *lines: str) -> Node:
 
 
 def targets(node: Node) -> list[Path]:
-    return storage.targets(node, host_for(node))
+    cluster = Cluster(name="c", database="aerospike", environment="test", nodes=(node,))
+    with AerospikeAdapter(cluster) as adapter:
+        return adapter.data_directories(node)
 
 
 def test_files_are_wiped_by_their_directory_and_devices_as_such(tmp_path: Path) -> None:
@@ -125,7 +157,7 @@ def test_a_listed_device_of_a_node_that_has_none_is_a_mistake(tmp_path: Path) ->
     node = node_with(tmp_path / "n1", f"file {tmp_path}/data/test.dat")
     listed = on_ssh(node, Path("/dev/disk/by-id/nvme-x"))
     with pytest.raises(Refused, match=r"lists `/dev/disk/by-id/nvme-x` under `devices`, but"):
-        storage.targets(listed, host_for(node))
+        storage.check_listed(listed, [])
 
 
 def wipe(node: Node, *devices: Path) -> Proof:

@@ -10,6 +10,7 @@ from brownout.databases.adapter import Adapter, Member, Milestone, MilestoneStat
 from brownout.databases.aerospike import objections, quiescing, scenarios, storage, waiting
 from brownout.databases.aerospike.choice import choose
 from brownout.databases.aerospike.grants import refused
+from brownout.databases.aerospike.info import pairs
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.resizing import ResizingPart
 from brownout.databases.aerospike.view import (
@@ -21,6 +22,7 @@ from brownout.databases.aerospike.view import (
     stable_command,
 )
 from brownout.inventory.grants import Grant
+from brownout.databases.places import Places
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
@@ -35,6 +37,7 @@ class AerospikeAdapter(ResizingPart):
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._panel = Panel(cluster)
+        self._places = Places(storage.is_data)
 
     def __enter__(self) -> "AerospikeAdapter":
         return self
@@ -175,16 +178,36 @@ class AerospikeAdapter(ResizingPart):
         return objections.of_loss(views, len(self._panel.nodes), len(gone))
 
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
-        """Return where the node's storage is, files and devices, as its own configuration says.
+        """Return where the node's storage is, files and devices, as its configuration says.
 
-        What is left of it once a wipe has `begun` is part of the same.
-
-        Raises `Refused` if that is not known, or if another node of the machine has its there too.
+        The living node is asked for each namespace's. What is left of it once a wipe has `begun` is
+        part of the same. Raises `Refused` if that is not known, if the living node names other
+        places, or if another node of the machine has its there too.
         """
         host = host_for(node)
-        own = storage.targets(node, host)
-        apart.check(node, own, self._cluster.every, storage.named)
-        return own
+        files, devices = self._living(node)
+        answered = storage.places(files, devices) or None
+
+        def configured() -> list[Path]:
+            own, others = storage.stored_on(node, host)
+            files.extend(each for each in own if each not in files)
+            devices.extend(each for each in others if each not in devices)
+            return storage.places(own, others)
+
+        found = self._places.agreed(node, host, configured, answered, host.footprint())
+        if files or devices:  # else it is down, and was looked at while it lived
+            storage.check_listed(node, devices)
+        if not begun:
+            storage.check_contents(node, host, files)
+        apart.check(node, found, self._cluster.every, storage.named)
+        return found
+
+    def _living(self, node: Node) -> tuple[list[Path], list[Path]]:
+        """Return the files and devices that the living node names; none if it is down."""
+        names = self._panel.look(node, ("namespaces",)).answers.get("namespaces", "")
+        asked = [f"get-config:context=namespace;id={name}" for name in names.split(";") if name]
+        answers = self._panel.look(node, asked).answers if asked else {}
+        return storage.living(pairs(answer) for answer in answers.values())
 
 
 def of_aerospike(adapter: Adapter) -> AerospikeAdapter:

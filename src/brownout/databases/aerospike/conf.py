@@ -24,18 +24,26 @@ class Setting:
 
 
 def settings(text: str) -> Iterator[Setting]:
-    """Return every setting of a file, in its order."""
+    """Return every setting of a file, in its order. A brace may stand on a line of its own."""
     contexts: list[str] = []
+    words: list[str] = []  # of the line before, or of this one so far
     for line in text.splitlines():
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        if words[-1] == "{":
-            contexts.append(" ".join(words[:-1]))
-        elif words[0] == "}":
-            contexts = contexts[:-1]
-        else:
-            yield Setting(words[0], tuple(words[1:]), tuple(contexts))
+        of_line_before = True
+        for word in line.partition("#")[0].split():
+            if word == "{":
+                contexts.append(" ".join(words))
+                words = []
+                continue
+            if words and (word == "}" or of_line_before):
+                yield Setting(words[0], tuple(words[1:]), tuple(contexts))
+                words = []
+            of_line_before = False
+            if word == "}":
+                contexts = contexts[:-1]
+            else:
+                words.append(word)
+    if words:
+        yield Setting(words[0], tuple(words[1:]), tuple(contexts))
 
 
 def namespace_setting(text: str, namespace: str, name: str) -> str | None:

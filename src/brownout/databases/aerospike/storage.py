@@ -1,24 +1,24 @@
-"""Where a node keeps its data: the files and devices that its own aerospike.conf names."""
+"""Where a node keeps its data: the files and devices that its aerospike.conf and itself name."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from brownout.base.errors import HostError, Refused
 from brownout.databases.aerospike.conf import settings
+from brownout.databases.places import Unnamed
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
-__all__ = ["configuration", "devices_in", "files_in", "named", "targets"]
+__all__ = ["check_contents", "check_listed", "configuration", "devices_in", "files_in"]
+__all__ += ["is_data", "living", "named", "places", "stored_on"]
+
+#: What a node's `get-config` of a namespace calls its files, devices and their shadows.
+_LIVING = re.compile(r"storage-engine\.(file|device)(\[\d+\])?(\.shadow)?")
 
 
-def targets(node: Node, host: Host) -> list[Path]:
-    """Return what a wipe of the node has to empty: the directories of its files, and its devices.
-
-    Raises `Refused` if its configuration cannot be read or names neither, if a directory holds
-    anything but the node's own storage, or if the inventory lists devices and the node has none.
-    """
-    text = configuration(node, host)
-    files, devices = files_in(text), devices_in(text)
+def check_listed(node: Node, devices: Sequence[Path]) -> None:
+    """Refuse where the inventory lists devices and the node stores on none."""
     listed = getattr(node.host, "devices", ())
     if listed and not devices:
         told = ", ".join(f"`{path}`" for path in listed)
@@ -27,21 +27,62 @@ def targets(node: Node, host: Host) -> list[Path]:
             "configuration names no device",
             "correct the inventory: only what the node itself stores on is wiped",
         )
-    for directory in _directories(files):
-        _check_contents(node, host, directory, {file.name for file in files})
-    return named(node, host)
+
+
+def check_contents(node: Node, host: Host, files: Sequence[Path]) -> None:
+    """A wipe empties directories, so nothing but the node's storage `files` may be in them."""
+    directories = _directories(files)
+    own = {each.name for each in (*files, *directories)}
+    for directory in directories:
+        try:
+            foreign = sorted(set(host.entries(directory)) - own)
+        except HostError as error:
+            raise _unknown(node, error.message) from error
+        if foreign:
+            raise Refused(
+                f"node `{node.name}`: `{directory}` holds more than its storage files: "
+                f"{', '.join(foreign[:5])}",
+                "give the storage files a directory of their own",
+            )
+
+
+def stored_on(node: Node, host: Host) -> tuple[list[Path], list[Path]]:
+    """Return the files and the devices of the node's storage, as its configuration names them.
+
+    Raises `Unnamed` if that cannot be read or names neither.
+    """
+    text = configuration(node, host)
+    files, devices = files_in(text), devices_in(text)
+    if not files and not devices:
+        raise _unknown(node, "its configuration names no `file` or `device` of a `storage-engine`")
+    return files, devices
 
 
 def named(node: Node, host: Host) -> list[Path]:
-    """Return the directories of the node's storage files, and its devices, as they are named.
+    """Return the directories of the node's storage files, and its devices, as they are named."""
+    return places(*stored_on(node, host))
 
-    Raises `Refused` if its configuration cannot be read or names neither.
-    """
-    text = configuration(node, host)
-    found = [*_directories(files_in(text)), *devices_in(text)]
-    if not found:
-        raise _unknown(node, "its configuration names no `file` or `device` of a `storage-engine`")
-    return found
+
+def living(configurations: Iterable[Mapping[str, str]]) -> tuple[list[Path], list[Path]]:
+    """Return the files and the devices that a living node's `get-config` names."""
+    found: dict[str, list[Path]] = {"file": [], "device": []}
+    for configuration in configurations:
+        for name, value in configuration.items():
+            match = _LIVING.fullmatch(name)
+            if match is not None:
+                found[match[1]] += [Path(path) for path in value.split(",") if path[:1] == "/"]
+    return found["file"], found["device"]
+
+
+def is_data(file: Path) -> bool:
+    """Whether a file that a node has open may be one of its data: a device, or by its name."""
+    is_device = file.is_relative_to("/dev") and not file.is_relative_to("/dev/shm")
+    return is_device or file.suffix == ".dat"
+
+
+def places(files: Iterable[Path], devices: Iterable[Path]) -> list[Path]:
+    """Return what a wipe empties: the directories of files, and devices."""
+    return [*_directories(files), *devices]
 
 
 def _directories(files: Iterable[Path]) -> list[Path]:
@@ -68,7 +109,7 @@ def _lines(word: str, text: str) -> Iterator[Path]:
 
 
 def configuration(node: Node, host: Host) -> str:
-    """Return the text of the node's own configuration; `Refused` if it cannot be read."""
+    """Return the text of the node's own configuration; `Unnamed` if it cannot be read."""
     file = node.host.config_file if node.host else None
     if file is None:
         raise _unknown(node, "the inventory gives no `host.config_file`")
@@ -78,19 +119,5 @@ def configuration(node: Node, host: Host) -> str:
         raise _unknown(node, error.message) from error
 
 
-def _check_contents(node: Node, host: Host, directory: Path, own: set[str]) -> None:
-    """A wipe empties a directory, so nothing but the node's storage files may be in it."""
-    try:
-        foreign = sorted(set(host.entries(directory)) - own)
-    except HostError as error:
-        raise _unknown(node, error.message) from error
-    if foreign:
-        raise Refused(
-            f"node `{node.name}`: `{directory}` holds more than its storage files: "
-            f"{', '.join(foreign[:5])}",
-            "give the storage files a directory of their own",
-        )
-
-
-def _unknown(node: Node, why: str) -> Refused:
-    return Refused(f"node `{node.name}`: its storage is not known: {why}")
+def _unknown(node: Node, why: str) -> Unnamed:
+    return Unnamed(f"node `{node.name}`: its storage is not known: {why}")

@@ -8,7 +8,7 @@ from aerospike import exception
 from aerospike_helpers.operations import operations
 from tests.waiting import await_true
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, Refused
 from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.info import ask, pairs
 from brownout.databases.lacking import still_lacks
@@ -110,6 +110,28 @@ def test_a_killed_node_is_healthy_for_a_while_and_comes_back_empty_after_a_wipe(
         assert logged(node).count(FRESH) == fresh_starts + 1
     finally:
         client.close()
+
+
+def test_a_configuration_that_the_living_node_contradicts_is_not_wiped(
+    cluster: Cluster, adapter: AerospikeAdapter
+) -> None:
+    node = cluster.node("n2")
+    (data,) = adapter.data_directories(node)
+    assert node.host is not None
+    assert node.host.config_file is not None
+    text = node.host.config_file.read_text()
+    node.host.config_file.write_text(text.replace(f"file {data}/", f"file {data}-old/"))
+    try:
+        with pytest.raises(Refused, match=f"names `{data}-old`, but it runs with `{data}`"):
+            adapter.data_directories(node)
+        node.host.config_file.unlink()  # then the living node alone says it
+        assert adapter.data_directories(node) == [data]
+        host_for(node).stop("clean")
+        assert adapter.data_directories(node) == [data]
+    finally:
+        node.host.config_file.write_text(text)
+        host_for(node).start()
+    await_true(lambda: adapter.stable("redundant").reached, "redundancy")
 
 
 def logged(node: Node) -> str:
