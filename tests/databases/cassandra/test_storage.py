@@ -6,8 +6,11 @@ import pytest
 
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.adapter import Returning, adapter_for
+from brownout.databases.cassandra import storage as storage_of
+from brownout.databases.cassandra.settings import living_settings
 from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine.host import host_for
 
 ITSELF = "-Dcassandra.replace_address_first_boot=127.0.0.1"
 
@@ -128,3 +131,48 @@ def test_two_nodes_that_share_a_directory_are_refused(home: Path, tmp_path: Path
     other = node(tmp_path / "n2", yaml(home), ITSELF)
     with pytest.raises(Refused, match="are the same or lie in each other"):
         directories(node(home, yaml(home), ITSELF), other)
+
+
+def test_what_a_living_node_says_of_its_directories_is_read() -> None:
+    rows = {
+        "data_file_directories": "[/a, /b]",
+        "commitlog_directory": "/c",
+        "hints_directory": "/h",
+        "saved_caches_directory": "/s",
+        "local_system_data_file_directory": "null",
+        "cdc_raw_directory": "/x",
+    }
+    found = storage_of.answered(rows, {})
+    assert found == {
+        "data_file_directories": ["/a", "/b"],
+        "commitlog_directory": "/c",
+        "hints_directory": "/h",
+        "saved_caches_directory": "/s",
+    }
+    assert storage_of.answered(rows, {"cdc_raw_directory": "/x"})["cdc_raw_directory"] == "/x"
+
+
+def test_what_is_not_set_lies_in_the_storage_directory_of_the_jvm(tmp_path: Path) -> None:
+    home = tmp_path / "n1"
+    storage(home)
+    (home / "saved_caches").mkdir()
+    text = yaml(home).replace(f"hints_directory: {home}/hints\n", "")
+    with pytest.raises(Refused, match="does not name hints_directory"):
+        directories(node(home, text, ITSELF))
+    given = (ITSELF, f"-Dcassandra.storagedir={home}")
+    found = directories(node(home, text, *given))
+    assert found == [home / each for each in ("data", "commitlog", "hints", "saved_caches")]
+    with pytest.raises(Refused, match="does not name hints_directory"):
+        directories(node(home, text, ITSELF, "-Dcassandra.storagedir=$CASSANDRA_HOME/data"))
+
+
+def test_a_living_jvm_names_its_configuration(tmp_path: Path) -> None:
+    home = tmp_path / "n1"
+    one = node(home, yaml(home), ITSELF)
+    (home / "jvm args").write_text(f'"-Dcassandra.config=file://{home}/cassandra.yaml"\n')
+    for words in (
+        ("java", f"@{home}/jvm args"),
+        ("java", f"-Dcassandra.config=file:{home}/cassandra.yaml"),
+    ):
+        assert living_settings(host_for(one), words)["listen_address"] == "127.0.0.1"
+    assert living_settings(host_for(one), ("java", "-Dcassandra.config=cassandra.yaml")) == {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.waiting import await_true
@@ -11,6 +12,7 @@ from brownout.databases.adapter import adapter_for
 from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.databases.mongodb.lab.mongod import find_mongod
+from brownout.databases.mongodb.link import CommandFailed, Link
 from brownout.inventory.connection import Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine.host import Host, host_for
@@ -105,6 +107,33 @@ def test_a_living_member_that_runs_with_another_directory_is_refused(
         pytest.raises(Refused, match="but it runs with `"),
     ):
         adapter.data_directories(node)
+
+
+def test_a_living_member_that_does_not_say_where_its_data_lie_is_known_by_its_process(
+    lab_mongodb: Cluster, adapter: MongoAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = lab_mongodb.nodes[0]
+    found = adapter.data_directories(node)
+    ask = Link.ask
+
+    def forbidden(link: Link, command: str, *values: Any, **arguments: Any) -> Any:
+        if command == "getCmdLineOpts":
+            raise CommandFailed("not authorized", 13)
+        return ask(link, command, *values, **arguments)
+
+    monkeypatch.setattr(Link, "ask", forbidden)
+    assert adapter.data_directories(node) == found
+    monkeypatch.setattr("brownout.machine.process.ProcessHost.footprint", lambda *_: None)
+    with pytest.raises(Refused, match="does not answer `getCmdLineOpts`"):
+        adapter.data_directories(node)
+
+
+def test_what_a_member_remembers_of_its_first_start_goes_with_its_data(
+    lab_mongodb: Cluster, adapter: MongoAdapter
+) -> None:
+    first, second = (adapter.identity(node) for node in lab_mongodb.nodes[:2])
+    assert first.startswith("record of its first start, ")
+    assert first != second
 
 
 def test_the_primary_hands_over_in_order_and_comes_back(adapter: MongoAdapter) -> None:

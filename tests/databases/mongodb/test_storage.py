@@ -1,15 +1,19 @@
 """Where a member keeps its data: read from its own configuration, doubted, and refused."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import adapter_for
 from brownout.databases.lab.ports import reserve_ports
-from brownout.databases.mongodb.storage import path_in_command, path_in_file
+from brownout.databases.mongodb.storage import living_directory, path_in_command, path_in_file
 from brownout.inventory.model import Cluster, Node, ProcessSpec
+from brownout.machine.footprint import Footprint
+from brownout.machine.host import host_for
 
 
 def node(
@@ -109,13 +113,38 @@ def test_a_neighbour_whose_directory_is_not_known_is_a_reason_to_refuse(tmp_path
         ("storage: {dbPath: ''}", None),
         ("storage: 3", None),
         ("net: {port: 1}", None),
-        ("dbpath = /data/n1\n", None),
+        ("dbpath = /data/n1 # here\nlogpath=/log\n", "/data/n1"),
+        ("storage.dbPath: '/data/n 1'\n", "/data/n 1"),
+        ("logpath=/log\n", None),
         ("storage: [", None),
         ("", None),
     ],
 )
 def test_only_a_plain_db_path_in_a_file_is_believed(text: str, wanted: str | None) -> None:
     assert path_in_file(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("footprint", "answer", "wanted"),
+    [
+        (None, {"parsed": {"storage": {"dbPath": "/d"}}}, "/d"),
+        (None, {"parsed": {}}, "/data/db"),  # what a mongod uses that is told nothing
+        (Footprint(("mongod", "--dbpath", "d"), {}, Path("/w")), None, "/w/d"),
+        (Footprint(("mongod", "-f", "m.conf"), {}, Path("/w")), None, None),  # not to be read
+        (Footprint(("mongod", "--config", "FILE"), {}, None), None, "/f"),
+        (Footprint(("run.sh",), {}, Path("/w")), None, None),
+        (None, None, None),
+    ],
+)
+def test_a_living_member_is_known_by_its_answer_or_by_how_it_was_started(
+    footprint: Footprint | None, answer: dict[str, Any] | None, wanted: str | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "n1" / "mongod.conf"
+    host = host_for(node(tmp_path, "n1", Path("/f")))
+    if footprint is not None:
+        words = tuple(str(file) if word == "FILE" else word for word in footprint.command)
+        footprint = replace(footprint, command=words)
+    assert living_directory(host, footprint, answer) == (wanted and Path(wanted))
 
 
 @pytest.mark.parametrize(

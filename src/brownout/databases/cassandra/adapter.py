@@ -12,11 +12,13 @@ from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.asking import Asking
 from brownout.databases.cassandra import choice, copies, milestones, storage
-from brownout.databases.cassandra.link import LOGIN, Link
+from brownout.databases.cassandra.link import LOGIN, CommandFailed, Link
 from brownout.databases.cassandra.scenarios import support
-from brownout.databases.cassandra.settings import own_settings, properties
+from brownout.databases.cassandra.settings import living_settings, own_settings, properties
 from brownout.databases.cassandra.view import View, look
+from brownout.databases.places import Places, Unnamed
 from brownout.inventory.model import Cluster, Node
+from brownout.machine.footprint import Footprint
 from brownout.machine.host import Proof, host_for
 
 __all__ = ["CassandraAdapter"]
@@ -38,6 +40,8 @@ class CassandraAdapter(Asking[Link, View]):
         self._access, timeout_s = by_password(cluster, LOGIN), cluster.connection.timeout_s
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
+        self._places = Places(storage.is_data)
+        self._started_with: dict[str, Mapping[str, Any]] = {}
         self._seen_away: dict[str, float] = {}
         self._away: set[str] = set()  # at the last look
         self._settle_s: float | None = None
@@ -130,23 +134,69 @@ class CassandraAdapter(Asking[Link, View]):
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return where the node keeps data, commit log and hints, as its cassandra.yaml says.
 
-        Raises `Refused` if that is not known for sure, if they do not look like Cassandra's (unless
-        their wipe has `begun`), if the node would not come back without its data, or if they are,
-        hold or lie in those of another node of the same machine.
+        The living node is asked for them. Raises `Refused` if that is not known for sure, if the
+        living node names others, if they do not look like Cassandra's (unless their wipe has
+        `begun`), if the node would not come back without its data, or if they are, hold or lie in
+        those of another node of the same machine.
         """
         host = host_for(node)
-        settings = own_settings(node, host)
-        found = storage.directories(node, settings)
-        storage.check_returns(node, settings, properties(node, host))
+        footprint = host.footprint()
+        given = properties(node, host)
+        started_with = living_settings(host, footprint.command) if footprint else {}
+        if started_with:
+            self._started_with[node.name] = started_with
+        settings = self._started_with.get(node.name, {})
+        unnamed: Unnamed | None = None
+        try:
+            settings = own_settings(node, host)
+        except Unnamed as error:
+            unnamed = error
+
+        def configured() -> list[Path]:
+            if unnamed is not None:
+                raise unnamed
+            return _directories(node, settings, given)
+
+        living = self._living(node, settings, footprint)
+        found = self._places.agreed(node, host, configured, living, footprint)
+        storage.check_returns(node, settings, given)
         for directory in [] if begun else found:
             storage.check_contents(node, host, directory)
         apart.check(
             node,
             found,
             self._cluster.nodes,
-            lambda other, its: storage.directories(other, own_settings(other, its)),
+            lambda other, its: _directories(
+                other, own_settings(other, its), properties(other, its)
+            ),
         )
         return found
+
+    def _living(
+        self, node: Node, settings: Mapping[str, Any], footprint: Footprint | None
+    ) -> list[Path] | None:
+        """Return the directories that the living node names; None if it is down.
+
+        One that does not let us ask, or is older than 4.0, is believed where its process is seen
+        and its open files can be held against its configuration. Raises `Refused` otherwise.
+        """
+        names = ", ".join(f"'{name}'" for name in storage.NAMES)
+        try:
+            rows = self._links[node.name].rows(
+                f"name, value FROM system_views.settings WHERE name IN ({names})"
+            )
+        except CommandFailed as error:
+            if footprint is not None and any(map(storage.is_data, footprint.files)):
+                return None
+            raise Refused(
+                f"node `{node.name}`: where its data lie is not certain: it does not answer what "
+                f"its settings are ({error.message}), and its open files cannot be seen",
+                "give the role SELECT on the keyspace system_views",
+            ) from error
+        except ClusterError:
+            return None
+        answer = {str(row["name"]): str(row["value"] or "") for row in rows}
+        return storage.directories(node, storage.answered(answer, settings))
 
     def _looked(self) -> list[View]:
         """Ask every node, and note which ones are away or were at the look before."""
@@ -172,6 +222,12 @@ class CassandraAdapter(Asking[Link, View]):
                 continue
             self._settle_s = _settles_in({str(row["name"]): str(row["value"]) for row in rows})
         return _settles_in({}) if self._settle_s is None else self._settle_s
+
+
+def _directories(node: Node, settings: Mapping[str, Any], given: Mapping[str, str]) -> list[Path]:
+    """Return the directories of a configuration; a `storagedir` with a variable is not known."""
+    storagedir = given.get("storagedir", "")
+    return storage.directories(node, settings, "" if "$" in storagedir else storagedir)
 
 
 def _settles_in(settings: Mapping[str, str]) -> float:

@@ -5,17 +5,18 @@ beside cassandra.yaml in `jvm*-server.options` and `cassandra-env.sh`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from brownout.base.errors import HostError, Refused
+from brownout.base.errors import HostError
+from brownout.databases.places import Unnamed
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
-__all__ = ["own_settings", "properties", "properties_in"]
+__all__ = ["living_settings", "own_settings", "properties", "properties_in"]
 
 _BESIDE = (
     *("jvm-server.options", "jvm11-server.options", "jvm17-server.options"),
@@ -27,11 +28,11 @@ _PROPERTY = re.compile(r"-Dcassandra\.([\w.-]+)=([^\s\"']*)")
 def own_settings(node: Node, host: Host) -> Mapping[str, Any]:
     """Return the settings of the node's cassandra.yaml: `{"listen_address": "10.0.0.1", …}`.
 
-    Raises `Refused` if the inventory names no such file, or it cannot be read.
+    Raises `Unnamed` if the inventory names no such file, or it cannot be read.
     """
     file = node.host.config_file if node.host else None
     if file is None:
-        raise Refused(
+        raise Unnamed(
             f"node `{node.name}`: its configuration is not known",
             "give the inventory the node's `host.config_file`, its cassandra.yaml",
         )
@@ -39,21 +40,38 @@ def own_settings(node: Node, host: Host) -> Mapping[str, Any]:
         found = yaml.safe_load(host.read_text(file))
     except (HostError, yaml.YAMLError) as error:
         reason = error.message if isinstance(error, HostError) else str(error)
-        raise Refused(f"node `{node.name}`: its configuration is not known: {reason}") from error
+        raise Unnamed(f"node `{node.name}`: its configuration is not known: {reason}") from error
     if not isinstance(found, Mapping):
-        raise Refused(f"node `{node.name}`: `{file}` is no cassandra.yaml")
+        raise Unnamed(f"node `{node.name}`: `{file}` is not a cassandra.yaml")
     return found
+
+
+def living_settings(host: Host, command: Sequence[str]) -> Mapping[str, Any]:
+    """Return the settings of the cassandra.yaml that a living JVM's command names; none else."""
+    place = _properties_of(host, command).get("config", "").removeprefix("file:")
+    file = Path("/", place.lstrip("/"))
+    try:
+        found = yaml.safe_load(host.read_text(file)) if place.startswith("/") else {}
+    except (HostError, yaml.YAMLError):
+        found = {}
+    return found if isinstance(found, Mapping) else {}
 
 
 def properties(node: Node, host: Host) -> Mapping[str, str]:
     """Return its JVM's properties that can be read, as `{"ring_delay_ms": "8000"}`."""
     command = node.host.command if node.host else ()
-    files = [Path(word[1:]) for word in command if word.startswith("@/")]
     config = node.host.config_file if node.host else None
-    if config is not None:
-        files += [config.parent / name for name in _BESIDE]
+    beside = [config.parent / name for name in _BESIDE] if config is not None else []
+    return _properties_of(host, command, beside)
+
+
+def _properties_of(
+    host: Host, command: Sequence[str], files: Sequence[Path] = ()
+) -> dict[str, str]:
+    """Return the properties in a command, in the files that it names, and in further `files`."""
+    named = [Path(word[1:]) for word in command if word.startswith("@/")]
     found: dict[str, str] = {}
-    for file in files:
+    for file in (*named, *files):
         try:
             found |= properties_in(host.read_text(file))
         except HostError:

@@ -1,41 +1,77 @@
 """Where a node keeps its data, and whether it comes back without it, by its own configuration."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import HostError, Refused
+from brownout.databases.places import Unnamed
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
-__all__ = ["check_contents", "check_returns", "directories", "is_empty"]
+__all__ = ["NAMES", "answered", "check_contents", "check_returns", "directories", "is_data"]
+__all__ += ["is_empty"]
 
 _DATA, _LOG, _HINTS = "data_file_directories", "commitlog_directory", "hints_directory"
-_OTHERS = ("saved_caches_directory", "cdc_raw_directory", "local_system_data_file_directory")
+_CAPTURED = "cdc_raw_directory"
+_OTHERS = ("saved_caches_directory", _CAPTURED, "local_system_data_file_directory")
+#: What a node is asked for.
+NAMES = (_DATA, _LOG, _HINTS, *_OTHERS)
+#: Where it puts what is not set, in its `storagedir`.
+_USUAL = {
+    _DATA: "data",
+    _LOG: "commitlog",
+    _HINTS: "hints",
+    "saved_caches_directory": "saved_caches",
+}
+_FILES = re.compile(r"-(Data|Index|Rows|Partitions|Statistics)\.db$|^CommitLog-.*\.log$|\.hints$")
 #: What a node first creates in its data directories, and the suffixes of its other files.
 _MARKS, _ENDS = frozenset({"system", "system_schema"}), (".log", ".hints", ".crc32", ".db", ".idx")
 _REPLACE = ("replace_address_first_boot", "replace_address")
 
 
-def directories(node: Node, settings: Mapping[str, Any]) -> list[Path]:
+def directories(node: Node, settings: Mapping[str, Any], storagedir: str = "") -> list[Path]:
     """Return all directories in which a node keeps state: data, commit log, hints and others.
 
-    Raises `Refused` if one of these three is not set, because its default depends on the package.
+    `storagedir` is where Cassandra itself puts what is not set, by its JVM's property of that name.
+    Raises `Unnamed` if one of the first three is not known.
     """
+    usual = {name: f"{storagedir}/{place}" for name, place in _USUAL.items() if storagedir}
+    settings = {**usual, **{name: value for name, value in settings.items() if value}}
     found = [Path(str(path)) for path in _listed(settings.get(_DATA))]
-    for name in (_LOG, _HINTS, *_OTHERS):
-        if name in settings:
-            found.append(Path(str(settings[name])))
-    lacking = [name for name in (_DATA, _LOG, _HINTS) if not settings.get(name)]
+    found += [Path(str(settings[name])) for name in (_LOG, _HINTS, *_OTHERS) if name in settings]
+    missing = [name for name in (_DATA, _LOG, _HINTS) if not settings.get(name)]
     relative = [str(path) for path in found if not path.is_absolute()]
-    if lacking or relative:
-        what = f"does not name {', '.join(lacking)}" if lacking else f"names {', '.join(relative)}"
-        raise Refused(
+    if missing or relative:
+        what = f"does not name {', '.join(missing)}" if missing else f"names {', '.join(relative)}"
+        raise Unnamed(
             f"node `{node.name}`: its data directories are not known: its cassandra.yaml {what}, "
             "wanted absolute paths",
             "set them to what they are",
         )
     return found
+
+
+def answered(rows: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a node's `system_views.settings` say of its directories: `[/a, /b]` is a list.
+
+    What it does not use (`null`) is left out. Where changes are captured (`cdc_raw_directory`)
+    it names whether there is such a directory or not; it counts if its `settings` have it.
+    """
+    found: dict[str, Any] = {}
+    for name in (_DATA, _LOG, _HINTS, *_OTHERS):
+        value = rows.get(name, "").strip()
+        if value in ("", "null", "[]") or (name == _CAPTURED and name not in settings):
+            continue
+        is_list = value.startswith("[") and value.endswith("]")
+        found[name] = [each.strip() for each in value[1:-1].split(",")] if is_list else value
+    return found
+
+
+def is_data(file: Path) -> bool:
+    """Whether a file that a node has open is one of its data, by its name."""
+    return _FILES.search(file.name) is not None
 
 
 def check_returns(node: Node, settings: Mapping[str, Any], given: Mapping[str, str]) -> None:

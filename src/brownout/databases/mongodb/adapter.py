@@ -11,14 +11,15 @@ from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adjusting import SetAdjusting
 from brownout.databases.mongodb.candidate import MongoCandidate
 from brownout.databases.mongodb.grants import allowed
-from brownout.databases.mongodb.link import Link
+from brownout.databases.mongodb.link import CommandFailed, Link
 from brownout.databases.mongodb.resizing import SetResizing
 from brownout.databases.mongodb.scenarios import support, topology
 from brownout.databases.mongodb.view import View
 from brownout.databases.view import reasons
 from brownout.inventory.grants import Grant
 from brownout.inventory.model import Node
-from brownout.machine.host import host_for
+from brownout.machine.footprint import Footprint
+from brownout.machine.host import Host, host_for
 
 __all__ = ["MongoAdapter"]
 
@@ -116,18 +117,19 @@ class MongoAdapter(SetResizing, SetAdjusting):
         or lies in the directory of another node of the same machine.
         """
         host = host_for(node)
-        directory = storage.configured_directory(node, host)
-        answered = self._answered_directory(node)
-        if answered is not None and answered != directory:
-            raise Refused(
-                f"node `{node.name}`: its configuration names `{directory}`, but it runs with "
-                f"`{answered}`",
-                "restart it with its configuration, or correct the inventory",
-            )
-        if not begun:
+        footprint = host.footprint()
+        living = self._living_directory(node, host, footprint)
+        found = self._places.agreed(
+            node,
+            host,
+            lambda: [storage.configured_directory(node, host)],
+            None if living is None else [living],
+            footprint,
+        )
+        for directory in [] if begun else found:
             storage.check_contents(node, host, directory)
-        storage.check_apart(node, [directory], self._cluster.every)
-        return [directory]
+        storage.check_apart(node, found, self._cluster.every)
+        return found
 
     def _lags_s(self, views: list[View]) -> Mapping[str, float | None]:
         return milestones.lags_s(views)
@@ -139,10 +141,22 @@ class MongoAdapter(SetResizing, SetAdjusting):
         except ClusterError:
             return ""
 
-    def _answered_directory(self, node: Node) -> Path | None:
+    def _living_directory(self, node: Node, host: Host, footprint: Footprint | None) -> Path | None:
+        """Return where the living member keeps its data; None if it is down.
+
+        Raises `Refused` where it does not let us ask, and its process does not tell.
+        """
         try:
             answer = self._links[node.name].ask("getCmdLineOpts")
+        except CommandFailed as error:
+            living = storage.living_directory(host, footprint, None)
+            if living is None:
+                raise Refused(
+                    f"node `{node.name}`: where its data lie is not certain: it does not answer "
+                    f"`getCmdLineOpts` ({error.message}), and its process does not tell",
+                    "give the user the role `clusterMonitor`",
+                ) from error
+            return living
         except ClusterError:
             return None  # it is down, which before a wipe it should be
-        path = answer.get("parsed", {}).get("storage", {}).get("dbPath")
-        return Path(path) if path else None
+        return storage.living_directory(host, footprint, answer)

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 
 from brownout.databases.asking import Asking
+from brownout.databases.mongodb import storage
 from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.configuring import Changed, SetConfiguration
 from brownout.databases.mongodb.link import Link
 from brownout.databases.mongodb.membership import Document
 from brownout.databases.mongodb.view import View, look
+from brownout.databases.places import Places
 from brownout.inventory.model import Cluster, Node
 
 __all__ = ["Connected"]
@@ -20,6 +22,7 @@ class Connected(Asking[Link, View]):
         self._access, timeout_s = access(cluster), cluster.connection.timeout_s
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.every}
         super().__init__(cluster, links, look, View)
+        self._places = Places(storage.is_data)
         self._configuration = SetConfiguration(cluster, links, self._polled)
 
     def expect(self, nodes: Sequence[Node]) -> None:

@@ -11,17 +11,23 @@ import yaml
 
 from brownout.base.errors import HostError, Refused
 from brownout.databases import apart
+from brownout.databases.places import Unnamed
 from brownout.inventory.model import Node
+from brownout.machine.footprint import Footprint
 from brownout.machine.host import Host
 
 __all__ = [
     "check_apart",
     "check_contents",
     "configured_directory",
+    "is_data",
+    "living_directory",
     "path_in_command",
     "path_in_file",
 ]
 
+#: Where a mongod keeps its data that is told nothing.
+_DEFAULT = Path("/data/db")
 #: At least one of these is in every directory that a mongod has used.
 _MARKS = frozenset({"WiredTiger", "WiredTiger.wt", "mongod.lock", "storage.bson"})
 
@@ -34,12 +40,12 @@ def check_apart(node: Node, found: Sequence[Path], nodes: Sequence[Node]) -> Non
 def configured_directory(node: Node, host: Host) -> Path:
     """Return the directory that the node's command line or configuration file names.
 
-    Raises `Refused` if neither does: MongoDB's default is nobody's explicit choice.
+    Raises `Unnamed` if neither does: MongoDB's default is not an explicit choice.
     """
     command = node.host.command if node.host else ()
     named = path_in_command(command)
     if named is not None:
-        return Path(named)
+        return _absolute(node, named)
     file = _configuration_file(node)
     if file is None:
         raise _unknown(node, "the inventory gives no `host.config_file`")
@@ -50,23 +56,61 @@ def configured_directory(node: Node, host: Host) -> Path:
     found = path_in_file(text)
     if found is None:
         raise _unknown(node, f"`{file}` does not name `storage.dbPath` as plain text")
-    return Path(found)
+    return _absolute(node, found)
+
+
+def living_directory(
+    host: Host, footprint: Footprint | None, answer: Mapping[str, Any] | None
+) -> Path | None:
+    """Return where a living member keeps its data, by its `getCmdLineOpts` or its process.
+
+    `answer` is None where it does not answer that. None if neither is known.
+    """
+    directory = footprint.directory if footprint is not None else None
+    named: Any = None
+    if answer is not None:
+        named = answer.get("parsed", {}).get("storage", {}).get("dbPath") or _DEFAULT
+    elif footprint is not None:
+        named = path_in_command(footprint.command)
+        file = _file_in_command(footprint.command)
+        if named is None and file is not None:
+            try:
+                named = path_in_file(host.read_text((directory or Path()) / file))
+            except HostError:
+                return None
+    path = (directory or Path()) / str(named or "")
+    return path if named and path.is_absolute() else None
+
+
+def is_data(file: Path) -> bool:
+    """Whether a file that a member has open is one of its data, by its name."""
+    return file.suffix == ".wt" or file.name in _MARKS or file.name.startswith("WiredTigerLog.")
 
 
 def path_in_command(command: Sequence[str]) -> str | None:
     """Return the value of `--dbpath` in a command line, which wins over the file."""
-    return _option(command, "--dbpath")
+    return _option(command, "dbpath")
 
 
 def path_in_file(text: str) -> str | None:
-    """Return `storage.dbPath` of a mongod.conf; None if it is not there or not plain text."""
+    """Return `storage.dbPath` of a mongod.conf; None if it is not there or not plain text.
+
+    As YAML, with a dot in the name or nested, or as lines of the older `dbpath=/d`.
+    """
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError:
-        return None
-    storage = data.get("storage") if isinstance(data, Mapping) else None
-    path: Any = storage.get("dbPath") if isinstance(storage, Mapping) else None
-    return path if isinstance(path, str) and path else None
+        data = None
+    if isinstance(data, Mapping):
+        storage = data.get("storage")
+        nested: Any = storage.get("dbPath") if isinstance(storage, Mapping) else None
+        path = nested or data.get("storage.dbPath")
+        return path if isinstance(path, str) and path else None
+    for line in text.splitlines():
+        name, _, value = line.partition("#")[0].partition("=")
+        if name.strip() == "dbpath":
+            return value.strip() or None
+    return None
 
 
 def check_contents(node: Node, host: Host, directory: Path) -> None:
@@ -88,18 +132,29 @@ def _configuration_file(node: Node) -> Path | None:
         return None
     if node.host.config_file is not None:
         return node.host.config_file
-    named = _option(node.host.command, "--config") or _option(node.host.command, "-f")
+    return _file_in_command(node.host.command)
+
+
+def _file_in_command(command: Sequence[str]) -> Path | None:
+    named = _option(command, "config") or _option(command, "f")
     return Path(named) if named else None
 
 
 def _option(command: Sequence[str], name: str) -> str | None:
+    """Return the value of an option, which may have one dash or two."""
     for index, word in enumerate(command):
-        if word == name:
-            return next(iter(command[index + 1 :]), None)
-        if word.startswith(f"{name}="):
-            return word.partition("=")[2] or None
+        option, has_value, value = word.partition("=")
+        if not option.startswith("-") or option.lstrip("-").lower() != name:
+            continue
+        return (value or None) if has_value else next(iter(command[index + 1 :]), None)
     return None
 
 
-def _unknown(node: Node, why: str) -> Refused:
-    return Refused(f"node `{node.name}`: its data directory is not known: {why}")
+def _absolute(node: Node, named: str) -> Path:
+    if not Path(named).is_absolute():
+        raise _unknown(node, f"its configuration has `dbPath` {named!r}, wanted an absolute path")
+    return Path(named)
+
+
+def _unknown(node: Node, why: str) -> Unnamed:
+    return Unnamed(f"node `{node.name}`: its data directory is not known: {why}")

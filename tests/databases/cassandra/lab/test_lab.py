@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.waiting import await_true
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, Refused
 from brownout.databases.access import Access
 from brownout.databases.adapter import adapter_for
 from brownout.databases.cassandra.adapter import CassandraAdapter
@@ -36,12 +36,22 @@ def test_a_wiped_node_replaces_itself(lab_cassandra: Cluster) -> None:
     with CassandraAdapter(lab_cassandra) as adapter:
         node = lab_cassandra.nodes[0]  # the first seed
         host, before = host_for(node), adapter.evidence(node)
+        identity, directories = adapter.identity(node), adapter.data_directories(node)
+        assert node.host is not None
+        assert node.host.config_file is not None
+        text = node.host.config_file.read_text()
+        node.host.config_file.write_text(text.replace("/hints", "/other"))
+        with pytest.raises(Refused, match=r"names .*/other`.*, but it runs with .*/hints`"):
+            adapter.data_directories(node)
+        node.host.config_file.write_text(text)
         host.stop("kill")
+        assert adapter.data_directories(node) == directories
         host.wipe(adapter.data_directories(node))
         start(node, host, adapter, emptied=True)
         await_true(lambda: adapter.stable("whole").reached, "the cluster is whole", _BACK_S)
         after = adapter.evidence(node)
         assert after["host_id"] == before["host_id"]
+        assert adapter.identity(node) not in ("", identity)
         assert after["generation"] > before["generation"]
 
 
