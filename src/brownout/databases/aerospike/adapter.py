@@ -21,8 +21,8 @@ from brownout.databases.aerospike.view import (
     signature_of,
     stable_command,
 )
-from brownout.inventory.grants import Grant
 from brownout.databases.places import Places
+from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
