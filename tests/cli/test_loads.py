@@ -1,8 +1,10 @@
 """A load by itself has the cluster alone, is asked as a run is, and leaves nothing that blocks."""
 
+import getpass
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -28,6 +30,7 @@ PRODUCTION = "database: mongodb\nenvironment: production\nlab: {engine: mongodb}
 LOADS = {
     "load": ("load", "lab", "--for", "1s"),
     "fill": ("fill", "lab"),
+    "clean": ("clean", "--workload", "lab"),
     "capacity": ("capacity", "lab", "--sla", "lookups.read.p50=900ms"),
 }
 
@@ -172,6 +175,31 @@ def test_a_load_by_another_name_on_nodes_that_a_run_has_is_refused(
     for each in refused:
         wanted = f"`n1` ({lab_mongodb.nodes[0].address}) of cluster `copy`, which is node `n1`"
         assert (each.code, wanted in each.err) == (64, True), each.err
+
+
+def test_a_run_of_another_machine_is_seen_by_the_claim_in_the_cluster(
+    lab_mongodb: Cluster, brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with _started_load() as first:
+        monkeypatch.setenv("BROWNOUT_STATE", str(home / "elsewhere"))
+        monkeypatch.setenv("BROWNOUT_RUNS", str(home / "runs-elsewhere"))
+        refused = [
+            brownout(*words, *set_each(SMALL))
+            for words in (("load", "lab", "--for", "1s"), ("clean", "--workload", "lab"))
+        ]
+        planned = brownout("plan", "node-kill", "--cluster", lab_mongodb.name)
+        monkeypatch.setenv("BROWNOUT_STATE", str(home / "state"))
+        monkeypatch.setenv("BROWNOUT_RUNS", str(home / "runs"))
+        assert brownout("abort", "lab-mongodb").code == 0
+        out, err = first.communicate(timeout=60)
+    assert (first.returncode, "ledger: 20 of 20 keys read back" in out) == (0, True), err
+    holder = f"{getpass.getuser()}@{socket.gethostname()}"
+    for each in refused:
+        assert (each.code, "in the hands of the run 2" in each.err) == (64, True), each.err
+        assert holder in each.err
+    assert not list((home / "runs-elsewhere").glob("*"))
+    assert "NO   cluster is free: it is in the hands of the run" in planned.out
+    assert brownout("clean", "--workload", "lab", *set_each(SMALL)).code == 0
 
 
 @contextmanager

@@ -162,6 +162,16 @@ def test_a_broken_contract_makes_a_run_inconclusive_unless_the_experiment_allows
     assert verdict(replace(GOOD, events=(WHOLE, KILL, allowed, BACK))).word == "pass"
 
 
+def test_what_another_run_on_the_cluster_may_have_done_fails_nothing() -> None:
+    fields = {"ok": False, "detail": "another run began on this cluster meanwhile"}
+    shared = Event(9, "contract", "cluster", requested=22.0, fields=fields)
+    facts = replace(GOOD, events=(WHOLE, KILL, shared, BACK), ledger=LOST)
+    found = verdict(facts, limit("recovery_time", 0.1))
+    assert found.word == "inconclusive"
+    assert "contract_kept" in unmet(found)
+    assert "not counted (another run had the cluster): lost_writes: 3 of 9" in found.remarks[1]
+
+
 def test_a_limit_longer_than_we_awaited_its_milestone_is_open() -> None:
     milestones = [reached("redundant", None, 12.0)]
     cut = fault(redundancy_time=None, milestones=milestones, until=40.3)

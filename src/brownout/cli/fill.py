@@ -100,7 +100,7 @@ def _carried_out(
 
     status.phase = "filling"
     directory = RunDirectory.create("fill", seed)
-    with taken(target, directory.path, inventory, brought_up=False, say=status.say):
+    with taken(target, wanted, directory.path, inventory, brought_up=False, say=status.say):
         done = filled(wanted, adapter.load_spec(), directory.path, seed=seed,
                       places=places_for(target, directory.path),
                       progress=status.progress)  # fmt: skip
@@ -117,7 +117,7 @@ def _carried_out(
         conditioning.feed(event)
         status.say(conditioning.state().why)
 
-    with taken(target, place.path, inventory, brought_up=False, say=status.say):
+    with taken(target, wanted, place.path, inventory, brought_up=False, say=status.say):
         result = run_load(wanted, adapter.load_spec(), place.path, longest, seed=seed, on_live=feed,
                           read_back=False, places=places_for(target, place.path),
                           enough=conditioning.enough)  # fmt: skip

@@ -74,7 +74,7 @@ def load(
     target, brought_up = lab.ensure(declared, progress=_progress)
     directory = RunDirectory.create("load", seed)
     status = Status(title=f"{target.name} · {wanted.summary()}")
-    with taken(target, directory.path, cluster, brought_up=brought_up, say=_progress):
+    with taken(target, wanted, directory.path, cluster, brought_up=brought_up, say=_progress):
         try:
             with opened_adapter(target) as adapter:
                 adapter.ready()
@@ -118,25 +118,26 @@ def clean(
         ),
     ] = "key-value",
     settings: Settings = None,
+    confirm: Confirm = "",
 ) -> None:
     """Remove what the load has written to a cluster, and nothing else.
 
-    Removes only what carries brownout's mark; refuses a database that brownout did not make.
+    Removes only what carries brownout's mark; refuses a database that brownout did not make. Tables
+    and collections that were made for brownout stay, empty. Holds the cluster exclusively.
     """
     from brownout.base.scratch import scratch
-    from brownout.faults.heal import make_free
     from brownout.inventory import inventory
     from brownout.load import workload as workloads
     from brownout.load.generator import Generator
     from brownout.load.where import places_for
-    from brownout.session.loads import taken
+    from brownout.session.loads import check_allowed, taken
 
     wanted = workloads.load(workload, changes(settings))
+    check_allowed(inventory.declared(cluster), confirm, _progress)
     target = inventory.load(cluster)
-    make_free(target, _progress)
     with (
         scratch("clean") as directory,
-        taken(target, directory, cluster, brought_up=False, say=_progress),
+        taken(target, wanted, directory, cluster, brought_up=False, say=_progress),
         opened_adapter(target) as adapter,
     ):
         adapter.ready()

@@ -218,7 +218,8 @@ def _environment(cluster: Cluster, confirmation: str) -> Guard:
         False,
         f"`{cluster.name}` is a production cluster; found {found}, wanted its name",
         f"give `--set confirm={cluster.name}` or BROWNOUT_CONFIRM={cluster.name} if you mean it "
-        f"(`--var` with `chaos run`, `--confirm {cluster.name}` with `brownout load` and `fill`)",
+        f"(`--var` with `chaos run`, `--confirm {cluster.name}` with `brownout load`, `fill` and "
+        "`clean`)",
     )
 
 

@@ -32,6 +32,7 @@ from brownout.infra import lab
 from brownout.inventory import inventory, labs
 from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster
+from brownout.load.cluster_claim import NAMESPACE, ClusterClaim
 from brownout.load.where import collect_left
 from brownout.machine import procfs
 from brownout.machine.host import host_for
@@ -206,6 +207,19 @@ def _is_marked(pending: PendingUndo) -> bool:
     return undo is not None and undo.marked
 
 
+def _remove_from_cluster(claim: Claim, cluster: Cluster) -> None:
+    """Remove the claim in the cluster at once; where that cannot be done it ends by itself."""
+    if not claim.token:
+        return
+    with contextlib.suppress(BrownoutError):
+        adapter = adapter_for(with_options(cluster, _load_options(Path(claim.run))))
+        try:
+            namespaces = [NAMESPACE, claim.namespace or NAMESPACE]
+            ClusterClaim(adapter.load_spec(), namespaces, "", claim.token).release()
+        finally:
+            adapter.close()
+
+
 def _healed(claim: Claim, limit_s: float, say: Say, asked: Asked) -> Healed:
     run = Path(claim.run)
     record = ClusterRecord.read(run)
@@ -231,6 +245,7 @@ def _healed(claim: Claim, limit_s: float, say: Say, asked: Asked) -> Healed:
     if any([collect_left(scene.cluster, place) for place in (run, *steps)]):
         say("fetched what the load of the run had left elsewhere, and removed it there")
     if claim.kind == "load":
+        _remove_from_cluster(claim, scene.cluster)
         return _ended(claim, "ended what the load had left; it breaks nothing")
     plan = triage(pending, unexplained, scene.is_recorded, asked)
     if also := [each for each in plan.undone if each in unexplained]:
@@ -238,6 +253,7 @@ def _healed(claim: Claim, limit_s: float, say: Say, asked: Asked) -> Healed:
     mended = _mend(scene, plan.undone, run, say)
     _check_left_alone(plan, mended, pending, scene, say)
     await_whole(scene.cluster, limit_s, say)
+    _remove_from_cluster(claim, scene.cluster)
     return Healed(claim.cluster, claim.run, mended, whole=True)
 
 

@@ -16,6 +16,7 @@ beside it would measure it. It breaks nothing, so whoever comes next puts its cl
 
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -63,7 +64,11 @@ _COMPARED_WITHIN_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A run's hold on a cluster. `inventory` is what `inventory.declared` takes to find it."""
+    """A run's hold on a cluster. `inventory` is what `inventory.declared` takes to find it.
+
+    By its `token` the claim in the cluster itself is known to be of the same run; that one may lie
+    in `namespace`.
+    """
 
     cluster: str
     run: str
@@ -74,6 +79,8 @@ class Claim:
     command: tuple[str, ...]
     kind: Kind = "run"
     nodes: tuple[ClaimedNode, ...] = ()
+    token: str = ""
+    namespace: str = ""
 
     @property
     def process(self) -> procfs.Identity:
@@ -112,8 +119,9 @@ def claim(
     brought_up: bool,
     kind: Kind = "run",
     nodes: Sequence[ClaimedNode] = (),
+    namespace: str = "",
 ) -> Claim:
-    """Take `cluster` with its `nodes` for `run`.
+    """Take `cluster` with its `nodes` for `run`, whose load is written to `namespace`.
 
     Raises `Refused` where another run has it or one of its nodes, or died holding it.
     """
@@ -122,24 +130,29 @@ def claim(
         raise RunDirectoryError("this process cannot be read from /proc")
     where = str(run.resolve())
     mine = Claim(
-        cluster, where, inventory, brought_up, me.pid, me.started, me.command, kind, tuple(nodes)
-    )
-    path = _path(cluster)
+        cluster, where, inventory, brought_up, me.pid, me.started, me.command, kind, tuple(nodes),
+        secrets.token_hex(8), namespace,
+    )  # fmt: skip
+    return _take(mine)
+
+
+def _take(mine: Claim) -> Claim:
+    path = _path(mine.cluster)
     _make_directory()
-    draft = path.with_name(f"{path.name}.{me.pid}")
+    draft = path.with_name(f"{path.name}.{mine.pid}")
     _write(draft, json.dumps(asdict(mine)))
     try:
         with _alone():
-            check_free(cluster, nodes)
-            _lock(cluster)
+            check_free(mine.cluster, mine.nodes)
+            _lock(mine.cluster)
             os.link(draft, path)  # fails where one is there: two runs cannot both have it
     except FileExistsError:
-        _unlock(cluster)
-        check_free(cluster, nodes)
-        raise Refused(f"another run just had cluster `{cluster}`", "try again") from None
+        _unlock(mine.cluster)
+        check_free(mine.cluster, mine.nodes)
+        raise Refused(f"another run just had cluster `{mine.cluster}`", "try again") from None
     finally:
         draft.unlink()
-    _mine[cluster] = mine
+    _mine[mine.cluster] = mine
     _sync(path.parent)
     return mine
 
@@ -152,11 +165,12 @@ def holding(
     *,
     brought_up: bool,
     nodes: Sequence[ClaimedNode] = (),
-) -> Iterator[None]:
+    namespace: str = "",
+) -> Iterator[Claim]:
     """Have `cluster` with its `nodes` for a load by itself while the block lasts."""
-    claim(cluster, run, inventory, brought_up, "load", nodes)
+    mine = claim(cluster, run, inventory, brought_up, "load", nodes, namespace)
     try:
-        yield
+        yield mine
     finally:
         release(cluster)
 
@@ -170,7 +184,7 @@ def lent(cluster: str) -> Iterator[None]:
     mine = _mine[cluster]
     release(cluster)
     yield
-    claim(cluster, Path(mine.run), mine.inventory, mine.brought_up, mine.kind, mine.nodes)
+    _take(mine)
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Limits and validity to one word: pass, fail, inconclusive or aborted, decided in a fixed order.
 
-fail          acknowledged writes are lost, whatever else is wrong; or, where the fault that was
-              meant was made under a steady load, a limit is broken, or a milestone was awaited for
-              its whole limit and not reached
+fail          acknowledged writes are lost, whatever else is wrong but another run on the
+              cluster; or, where the fault that was meant was made under a steady load, a limit is
+              broken, or a milestone was awaited for its whole limit and not reached
 inconclusive  a condition of validity is not met; a limit is open, or none is set
 aborted       a person or a stop condition ended the run
 pass          none of these: no data is never a pass
@@ -27,6 +27,7 @@ from brownout.judge.validity import (
 from brownout.measure.baseline import OF_THROUGHPUT
 from brownout.measure.impact import NEVER, Condition, Fault, Judged, worst_of
 from brownout.measure.measures import AT_LEAST, find
+from brownout.run.contract import CLUSTER, breaches
 from brownout.run.ledger import Ledger
 
 __all__ = ["Verdict", "judge", "not_judged"]
@@ -78,6 +79,10 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     if broken and doubts:
         remarks += tuple(f"not counted ({', '.join(doubts)}): {each}" for each in broken)
         broken = []
+    if lost and any(breach.clause == CLUSTER for breach in breaches(facts.events)):
+        # The other run writes the same keys.
+        remarks += tuple(f"not counted (another run had the cluster): {each}" for each in lost)
+        lost = []
     if lost or broken:
         return Verdict("fail", (*lost, *broken, *aborted), validity, judged, remarks)
     unmet = sorted((c for c in validity if c.ok is False), key=lambda c: c.name != STARVED)

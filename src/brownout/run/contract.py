@@ -12,6 +12,7 @@ from typing import Any
 from brownout.run.events import Event, EventLog
 
 __all__ = [
+    "CLUSTER",
     "DATA",
     "DURATION",
     "LATENESS",
@@ -34,6 +35,8 @@ DURATION = "duration"
 DATA = "data"
 #: Our own lateness: a step began later than its pause says.
 LATENESS = "lateness"
+#: Whose cluster: another run had it at the same time.
+CLUSTER = "cluster"
 
 #: A step may begin later than its pause says by so much, or by this share of the pause.
 _LATE_S = 1.0

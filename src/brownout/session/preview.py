@@ -22,6 +22,7 @@ from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster, Node
+from brownout.session import in_cluster
 from brownout.session.activity import fault_of, function_at, steps_of, told_of
 from brownout.session.plan import Plan
 from brownout.session.privileges import privileges
@@ -111,7 +112,7 @@ def _cluster_guards(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> li
     """Every guard of the run with its state now."""
     found = guards.of_cluster(cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
     found += requirements(cluster, plan.needs)
-    found.append(_free(cluster))
+    found.append(_free(plan, cluster, adapter))
     for need in plan.needs:
         support = _support(need, cluster, adapter)
         if support is not None:
@@ -147,13 +148,27 @@ def _support(need: str, cluster: Cluster, adapter: Adapter | None) -> Support | 
     return lab.foreseen(cluster.lab, need) if cluster.lab is not None else None
 
 
-def _free(cluster: Cluster) -> Guard:
+def _free(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> Guard:
     nodes = nodes_of(cluster)
     held = open_runs.claim_against(cluster.name, nodes)
     if held is None or (held.kind == "load" and not held.is_alive()):
-        return Guard("cluster is free", True, "no other run has it")
+        return _free_elsewhere(plan, adapter)
     refusal = open_runs.refusal(held, cluster.name, nodes)
     return Guard("cluster is free", False, refusal.message, refusal.hint)
+
+
+def _free_elsewhere(plan: Plan, adapter: Adapter | None) -> Guard:
+    """Whether a run of another machine has it, as the claim in the cluster says."""
+    if adapter is None:
+        return Guard("cluster is free", True, "no other run has it")
+    try:
+        other = in_cluster.holder_of(adapter, plan.workload)
+    except BrownoutError as error:
+        detail = f"no other run of this machine has it; those of others are not seen: {error}"
+        return Guard("cluster is free", True, detail)
+    if other is not None:
+        return Guard("cluster is free", False, f"it is in the hands of {other}", "wait for it")
+    return Guard("cluster is free", True, "no other run has it")
 
 
 def _whole(adapter: Adapter) -> Guard:

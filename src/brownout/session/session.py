@@ -29,6 +29,7 @@ from brownout.inventory.model import Node
 from brownout.judge.analysis import analyze
 from brownout.judge.measures import answer
 from brownout.judge.slo import place_problems
+from brownout.load.cluster_claim import ClusterClaim, Holder
 from brownout.measure.baseline import Baseline
 from brownout.measure.canary import canary_answer
 from brownout.measure.impact import Impact
@@ -38,7 +39,7 @@ from brownout.run import contract
 from brownout.run.contract import Breach, is_late
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
-from brownout.session import ending, opening, record, undisturbed
+from brownout.session import ending, in_cluster, opening, record, undisturbed
 from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import Remember, conclude
 from brownout.session.external import Activity, ExternalFaults
@@ -93,6 +94,7 @@ class Session:
         self._heartbeat = Heartbeat()
         self._steps: dict[str, float] = {}  # when each that has not ended began
         self._brought_up = self._claimed = False
+        self._in_cluster: ClusterClaim | None = None
         self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
         self._finished = self._undoing = False
         self._impact: Impact | None = None
@@ -180,14 +182,24 @@ class Session:
     def _make_records(self) -> None:
         self.directory = RunDirectory.create(self.plan.scenario, self.plan.options.seed)
         name = self.plan.options.cluster
-        open_runs.claim(
+        held = open_runs.claim(
             self.cluster.name,
             self.directory.path,
             str(inventory.path_of(name)),
             self._brought_up,
             nodes=nodes_of(self.cluster),
+            namespace=self.plan.workload.namespace,
         )
         self._claimed = True
+        if not self._brought_up:  # a lab that we brought up is known to nobody else
+            try:
+                self._in_cluster = in_cluster.take(
+                    self.adapter, self.plan.workload, held, self.status.say, self._cluster_is_shared
+                )
+            except Refused:
+                with contextlib.suppress(OSError):
+                    self.directory.path.rmdir()  # nothing is in it, and it is not a run
+                raise
         self.status.directory = self.directory.path
         self._trail = Trail(EventLog(self.directory.events, clock=self._load.now), self._load.to_t)
         target = self._planned(TARGET)
@@ -313,6 +325,12 @@ class Session:
                 f"{name} took {took_s:.1f} s, of which brownout itself was stopped or starved for "
                 f"{missed_s:.1f} s"
             )
+
+    def _cluster_is_shared(self, other: Holder) -> None:
+        """Write that another run has the cluster too: what was measured since may be its doing."""
+        detail = f"another run began on this cluster meanwhile: {other}"
+        logger.warning(detail)
+        contract.write(self._log(), Breach(contract.CLUSTER, detail))
 
     def _wait_for_pause(self, where: str, seconds: float) -> None:
         self.status.phase = where
@@ -554,6 +572,8 @@ class Session:
             self.adapter.close()
         if self._brought_up:
             lab.down(self.cluster.name)
+        if self._in_cluster is not None:
+            self._in_cluster.release()
         if self._claimed and not keep_claim:
             open_runs.release(self.cluster.name)
         self.status.stop()

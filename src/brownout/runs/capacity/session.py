@@ -25,7 +25,6 @@ from brownout.base.errors import (
     Unsupported,
 )
 from brownout.databases.adapter import Adapter, adapter_for
-from brownout.faults import open_runs
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
@@ -44,7 +43,7 @@ from brownout.runs.capacity.search import Finding, Probe, Settings
 from brownout.runs.capacity.step import Phase, Step, Steps
 from brownout.runs.capacity.words import line, trying
 from brownout.session import opening
-from brownout.session.loads import check_allowed, taken
+from brownout.session.loads import Hold, check_allowed, taken
 from brownout.session.plan import Plan
 from brownout.session.planning import plan_of
 from brownout.show.report.html import save
@@ -112,13 +111,13 @@ def carry_out(wanted: Wanted, directory: Path | None, say: Say) -> tuple[dict[st
     target, brought_up = lab.ensure(declared, progress=say)
     place = directory or new_search(wanted)
     with (
-        taken(target, place, wanted.cluster, brought_up=brought_up, say=say),
+        taken(target, workload, place, wanted.cluster, brought_up=brought_up, say=say) as hold,
         _adapter(target) as adapter,
     ):
         if plan is not None:
             opening.check_support(plan, target, adapter)
         opening.check_whole(adapter)
-        return _Searching(wanted, workload, target, adapter, variables, place, say).run()
+        return _Searching(wanted, workload, target, adapter, variables, place, say, hold).run()
 
 
 @dataclass(slots=True)
@@ -132,6 +131,7 @@ class _Searching:
     variables: tuple[str, ...]
     place: Path
     say: Say
+    hold: Hold
     _steps: Steps = field(init=False)
     _engine: str = field(init=False)
 
@@ -183,7 +183,7 @@ class _Searching:
         steps = FaultSteps(
             self.workload, catalog.find_experiment(wanted.fault), self.variables,
             wanted.workload, wanted.change, wanted.seed, wanted.allowance_s,
-            before=self._check, lent=lambda: open_runs.lent(self.cluster.name),
+            before=self._check, lent=self.hold.lent,
         )  # fmt: skip
         return self._hunt("faulted", settings, steps.make)
 
