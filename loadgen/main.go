@@ -35,6 +35,8 @@ const usage = `usage: loadgen run [--depot DIR [--hold SECONDS]] [--pprof PATH]
                                           --pprof writes a profile of the processor time
        loadgen check                      say of each specification on stdin whether a load would take it,
                                           and why not: {"ok": …, "problems": […]}, a line each
+       loadgen claim take|look|release    what is done with the claim of a run that lies in the database; the order
+                                          is JSON on stdin, the answer JSON on stdout
        loadgen depot send|take FOLDER|end|release DIR
                                           what is done with the depot of a generator in a pod
        loadgen merge RUN [--only load|ledger]
@@ -74,6 +76,8 @@ func command(arguments []string) int {
 		return run(ctx, flags.Args()[1:])
 	case "check":
 		return check(flags.Args()[1:], os.Stdin, os.Stdout)
+	case "claim":
+		return keepClaim(ctx, flags.Args()[1:], os.Stdin, os.Stdout)
 	case "depot":
 		return keep(flags.Args()[1:])
 	case "merge":

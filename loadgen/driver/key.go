@@ -40,8 +40,11 @@ const (
 	PlaceMeta   = "meta" // of the marker
 )
 
-// MarkerID is the key of the marker.
-const MarkerID = "brownout"
+// MarkerID is the key of the marker, ClaimID that of the claim of a run.
+const (
+	MarkerID = "brownout"
+	ClaimID  = "claim"
+)
 
 // Places are those of a namespace, in the order in which they are removed.
 func Places() []string {
@@ -69,3 +72,6 @@ func (k Keys) Document(set string, id any) string {
 
 // Marker is where the marker lies.
 func (k Keys) Marker() string { return k.Of(PlaceMeta) + MarkerID }
+
+// Claim is where the claim of a run lies.
+func (k Keys) Claim() string { return k.Of(PlaceMeta) + ClaimID }

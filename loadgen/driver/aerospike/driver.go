@@ -44,11 +44,11 @@ type stream struct {
 
 // sets are the places of the server that are ours.
 // The set `canary` is written by a canary beside the load (databases/aerospike/canary.py).
-type sets struct{ namespace, prefix, data, ledger, inserts, canary, meta string }
+type sets struct{ namespace, prefix, data, ledger, inserts, canary, meta, claim string }
 
 func setsOf(namespace, prefix string) sets {
 	return sets{namespace, prefix, prefix + "-data", prefix + "-ledger", prefix + "-inserts", prefix + "-canary",
-		prefix + "-meta"}
+		prefix + "-meta", prefix + "-claim"}
 }
 
 // of is the set of verified keys, or that of the plain data.

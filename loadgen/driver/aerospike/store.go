@@ -119,7 +119,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 }
 
 func (c *control) Remove(ctx context.Context) error {
-	for _, set := range c.sets.all() {
+	for _, set := range append(c.sets.all(), c.sets.claim) {
 		if err := c.empty(ctx, set); err != nil {
 			return err
 		}

@@ -105,6 +105,7 @@ func (s store) PutForeign() []string {
 func (s store) RemoveForeign() { s.Delete("customer") }
 
 func TestLoadsAreWhole(t *testing.T)  { drivertest.LoadsAreWhole(t, backdoor) }
+func TestClaimsExclude(t *testing.T)  { drivertest.ClaimsExclude(t, backdoor) }
 func TestLossesAreFound(t *testing.T) { drivertest.LossesAreFound(t, backdoor) }
 
 func TestDocumentsAreKept(t *testing.T) {

@@ -100,6 +100,20 @@ func (c *control) do(ctx context.Context, statement string, values ...any) error
 	return c.try(ctx, func(ctx context.Context) error { return c.session.Query(statement, values...).ExecContext(ctx) })
 }
 
+// define does a statement that makes something, by the node of the lowest id that is up: one that others
+// make by another node at the same time would be made twice, with two ids.
+func (c *control) define(ctx context.Context, statement string) error {
+	lowest := ""
+	for _, host := range c.session.GetHosts() {
+		if id := host.HostID(); host.IsUp() && (lowest == "" || id < lowest) {
+			lowest = id
+		}
+	}
+	return c.try(ctx, func(ctx context.Context) error {
+		return c.session.Query(statement).SetHostID(lowest).ExecContext(ctx)
+	})
+}
+
 // sure is the consistency of what is not part of the load.
 const sure = gocql.Quorum
 
@@ -189,7 +203,7 @@ func (c *control) make(ctx context.Context) (made bool, err error) {
 		if slices.Contains(there, name) {
 			continue
 		}
-		if err := c.do(ctx, "CREATE TABLE IF NOT EXISTS "+c.table(name)+" "+definitions[name]); err != nil {
+		if err := c.define(ctx, "CREATE TABLE IF NOT EXISTS "+c.table(name)+" "+definitions[name]); err != nil {
 			return false, fmt.Errorf("making the table %s: %w", c.table(name), err)
 		}
 	}
@@ -214,7 +228,7 @@ func (c *control) makeKeyspace(ctx context.Context) (made bool, err error) {
 		return false, fmt.Errorf("the cluster has %d nodes, and option replication_factor is %d; lower it, "+
 			"or make the keyspace %q yourself", nodes, copies, name)
 	}
-	err = c.do(ctx, fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = "+
+	err = c.define(ctx, fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = "+
 		"{'class': 'NetworkTopologyStrategy', 'replication_factor': %d}", name, copies))
 	if err != nil {
 		return false, fmt.Errorf("making the keyspace %q: %w", name, err)
@@ -222,11 +236,36 @@ func (c *control) makeKeyspace(ctx context.Context) (made bool, err error) {
 	return true, nil
 }
 
+// Holds leaves out our tables that are empty: a load that was killed while it made them has left them, or
+// somebody has made them for us.
 func (c *control) Holds(ctx context.Context) (string, error) {
 	const examples = 5
-	names, err := c.tables(ctx)
+	tables, err := c.tables(ctx)
+	var names []string
+	for _, name := range tables {
+		empty := false
+		if err == nil && slices.Contains(ours, name) {
+			empty, err = c.isEmpty(ctx, name)
+		}
+		if !empty {
+			names = append(names, name)
+		}
+	}
 	slices.Sort(names)
 	return strings.Join(names[:min(examples, len(names))], ", "), err
+}
+
+// isEmpty tells whether a table has no row but that of a claim.
+func (c *control) isEmpty(ctx context.Context, table string) (empty bool, err error) {
+	err = c.try(ctx, func(ctx context.Context) error {
+		iter := c.session.Query("SELECT * FROM " + c.table(table) + " LIMIT 2").Consistency(sure).IterContext(ctx)
+		row := map[string]any{}
+		rows := iter.NumRows()
+		iter.MapScan(row)
+		empty = rows == 0 || (rows == 1 && table == driver.PlaceMeta && row["id"] == driver.ClaimID)
+		return iter.Close()
+	})
+	return empty, err
 }
 
 func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others uint64, err error) {

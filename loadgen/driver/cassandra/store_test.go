@@ -109,6 +109,7 @@ func (s store) PutForeign() []string {
 func (s store) RemoveForeign() { s.exec("DROP TABLE " + s.behind.table("customers")) }
 
 func TestLoadsAreWhole(t *testing.T)    { drivertest.LoadsAreWhole(t, backdoor) }
+func TestClaimsExclude(t *testing.T)    { drivertest.ClaimsExclude(t, backdoor) }
 func TestLossesAreFound(t *testing.T)   { drivertest.LossesAreFound(t, backdoor) }
 func TestDocumentsAreKept(t *testing.T) { drivertest.DocumentsAreKept(t, drivertest.AsJSON, backdoor) }
 

@@ -129,6 +129,7 @@ func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
 func (c *control) Holds(ctx context.Context) (string, error) {
 	const examples = 5
 	names, err := c.list(ctx, c.config.Namespace+"/")
+	names = slices.DeleteFunc(names, func(key string) bool { return key == c.keys().Claim() })
 	slices.Sort(names)
 	return strings.Join(names[:min(examples, len(names))], ", "), err
 }

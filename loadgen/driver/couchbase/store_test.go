@@ -73,6 +73,7 @@ func (s store) Document(set string, id int64) string {
 }
 
 func TestLoadsAreWhole(t *testing.T)    { drivertest.LoadsAreWhole(t, backdoor) }
+func TestClaimsExclude(t *testing.T)    { drivertest.ClaimsExclude(t, backdoor) }
 func TestLossesAreFound(t *testing.T)   { drivertest.LossesAreFound(t, backdoor) }
 func TestDocumentsAreKept(t *testing.T) { drivertest.DocumentsAreKept(t, drivertest.AsJSON, backdoor) }
 

@@ -104,13 +104,15 @@ func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
 
 func (c *control) Holds(ctx context.Context) (string, error) {
 	const examples = 5
-	got, err := c.do(ctx, all(c.config.Namespace+"/", clientv3.WithLimit(examples), clientv3.WithKeysOnly()))
+	got, err := c.do(ctx, all(c.config.Namespace+"/", clientv3.WithLimit(examples+1), clientv3.WithKeysOnly()))
 	if err != nil {
 		return "", err
 	}
 	names := make([]string, 0, examples)
 	for _, kv := range got.Get().Kvs {
-		names = append(names, string(kv.Key))
+		if key := string(kv.Key); key != c.keys().Claim() && len(names) < examples {
+			names = append(names, key)
+		}
 	}
 	return strings.Join(names, ", "), nil
 }

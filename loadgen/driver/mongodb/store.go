@@ -112,8 +112,22 @@ func (c *control) touchMarker(ctx context.Context) error {
 	return nil
 }
 
+// Holds leaves out our collections that are empty: somebody may have made them for us.
 func (c *control) Holds(ctx context.Context) (string, error) {
-	names, err := c.ListCollectionNames(ctx, bson.D{})
+	collections, err := c.ListCollectionNames(ctx, bson.D{})
+	var names []string
+	for _, name := range collections {
+		empty := name == collectionClaim
+		if err == nil && !empty && slices.Contains(ours(), name) {
+			err = c.Collection(name).FindOne(ctx, bson.D{}).Err()
+			if empty = errors.Is(err, mongo.ErrNoDocuments); empty {
+				err = nil
+			}
+		}
+		if !empty {
+			names = append(names, name)
+		}
+	}
 	slices.Sort(names)
 	return strings.Join(names[:min(len(names), 5)], ", "), err
 }
@@ -196,7 +210,9 @@ func stored(item driver.Item) bson.D {
 	return document(item.ID, item.Record, item.Value, item.Fields)
 }
 
-func (c *control) Remove(ctx context.Context) error {
-	ours := append(driver.DocumentSets(), collectionData, collectionLedger, collectionCanary, collectionMeta)
-	return c.drop(ctx, ours...)
+// ours are our collections, the marker's last.
+func ours() []string {
+	return append(driver.DocumentSets(), collectionData, collectionLedger, collectionCanary, collectionClaim, collectionMeta)
 }
+
+func (c *control) Remove(ctx context.Context) error { return c.drop(ctx, ours()...) }

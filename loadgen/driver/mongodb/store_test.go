@@ -92,6 +92,7 @@ func (s store) PutForeign() []string {
 func (s store) RemoveForeign() { s.do(s.Collection("customers").Drop(s.Context())) }
 
 func TestLoadsAreWhole(t *testing.T)  { drivertest.LoadsAreWhole(t, backdoor) }
+func TestClaimsExclude(t *testing.T)  { drivertest.ClaimsExclude(t, backdoor) }
 func TestLossesAreFound(t *testing.T) { drivertest.LossesAreFound(t, backdoor) }
 
 func TestDocumentsAreKept(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -141,7 +142,7 @@ func (c *control) String() string {
 }
 
 func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
-	there, err := c.made(ctx)
+	there, err := c.Made(ctx)
 	if err != nil || !there {
 		return nil, err
 	}
@@ -158,8 +159,8 @@ func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
 	return m, nil
 }
 
-// made tells whether the marker's table is there.
-func (c *control) made(ctx context.Context) (there bool, err error) {
+// Made tells whether the marker's table is there.
+func (c *control) Made(ctx context.Context) (there bool, err error) {
 	err = c.rows(ctx, "SELECT to_regclass($1) IS NOT NULL", []any{c.table(driver.PlaceMeta)}, func(rows pgx.Rows) error {
 		return rows.Scan(&there)
 	})
@@ -172,11 +173,12 @@ func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
 	if err != nil {
 		return err
 	}
-	there, err := c.made(ctx)
-	switch {
-	case err != nil:
+	there, err := c.tables(ctx, math.MaxInt32)
+	if err != nil {
 		return err
-	case there:
+	}
+	missing := slices.ContainsFunc(driver.Places(), func(name string) bool { return !slices.Contains(there, name) })
+	if !missing {
 		return c.do(ctx, c.markerSQL(), driver.MarkerID, string(text))
 	}
 	return c.try(ctx, func(ctx context.Context, connection *pgxpool.Conn) error {
@@ -230,10 +232,32 @@ func (c *control) tables(ctx context.Context, most int) (names []string, err err
 	return names, err
 }
 
+// Holds leaves out our tables that are empty: somebody may have made them for us.
 func (c *control) Holds(ctx context.Context) (string, error) {
-	names, err := c.tables(ctx, 5)
-	return strings.Join(names, ", "), err
+	const examples = 5
+	tables, err := c.tables(ctx, examples+len(ours()))
+	var names []string
+	for _, name := range tables {
+		empty := false
+		if err == nil && slices.Contains(ours(), name) {
+			empty, err = c.isEmpty(ctx, name)
+		}
+		if !empty {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names[:min(examples, len(names))], ", "), err
 }
+
+// isEmpty tells whether a table of ours has no row but that of a claim.
+func (c *control) isEmpty(ctx context.Context, table string) (empty bool, err error) {
+	sql := "SELECT NOT EXISTS (SELECT FROM " + c.table(table) + " t WHERE to_jsonb(t)->>'id' IS DISTINCT FROM $1)"
+	err = c.rows(ctx, sql, []any{driver.ClaimID}, func(rows pgx.Rows) error { return rows.Scan(&empty) })
+	return empty, err
+}
+
+// ours are our tables, the marker's last.
+func ours() []string { return append([]string{tableCanary}, driver.Places()...) }
 
 func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others uint64, err error) {
 	const sql = `SELECT count(*), count(*) FILTER (WHERE id COLLATE "C" BETWEEN $1 AND $2) FROM `
@@ -277,7 +301,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 
 // Remove drops the schema as well if nothing else is in it.
 func (c *control) Remove(ctx context.Context) error {
-	for _, name := range append([]string{tableCanary}, driver.Places()...) {
+	for _, name := range ours() {
 		if err := c.do(ctx, "DROP TABLE IF EXISTS "+c.table(name)); err != nil {
 			return fmt.Errorf("removing the table %s: %w", c.table(name), err)
 		}

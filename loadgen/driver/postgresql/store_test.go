@@ -81,6 +81,7 @@ func (s store) PutForeign() []string {
 func (s store) RemoveForeign() { s.direct(s.T, "DROP SCHEMA "+s.schema()+" CASCADE") }
 
 func TestLoadsAreWhole(t *testing.T)    { drivertest.LoadsAreWhole(t, backdoor) }
+func TestClaimsExclude(t *testing.T)    { drivertest.ClaimsExclude(t, backdoor) }
 func TestLossesAreFound(t *testing.T)   { drivertest.LossesAreFound(t, backdoor) }
 func TestDocumentsAreKept(t *testing.T) { drivertest.DocumentsAreKept(t, drivertest.AsJSON, backdoor) }
 

@@ -182,7 +182,7 @@ func (c *control) Holds(ctx context.Context) (string, error) {
 	const examples = 5
 	var names []string
 	err := c.scan(ctx, c.config.Namespace+"/", func(keys []string) (bool, error) {
-		names = append(names, keys...)
+		names = append(names, slices.DeleteFunc(keys, func(key string) bool { return key == c.keys().Claim() })...)
 		return len(names) >= examples, nil
 	})
 	slices.Sort(names)

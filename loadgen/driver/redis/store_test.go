@@ -79,6 +79,7 @@ func (s store) Document(set string, id int64) string {
 }
 
 func TestLoadsAreWhole(t *testing.T) { drivertest.LoadsAreWhole(t, by(valkeyGo)) }
+func TestClaimsExclude(t *testing.T) { drivertest.ClaimsExclude(t, by(valkeyGo)) }
 func TestDocumentsAreKept(t *testing.T) {
 	drivertest.DocumentsAreKept(t, drivertest.AsJSON, by(valkeyGo))
 }
