@@ -272,3 +272,23 @@ def test_a_container_that_is_always_restarted_is_refused(
         monkeypatch.setattr(container, "locate", lambda *_: found)
         with pytest.raises(Refused, match="ended with status 1 and is being started again"):
             checked(client, "n1", "n1")
+
+
+def test_a_container_is_seen_by_how_the_engine_started_it(
+    host: DockerHost, box: Box, tmp_path: Path
+) -> None:
+    box.config |= {
+        "Entrypoint": ["/run.sh"],
+        "Cmd": ["etcd", "--name", "n1"],
+        "Env": ["ETCD_DATA_DIR=/d=1", "SECRET=x"],
+        "WorkingDir": "/w",
+    }
+    seen = host.footprint(("ETCD_DATA_DIR",))
+    assert seen is not None
+    assert seen.command == ("/run.sh", "etcd", "--name", "n1")
+    assert seen.variables == {"ETCD_DATA_DIR": "/d=1"}
+    assert (seen.directory, seen.files) == (Path("/w"), ())
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    assert host.resolved([tmp_path / "link" / "journal"]) == [tmp_path / "data" / "journal"]
+    host.stop("kill")
+    assert host.footprint() is None

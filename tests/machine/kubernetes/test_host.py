@@ -40,6 +40,19 @@ def test_a_pod_that_is_killed_stays_down_until_it_is_started(
     assert "finalizers" not in await_ready(objects, namespace, "db-0")["metadata"]
 
 
+def test_what_its_process_shows_of_itself_is_seen_in_the_container(made: Make) -> None:
+    host = made()
+    seen = host.footprint(("PATH",))
+    assert seen is not None
+    assert seen.command
+    assert seen.directory is not None
+    assert list(seen.variables) == ["PATH"]
+    assert host.resolved([Path("/proc/self/../1")]) == [Path("/proc/1")]
+    host.stop("kill")
+    assert host.footprint() is None
+    host.start()
+
+
 def test_a_clean_stop_gives_the_pod_its_grace(made: Make) -> None:
     host = made(terminationGracePeriodSeconds=20)
     proof = host.stop("clean")
