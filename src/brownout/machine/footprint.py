@@ -12,8 +12,8 @@ from brownout.machine.commands import Runner, answer, script
 
 __all__ = ["Footprint", "footprint"]
 
-#: `$1` names of variables, as `A|B`; further: processes, the node's own first. A file that is gone,
-#: or is none of a file system, does not count.
+#: `$1` names of variables, as `A|B`; further: processes, the node's own first. Only files that are
+#: in a file system count, and block devices.
 _FOOTPRINT = r"""
 names=$1; shift
 echo "command $(base64 -w0 < "/proc/$1/cmdline")"

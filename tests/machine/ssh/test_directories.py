@@ -218,6 +218,18 @@ def test_a_running_node_is_not_wiped_but_can_be_asked_about(host: SshHost, data:
     assert (data / "WiredTiger").exists()
 
 
+def test_what_the_process_of_a_node_shows_of_itself_is_seen(host: SshHost, tmp_path: Path) -> None:
+    seen = host.footprint(("PATH", "NONE_OF_ITS"))
+    assert seen is not None
+    assert seen.command
+    assert seen.directory is not None
+    assert list(seen.variables) == ["PATH"]
+    assert all(file.is_absolute() for file in seen.files)
+    (tmp_path / "a link").symlink_to(tmp_path)
+    wanted = [tmp_path / "a link" / "x\ny", tmp_path]
+    assert host.resolved(wanted) == [tmp_path / "x\ny", tmp_path]
+
+
 def test_a_node_whose_status_command_says_that_it_runs_is_not_wiped(
     node_at: NodeAt, data: Path
 ) -> None:

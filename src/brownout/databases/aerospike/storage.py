@@ -65,13 +65,13 @@ def named(node: Node, host: Host) -> list[Path]:
 
 def living(configurations: Iterable[Mapping[str, str]]) -> tuple[list[Path], list[Path]]:
     """Return the files and the devices that a living node's `get-config` names."""
-    found: dict[str, list[Path]] = {"file": [], "device": []}
+    paths: dict[str, list[Path]] = {"file": [], "device": []}
     for configuration in configurations:
         for name, value in configuration.items():
             match = _LIVING.fullmatch(name)
             if match is not None:
-                found[match[1]] += [Path(path) for path in value.split(",") if path[:1] == "/"]
-    return found["file"], found["device"]
+                paths[match[1]] += [Path(path) for path in value.split(",") if path[:1] == "/"]
+    return paths["file"], paths["device"]
 
 
 def is_data(file: Path) -> bool:

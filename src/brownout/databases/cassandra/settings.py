@@ -51,10 +51,10 @@ def living_settings(host: Host, command: Sequence[str]) -> Mapping[str, Any]:
     place = _properties_of(host, command).get("config", "").removeprefix("file:")
     file = Path("/", place.lstrip("/"))
     try:
-        found = yaml.safe_load(host.read_text(file)) if place.startswith("/") else {}
+        settings = yaml.safe_load(host.read_text(file)) if place.startswith("/") else {}
     except (HostError, yaml.YAMLError):
-        found = {}
-    return found if isinstance(found, Mapping) else {}
+        settings = {}
+    return settings if isinstance(settings, Mapping) else {}
 
 
 def properties(node: Node, host: Host) -> Mapping[str, str]:
@@ -70,13 +70,13 @@ def _properties_of(
 ) -> dict[str, str]:
     """Return the properties in a command, in the files that it names, and in further `files`."""
     named = [Path(word[1:]) for word in command if word.startswith("@/")]
-    found: dict[str, str] = {}
+    given: dict[str, str] = {}
     for file in (*named, *files):
         try:
-            found |= properties_in(host.read_text(file))
+            given |= properties_in(host.read_text(file))
         except HostError:
             continue
-    return found | properties_in("\n".join(command))
+    return given | properties_in("\n".join(command))
 
 
 def properties_in(text: str) -> dict[str, str]:

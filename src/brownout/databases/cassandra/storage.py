@@ -39,10 +39,10 @@ def directories(node: Node, settings: Mapping[str, Any], storagedir: str = "") -
     """
     usual = {name: f"{storagedir}/{place}" for name, place in _USUAL.items() if storagedir}
     settings = {**usual, **{name: value for name, value in settings.items() if value}}
-    found = [Path(str(path)) for path in _listed(settings.get(_DATA))]
-    found += [Path(str(settings[name])) for name in (_LOG, _HINTS, *_OTHERS) if name in settings]
+    paths = [Path(str(path)) for path in _listed(settings.get(_DATA))]
+    paths += [Path(str(settings[name])) for name in (_LOG, _HINTS, *_OTHERS) if name in settings]
     missing = [name for name in (_DATA, _LOG, _HINTS) if not settings.get(name)]
-    relative = [str(path) for path in found if not path.is_absolute()]
+    relative = [str(path) for path in paths if not path.is_absolute()]
     if missing or relative:
         what = f"does not name {', '.join(missing)}" if missing else f"names {', '.join(relative)}"
         raise Unnamed(
@@ -50,7 +50,7 @@ def directories(node: Node, settings: Mapping[str, Any], storagedir: str = "") -
             "wanted absolute paths",
             "set them to what they are",
         )
-    return found
+    return paths
 
 
 def answered(rows: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,14 +59,14 @@ def answered(rows: Mapping[str, str], settings: Mapping[str, Any]) -> dict[str, 
     What it does not use (`null`) is left out. Where changes are captured (`cdc_raw_directory`)
     it names whether there is such a directory or not; it counts if its `settings` have it.
     """
-    found: dict[str, Any] = {}
+    directories: dict[str, Any] = {}
     for name in (_DATA, _LOG, _HINTS, *_OTHERS):
         value = rows.get(name, "").strip()
         if value in ("", "null", "[]") or (name == _CAPTURED and name not in settings):
             continue
         is_list = value.startswith("[") and value.endswith("]")
-        found[name] = [each.strip() for each in value[1:-1].split(",")] if is_list else value
-    return found
+        directories[name] = [each.strip() for each in value[1:-1].split(",")] if is_list else value
+    return directories
 
 
 def is_data(file: Path) -> bool:

@@ -94,7 +94,7 @@ class EtcdAdapter(Asking[Link, View]):
         settings = {**self._started_with.get(node.name, {}), **own_settings(node, host)}
         if not emptied or "data-dir" not in settings or host.running().running:
             return {}
-        if not storage.is_empty(host, storage.directories(node, settings)[0]):
+        if not storage.is_empty(host, storage.directories(node, settings)):
             return {}
         return take_in(node, storage.peer_url(node, settings), lambda: self._serving(node))
 

@@ -101,23 +101,23 @@ def in_file(text: str) -> dict[str, str]:
         if data.get("kind") == "Pod":
             return in_command(_command_of(data))
         return {str(name): str(value) for name, value in data.items() if value is not None}
-    found, command = dict[str, str](), list[str]()
+    variables, command = dict[str, str](), list[str]()
     for line in text.replace("\\\n", " ").splitlines():
         name, is_one, value = line.strip().removeprefix("export ").partition("=")
         if is_one and name.startswith("ETCD_"):
-            found[name] = "".join(_words(value))
+            variables[name] = "".join(_words(value))
         elif name == "Environment":
-            found |= dict(word.split("=", 1) for word in _words(value) if "=" in word)
+            variables |= dict(word.split("=", 1) for word in _words(value) if "=" in word)
         elif name == "ExecStart":
             command = _words(value)
-    return _variables(found) | in_command(command)
+    return _variables(variables) | in_command(command)
 
 
-def _variables(found: Mapping[str, str]) -> dict[str, str]:
+def _variables(variables: Mapping[str, str]) -> dict[str, str]:
     """Return settings that are given as variables: `ETCD_DATA_DIR` is `data-dir`."""
     return {
         name.removeprefix("ETCD_").lower().replace("_", "-"): value
-        for name, value in found.items()
+        for name, value in variables.items()
         if name.startswith("ETCD_")
     }
 

@@ -1,6 +1,6 @@
 """Where a member keeps its data, by its own configuration, and whether it can come back without."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from brownout.base.errors import HostError, Refused
@@ -76,9 +76,20 @@ def check_contents(node: Node, host: Host, directory: Path) -> None:
         )
 
 
-def is_empty(host: Host, directory: Path) -> bool:
-    """Return whether a member that starts there has no data; also where it is not there."""
+def is_empty(host: Host, directories: Sequence[Path]) -> bool:
+    """Return whether a member that starts there has no data; also where they are not there.
+
+    A log of its own may lie in the data directory, which then holds its empty directory.
+    """
+    data, log = directories[0], directories[-1]
+    if log == data:
+        log = data / _MARK / "wal"
+    logged = any(name.endswith(_LOG) for name in _entries(host, log))
+    return not logged and "db" not in _entries(host, data / _MARK / "snap")
+
+
+def _entries(host: Host, directory: Path) -> list[str]:
     try:
-        return _MARK not in host.entries(directory)
+        return host.entries(directory)
     except HostError:
-        return False
+        return []

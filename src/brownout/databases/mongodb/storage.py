@@ -26,7 +26,7 @@ __all__ = [
     "path_in_file",
 ]
 
-#: Where a mongod keeps its data that is told nothing.
+#: Where a mongod without a `dbPath` keeps its data.
 _DEFAULT = Path("/data/db")
 #: At least one of these is in every directory that a mongod has used.
 _MARKS = frozenset({"WiredTiger", "WiredTiger.wt", "mongod.lock", "storage.bson"})

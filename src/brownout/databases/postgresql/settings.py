@@ -58,12 +58,12 @@ def _read(host: Host, path: Path) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for file in files:
         try:
-            found = yaml.safe_load(host.read_text(file))
+            part = yaml.safe_load(host.read_text(file))
         except yaml.YAMLError as error:
             raise ValueError(f"`{file}` is not YAML") from error
-        if not isinstance(found, Mapping):
+        if not isinstance(part, Mapping):
             raise ValueError(f"`{file}` is not a configuration of Patroni")
-        settings = _merged(settings, found)
+        settings = _merged(settings, part)
     return settings
 
 

@@ -49,20 +49,20 @@ def check_named(node: Node, found: Path) -> None:
         )
 
 
-def linked(host: Host, found: Path) -> list[Path]:
+def linked(host: Host, data: Path) -> list[Path]:
     """Return where the write-ahead log and the tablespaces lie that are not in the data directory.
 
     They are emptied before it, so that their links are there until nothing is in them: a base
     backup does not begin where one of them is not empty.
     """
     try:
-        names = host.entries(found)
-        spaces = host.entries(found / _SPACES) if _SPACES in names else []
+        names = host.entries(data)
+        spaces = host.entries(data / _SPACES) if _SPACES in names else []
     except HostError:
         return []
-    links = [found / _LOG] if _LOG in names else []
-    links += [found / _SPACES / space for space in spaces]
-    own, *real = host.resolved([found, *links])
+    links = [data / _LOG] if _LOG in names else []
+    links += [data / _SPACES / space for space in spaces]
+    own, *real = host.resolved([data, *links])
     return sorted({path for path in real if not path.is_relative_to(own)})
 
 

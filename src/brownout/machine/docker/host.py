@@ -192,9 +192,9 @@ class DockerHost:
     def footprint(self, variables: Sequence[str] = ()) -> Footprint | None:
         """Return how the engine started the container, which runs; its open files are not seen."""
         with connected(self._spec) as client:
-            found = self._locate(client)
-            config = client.inspect_container(found.id).get("Config") or {}
-        if not found.running:
+            container = self._locate(client)
+            config = client.inspect_container(container.id).get("Config") or {}
+        if not container.running:
             return None
         pairs = (variable.partition("=") for variable in config.get("Env") or ())
         directory = config.get("WorkingDir")

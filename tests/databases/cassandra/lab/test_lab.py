@@ -55,6 +55,36 @@ def test_a_wiped_node_replaces_itself(lab_cassandra: Cluster) -> None:
         assert after["generation"] > before["generation"]
 
 
+def test_a_node_with_its_commit_log_in_its_data_is_wiped_once_and_replaces_itself(
+    lab_cassandra: Cluster,
+) -> None:
+    with CassandraAdapter(lab_cassandra) as adapter:
+        node = lab_cassandra.nodes[1]
+        host = host_for(node)
+        assert node.host is not None
+        assert node.host.config_file is not None
+        text = node.host.config_file.read_text()
+        outer = node.host.config_file.parent / "data"
+        host.stop("clean")
+        inner = outer / "data"
+        for each in sorted(inner.iterdir()):
+            each.rename(outer / each.name)
+        inner.rmdir()
+        node.host.config_file.write_text(text.replace(f"- {inner}\n", f"- {outer}\n"))
+        try:
+            host.start()
+            await_true(lambda: adapter.stable("whole").reached, "the cluster is whole", _BACK_S)
+            directories = adapter.data_directories(node)
+            assert directories[0] == outer
+            host.stop("kill")
+            (emptied,) = host.wipe(directories).evidence["directories"]
+            assert sorted(emptied["kept_empty"]) == sorted(map(str, directories[1:]))
+            start(node, host, adapter, emptied=True)
+            await_true(lambda: adapter.stable("whole").reached, "the cluster is whole", _BACK_S)
+        finally:
+            node.host.config_file.write_text(text)
+
+
 def test_nodes_that_all_died_come_back_as_the_cluster_that_they_were(
     lab_cassandra: Cluster,
 ) -> None:
