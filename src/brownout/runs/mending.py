@@ -30,7 +30,7 @@ def put_back(cluster: str, reason: str, limit_s: float, say: Say) -> None:
     deadline = time.monotonic() + limit_s
     claim = claim_on(cluster)
     if claim is not None and claim.is_alive():
-        say(f"the run {claim.run} (process {claim.pid}) still goes on; it is told to stop")
+        say(f"the run {claim.run} (process {claim.pid}) is still running; it is told to stop")
         ask_to_stop(claim, reason)
         claim = wait_until(lambda: claim_on(cluster), limit_s, POLL_S, so=_is_over)
     if claim is not None and claim.is_alive():

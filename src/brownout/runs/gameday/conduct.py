@@ -130,7 +130,7 @@ class Conductor:
         """See that the cluster is whole, and take a lab down again; else it stays as it is."""
         record = self._day.record
         try:
-            record.proof = mending.await_whole(record.inventory, WHOLE_WITHIN_S, self._say)
+            record.proof = mending.await_whole(record.inventory_file, WHOLE_WITHIN_S, self._say)
         except UndoFailed as error:
             record.unmended = record.unmended or error.message
             self._note(error.message)

@@ -81,8 +81,8 @@ def _proof(lease: Lease, reason: str, limit_s: float, say: Say) -> str:
         if record.unmended:
             raise UndoFailed(f"the game day ended, and not all is back: {record.unmended}",
                              f"`brownout heal {lease.cluster}`")  # fmt: skip
-        return record.proof or mending.await_whole(record.inventory, limit_s, say)
-    record.proof = mending.await_whole(record.inventory, limit_s, say)
+        return record.proof or mending.await_whole(record.inventory_file, limit_s, say)
+    record.proof = mending.await_whole(record.inventory_file, limit_s, say)
     record.stopped, record.ended = f"it died, then: {reason}", wall_clock()
     record.verdict = verdict_of(record)
     day.note(f"over: {record.verdict}, {record.stopped}; {record.proof}")

@@ -48,6 +48,7 @@ class StepRecord:
 class Record:
     """A game day. Times are ISO 8601; `notes` are what was said of it, each with its time.
 
+    `inventory` is what the game day calls its cluster, `inventory_path` the file that this meant.
     `brought_up` says that the day started the cluster, a lab, and takes it down; `proof` is what
     the state of the cluster proved at the end.
     """
@@ -67,7 +68,13 @@ class Record:
     unmended: str = ""
     proof: str = ""
     notes: list[str] = field(default_factory=list)
+    inventory_path: str = ""
     schema_version: int = 1
+
+    @property
+    def inventory_file(self) -> str:
+        """What names the inventory from any folder."""
+        return self.inventory_path or self.inventory
 
     @property
     def remaining(self) -> list[StepRecord]:

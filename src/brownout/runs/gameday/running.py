@@ -114,6 +114,7 @@ def _new(gameday: GameDay, cluster: str) -> Day:
         title=gameday.title,
         cluster=cluster,
         inventory=gameday.cluster,
+        inventory_path=str(inventory.path_of(gameday.cluster)),
         file=str(gameday.path),
         seed=seed,
         steps=[StepRecord(step.called, step.experiment, dict(step.variables)) for step in steps],
