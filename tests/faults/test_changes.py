@@ -111,12 +111,13 @@ def test_what_is_refused_is_not_written_down_and_owes_nothing(
     assert not log.exists()
 
 
+@pytest.mark.parametrize("act", ["add", "remove"])  # which undoes it
 def test_the_inventory_may_deny_a_change(
-    lab_mongodb: Cluster, adapter: MongoAdapter, log: Path
+    act: str, lab_mongodb: Cluster, adapter: MongoAdapter, log: Path
 ) -> None:
-    denying = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=("add",))})
+    denying = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=(act,))})
     faults = Faults(denying, adapter, EventLog(log), lambda t: t)
-    with pytest.raises(Refused, match="deny list: the inventory denies add"):
+    with pytest.raises(Refused, match=f"deny list: the inventory denies {act}"):
         faults.do("add_node", denying.spares[0])
     assert not log.exists()
 

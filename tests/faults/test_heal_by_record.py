@@ -445,19 +445,25 @@ def test_a_lab_that_was_taken_down_meanwhile_leaves_nothing_to_heal(
     dead: Dead, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "other labs"))
-    record = ClusterRecord.read(dead.run)
-    assert record is not None
+    before = ClusterRecord.read(dead.run)
+    assert before is not None
     gone = tmp_path / "labs" / NAME / "inventory.yaml"
-    nodes = {name: {**seen, "pid": 2**22 + 1} for name, seen in record.nodes.items()}
+    nodes = {name: {**seen, "pid": 2**22 + 1} for name, seen in before.nodes.items()}
     data = yaml.safe_load((dead.run / cluster_record.FILE).read_text())
-    for lives in (True, False):
-        changed = {**data, "path": str(gone), "nodes": data["nodes"] if lives else nodes}
-        (dead.run / cluster_record.FILE).write_text(yaml.safe_dump(changed))
-        if not lives:
-            code, output = dead.heal()
-            assert code == 0, output
-            assert f"the lab at {gone.parent} was taken down" in output
-            assert not dead.is_held()
+    _kill(dead, dead.cluster.nodes[2])
+    declared = {**data["declaration"], "lab": {"engine": "mongodb"}}
+    for is_lab, lives in ((False, False), (True, True), (True, False)):
+        record = {
+            **data,
+            "path": str(gone),
+            "nodes": data["nodes"] if lives else nodes,
+            "declaration": declared if is_lab else data["declaration"],
+        }
+        (dead.run / cluster_record.FILE).write_text(yaml.safe_dump(record))
+        code, output = dead.heal("--also", "n9")  # refused where there is a cluster to heal
+        assert code == (0 if is_lab and not lives else 64), output
+    assert f"the lab at {gone.parent} was taken down" in output
+    assert not dead.is_held()
 
 
 def test_a_lab_of_the_same_name_in_another_folder_is_not_taken_down(

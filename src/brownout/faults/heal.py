@@ -326,7 +326,8 @@ def _nodes_of_run(run: Path) -> dict[str, str]:
 def _is_gone(record: ClusterRecord, name: str) -> bool:
     """Whether the lab of the run was taken down since, with every process of it."""
     place = Path(record.path)
-    if place.name != labs.INVENTORY or place.parent.name != name:
+    is_lab = bool(record.declaration.get("lab"))
+    if not is_lab or (place.parent.name, place.name) != (name, labs.INVENTORY):
         return False
     present = record.present()
     addresses = {node["address"] for node in record.declaration.get("nodes", ())}

@@ -45,6 +45,7 @@ class AddNode(Fault):
     def carry_out(self, faults: "Faults", node: Node) -> Evidence:
         """Start it and make it a member, with the settings that the others were given."""
         adapter = _resizing(faults, "add")
+        faults.check_denied(RemoveAgain.act)  # or it could not be taken out again
         faults.check_change("add", node, [*faults.pinned(), *adapter.objections_to_join(node)])
         evidence = _add(faults, "break", node)
         for name, value in faults.given.items():  # the new node came with its own

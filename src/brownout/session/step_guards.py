@@ -159,6 +159,9 @@ class _Simulation:
             return
         if not nodes:
             yield _named(deed, guards.of_act(self._cluster, deed.act))
+        undo = registry.undo(action.undo) if isinstance(action, Fault) else None
+        if undo is not None and undo.hurts:  # a guard is asked before it too
+            yield _named(deed, guards.of_act(self._cluster, undo.act))
         for node in nodes:
             for guard in self._of_node(deed, isinstance(action, HostAction), node):
                 yield _named(deed, guard)
