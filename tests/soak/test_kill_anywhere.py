@@ -3,7 +3,7 @@
 BROWNOUT_SOAK_KILLS moments in all (13 of `make matrix`, 200 of `make soak`) are spread over four
 faults on four engines, on BROWNOUT_SOAK_LABS labs at once, drawn from BROWNOUT_SOAK_SEED. Each run
 is healed from another folder, in which an inventory of the same name means other nodes. What
-nobody may touch is planted around every node, and compared after every healing.
+no run may touch is planted around every node, and compared after every healing.
 """
 
 import os
@@ -111,7 +111,7 @@ def test_all_is_whole_and_nothing_else_was_touched_after_a_kill_at_any_moment(
                     with capsys.disabled():
                         print(f"{experiment} on {name}: {done:3d}/{times} {line}", flush=True)
             finally:
-                while not waiting.empty():  # nobody begins another one
+                while not waiting.empty():  # no lab begins another one
                     waiting.get()
             slowest = max((one.result() for one in doing), default=0.0)
         with capsys.disabled():

@@ -149,8 +149,8 @@ class Undo(Action):
     #: Whether it may hurt, as what stops, removes or restarts something does. Then the guards are
     #: asked before it; what only starts, resumes or joins what the run broke needs no guard.
     hurts: ClassVar[bool] = False
-    #: Whether what it undoes bears brownout's own mark on the node, as a table of that name. Then
-    #: nobody else made it, and `heal` undoes it without a record.
+    #: Whether what it undoes bears brownout's own mark on the node, as a table of that name.
+    #: That shows who made it, so `heal` undoes it without an event of the run.
     marked: ClassVar[bool] = False
     #: Whether only a mend resolves it, since the fault that it undoes has the same name.
     same_name: ClassVar[bool] = False

@@ -47,7 +47,7 @@ Pending = tuple[PendingUndo, ...]
 
 #: What `Asked.also` calls the cluster as a whole.
 THE_CLUSTER = "cluster"
-#: A generator whose run died goes on for a minute and then stops by itself.
+#: A generator whose run died runs for another minute and then stops by itself.
 GENERATOR_GONE_WITHIN_S = 10.0
 
 
@@ -66,7 +66,7 @@ class Healed:
 
 
 def found(cluster: Cluster, known: Sequence[PendingUndo]) -> tuple[PendingUndo, ...]:
-    """Return what looks broken and is not `known`: the run may have done it, or anybody else.
+    """Return what looks broken and is not `known`: the run may have done it, or another person.
 
     Of each node that its host says is stopped, frozen, cut off or slowed; of spares that run; and
     of a cluster whose own administration says so. A node without a host, or whose host does not
@@ -78,7 +78,7 @@ def found(cluster: Cluster, known: Sequence[PendingUndo]) -> tuple[PendingUndo, 
 
 
 def _found_for(cluster: Cluster, known: Sequence[PendingUndo]) -> list[PendingUndo]:
-    """Return what the cluster itself needs; nothing where nobody answers."""
+    """Return what the cluster itself needs; nothing where it does not answer."""
     there = []
     for undo in registry.undos().values():
         with contextlib.suppress(BrownoutError):
@@ -202,7 +202,7 @@ def triage(
 
 
 def _is_marked(pending: PendingUndo) -> bool:
-    """Whether what is to be undone bears brownout's own mark, so that nobody else made it."""
+    """Whether what is to be undone bears brownout's own mark, which shows who made it."""
     undo = registry.undo(pending.action)
     return undo is not None and undo.marked
 
