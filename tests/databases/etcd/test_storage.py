@@ -115,5 +115,8 @@ def test_a_configuration_that_was_edited_since_the_member_was_started_is_refused
             file.write_text(existing.replace(str(data), str(other)))
             with pytest.raises(Refused, match=f"do not lie in `{other}`: `{data}/member/"):
                 adapter.data_directories(one)
+            file.write_text(existing.replace(f"data-dir: {data}/", "data-dir: data"))
+            with pytest.raises(Refused, match=r"'data', wanted .*; its process has `/.*data`"):
+                adapter.data_directories(one)
     finally:
         host_for(one).stop("kill")

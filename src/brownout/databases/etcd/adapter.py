@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError, ordering
+from brownout.base.errors import ClusterError, Refused, ordering
 from brownout.base.waiting import wait_until
 from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
@@ -19,7 +19,7 @@ from brownout.databases.etcd.readmitting import take_in
 from brownout.databases.etcd.scenarios import support
 from brownout.databases.etcd.settings import VARIABLES, living_settings, own_settings
 from brownout.databases.etcd.view import LEADER, View, look
-from brownout.databases.places import Places
+from brownout.databases.places import Places, Unnamed, names
 from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
@@ -41,7 +41,6 @@ class EtcdAdapter(Asking[Link, View]):
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
         self._places = Places(storage.is_data)
-        self._started_with: dict[str, Mapping[str, str]] = {}
 
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether `milestone` is reached now; see `milestones`."""
@@ -91,7 +90,7 @@ class EtcdAdapter(Asking[Link, View]):
         Raises `ClusterError` where no quorum of them serves.
         """
         host = host_for(node)
-        settings = {**self._started_with.get(node.name, {}), **own_settings(node, host)}
+        settings = own_settings(node, host)
         if not emptied or "data-dir" not in settings or host.running().running:
             return {}
         if not storage.is_empty(host, storage.directories(node, settings)):
@@ -168,16 +167,16 @@ class EtcdAdapter(Asking[Link, View]):
         host = host_for(node)
         footprint = host.footprint(VARIABLES)
         living = living_settings(host, footprint) if footprint is not None else {}
-        if living:
-            self._started_with[node.name] = living
-        settings = dict(self._started_with.get(node.name, {}))
+        answered = storage.directories(node, living) if "data-dir" in living else None
+        settings: dict[str, str] = {}
 
         def configured() -> list[Path]:
-            own = own_settings(node, host)
-            settings.update(own)
-            return storage.directories(node, own)
+            settings.update(own_settings(node, host))
+            try:
+                return storage.directories(node, settings)
+            except Unnamed as error:
+                raise _alone(error, answered) from error
 
-        answered = storage.directories(node, living) if "data-dir" in living else None
         found = self._places.agreed(node, host, configured, answered, footprint)
         storage.check_returns(node, settings)
         for directory in [] if begun else found:
@@ -220,3 +219,13 @@ class EtcdAdapter(Asking[Link, View]):
 def _permissions(link: Link, role: str) -> Sequence[Mapping[str, str]]:
     """Return what a role of ours may do; a user may always ask for its own."""
     return list(link.ask("auth/role/get", role=role).get("perm", ()))
+
+
+def _alone(error: Unnamed, answered: Sequence[Path] | None) -> Refused:
+    """Return why what the living member alone says is not enough.
+
+    One without data is taken in again by its peer URL, also by a `heal` after this process died.
+    """
+    if answered is None:
+        return error
+    return Refused(f"{error.message}; its process has {names(answered)}", error.hint)
