@@ -156,6 +156,8 @@ OTHERS = {
     "test_a_pause_that_somebody_ends_is_inconclusive_and_has_its_true_length_everywhere",
     "a generator that is starved": "calibration/test_starved.py::"
     "test_a_starved_generator_makes_a_run_inconclusive",
+    "a login with least rights": "machine/ssh/test_sudoers.py::"
+    "test_every_act_is_done_with_these_rights_and_nothing_beyond_them",
     "a machine that is not the one that was known": "session/test_hosts.py::"
     "test_a_changed_host_key_is_refused_by_the_plan_and_before_a_run_begins",
     "a pass, by exit code 0": OVER_SSH,

@@ -38,6 +38,7 @@ from brownout.cli import (
     runs,
     safety,
     store,
+    sudoers,
     sweep,
     trend,
     watch,
@@ -91,6 +92,7 @@ app.command("adopt", rich_help_panel=MAKE)(making.adopt)
 app.command("check", rich_help_panel=MAKE)(making.check)
 app.command("schema", rich_help_panel=MAKE)(making.schema)
 app.command("doctor", rich_help_panel=MACHINE)(doctor.doctor)
+app.command("sudoers", rich_help_panel=MACHINE)(sudoers.sudoers)
 app.add_typer(observe.app, name="observe", rich_help_panel=LOOK)
 app.add_typer(lab.app, name="lab", rich_help_panel=MACHINE)
 app.command("clean", rich_help_panel=MACHINE)(load.clean)

@@ -20,7 +20,7 @@ from brownout.cli import extras
 from brownout.cli.finding import EVERY_RUN, THE_LAB, Finding, program, version_of
 
 if TYPE_CHECKING:
-    from brownout.inventory.model import Cluster
+    from brownout.inventory.model import Cluster, Node
 
 __all__ = ["CHECKS", "examine", "examine_for"]
 
@@ -54,7 +54,35 @@ def examine_for(name: str) -> list[Finding]:
             for each in requirements(cluster)
         ),
         *_grants(name, cluster, purpose),
+        *_rights(name, purpose),
     ]
+
+
+def _rights(name: str, every_run: str) -> Iterator[Finding]:
+    """Ask each machine for the helpers of its node, where the inventory wants them."""
+    from brownout.inventory import inventory
+
+    try:
+        cluster = inventory.load(name)
+    except BrownoutError:
+        return  # a lab that is down
+    for node in cluster.every:
+        if getattr(node.host, "sudo", False) == "helpers":
+            yield _helpers(cluster, node, every_run)
+
+
+def _helpers(cluster: "Cluster", node: "Node", every_run: str) -> Finding:
+    from brownout.machine.ssh import SshHost
+    from brownout.machine.ssh.sudoers import acts_of
+
+    about = f"rights on {node.name}"
+    try:
+        problems = SshHost(node).missing_rights(acts_of(cluster, node))
+    except BrownoutError as error:
+        return Finding(about, False, error.message, every_run, error.hint)
+    told = "; ".join(problems) or "every helper is there and allowed"
+    mend = "install what `brownout sudoers` writes"
+    return Finding(about, not problems, told, every_run, mend)
 
 
 def _grants(name: str, declared: "Cluster", every_run: str) -> Iterator[Finding]:

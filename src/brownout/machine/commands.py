@@ -22,9 +22,11 @@ __all__ = [
     "Completed",
     "LocalRunner",
     "Runner",
+    "Script",
     "answer",
     "last_words",
     "printed",
+    "program",
     "script",
 ]
 
@@ -39,6 +41,10 @@ LC_ALL=C; export LC_ALL
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin; export PATH
 stamp() {{ printf 'stamp_%s %s\\n' "$1" "$(date +%s%N)"; }}
 """
+
+
+#: Of a program that may do more than who calls it: it finds nothing by the caller's PATH.
+_PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +127,37 @@ class Answer:
         return int(value) if value.lstrip("-").isdigit() else None
 
 
-def script(body: str, *arguments: object) -> str:
+class Script(str):
+    """A whole script, and what it was made of: its constant `body`, and its `arguments`."""
+
+    __slots__ = ("arguments", "body")
+
+    body: str
+    arguments: tuple[str, ...]
+
+
+def script(body: str, *arguments: object) -> Script:
     """Return a whole script whose `body` finds `arguments` in `$1`, `$2`, ….
 
     The body is one function, so that the shell has read all of it before a command of it could
     take the rest for its own input.
     """
-    words = " ".join(shlex.quote(str(argument)) for argument in arguments)
+    given = tuple(str(argument) for argument in arguments)
+    text = Script(_whole(body, " ".join(map(shlex.quote, given))))
+    text.body, text.arguments = body, given
+    return text
+
+
+def program(body: str, check: str) -> str:
+    """Return a program of its own, which finds in its arguments what the `body` of a script does.
+
+    `check` is run before, with the same arguments, and ends the program where they are not allowed.
+    """
+    given = '"$@"'
+    return f"#!/bin/sh\n{_PATH}{check}{_whole(body, given)}"
+
+
+def _whole(body: str, words: str) -> str:
     return f"{_PRELUDE}main() {{\n{body.strip()}\n}}\nmain {words} </dev/null\nexit $?\n"
 
 

@@ -15,7 +15,17 @@ from brownout.base.errors import HostError, Refused
 from brownout.machine.commands import Answer, Runner, answer, script
 from brownout.machine.moments import bracket
 
-__all__ = ["Emptied", "Facts", "Mount", "check", "empty", "in_words", "parse", "refusals"]
+__all__ = [
+    "SCRIPTS",
+    "Emptied",
+    "Facts",
+    "Mount",
+    "check",
+    "empty",
+    "in_words",
+    "parse",
+    "refusals",
+]
 __all__ += ["same_or_nested"]
 
 _SYSTEM = frozenset(
@@ -103,6 +113,8 @@ find . -mindepth 1 "$@" -print | head -n 3 | sed 's/^/left /'
 stamp first_yes
 stamp ended
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"facts": _FACTS, "empty": _EMPTY}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,19 @@ from pathlib import Path, PurePath
 from brownout.base.errors import HostError
 from brownout.machine.commands import Runner, last_words, script
 
-__all__ = ["entries", "read_text", "resolved"]
+__all__ = ["SCRIPTS", "entries", "read_text", "resolved"]
 
+_READ = 'cat -- "$1"'
 #: Each name is told from the next by a zero byte.
 _ENTRIES = """find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\\0'"""
+_RESOLVED = 'for path; do readlink -mz -- "$path" || return 1; done'
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"read": _READ, "entries": _ENTRIES, "resolve": _RESOLVED}
 
 
 def read_text(runner: Runner, node: str, path: PurePath) -> str:
     """Return the text of a file; raises `HostError` if it cannot be read or is not UTF-8."""
-    text = _ask(runner, node, 'cat -- "$1"', path, "read")
+    text = _ask(runner, node, _READ, path, "read")
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -29,7 +33,7 @@ def entries(runner: Runner, node: str, path: PurePath) -> list[str]:
 
 def resolved(runner: Runner, node: str, paths: Sequence[PurePath]) -> list[Path]:
     """Return where paths lead without links; raises `HostError` if that cannot be told."""
-    done = runner.run(script('for path; do readlink -mz -- "$path" || return 1; done', *paths))
+    done = runner.run(script(_RESOLVED, *paths))
     if done.status:
         raise _failed(runner, node, paths[0], "resolved", last_words(done.errors, 1))
     return [Path(path) for path in done.output.split("\0")[:-1]]

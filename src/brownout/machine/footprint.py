@@ -10,7 +10,7 @@ from pathlib import Path
 
 from brownout.machine.commands import Runner, answer, script
 
-__all__ = ["Footprint", "footprint"]
+__all__ = ["SCRIPTS", "Footprint", "footprint"]
 
 #: `$1` names of variables, as `A|B`; further: processes, the node's own first. Only files that are
 #: in a file system count, and block devices.
@@ -25,6 +25,8 @@ for pid; do
 done
 return 0
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"footprint": _FOOTPRINT}
 
 
 @dataclass(frozen=True, slots=True)

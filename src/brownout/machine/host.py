@@ -4,7 +4,7 @@ A host knows no database. Each act proves its effect before it returns, is safe 
 has its opposite: stop and start, pause and resume.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -20,6 +20,7 @@ __all__ = [
     "Partitioning",
     "ProcessState",
     "Proof",
+    "Restricted",
     "StopMode",
     "host_class",
     "host_for",
@@ -243,6 +244,18 @@ class Supervising(Protocol):
         """Kill the node's own process (SIGKILL) and nothing else; undone by `start`.
 
         Proven when it is gone and every server of `supervised` still runs.
+        """
+        ...
+
+
+@runtime_checkable
+class Restricted(Protocol):
+    """What a host has besides whose login may be allowed some acts and not others."""
+
+    def missing_rights(self, acts: Collection[str]) -> list[str]:
+        """Return in words what the login lacks for `acts`; nothing where it may do all of them.
+
+        `acts` are those of `would`, and `start`.
         """
         ...
 

@@ -32,7 +32,7 @@ from brownout.machine.commands import Answer, Completed, LocalRunner, Runner, an
 from brownout.machine.host import Proof
 from brownout.machine.moments import bracket
 
-__all__ = ["MARK", "Netem", "check_size", "disarm", "in_words", "why_not"]
+__all__ = ["MARK", "SCRIPTS", "Netem", "check_size", "disarm", "in_words", "why_not"]
 
 MARK = "brownout-undo-delay"
 #: What is wanted on the node, and the Debian packages that have it.
@@ -150,6 +150,8 @@ _DISARM = f'{_FUNCTIONS}\ndisarm "$(armed)"\n'
 #: `netem b81: parent b80:2 limit 100000 delay 50ms  5ms`, or `… delay 1.5s`.
 _DELAY = re.compile(r"netem b81: .*?delay ([\d.]+)(us|ms|s)(?: +([\d.]+)(us|ms|s))?")
 _MS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"why-no-delay": _WHY_NOT, "delay": _SLOW, "undelay": _CLEAR, "delayed": _SHOW}
 
 
 def why_not() -> str:

@@ -23,7 +23,7 @@ from brownout.machine.commands import Completed, Runner, answer, last_words, scr
 from brownout.machine.host import Proof
 from brownout.machine.moments import bracket
 
-__all__ = ["MARK", "NodeNetwork", "disarm"]
+__all__ = ["MARK", "SCRIPTS", "NodeNetwork", "disarm"]
 
 MARK = "brownout-undo-partition"
 TABLE = "inet brownout"
@@ -113,6 +113,8 @@ for tool in {_TOOLS}; do command -v $tool >/dev/null || echo "lacks $tool"; done
 command -v nft >/dev/null && {{ said=$(nft list tables 2>&1) || echo "denied $said"; }}
 true
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"why-no-partition": _WHY_NOT, "partition": _CUT, "join": _JOIN, "partitioned": _SHOW}
 
 
 class NodeNetwork:

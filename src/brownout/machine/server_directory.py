@@ -16,7 +16,7 @@ from brownout.machine.commands import Completed, Runner, answer, script
 from brownout.machine.host import Proof
 from brownout.machine.moments import bracket
 
-__all__ = ["FUNCTIONS", "freeze", "joined", "kill", "pids", "servers", "thaw"]
+__all__ = ["FUNCTIONS", "SCRIPTS", "freeze", "joined", "kill", "pids", "servers", "thaw"]
 
 _WITHIN_S = 20.0
 _MARK = "brownout-undo-pause-in"
@@ -116,6 +116,14 @@ disarm "$(switches "$1" -)"
 echo "count $count"
 stamp ended
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {
+    "others-list": _LIST,
+    "others-servers": _SERVERS,
+    "others-kill": _KILL,
+    "others-pause": _FREEZE,
+    "others-resume": _THAW,
+}
 
 
 def pids(runner: Runner, directory: Path) -> list[int]:

@@ -23,7 +23,7 @@ from brownout.inventory.model import Node
 from brownout.machine.commands import Runner, answer, script
 from brownout.machine.host import Connection, host_for
 
-__all__ = ["Served", "holds", "served_by"]
+__all__ = ["SCRIPTS", "Served", "holds", "served_by"]
 
 _CONNECT_S = 2.0
 #: A server takes a connection within this, unless it hangs.
@@ -60,6 +60,8 @@ done | sort -u | while read -r word pid; do
   echo "above$above"
 done
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"serves": _HOLDERS}
 
 
 @dataclass(frozen=True, slots=True)

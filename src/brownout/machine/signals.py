@@ -15,7 +15,7 @@ from brownout.machine.host import Proof
 from brownout.machine.moments import bracket
 from brownout.machine.processes import FUNCTIONS, Process
 
-__all__ = ["Effect", "check", "end", "freeze", "thaw"]
+__all__ = ["SCRIPTS", "Effect", "check", "end", "freeze", "thaw"]
 
 #: A signal needs no consent; this long only if the kernel is stuck.
 _SIGNAL_TIMEOUT_S = 20.0
@@ -110,6 +110,8 @@ for switch in $found; do echo "switch $switch"; done
 echo "state running"
 stamp ended
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"end": _END, "pause": _FREEZE, "resume": _THAW}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,11 @@ from brownout.machine import devices, directories
 from brownout.machine.commands import Runner, answer, script
 from brownout.machine.host import Proof
 
-__all__ = ["Checked", "Rules", "check", "empty", "targets"]
+__all__ = ["SCRIPTS", "Checked", "Rules", "check", "empty", "targets"]
 
 _IS_DEVICE = '[ -b "$1" ] && echo "device yes"; return 0'
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"is-device": _IS_DEVICE}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from brownout.machine.commands import Runner, answer, script
 
-__all__ = ["Supervisor", "hold", "supervisor_of"]
+__all__ = ["SCRIPTS", "Supervisor", "hold", "supervisor_of"]
 
 #: Each supervisor by the name of its process, and what tells it not to start a service again.
 _ONCE = {"runsv": "sv once", "s6-supervise": "s6-svc -O", "supervise": "svc -o"}
@@ -33,6 +33,18 @@ while :; do
   echo "directory $(readlink "/proc/$pid/cwd" 2>/dev/null)"
 done
 """
+
+
+def _told(once: str) -> str:
+    """Return the script that tells a supervisor, which works in `$1`, not to start it again."""
+    return f'{once} "$1"'
+
+
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {
+    "supervisors": _ABOVE,
+    **{f"hold-{name}": _told(once) for name, once in _ONCE.items()},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +97,6 @@ def hold(runner: Runner, pid: int) -> dict[str, str]:
     if not supervisor.command:
         return {"supervisor": supervisor.words()}
     once = _ONCE[supervisor.program]
-    done = runner.run(script(f'{once} "$1"', supervisor.directory))
+    done = runner.run(script(_told(once), supervisor.directory))
     answer(done, supervisor.command, runner.where)
     return {"supervisor": supervisor.words()}

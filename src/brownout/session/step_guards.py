@@ -18,7 +18,7 @@ from brownout.faults.guards import Guard
 from brownout.faults.undos import PendingUndo
 from brownout.faults.wipe import guards_of_wipe
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import host_for
+from brownout.machine.host import Restricted, host_for
 from brownout.machine.serving import served_by
 from brownout.session.activity import acts_of, fault_of, function_at, steps_of
 from brownout.session.targets import ADDED, SPARE, TARGET
@@ -26,6 +26,9 @@ from brownout.session.targets import ADDED, SPARE, TARGET
 __all__ = ["Deed", "addresses", "deeds_of", "first_act", "guards_of_steps", "hosts", "resolved"]
 
 _WIPE = "wipe"
+#: What a host does for an act of another name.
+_ACTS = {"add": ("start", "stop"), "remove": ("stop", "start")}
+_HELPERS = "install what `brownout sudoers` writes, as root on the node's machine"
 #: So many hosts are asked at a time.
 _AT_ONCE = 8
 
@@ -95,14 +98,18 @@ def hosts(deeds: Sequence[Deed], cluster: Cluster) -> list[Guard]:
 
 def _of_host(deed: Deed, node: Node) -> Guard | None:
     """Return why the host of a node cannot do a deed; None where it can."""
-    action = registry.find(deed.name)
+    action, where = registry.find(deed.name), f"{deed.step}: node `{node.name}`"
     try:
+        host = host_for(node)
+        undo = registry.undo(getattr(action, "undo", ""))
+        acts = {*_ACTS.get(deed.act, (deed.act,)), *((undo.act,) if undo else ())}
+        if isinstance(host, Restricted) and (rights := host.missing_rights(acts)):
+            return Guard("hosts", False, f"{where}: {'; '.join(rights)}", _HELPERS)
         if isinstance(action, HostAction):
             action.ready(node)
-        host_for(node).running()
+        host.running()
     except BrownoutError as error:
-        detail = f"{deed.step}: node `{node.name}`: {error.message}"
-        return Guard("hosts", False, detail, error.hint)
+        return Guard("hosts", False, f"{where}: {error.message}", error.hint)
     return None
 
 

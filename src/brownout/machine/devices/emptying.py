@@ -8,7 +8,7 @@ from brownout.machine.commands import Answer, Runner, answer, script
 from brownout.machine.devices.facts import Facts
 from brownout.machine.moments import bracket
 
-__all__ = ["METHODS", "Emptied", "empty", "regions"]
+__all__ = ["METHODS", "SCRIPTS", "Emptied", "empty", "regions"]
 
 _MIB = 1 << 20
 #: A device up to this size is read back whole, a larger one in samples.
@@ -53,6 +53,8 @@ done
 echo "zero yes"
 stamp ended
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"empty-device": _EMPTY}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from brownout.machine.commands import Answer, Runner, answer, script
 
-__all__ = ["Facts", "Listed", "gather", "parse"]
+__all__ = ["SCRIPTS", "Facts", "Listed", "gather", "parse"]
 
 #: `$1` path to wipe, further: the devices that the inventory lists. Numbers are `major:minor`.
 _GATHER = r"""
@@ -75,6 +75,8 @@ for place in / /boot /boot/efi /usr /var /home; do
   for disk in $(disks "$below"); do echo "system $disk $place"; done
 done
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"device-facts": _GATHER}
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,8 +77,10 @@ def host_key_problem(
     )
 
 
-def sudo_problem(status: int, errors: str, login: Login, user: str) -> BrownoutError | None:
-    """Return why sudo did not run a script; None if it did."""
+def sudo_problem(
+    status: int, errors: str, login: Login, user: str, program: str = "/bin/sh -s"
+) -> BrownoutError | None:
+    """Return why sudo did not run a program; None if it did."""
     where = name_of(login)
     if status == 127 and _SUDO_MISSING.search(errors):
         return HostError(
@@ -88,7 +90,7 @@ def sudo_problem(status: int, errors: str, login: Login, user: str) -> BrownoutE
         said = errors.strip().splitlines()[-1]
         return Denied(
             f"ssh: user `{user}` may not use sudo without a password on {where}: {said}",
-            f"allow it in sudoers: `{user} ALL=(root) NOPASSWD: /bin/sh -s`",
+            f"allow it in sudoers: `{user} ALL=(root) NOPASSWD: {program}`",
         )
     return None
 

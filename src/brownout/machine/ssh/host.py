@@ -1,6 +1,6 @@
 """A node on a machine that is reached by ssh."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
@@ -15,23 +15,15 @@ from brownout.machine.partition import NodeNetwork
 from brownout.machine.processes import Located, Process
 from brownout.machine.shell_host import ShellHost
 from brownout.machine.ssh import reboot
-from brownout.machine.ssh.connection import SshRunner
+from brownout.machine.ssh.connection import Connection, SshRunner
+from brownout.machine.ssh.helpers import HelperRunner, helpers_of, names_for, settings
 from brownout.machine.ssh.launch import launch
 from brownout.machine.ssh.pool import connection_for
-from brownout.machine.ssh.process import locate
+from brownout.machine.ssh.process import KILL_MODE, MACHINE, locate
 from brownout.machine.ssh.spec import SshSpec
 from brownout.machine.storage import Rules
 
 __all__ = ["SshHost"]
-
-_MACHINE = """
-echo "boot $(cat /proc/sys/kernel/random/boot_id)"
-echo "root $(stat -c %d:%i /)"
-"""
-#: `$1` unit.
-_KILL_MODE = """
-echo "mode $(systemctl show --property=KillMode --value -- "$1")"
-"""
 
 
 class SshHost(ShellHost):
@@ -48,7 +40,7 @@ class SshHost(ShellHost):
         self._address, self._spec, self._boot_id = node.address, node.host, boot_id
         address = node.address.rpartition(":")[0].strip("[]")
         self._connection = connection_for(node.host.login(address))
-        runner, undo_after_s = SshRunner(self._connection, node.host.sudo), node.host.undo_after_s
+        runner, undo_after_s = _runner(node, node.host, self._connection), node.host.undo_after_s
         network = NodeNetwork(node.name, runner, undo_after_s)
         others = node.host.server_directory
         super().__init__(node.name, runner, network, _rules(node.host), undo_after_s, others)
@@ -57,7 +49,7 @@ class SshHost(ShellHost):
     @property
     def machine(self) -> str:
         """Which machine, by its kernel's boot and its root: two addresses may lead to one."""
-        done = self._runner.run(script(_MACHINE))
+        done = self._runner.run(script(MACHINE))
         said = answer(done, "asking which machine it is", self._runner.where)
         return f"boot {said.get('boot')} root {said.get('root')}"
 
@@ -78,6 +70,13 @@ class SshHost(ShellHost):
         """
         client, _, _, _ = self._our_way()
         return self._network.cut(addresses, undo_after_s, [client])
+
+    def missing_rights(self, acts: Collection[str]) -> list[str]:
+        """Return what is against the helpers for `acts`; nothing where none are wanted."""
+        if not isinstance(self._runner, HelperRunner):
+            return []
+        names = {name for names in names_for(acts, self._spec).values() for name in names}
+        return list(self._runner.missing(sorted(names)))
 
     def why_no_delay(self) -> str:
         """Return why this node cannot be slowed; empty if it can."""
@@ -101,7 +100,7 @@ class SshHost(ShellHost):
         service = self._spec.service
         if (reason := super().why_no_supervisor()) or not service:
             return reason
-        done = self._runner.run(script(_KILL_MODE, service))
+        done = self._runner.run(script(KILL_MODE, service))
         mode = answer(done, f"asking how `{service}` ends", self._runner.where).get("mode")
         if mode in ("process", "none"):
             return ""
@@ -179,6 +178,12 @@ class SshHost(ShellHost):
     def _stop_command(self) -> str:
         commands = self._spec.commands
         return commands.stop if commands else f"systemctl stop -- '{self._spec.service}'"
+
+
+def _runner(node: Node, spec: SshSpec, connection: Connection) -> SshRunner | HelperRunner:
+    if spec.sudo != "helpers":
+        return SshRunner(connection, spec.sudo)
+    return HelperRunner(connection, helpers_of(node.name, spec), settings(spec, node.address))
 
 
 def _rules(spec: SshSpec) -> Rules:

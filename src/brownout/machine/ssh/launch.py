@@ -7,7 +7,7 @@ from brownout.machine.processes import Process
 from brownout.machine.ssh.process import locate
 from brownout.machine.ssh.spec import SshSpec
 
-__all__ = ["launch"]
+__all__ = ["SCRIPTS", "launch"]
 
 #: A process that neither ended nor listens after this long is taken as started.
 _GRACE_S = 1.5
@@ -43,6 +43,8 @@ _WORDS = """
 [ -z "$2" ] || tail -n 3 -- "$2"
 return 0
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"start": _LAUNCH, "last-words": _WORDS}
 
 
 def launch(node: str, address: str, spec: SshSpec, runner: Runner) -> Proof:

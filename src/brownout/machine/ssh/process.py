@@ -10,8 +10,16 @@ from brownout.machine.commands import Answer, Runner, answer, script
 from brownout.machine.processes import DESCRIBE, FUNCTIONS, Located, described
 from brownout.machine.ssh.spec import SshSpec
 
-__all__ = ["locate"]
+__all__ = ["KILL_MODE", "MACHINE", "SCRIPTS", "locate", "question"]
 
+MACHINE = """
+echo "boot $(cat /proc/sys/kernel/random/boot_id)"
+echo "root $(stat -c %d:%i /)"
+"""
+#: `$1` unit.
+KILL_MODE = """
+echo "mode $(systemctl show --property=KillMode --value -- "$1")"
+"""
 _LOCATE = f"""{FUNCTIONS}
 {DESCRIBE}
 case $1 in
@@ -33,6 +41,8 @@ if [ -n "$3" ]; then
 fi
 clock
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"locate": _LOCATE, "machine": MACHINE, "kill-mode": KILL_MODE}
 
 
 def locate(node: str, spec: SshSpec, runner: Runner) -> Located:
@@ -41,7 +51,7 @@ def locate(node: str, spec: SshSpec, runner: Runner) -> Located:
     Raises `HostError` where the answer is not to be trusted: no such unit, several processes, or
     one that runs another program.
     """
-    how, value, status = _question(spec)
+    how, value, status = question(spec)
     done = runner.run(script(_LOCATE, how, value, status))
     said = answer(done, f"looking for the process of node `{node}`", runner.where)
     if said.get("LoadState", "loaded") not in ("loaded", "masked"):
@@ -60,7 +70,8 @@ def locate(node: str, spec: SshSpec, runner: Runner) -> Located:
     return Located(None, _unrest(said, spec), {**_service(said), **stale})
 
 
-def _question(spec: SshSpec) -> tuple[str, str, str]:
+def question(spec: SshSpec) -> tuple[str, str, str]:
+    """Return how the node's process is found: the way, its value, and a command of its status."""
     if spec.commands is None:
         return "service", spec.service, ""
     if spec.commands.pid_file is not None:

@@ -11,7 +11,7 @@ from brownout.machine.host import Proof
 from brownout.machine.ssh.connection import Connection
 from brownout.machine.ssh.failures import Unreachable
 
-__all__ = ["BOOT_ID", "Boot", "boot_of", "reboot"]
+__all__ = ["BOOT_ID", "SCRIPTS", "Boot", "boot_of", "reboot"]
 
 #: The kernel makes a new one at each boot.
 BOOT_ID = PurePosixPath("/proc/sys/kernel/random/boot_id")
@@ -29,6 +29,8 @@ _REBOOT = """
 [ "$(cat -- "$1")" = "$2" ] || return 0
 /bin/sh -c "$3" </dev/null
 """
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {"boot": _ASK, "reboot": _REBOOT}
 
 
 @dataclass(frozen=True, slots=True)

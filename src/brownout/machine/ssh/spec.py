@@ -99,7 +99,14 @@ class SshSpec(HostSpec, Login):
 
     kind: Literal["ssh"] = "ssh"
     server_directory: ServerDirectory = None
-    sudo: Annotated[bool, Field(description="run what needs it by `sudo -n`")] = False
+    sudo: Annotated[
+        bool | Literal["helpers"],
+        Field(description="run all by `sudo -n`: as root, or only what `brownout sudoers` allows"),
+    ] = False
+    helpers: Annotated[
+        AbsolutePath | None,
+        Field(description="where its helpers lie; by default /usr/local/lib/brownout/NODE"),
+    ] = None
     service: Annotated[
         str, Field(pattern=r"^[A-Za-z0-9@._:\\-]*$", description="the node's systemd unit")
     ] = ""
