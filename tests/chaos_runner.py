@@ -106,12 +106,20 @@ def finish(process: subprocess.Popen[str], where: Path, timeout_s: float = 240.0
         raise AssertionError(f"the run had not ended after {timeout_s:.0f} s: {output}") from None
     journal = where / "journal.json"
     runs = sorted((where / "runs").glob("*")) if (where / "runs").is_dir() else []
+    if runs:
+        check_private(runs[-1])
     return Ran(
         process.returncode,
         output,
         json.loads(journal.read_text()) if journal.exists() else {},
         runs[-1] if runs else None,
     )
+
+
+def check_private(directory: Path) -> None:
+    """No other account may read a run's files, whatever the umask; its page is made to be shown."""
+    shared = [p.name for p in directory.rglob("*") if p.stat().st_mode & 0o077]
+    assert set(shared) <= {"report.html"}, shared
 
 
 def run(

@@ -69,7 +69,7 @@ func (d Depot) add(archive *tar.Writer, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	header := &tar.Header{Name: name, Mode: 0o644, Size: info.Size(), ModTime: info.ModTime()}
+	header := &tar.Header{Name: name, Mode: 0o600, Size: info.Size(), ModTime: info.ModTime()}
 	if err := archive.WriteHeader(header); err != nil {
 		return "", err
 	}
@@ -79,7 +79,7 @@ func (d Depot) add(archive *tar.Writer, name string) (string, error) {
 }
 
 func addText(archive *tar.Writer, name, text string) error {
-	if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
+	if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(text))}); err != nil {
 		return err
 	}
 	_, err := io.WriteString(archive, text)

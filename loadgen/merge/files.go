@@ -10,11 +10,11 @@ import (
 	"brownout/loadgen/runfile"
 )
 
-// replace writes a file of the run under another name and renames it.
-func (r *run) replace(name string, mode os.FileMode, write func(*bufio.Writer) error) (err error) {
+// replace writes a file of the run, for its owner alone, under another name and renames it.
+func (r *run) replace(name string, write func(*bufio.Writer) error) (err error) {
 	path := filepath.Join(r.dir, name)
 	beside := filepath.Join(r.dir, fmt.Sprintf(".%s.%d", name, os.Getpid()))
-	file, err := os.OpenFile(beside, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
+	file, err := os.OpenFile(beside, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return &WriteError{err}
 	}

@@ -24,7 +24,7 @@ func (r *run) addLatency(end float64) error {
 			return err
 		}
 	}
-	return r.replace("latency.hlog", 0o666, func(out *bufio.Writer) error {
+	return r.replace("latency.hlog", func(out *bufio.Writer) error {
 		_, _ = out.Write(all[0].Head)
 		for {
 			start := math.Inf(1)

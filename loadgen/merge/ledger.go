@@ -57,7 +57,7 @@ func Ledger(dir string) error {
 		return nil
 	}
 	j := &join{seed: maphash.MakeSeed()}
-	return r.replace("ledger.ndjson", 0o666, func(out *bufio.Writer) error {
+	return r.replace("ledger.ndjson", func(out *bufio.Writer) error {
 		if err := r.eachLine(func(line *object, text []byte) error { return j.take(out, line, text) }); err != nil {
 			return err
 		}

@@ -107,7 +107,7 @@ func (r *run) addRows(name string, header []string, head int, buckets int64) err
 		return err
 	}
 	defer close()
-	return r.replace(name, 0o666, func(out *bufio.Writer) error {
+	return r.replace(name, func(out *bufio.Writer) error {
 		rows := csv.NewWriter(out)
 		_ = rows.Write(header)
 		for {
@@ -162,7 +162,7 @@ func (r *run) worstSeconds() error {
 		return err
 	}
 	defer close()
-	return r.replace("generator.csv", 0o666, func(out *bufio.Writer) error {
+	return r.replace("generator.csv", func(out *bufio.Writer) error {
 		_, _ = out.WriteString(strings.Join(header, ",") + "\n")
 		for !slices.ContainsFunc(all, func(part *rows) bool { return !part.more }) {
 			worst := slices.Clone(all[0].fields)

@@ -212,7 +212,7 @@ func checkSummary(file string, one *object) error {
 }
 
 func (r *run) writeSummary(whole *summary) error {
-	return r.replace("generator.json", 0o600, func(out *bufio.Writer) error {
+	return r.replace("generator.json", func(out *bufio.Writer) error {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
 		encoder.SetEscapeHTML(false)

@@ -23,7 +23,7 @@ func (r *run) addTables(name string, columns []string) (buckets int64, err error
 			return 0, err
 		}
 	}
-	err = r.replace(name, 0o666, func(out *bufio.Writer) error {
+	err = r.replace(name, func(out *bufio.Writer) error {
 		_, _ = out.WriteString("t,stream,op," + strings.Join(columns, ",") + "\n")
 		var line []byte
 		for {

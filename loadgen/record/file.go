@@ -16,7 +16,7 @@ type file struct {
 
 // create makes a file that must not be there yet: a run is never overwritten.
 func create(dir, name, header string) (*file, error) {
-	handle, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, 0o644)
+	handle, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, explain(err)
 	}

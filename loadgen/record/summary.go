@@ -55,7 +55,7 @@ func (d *Directory) WriteSummary(s *Summary) error {
 		return explain(err)
 	}
 	temporary := d.in(".generator.json.new")
-	if err := os.WriteFile(temporary, append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(temporary, append(text, '\n'), 0o600); err != nil {
 		_ = os.Remove(temporary)
 		return explain(err)
 	}

@@ -165,20 +165,24 @@ def test_only_what_is_too_old_or_too_many_may_go(
 
 def test_runs_go_only_when_that_is_confirmed(brownout: Brownout, home: Path) -> None:
     names = [f"2026010{n}T000000Z-node-kill-{n}" for n in (1, 2, 3)]
-    for name in names:
+    foreign = "20200101T000000Z-dump-of-the-shop"  # named as a run is, and not of ours
+    for name in [*names, foreign]:
         (home / "runs" / name).mkdir(parents=True)
+    for name in names:
+        (home / "runs" / name / "run.json").write_text("{}")
     (home / "runs" / "notes").mkdir()
     dry = brownout("runs", "prune", "--keep", "1")
     assert [line.split()[-1] for line in dry.out.splitlines()[:-1]] == names[:2]
     assert "--yes" in dry.out
     assert all((home / "runs" / name).is_dir() for name in names)
     brownout("runs", "prune", "--keep", "1", "--yes")
-    assert sorted(path.name for path in (home / "runs").iterdir()) == [names[2], "notes"]
+    assert sorted(path.name for path in (home / "runs").iterdir()) == [foreign, names[2], "notes"]
 
 
 def test_a_run_that_may_still_have_to_be_healed_stays(brownout: Brownout, home: Path) -> None:
     run = home / "runs" / "20260101T000000Z-node-kill-1"
     run.mkdir(parents=True)
+    (run / "run.json").write_text("{}")
     open_runs.claim("lab-mongodb", run, "lab-mongodb", brought_up=False)
     try:
         said = brownout("runs", "prune", "--keep", "0", "--yes")
@@ -195,7 +199,9 @@ def test_pruning_wants_to_know_what(brownout: Brownout, home: Path) -> None:
 
 def test_runs_are_listed_with_verdict_and_size(brownout: Brownout, home: Path) -> None:
     build_run(home / "runs", RunScript(duration_s=45))
-    (home / "runs" / "20260101T000000Z-load-1").mkdir()
+    load = home / "runs" / "20260101T000000Z-load-1"
+    load.mkdir()
+    (load / "outcomes.csv").touch()
     listed = json.loads(brownout("runs", "list", "--json").out)
     assert [(row["run"], row["verdict"]) for row in listed] == [
         ("20260101T000000Z-load-1", "load only"),
@@ -203,3 +209,23 @@ def test_runs_are_listed_with_verdict_and_size(brownout: Brownout, home: Path) -
     ]
     assert listed[1]["bytes"] > 1000
     assert RUN in brownout("runs", "list").out
+
+
+#: Sets the window's title, hides the line above, turns the direction of writing.
+ESCAPES = "\x1b]0;owned\x07\x1b[1A\x1b[2K\x9b\u202e"
+
+
+def test_what_a_foreign_run_says_cannot_steer_the_terminal(brownout: Brownout, home: Path) -> None:
+    run = build_run(home / "runs", RunScript(duration_s=45, abort=f"because {ESCAPES}"))
+    record = json.loads((run / "run.json").read_text())
+    record["experiment"]["title"] = f"title {ESCAPES}"
+    record["cluster"]["name"] = f"cluster {ESCAPES}"
+    (run / "run.json").write_text(json.dumps(record, ensure_ascii=False))
+    events = (run / "events.ndjson").read_text()
+    (run / "events.ndjson").write_text(events.replace('"n1"', json.dumps(f"n1{ESCAPES}")))
+    for command in (("analyze", run), ("show", run), ("report", run, "-o", "-"), ("runs", "list"),
+                    ("watch", run), ("compare", run, run)):  # fmt: skip
+        shown = brownout(*command)
+        text = shown.out + shown.err
+        assert text.strip(), command
+        assert not set(text) & {"\x1b", "\x07", "\x9b", "\u202e"}, command

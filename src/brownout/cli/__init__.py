@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from brownout.base.errors import BrownoutError, ExitCode
+from brownout.base.printable import printable
 from brownout.base.termination import as_ctrl_c
 from brownout.cli import (
     book,
@@ -143,7 +144,7 @@ def run(arguments: list[str] | None = None) -> int:
         code = command()(arguments, standalone_mode=False)
         sys.stdout.flush()
     except BrownoutError as error:
-        typer.echo(f"brownout: {error}", err=True)
+        typer.echo(f"brownout: {printable(str(error))}", err=True)
         return int(error.exit_code)
     except _UsageError as error:
         error.show()

@@ -9,6 +9,7 @@ from typing import IO, Any, Final, Protocol
 
 from brownout.base.binary import find_loadgen
 from brownout.base.errors import BrownoutError, GeneratorError
+from brownout.base.files import private_file
 from brownout.load.environment import generator_environment
 from brownout.machine.capabilities import CAP_SYS_NICE, may
 
@@ -115,7 +116,7 @@ def start(command: list[str], log: Path) -> Process:
     waits for a processor measures this machine and not the database.
     """
     try:
-        with log.open("ab") as stderr, _raised_priority():
+        with private_file(log).open("ab") as stderr, _raised_priority():
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,

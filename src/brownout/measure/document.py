@@ -14,6 +14,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from brownout.base.errors import RunDirectoryError
+from brownout.base.printable import printable
 from brownout.measure.assess import Findings
 from brownout.measure.canary import Canary
 from brownout.measure.dips import Dip
@@ -23,7 +24,7 @@ from brownout.measure.measures import added
 from brownout.measure.rebalance import Rebalance
 from brownout.measure.sham import Sham
 from brownout.run.directory import SCHEMA_VERSION, RunDirectory
-from brownout.run.metadata import digest_of, read_json, write_json
+from brownout.run.metadata import digest_of, read_as_written, read_json, write_json
 
 __all__ = [
     "document_of",
@@ -54,13 +55,13 @@ def read_impact(directory: RunDirectory) -> Impact:
         raise RunDirectoryError(
             f"{directory.path}: has no impact.json", "make it by `brownout analyze RUN`"
         )
-    document = read_json(directory.impact)
+    document = read_as_written(directory.impact)
     # Those of the first day had no digest.
     if "digest" in document and document["digest"] != digest_of(document):
         raise RunDirectoryError(
             f"{directory.impact}: is not as it was written: its digest is another one", _AGAIN
         )
-    return impact_of(document, directory.impact)
+    return impact_of(printable(document), directory.impact)
 
 
 def read_verdict(directory: RunDirectory) -> str | None:

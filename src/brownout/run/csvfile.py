@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from brownout.base.errors import RunDirectoryError
+from brownout.base.printable import printable
 
 __all__ = ["ERRORS", "GENERATOR", "TEXT", "read_rows"]
 
@@ -42,11 +43,11 @@ def read_rows(path: Path, header: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _whole_lines(file: BinaryIO) -> Iterator[str]:
-    """Yield the lines of a file; not a last one without an end: its writer was killed."""
+    """Yield the whole lines, fit for a terminal; a last one without an end was cut short."""
     for line in file:
         if not line.endswith(b"\n"):
             return
-        yield line.decode("utf-8", "replace")
+        yield printable(line.decode("utf-8", "replace"))
 
 
 def _check_header(path: Path, file: BinaryIO, header: Sequence[str]) -> bool:

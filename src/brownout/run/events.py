@@ -23,6 +23,7 @@ from typing import Any
 
 from brownout.base.errors import RunDirectoryError
 from brownout.base.files import private_file
+from brownout.base.printable import printable
 from brownout.base.redact import redact
 from brownout.run.shape import is_count, is_time
 
@@ -237,7 +238,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         raise RunDirectoryError(f"{path}: cannot be read: {error.strerror}") from error
     for raw in text.split("\n"):
         try:
-            line = json.loads(raw)
+            line = printable(json.loads(raw))
         except (ValueError, RecursionError):
             continue
         if isinstance(line, dict) and is_count(line.get("id")) and "stage" in line:

@@ -11,6 +11,8 @@ from brownout.run.directory import GAMEDAYS, runs_root
 __all__ = ["KeptRun", "began_in", "list_all", "list_runs", "to_remove"]
 
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-.+")
+#: One of these is in every folder that a run, a load, a search or a game day has written to.
+_OURS = ("run.json", "outcomes.csv", "wanted.json", "gameday.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,9 @@ def _kept_in(root: Path) -> list[KeptRun]:
     found = []
     for path in root.iterdir() if root.is_dir() else ():
         began = began_in(path.name)
-        if began is not None and path.is_dir() and not path.is_symlink():
+        if began is None or not path.name.isprintable() or path.is_symlink():
+            continue
+        if any((path / name).is_file() for name in _OURS):
             found.append(KeptRun(path, began))
     return sorted(found, key=lambda run: run.name)
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from brownout.base.errors import RunDirectoryError
 from brownout.base.files import replace_file
+from brownout.base.printable import printable
 from brownout.run.shape import finite
 
-__all__ = ["OCCASION", "digest_of", "read_json", "write_json"]
+__all__ = ["OCCASION", "digest_of", "read_as_written", "read_json", "write_json"]
 
 #: What a run is a part of: a game day, a release, a ticket. The history has it with the run.
 OCCASION = "BROWNOUT_OCCASION"
@@ -33,7 +34,16 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read an object from a JSON file; raises `RunDirectoryError` where there is none."""
+    """Read an object from a JSON file, fit for a terminal.
+
+    Raises `RunDirectoryError` where there is none.
+    """
+    data: dict[str, Any] = printable(read_as_written(path))
+    return data
+
+
+def read_as_written(path: Path) -> dict[str, Any]:
+    """Read an object from a JSON file as its digest is made of it; raises as `read_json` does."""
     try:
         data = json.loads(path.read_text("utf-8"), parse_constant=finite, parse_float=finite)
     except OSError as error:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from brownout.base.errors import BrownoutError
+from brownout.base.files import private_file
 from brownout.databases.resizing import Resizing
 from brownout.run.balance import HEADER, Holding, balance_lines
 
@@ -39,7 +40,7 @@ class BalanceWatch:
 
     def start(self) -> None:
         """Begin to look."""
-        self._path.write_text(",".join(HEADER) + "\n", encoding="utf-8")
+        private_file(self._path).write_text(",".join(HEADER) + "\n", encoding="utf-8")
         self._thread.start()
 
     def stop(self) -> None:

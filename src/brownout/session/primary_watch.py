@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from brownout.base.errors import BrownoutError
+from brownout.base.files import private_file
 from brownout.databases.adapter import Candidate, Claim
 from brownout.run.primaries import HEADER, Look, look_line
 
@@ -54,7 +55,7 @@ class PrimaryWatch:
         """
         if not self._threads or self._threads[0].ident:
             return
-        self._path.write_text(",".join(HEADER) + "\n", encoding="utf-8")
+        private_file(self._path).write_text(",".join(HEADER) + "\n", encoding="utf-8")
         for thread in self._threads:
             thread.start()
         deadline = time.monotonic() + FIRST_ANSWERS_S

@@ -28,6 +28,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.base.files import private_file
 from brownout.base.redact import redact
 from brownout.base.settings import Settings
 from brownout.faults.open_runs import Claim
@@ -91,7 +92,7 @@ def ask_to_stop(claim: Claim, reason: str) -> None:
         with procfs.Handle(claim.process) as process:
             process.send(signal.SIGTERM)
         return
-    (Path(claim.run) / ABORT_FILE).write_text(reason + "\n", encoding="utf-8")
+    private_file(Path(claim.run) / ABORT_FILE).write_text(reason + "\n", encoding="utf-8")
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Brownout, brownout, home
+from tests.fuzzing import answers
 from tests.run_builder import RunScript, build_run
 
 from brownout.faults import open_runs
@@ -203,3 +204,55 @@ def test_a_stand_in_is_named_though_the_record_of_its_run_is_torn(
         found = json.load(manifest)
     assert found["stand_in"] is True
     assert found["versions"]["server"] == impact["versions"]["server"]
+
+
+def _zeros(target: Path, before: bytes, header: bytes, size: int) -> None:
+    """Write a gzip of `before`, then `header`, then `size` zeros."""
+    with gzip.open(target, "wb", compresslevel=1) as file:
+        file.write(before + header)
+        for _ in range(size >> 20):
+            file.write(bytes(1 << 20))
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [
+        (tarfile.XHDTYPE, "before the manifest"),
+        (tarfile.XGLTYPE, "behind it"),
+        (tarfile.GNUTYPE_LONGNAME, "behind it"),
+    ],
+)
+def test_a_header_that_unpacks_to_gigabytes_is_not_read(
+    made: Path, brownout: Brownout, kind: bytes, place: str
+) -> None:
+    """A header is read into memory whole: 14 MB of pax took 3 GB."""
+    header = tarfile.TarInfo("long")
+    header.type, header.size = kind, 768 << 20
+    with gzip.open(made) as file, tarfile.open(fileobj=file) as archive:
+        first = archive.next()
+        assert first is not None
+        second = archive.next()
+        assert second is not None
+    with gzip.open(made) as file:
+        manifest = file.read(second.offset)
+    before = b"" if place == "before the manifest" else manifest
+    trap = made.with_name("trap.tar.gz")
+    _zeros(trap, before, header.tobuf(tarfile.GNU_FORMAT), 768 << 20)
+
+    def check() -> int:
+        return brownout("verify", trap).code
+
+    assert answers(check) in (1, 64)
+
+
+def test_a_bundle_that_says_it_unpacks_to_more_than_any_run_is_refused(
+    made: Path, brownout: Brownout
+) -> None:
+    def swell(entries: Entries) -> None:
+        manifest = json.loads(entries[0][1])
+        manifest["files"]["series.csv"]["bytes"] = 1 << 40
+        entries[0] = entries[0][0], json.dumps(manifest).encode()
+
+    refused = brownout("verify", changed(made, swell))
+    assert refused.code == 64
+    assert "1,099," in refused.err

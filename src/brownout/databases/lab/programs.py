@@ -1,19 +1,67 @@
-"""Finding a server's program that starts on this machine, and is the one that a lab wants."""
+"""Finding a server's program that starts on this machine, and is the one that a lab wants.
 
+What a lab downloads, or a package brings along, is started only if its digest is the pinned one.
+"""
+
+import hashlib
 import os
 import re
 import shutil
+import stat
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from brownout.base.errors import ClusterError
 
-__all__ = ["first", "named", "problem"]
+__all__ = ["digest_problem", "first", "named", "problem"]
 
 _STARTS_WITHIN_S = 30
 #: Those that did, each with what it was then: a file that was changed since is started anew.
 _suited: set[tuple[Path, str, int, int, int]] = set()
+#: What was hashed, each with the names, sizes and times of its files, and its digest.
+_digests: dict[tuple[Path, int], str] = {}
+
+
+def digest_problem(place: Path, pinned: Collection[str]) -> str | None:
+    """Return why a downloaded file, or folder of files, is not to be started; None if it may be.
+
+    The digest of a file is its SHA-256. That of a folder is the SHA-256 of a line for each file in
+    it, sorted by name: `SHA-256  NAME`, as sha256sum(1) prints. Python's caches do not count.
+    """
+    try:
+        digest = _digest(place)
+    except OSError as error:
+        return f"`{error.filename}` cannot be read: {error.strerror}"
+    if digest in pinned:
+        return None
+    return (
+        f"`{place}` is not the pinned one: found the SHA-256 {digest}, wanted {' or '.join(pinned)}"
+    )
+
+
+def _digest(place: Path) -> str:
+    """Return the digest, made once while its files are the same: they may have 140 MB."""
+    if stat.S_ISREG(place.stat().st_mode):
+        files = [place]
+    else:
+        files = [p for p in place.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    facts = [(path, path.stat()) for path in sorted(files)]
+    version = hash(tuple((str(p), s.st_ino, s.st_size, s.st_mtime_ns) for p, s in facts))
+    if (place, version) not in _digests:
+        _digests[place, version] = _hashed(place, [path for path, _ in facts])
+    return _digests[place, version]
+
+
+def _hashed(place: Path, files: Iterable[Path]) -> str:
+    total = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if path == place:
+            return digest
+        total.update(f"{digest}  {path.relative_to(place).as_posix()}\n".encode())
+    return total.hexdigest()
 
 
 def first(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from brownout.base.errors import BrownoutError
+from brownout.base.files import private_file
 from brownout.kubernetes.access import Access
 from brownout.load.kubernetes.stream import BLOCK, Broken, PodStream
 
@@ -48,7 +49,7 @@ class Attached:
         self._returncode: int | None = None
         self._over, self._given_up = threading.Event(), threading.Event()
         self._asked_to_end = False
-        log.touch()
+        private_file(log)
         self._stream = PodStream(access, pod)
         self._input, theirs_in = os.pipe()
         ours_out, self._output = os.pipe()

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 from brownout.base.errors import GeneratorError, HostError
+from brownout.base.files import private_file
 from brownout.kubernetes.access import Access
 from brownout.load.kubernetes.manifest import DEPOT
 from brownout.load.kubernetes.stream import PodStream
@@ -141,7 +142,7 @@ def _kept(content: IO[bytes], target: Path) -> str:
     """Write a file beside its place and return its hash."""
     target.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    with _draft(target).open("wb") as file:
+    with private_file(_draft(target)).open("wb") as file:
         while block := content.read(1 << 18):
             digest.update(block)
             file.write(block)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from brownout.base.errors import BrownoutError, GeneratorError
-from brownout.base.files import SHARED, replace_file
+from brownout.base.files import replace_file
 from brownout.base.waiting import wait_until
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.api import JobApi
@@ -61,7 +61,7 @@ class Record:
 
     def _write(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(self._path, json.dumps(self.facts, indent=2) + "\n", SHARED)
+        replace_file(self._path, json.dumps(self.facts, indent=2) + "\n")
 
 
 class GeneratorJob:

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path, PurePosixPath
 
 from brownout.base.errors import GeneratorError
-from brownout.base.files import SHARED, replacing
+from brownout.base.files import replacing
 from brownout.machine.commands import Answer, answer, script
 from brownout.machine.ssh.connection import Connection, SshRunner
 from brownout.machine.ssh.stream import Stream
@@ -59,7 +59,7 @@ def fetch_all(connection: Connection, source: PurePosixPath, target: Path) -> di
 
 def fetch(connection: Connection, source: PurePosixPath, target: Path, wanted: str) -> None:
     """Copy one file here; `wanted` is its hash there."""
-    with replacing(target, SHARED) as beside:
+    with replacing(target) as beside:
         copying = Stream(connection, ["cat", "--", str(source)], stdout=str(beside))
         status = copying.wait(_TRANSFER_S)
         if status or hash_of(beside) != wanted:

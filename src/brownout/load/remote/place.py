@@ -17,7 +17,7 @@ from typing import Any
 
 from brownout.base.binary import find_loadgen
 from brownout.base.errors import GeneratorError
-from brownout.base.files import SHARED, replace_file
+from brownout.base.files import replace_file
 from brownout.load.place import TLS_FILES, Process, as_generator_error
 from brownout.load.remote import files
 from brownout.load.remote.fit import check_fit
@@ -158,7 +158,7 @@ class RemotePlace:
         self._record |= facts
         path = self._directory / RECORD
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, json.dumps(self._record, indent=2) + "\n", SHARED)
+        replace_file(path, json.dumps(self._record, indent=2) + "\n")
 
 
 def recover(host: LoadHost, directory: Path) -> bool:

@@ -24,6 +24,7 @@ from brownout.base.errors import (
     RunDirectoryError,
     Unsupported,
 )
+from brownout.base.files import replace_file
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.infra import lab
 from brownout.inventory import inventory
@@ -161,7 +162,7 @@ class _Searching:
         faulted = self._faulted(whole).finding() if self.wanted.fault and whole.rate else None
         result = document(self._asked(), whole, faulted, self._steps.read(), ended)
         write_json(self.place / "capacity.json", result)
-        (self.place / "capacity.svg").write_text(svg(result), encoding="utf-8")
+        replace_file(self.place / "capacity.svg", svg(result))
         with suppress(Unsupported):  # the search does without the page that jinja2 makes
             save(self.place / "capacity.html", page(result, str(self.place)))
         return result, exit_code(whole, faulted)

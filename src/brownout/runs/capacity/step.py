@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from brownout.base.errors import RunDirectoryError
+from brownout.base.files import private_file
 from brownout.runs.capacity.judging import Figures, Judgement
 from brownout.runs.capacity.search import Kind, Probe, Verdict
 
@@ -70,7 +71,7 @@ class Steps:
 
     def add(self, step: Step) -> None:
         """Keep a step."""
-        with self._file.open("a", encoding="utf-8") as file:
+        with private_file(self._file).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(step)) + "\n")
 
     def read(self) -> list[Step]:

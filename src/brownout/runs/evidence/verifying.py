@@ -1,10 +1,12 @@
 """Check a bundle without unpacking it: every file against its checksum, and nothing that is more.
 
 A bundle may come from anybody: names that lead elsewhere and links are refused, and no more is
-read of an entry than the manifest says it has.
+unpacked than the manifest says there is, of headers as of files.
 """
 
+import gzip
 import hashlib
+import io
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,6 +24,13 @@ _MOST_MANIFEST = 4_000_000
 #: What tarfile and zlib raise where an archive is damaged or ends early.
 _BROKEN = (tarfile.TarError, EOFError, OSError, ValueError)
 _BLOCK = 1 << 20
+#: No read of ours, and no header of a bundle, is larger. tarfile reads a header into memory whole.
+_MOST_AT_ONCE = 8 << 20
+#: A file takes three headers at most, and is filled up to whole blocks.
+_FRAME = 4 * tarfile.BLOCKSIZE
+#: The tables of a run shrink to a tenth; what unpacks to more than this many times is a trap.
+_MOST_TIMES = 200
+_SMALL = 100_000_000
 #: An impact has some 100 kB; more than this is none.
 _MOST_IMPACT = 100_000_000
 
@@ -56,12 +65,51 @@ def verify(path: Path) -> Checked:
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from error
     try:
-        with tarfile.open(path, "r:gz") as archive:
-            checked = Checked(_manifest(archive, path), sha256)
+        with (
+            _Bounded(path) as unpacked,
+            tarfile.open(fileobj=unpacked, mode="r:") as archive,
+        ):
+            manifest = _manifest(archive, path)
+            unpacked.limit = _unpacked_size(manifest, path)
+            checked = Checked(manifest, sha256)
             _check(archive, checked)
     except _BROKEN as error:
         raise ConfigurationError(f"{path}: is no bundle: {error}") from error
     return checked
+
+
+class _Bounded(gzip.GzipFile):
+    """An archive that unpacks to `limit` bytes at most; raises `ValueError` beyond it."""
+
+    limit = _MOST_MANIFEST + _FRAME + tarfile.RECORDSIZE
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return the next bytes, no more than a header or a block has."""
+        if size is None or size < 0 or size > _MOST_AT_ONCE:
+            raise ValueError(f"a header of more than {_MOST_AT_ONCE:,} bytes")
+        self._within(self.tell() + size)
+        return super().read(size)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to an offset from the beginning."""
+        self._within(offset)
+        return super().seek(offset, whence)
+
+    def _within(self, place: int) -> None:
+        if place > self.limit + tarfile.RECORDSIZE:
+            raise ValueError(f"more than the {self.limit:,} bytes that its manifest lists")
+
+
+def _unpacked_size(manifest: Manifest, path: Path) -> int:
+    """Return how many bytes a bundle may unpack to; refuse one that is made to fill a disk."""
+    total = sum(file.bytes + _FRAME for file in manifest.files.values())
+    limit = _MOST_MANIFEST + _FRAME + tarfile.RECORDSIZE + total
+    if limit > max(_SMALL, _MOST_TIMES * path.stat().st_size):
+        raise ConfigurationError(
+            f"{path}: is no bundle: it has {path.stat().st_size:,} bytes and says that it unpacks "
+            f"to {total:,}"
+        )
+    return limit
 
 
 def _manifest(archive: tarfile.TarFile, path: Path) -> Manifest:

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import RLock
 
 from brownout.base.errors import RunDirectoryError
-from brownout.base.files import private_directory
+from brownout.base.files import private_directory, replace_file
 from brownout.base.redact import redact
 from brownout.run.directory import GAMEDAYS, make_new, runs_root
 from brownout.run.events import wall_clock
@@ -44,7 +44,7 @@ class Day:
         """Write the record, whole or not at all, and the summary."""
         with self._writing:
             write_json(self.path / "gameday.json", redact(asdict(self.record)))
-            self.summary.write_text(markdown(self.record, self.path), encoding="utf-8")
+            replace_file(self.summary, markdown(self.record, self.path))
 
     @classmethod
     def open(cls, path: Path) -> "Day":

@@ -17,6 +17,7 @@ from tenacity.wait import wait_random_exponential
 
 from brownout.base.errors import BrownoutError, Unsupported
 from brownout.base.extras import how_to_install
+from brownout.base.files import private_file
 from brownout.runs.evidence.manifest import File
 from brownout.runs.store.place import Place
 
@@ -71,7 +72,7 @@ class Objects:
 
         def once() -> None:
             digest = hashlib.sha256()
-            with target.open("wb") as file:
+            with private_file(target).open("wb") as file:
                 for block in self._blocks(name):
                     digest.update(block)
                     file.write(block)

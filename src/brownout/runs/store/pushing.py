@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import RunDirectoryError
+from brownout.base.files import private_file
 from brownout.run.directory import runs_root
 from brownout.run.metadata import read_json
 from brownout.runs.evidence.entries import entries, manifest_of
@@ -61,7 +62,9 @@ def name_of(folder: Path) -> str:
 def mark(folder: Path, place: Place, began_ns: int | None = None) -> None:
     """Note in the folder where it was copied to, as it was at `began_ns` or is now."""
     try:
-        (folder / MARK).write_text(json.dumps({"store": place.url}) + "\n", encoding="utf-8")
+        private_file(folder / MARK).write_text(
+            json.dumps({"store": place.url}) + "\n", encoding="utf-8"
+        )
         if began_ns is not None:
             os.utime(folder / MARK, ns=(began_ns, began_ns))
     except OSError as error:
@@ -71,7 +74,7 @@ def mark(folder: Path, place: Place, began_ns: int | None = None) -> None:
 def _begin(folder: Path) -> int:
     """Return the time by the clock of the folder's file system, in ns; forget an older mark."""
     try:
-        (folder / MARK).write_text("{}\n", encoding="utf-8")
+        private_file(folder / MARK).write_text("{}\n", encoding="utf-8")
         return (folder / MARK).stat().st_mtime_ns
     except OSError as error:
         raise _unwritable(folder, error) from error

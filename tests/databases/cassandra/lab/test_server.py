@@ -1,5 +1,6 @@
 """Finding Java and Cassandra's jars, and what goes into a node's files."""
 
+import hashlib
 import shutil
 from pathlib import Path
 
@@ -59,7 +60,9 @@ def test_another_java_is_refused_by_what_it_says(version: str, alone: Path) -> N
         server.find_java()
 
 
-def test_maven_fetches_the_jars_once_and_only_when_a_lab_comes_up(alone: Path) -> None:
+def test_maven_fetches_the_jars_once_and_only_when_a_lab_comes_up(
+    alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     java(alone / "bin" / "java", "17.0.15")
     program(
         alone / "bin" / "mvn",
@@ -72,15 +75,26 @@ for i in $(seq 60); do echo "Downloaded from somewhere: $i"; done""",
     with pytest.raises(ClusterError, match="brownout lab up lab-cassandra"):
         server.jars()
     said: list[str] = []
+    with pytest.raises(ClusterError, match="is not the pinned one: found the SHA-256"):
+        server.fetch(said.append)
+    assert list((alone / "cache" / "brownout").iterdir()) == []
+    said.clear()
+    empty = hashlib.sha256().hexdigest()
+    jars = hashlib.sha256(f"{empty}  cassandra-all-{server.VERSION}.jar\n".encode()).hexdigest()
+    monkeypatch.setattr(server, "_SHA256", jars)
     server.fetch(said.append)
     assert said == [
         f"fetching Cassandra {server.VERSION} by Maven, some 66 MB, once",
         "Maven has fetched 50 files",
+        "checking their digest",
     ]
     assert server.jars() == alone / "cache" / "brownout" / f"cassandra-{server.VERSION}"
     program(alone / "bin" / "mvn", "exit 1")
     server.fetch(said.append)
-    assert len(said) == 2
+    assert len(said) == 3
+    (server.jars() / "another.jar").touch()
+    with pytest.raises(ClusterError, match="is not the pinned one: found the SHA-256"):
+        server.jars()
 
 
 def test_what_maven_says_is_told_and_nothing_half_fetched_stays(alone: Path) -> None:

@@ -52,14 +52,14 @@ def test_a_packaged_one_that_was_altered_is_not_started(
         mongod.find_mongod()
 
     found = hashlib.sha256(altered.read_bytes()).hexdigest()
-    assert f"`{altered}` was not started: found the SHA-256 {found}, wanted 2680" in str(
+    assert f"`{altered}` is not the pinned one: found the SHA-256 {found}, wanted 2680" in str(
         caught.value
     )
     monkeypatch.setattr(mongod, "_SHA256", found)
     assert mongod.find_mongod() == altered
     started.unlink()
     program(altered, f": > {started}; echo db version v6.0.6")  # and altered once more
-    with pytest.raises(ClusterError, match="was not started"):
+    with pytest.raises(ClusterError, match="is not the pinned one"):
         mongod.find_mongod()
     assert not started.exists()
 

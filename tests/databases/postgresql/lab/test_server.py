@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from brownout.base.errors import ClusterError
+from brownout.databases.postgresql.lab import server
 from brownout.databases.postgresql.lab.server import (
     Ports,
     configuration,
@@ -26,6 +27,20 @@ def test_the_one_that_was_named_is_not_silently_replaced(
         find_postgres()
     other.write_text("#!/bin/sh\necho 'postgres (PostgreSQL) 17.2'\n")
     with pytest.raises(ClusterError, match="lacks initdb, pg_basebackup, pg_ctl, pg_rewind"):
+        find_postgres()
+
+
+def test_the_server_of_the_wheel_is_started_only_if_it_is_the_pinned_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if server._packaged() is None:
+        pytest.skip("the wheel is for x86-64 Linux")
+    monkeypatch.delenv("BROWNOUT_POSTGRESQL", raising=False)
+    assert find_postgres() == server._packaged()
+    monkeypatch.setattr(server, "_SHA256", ("0" * 64,))
+    monkeypatch.setattr(server, "_DEBIAN", Path("/none"))
+    monkeypatch.setenv("PATH", "/none")
+    with pytest.raises(ClusterError, match="is not the pinned one: found the SHA-256"):
         find_postgres()
 
 

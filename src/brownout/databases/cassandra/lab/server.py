@@ -2,7 +2,8 @@
 
     ~/.cache/brownout/cassandra-5.0.5/*.jar
 
-Maven's own settings say where it fetches them from.
+Maven's own settings say where it fetches them from. Jars are run only if their digest is the pinned
+one, but for those that BROWNOUT_CASSANDRA names.
 """
 
 import os
@@ -14,12 +15,15 @@ from importlib.resources import files
 from pathlib import Path
 
 from brownout.base.errors import ClusterError
+from brownout.databases.lab import programs
 from brownout.databases.lab.engine import Progress
 
 __all__ = ["VARIABLE", "arguments", "fetch", "find_java", "find_server", "jars"]
 
 VARIABLE = "BROWNOUT_CASSANDRA"
 VERSION = "5.0.5"
+#: Of the folder with its 100 jars; see `programs.digest_problem`.
+_SHA256 = "b0e9d980fec64fc695cac3aa05aea0df473335de97a0a1b1283167d0d78ee052"
 _JAVA = 17
 _MAIN = f"cassandra-all-{VERSION}.jar"
 _SAY_EVERY = 50
@@ -113,6 +117,8 @@ def fetch(progress: Progress) -> None:
                 f"Maven did not get Cassandra {VERSION}: {words}",
                 f"see that `mvn` works here, or set {VARIABLE} to a directory with its jars",
             )
+        progress("checking their digest")
+        _check(target)
         if not place.is_dir():
             target.rename(place)
 
@@ -163,7 +169,15 @@ def _given() -> Path | None:
 
 def _cached() -> Path | None:
     place = _place()
-    return place if (place / _MAIN).is_file() else None
+    if not (place / _MAIN).is_file():
+        return None
+    _check(place)
+    return place
+
+
+def _check(place: Path) -> None:
+    if wrong := programs.digest_problem(place, [_SHA256]):
+        raise ClusterError(wrong, f"remove it, or set {VARIABLE} to an installation of Cassandra 5")
 
 
 def _place() -> Path:

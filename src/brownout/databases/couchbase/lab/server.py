@@ -5,7 +5,6 @@
 Maven knows where from, by its own settings. A jar is run only if its digest is the pinned one.
 """
 
-import hashlib
 import os
 import re
 import shutil
@@ -14,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from brownout.base.errors import ClusterError
+from brownout.databases.lab import programs
 from brownout.databases.lab.engine import Progress
 
 __all__ = ["VARIABLE", "VERSION", "fetch", "find_jar", "find_java", "find_server"]
@@ -113,15 +113,8 @@ def _words(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def _check(jar: Path) -> None:
-    try:
-        found = hashlib.sha256(jar.read_bytes()).hexdigest()
-    except OSError as error:
-        raise ClusterError(f"`{jar}` cannot be read: {error.strerror}") from error
-    if found != _SHA256:
-        raise ClusterError(
-            f"`{jar}` is not CouchbaseMock {VERSION}: its SHA-256 is {found}, wanted {_SHA256}",
-            f"remove it, and what {VARIABLE} says",
-        )
+    if wrong := programs.digest_problem(jar, [_SHA256]):
+        raise ClusterError(wrong, f"remove it, and what {VARIABLE} says")
 
 
 def _given() -> Path | None:

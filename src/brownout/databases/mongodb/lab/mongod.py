@@ -1,7 +1,5 @@
 """Finding a mongod that starts on this machine, and what goes into its configuration file."""
 
-import functools
-import hashlib
 import os
 import platform
 import shutil
@@ -36,10 +34,10 @@ def find_mongod() -> Path:
     for source, path in _candidates():
         if path is None:
             problem: str | None = "none"
-        elif source == f"package {_PACKAGE}" and (found := _sha256(path)) != _SHA256:
-            problem = f"`{path}` was not started: found the SHA-256 {found}, wanted {_SHA256}"
         else:
-            problem = programs.problem(path, _SAYS, "a mongod")
+            packaged = source == f"package {_PACKAGE}"
+            problem = programs.digest_problem(path, [_SHA256]) if packaged else None
+            problem = problem or programs.problem(path, _SAYS, "a mongod")
         if problem is None and path is not None:
             return path
         problems.append(f"{source}: {problem}")
@@ -116,18 +114,6 @@ def _packaged() -> Path | None:
         return None
     found = [Path(str(file.locate())) for file in files if file.name == "mongod"]
     return found[0].resolve() if found else None
-
-
-def _sha256(path: Path) -> str:
-    """Return a file's digest, made once while the file is the same: it has 140 MB."""
-    found = path.stat()
-    return _digest(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
-
-
-@functools.lru_cache(2)
-def _digest(path: Path, _version: tuple[int, ...]) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _machine() -> str:

