@@ -25,11 +25,11 @@ func (s *memory) done(what string) error {
 	return nil
 }
 
-func (s *memory) String() string                        { return "the store" }
-func (s *memory) Holds(context.Context) (string, error) { return "", nil }
-func (s *memory) EmptyLedger(context.Context) error     { return nil }
-func (s *memory) BatchOf(Dataset) uint64                { return 10 }
-func (s *memory) Remove(context.Context) error          { return nil }
+func (s *memory) String() string                         { return "the store" }
+func (s *memory) Holds(context.Context) (string, error)  { return "", nil }
+func (s *memory) EmptyLedger(context.Context) error      { return nil }
+func (s *memory) BatchOf(Dataset) uint64                 { return 10 }
+func (s *memory) Remove(context.Context, []string) error { return nil }
 
 func (s *memory) ReadMarker(context.Context) (*Marker, error) {
 	if s.marker == nil {

@@ -19,6 +19,8 @@ type Marker struct {
 	Writer  string    `json:"writer" bson:"writer"`                       // of the latest run
 	Data    *Shape    `json:"data,omitempty" bson:"data"`                 // nil until a data set is complete
 	Filling *Filling  `json:"filling,omitempty" bson:"filling,omitempty"` // one that is being written
+	// Made names what brownout has made there, as tables: it is removed by a clean, and all else only emptied.
+	Made []string `json:"made,omitempty" bson:"made,omitempty"`
 }
 
 // Shape tells one plain data set from another.
@@ -54,8 +56,15 @@ type Store interface {
 	// Write writes the items from first up to limit; all are plain, or all are the ledger's. It
 	// replaces plain items that are there already, or leaves them: they are the same.
 	Write(ctx context.Context, data Dataset, first, limit uint64) error
-	// Remove takes away all that brownout made, the marker last.
-	Remove(ctx context.Context) error
+	// Remove takes away all that brownout wrote, the marker last, and of its places those that are made by
+	// brownout.
+	Remove(ctx context.Context, made []string) error
+}
+
+// Makes is a Store with places that have to be made, or that others may have made, as tables.
+type Makes interface {
+	// Missing names the places that are not there: who claims the store makes them.
+	Missing(ctx context.Context) ([]string, error)
 }
 
 // readMarker returns the marker of the store, or nil if there is none.
@@ -103,6 +112,11 @@ func claim(ctx context.Context, s Store, writer string) (*Marker, error) {
 		return m, err
 	}
 	m = &Marker{MadeBy: markerMadeBy, Schema: markerSchema, Created: time.Now().UTC(), Writer: writer}
+	if makes, is := s.(Makes); is {
+		if m.Made, err = makes.Missing(ctx); err != nil {
+			return nil, fmt.Errorf("looking into %s: %w", s, err)
+		}
+	}
 	return m, writeMarker(ctx, s, m)
 }
 
@@ -115,13 +129,13 @@ func CheckLoaded(ctx context.Context, s Store) error {
 	return err
 }
 
-// Clean removes what brownout made; a store with something in it and without our marker is refused.
+// Clean removes what brownout wrote and made; a store with something in it and without our marker is refused.
 func Clean(ctx context.Context, s Store) error {
 	m, err := ownMarker(ctx, s)
 	if err != nil || m == nil {
 		return err
 	}
-	return s.Remove(ctx)
+	return s.Remove(ctx, m.Made)
 }
 
 // begunMarker returns the marker of a load that has begun.

@@ -18,15 +18,19 @@ LABS = (
     "lab-aerospike",
     "lab-couchbase",
 )
-SMALL = ("--set", "data.keys=50", "--set", "namespace=brownout_two")
+SMALL = (
+    "namespace=brownout_two,data.keys=50,streams.orders.ledger_keys=20,"
+    "streams.lookups.rate=20,streams.orders.rate=20"
+)
 
 
 def _load(machine: Machine, cluster: str, length: str, *more: str) -> subprocess.Popen[str]:
-    return machine.start("load", "key-value", "--cluster", cluster, "--for", length, *SMALL, *more)
+    settings = [word for each in SMALL.split(",") for word in ("--set", each)]
+    return machine.start("load", "lab", "--cluster", cluster, "--for", length, *settings, *more)
 
 
 @pytest.mark.matrix
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root makes network namespaces")
 @pytest.mark.parametrize("name", LABS)
 def test_of_two_machines_that_want_a_cluster_at_once_exactly_one_has_it(
@@ -37,7 +41,7 @@ def test_of_two_machines_that_want_a_cluster_at_once_exactly_one_has_it(
     try:
         with machines(cluster, tmp_path) as both:
             loads = [_load(machine, name, "20s") for machine in both]
-            outcomes = [(load.communicate(timeout=150), load.returncode) for load in loads]
+            outcomes = [(load.communicate(timeout=400), load.returncode) for load in loads]
             print(outcomes)
             assert sorted(code for _, code in outcomes) == [0, 64]
             ((_, refusal),) = [said for said, code in outcomes if code == 64]
@@ -45,7 +49,7 @@ def test_of_two_machines_that_want_a_cluster_at_once_exactly_one_has_it(
             # What the first one had it has given back.
             for machine in both:
                 again = _load(machine, name, "1s", "--clean")
-                out, err = again.communicate(timeout=100)
+                out, err = again.communicate(timeout=300)
                 assert again.returncode == 0, out + err
     finally:
         lab.down(name)

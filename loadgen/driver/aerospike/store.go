@@ -118,7 +118,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 	return nil
 }
 
-func (c *control) Remove(ctx context.Context) error {
+func (c *control) Remove(ctx context.Context, _ []string) error {
 	for _, set := range append(c.sets.all(), c.sets.claim) {
 		if err := c.empty(ctx, set); err != nil {
 			return err

@@ -28,7 +28,7 @@ const (
 
 // definitions are our tables.
 var definitions = map[string]string{
-	driver.PlaceMeta:    "(id text PRIMARY KEY, marker text, made_keyspace boolean)",
+	driver.PlaceMeta:    "(id text PRIMARY KEY, marker text)",
 	driver.PlaceData:    "(id text PRIMARY KEY, writer text, seq bigint, checksum bigint, value blob)",
 	tableDataCounters:   "(id text PRIMARY KEY, n counter)",
 	driver.PlaceLedger:  "(id text PRIMARY KEY, writer text, seq bigint, checksum bigint, value blob)",
@@ -138,76 +138,84 @@ func (c *control) tables(ctx context.Context) (names []string, err error) {
 }
 
 func (c *control) ReadMarker(ctx context.Context) (*driver.Marker, error) {
-	m, _, err := c.readMarker(ctx)
-	return m, err
-}
-
-// readMarker also tells whether we have made the keyspace.
-func (c *control) readMarker(ctx context.Context) (m *driver.Marker, made bool, err error) {
 	names, err := c.tables(ctx)
 	if err != nil || !slices.Contains(names, driver.PlaceMeta) {
-		return nil, false, err
+		return nil, err
 	}
 	var text string
 	err = c.try(ctx, func(ctx context.Context) error {
-		err := c.session.Query("SELECT marker, made_keyspace FROM "+c.table(driver.PlaceMeta)+" WHERE id = ?", driver.MarkerID).
-			Consistency(sure).ScanContext(ctx, &text, &made)
+		err := c.session.Query("SELECT marker FROM "+c.table(driver.PlaceMeta)+" WHERE id = ?", driver.MarkerID).
+			Consistency(sure).ScanContext(ctx, &text)
 		if errors.Is(err, gocql.ErrNotFound) {
 			return nil
 		}
 		return err
 	})
 	if err != nil || text == "" {
-		return nil, false, err
+		return nil, err
 	}
-	m = &driver.Marker{}
+	m := &driver.Marker{}
 	if err := json.Unmarshal([]byte(text), m); err != nil {
-		return nil, false, fmt.Errorf("the row %s of %s was not made by brownout: %w",
+		return nil, fmt.Errorf("the row %s of %s was not made by brownout: %w",
 			driver.MarkerID, c.table(driver.PlaceMeta), err)
 	}
-	return m, made, nil
+	return m, nil
 }
 
 // WriteMarker makes the keyspace and our tables if they are not there.
 func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
-	made, err := c.make(ctx)
-	if err != nil {
+	if err := c.make(ctx); err != nil {
 		return err
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	columns, marks, values := "id, marker", "?, ?", []any{driver.MarkerID, string(text)}
-	if made {
-		columns, marks, values = columns+", made_keyspace", marks+", ?", append(values, true)
-	}
 	return c.try(ctx, func(ctx context.Context) error {
-		return c.session.Query("INSERT INTO "+c.table(driver.PlaceMeta)+" ("+columns+") VALUES ("+marks+")", values...).
+		return c.session.Query("INSERT INTO "+c.table(driver.PlaceMeta)+" (id, marker) VALUES (?, ?)", driver.MarkerID, string(text)).
 			Consistency(sure).ExecContext(ctx)
 	})
 }
 
-// make makes what is not there, and tells whether that was the keyspace.
-func (c *control) make(ctx context.Context) (made bool, err error) {
+// theKeyspace stands for the keyspace itself among what brownout has made.
+const theKeyspace = "the keyspace"
+
+// Missing are those of our tables that are not there, and the keyspace.
+func (c *control) Missing(ctx context.Context) ([]string, error) {
 	there, err := c.tables(ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	if len(there) == 0 {
-		if made, err = c.makeKeyspace(ctx); err != nil {
-			return false, err
+	missing := slices.DeleteFunc(slices.Clone(ours), func(name string) bool { return slices.Contains(there, name) })
+	var name string
+	err = c.session.Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?", c.config.Namespace).
+		Consistency(gocql.One).ScanContext(ctx, &name)
+	if errors.Is(err, gocql.ErrNotFound) {
+		return append(missing, theKeyspace), nil
+	}
+	return missing, err
+}
+
+// make makes what is not there.
+func (c *control) make(ctx context.Context) error {
+	missing, err := c.Missing(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(missing, theKeyspace) {
+		if err := c.makeKeyspace(ctx); err != nil {
+			return err
 		}
 	}
 	for _, name := range ours {
-		if slices.Contains(there, name) {
+		if !slices.Contains(missing, name) {
 			continue
 		}
 		if err := c.define(ctx, "CREATE TABLE IF NOT EXISTS "+c.table(name)+" "+definitions[name]); err != nil {
-			return false, fmt.Errorf("making the table %s: %w", c.table(name), err)
+			return fmt.Errorf("making the table %s: %w", c.table(name), err)
 		}
 	}
-	return made, nil
+	return nil
 }
 
 // ours are our tables, the marker's last.
@@ -215,25 +223,18 @@ var ours = []string{
 	driver.PlaceData, tableDataCounters, driver.PlaceLedger, tableLedgerCounters, tableDocuments, driver.PlaceMeta,
 }
 
-func (c *control) makeKeyspace(ctx context.Context) (made bool, err error) {
-	name := c.config.Namespace
-	var found string
-	err = c.session.Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?", name).
-		Consistency(gocql.One).ScanContext(ctx, &found)
-	if !errors.Is(err, gocql.ErrNotFound) {
-		return false, err
-	}
-	copies := c.policy.ReplicationFactor
+func (c *control) makeKeyspace(ctx context.Context) error {
+	name, copies := c.config.Namespace, c.policy.ReplicationFactor
 	if nodes := len(c.session.GetHosts()); nodes < copies {
-		return false, fmt.Errorf("the cluster has %d nodes, and option replication_factor is %d; lower it, "+
+		return fmt.Errorf("the cluster has %d nodes, and option replication_factor is %d; lower it, "+
 			"or make the keyspace %q yourself", nodes, copies, name)
 	}
-	err = c.define(ctx, fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = "+
+	err := c.define(ctx, fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = "+
 		"{'class': 'NetworkTopologyStrategy', 'replication_factor': %d}", name, copies))
 	if err != nil {
-		return false, fmt.Errorf("making the keyspace %q: %w", name, err)
+		return fmt.Errorf("making the keyspace %q: %w", name, err)
 	}
-	return true, nil
+	return nil
 }
 
 // Holds leaves out our tables that are empty: a load that was killed while it made them has left them, or
@@ -327,22 +328,24 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 	})
 }
 
-// Remove takes our tables away, and the keyspace if we have made it and nobody else uses it.
-func (c *control) Remove(ctx context.Context) error {
-	names, err := c.tables(ctx)
+// Remove takes the tables away that we have made, and the keyspace if we have made it and nobody else uses
+// it. It only empties the tables that others have made for us.
+func (c *control) Remove(ctx context.Context, made []string) error {
+	there, err := c.tables(ctx)
 	if err != nil {
 		return err
 	}
-	_, made, err := c.readMarker(ctx)
-	if err != nil {
-		return err
-	}
-	strange := slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(ours, name) })
-	if made && !strange {
+	strange := slices.ContainsFunc(there, func(name string) bool { return !slices.Contains(ours, name) })
+	if slices.Contains(made, theKeyspace) && !strange {
 		return c.do(ctx, fmt.Sprintf("DROP KEYSPACE IF EXISTS %q", c.config.Namespace))
 	}
 	for _, name := range ours {
-		if err := c.do(ctx, "DROP TABLE IF EXISTS "+c.table(name)); err != nil {
+		if slices.Contains(made, name) {
+			err = c.do(ctx, "DROP TABLE IF EXISTS "+c.table(name))
+		} else if slices.Contains(there, name) {
+			err = c.empty(ctx, name)
+		}
+		if err != nil {
 			return err
 		}
 	}

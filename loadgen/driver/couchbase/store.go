@@ -173,7 +173,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 }
 
 // Remove takes the marker away at last, and the design document after it.
-func (c *control) Remove(ctx context.Context) error {
+func (c *control) Remove(ctx context.Context, _ []string) error {
 	if err := c.empty(ctx, driver.Places()...); err != nil {
 		return err
 	}

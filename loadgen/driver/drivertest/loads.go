@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -74,6 +75,7 @@ func LoadsAreWhole(t *testing.T, open func(t *testing.T) Backdoor) {
 		"what is somebody else's is left alone":                inStore.foreign,
 		"a data set that is said to be there is looked for":    inStore.saidToBeThere,
 		"two generators load one data set":                     inStore.shared,
+		"what others made for us is emptied and stays":         inStore.givenToUs,
 		"nobody fills what nobody has begun":                   inStore.notBegun,
 	} {
 		t.Run(name, func(t *testing.T) { test(inStore{t, open(t)}) })
@@ -296,4 +298,35 @@ func (s inStore) notBegun() {
 	if err == nil || !strings.Contains(err.Error(), "claimed by no load") {
 		s.Errorf("got %v", err)
 	}
+}
+
+func (s inStore) givenToUs() {
+	makes, is := s.Store().(driver.Makes)
+	if !is {
+		return
+	}
+	wantThere := func(wanted bool) {
+		s.Helper()
+		missing, err := makes.Missing(s.Context())
+		if err != nil || slices.Contains(missing, driver.PlaceData) == wanted {
+			s.Fatalf("%q are missing, %v; wanted the data's place to be there: %v", missing, err, wanted)
+		}
+		if holds := s.holds(); holds != "" {
+			s.Fatalf("it holds %s after it was cleaned", holds)
+		}
+	}
+	d := s.loadedBy("a")
+	s.changeMarker(func(m *driver.Marker) { m.Made = nil })
+	for range 2 { // the second time it is found as the first clean has left it
+		if err := d.Clean(s.Context()); err != nil {
+			s.Fatal(err)
+		}
+		wantThere(true)
+		d = s.loadedBy("b")
+	}
+	s.changeMarker(func(m *driver.Marker) { m.Made = []string{driver.PlaceData} })
+	if err := d.Clean(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+	wantThere(false)
 }

@@ -153,7 +153,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 	return err
 }
 
-func (c *control) Remove(ctx context.Context) error {
+func (c *control) Remove(ctx context.Context, _ []string) error {
 	for _, place := range driver.Places() {
 		if err := c.empty(ctx, place); err != nil {
 			return err

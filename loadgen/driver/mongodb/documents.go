@@ -138,9 +138,20 @@ func decimal(hundredths driver.Decimal) bson.Decimal128 {
 	return bson.NewDecimal128(exponent, uint64(hundredths))
 }
 
-// EmptyDocuments drops every collection of documents.
+// EmptyDocuments removes every document.
 func (d *Driver) EmptyDocuments(ctx context.Context) error {
-	return d.controlled(func(c *control) error { return c.drop(ctx, driver.DocumentSets()...) })
+	return d.controlled(func(c *control) error {
+		m, err := c.ReadMarker(ctx)
+		if err != nil || m == nil {
+			return err
+		}
+		for _, name := range driver.DocumentSets() {
+			if err := c.takeAway(ctx, name, m.Made); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // finder looks for documents with the control client, in one session.

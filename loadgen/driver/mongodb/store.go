@@ -151,12 +151,16 @@ func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others
 func (c *control) EmptyData(ctx context.Context) error   { return c.empty(ctx, collectionData) }
 func (c *control) EmptyLedger(ctx context.Context) error { return c.empty(ctx, collectionLedger) }
 
-// empty leaves nothing of a collection; on a sharded cluster it is sharded again.
+// empty leaves nothing of a collection; on a sharded cluster one that we have made is sharded again.
 func (c *control) empty(ctx context.Context, name string) error {
-	if err := c.drop(ctx, name); err != nil {
+	m, err := c.ReadMarker(ctx)
+	if err != nil || m == nil {
 		return err
 	}
-	if c.driver.shards != nil {
+	if err := c.takeAway(ctx, name, m.Made); err != nil {
+		return err
+	}
+	if c.driver.shards != nil && slices.Contains(m.Made, name) {
 		return shard(ctx, c.Database, name)
 	}
 	return nil
@@ -215,4 +219,29 @@ func ours() []string {
 	return append(driver.DocumentSets(), collectionData, collectionLedger, collectionCanary, collectionClaim, collectionMeta)
 }
 
-func (c *control) Remove(ctx context.Context) error { return c.drop(ctx, ours()...) }
+// Missing are all of our collections that are not there: the server makes one with its first document.
+func (c *control) Missing(ctx context.Context) ([]string, error) {
+	there, err := c.ListCollectionNames(ctx, bson.D{})
+	return slices.DeleteFunc(ours(), func(name string) bool { return slices.Contains(there, name) }), err
+}
+
+// Remove only empties what others have made for us.
+func (c *control) Remove(ctx context.Context, made []string) error {
+	for _, name := range ours() {
+		if err := c.takeAway(ctx, name, made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeAway drops a collection that we have made, and empties one that others have made for us.
+func (c *control) takeAway(ctx context.Context, name string, made []string) error {
+	if name == collectionClaim || slices.Contains(made, name) {
+		return c.drop(ctx, name)
+	}
+	if _, err := c.Collection(name).DeleteMany(ctx, bson.D{}); err != nil {
+		return fmt.Errorf("emptying %s.%s: %w", c.Name(), name, err)
+	}
+	return nil
+}

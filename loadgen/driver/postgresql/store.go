@@ -173,16 +173,15 @@ func (c *control) WriteMarker(ctx context.Context, m *driver.Marker) error {
 	if err != nil {
 		return err
 	}
-	there, err := c.tables(ctx, math.MaxInt32)
+	missing, err := c.Missing(ctx)
 	if err != nil {
 		return err
 	}
-	missing := slices.ContainsFunc(driver.Places(), func(name string) bool { return !slices.Contains(there, name) })
-	if !missing {
+	if !slices.ContainsFunc(driver.Places(), func(name string) bool { return slices.Contains(missing, name) }) {
 		return c.do(ctx, c.markerSQL(), driver.MarkerID, string(text))
 	}
 	return c.try(ctx, func(ctx context.Context, connection *pgxpool.Conn) error {
-		return pgx.BeginFunc(ctx, connection, func(t pgx.Tx) error { return c.create(ctx, t, string(text)) })
+		return pgx.BeginFunc(ctx, connection, func(t pgx.Tx) error { return c.create(ctx, t, string(text), missing) })
 	})
 }
 
@@ -192,14 +191,9 @@ func (c *control) markerSQL() string {
 }
 
 // create makes the schema, where it is not there, its tables and the marker.
-func (c *control) create(ctx context.Context, t pgx.Tx, mark string) error {
-	there := false
-	const look = "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1)"
-	if err := t.QueryRow(ctx, look, c.config.Namespace).Scan(&there); err != nil {
-		return err
-	}
+func (c *control) create(ctx context.Context, t pgx.Tx, mark string, missing []string) error {
 	var steps []string
-	if !there {
+	if slices.Contains(missing, theSchema) {
 		steps = append(steps, "CREATE SCHEMA "+pgx.Identifier{c.config.Namespace}.Sanitize())
 	}
 	for _, name := range []string{driver.PlaceData, driver.PlaceLedger} {
@@ -217,6 +211,25 @@ func (c *control) create(ctx context.Context, t pgx.Tx, mark string) error {
 	}
 	_, err := t.Exec(ctx, c.markerSQL(), driver.MarkerID, mark)
 	return err
+}
+
+// theSchema stands for the schema itself among what brownout has made.
+const theSchema = "the schema"
+
+// Missing are those of our tables that are not there, and the schema.
+func (c *control) Missing(ctx context.Context) ([]string, error) {
+	there, err := c.tables(ctx, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	missing := slices.DeleteFunc(ours(), func(name string) bool { return slices.Contains(there, name) })
+	schema := false
+	const look = "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1)"
+	err = c.rows(ctx, look, []any{c.config.Namespace}, func(rows pgx.Rows) error { return rows.Scan(&schema) })
+	if !schema {
+		missing = append(missing, theSchema)
+	}
+	return missing, err
 }
 
 // tables lists what is in the schema, at most some.
@@ -299,23 +312,32 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 	return nil
 }
 
-// Remove drops the schema as well if nothing else is in it.
-func (c *control) Remove(ctx context.Context) error {
+// Remove drops the schema as well if we have made it and nothing else is in it. It only empties the tables
+// that others have made for us.
+func (c *control) Remove(ctx context.Context, made []string) error {
+	there, err := c.tables(ctx, math.MaxInt32)
+	if err != nil {
+		return err
+	}
 	for _, name := range ours() {
-		if err := c.do(ctx, "DROP TABLE IF EXISTS "+c.table(name)); err != nil {
+		step := "DELETE FROM " + c.table(name)
+		if slices.Contains(made, name) {
+			step = "DROP TABLE IF EXISTS " + c.table(name)
+		} else if !slices.Contains(there, name) {
+			continue
+		}
+		if err := c.do(ctx, step); err != nil {
 			return fmt.Errorf("removing the table %s: %w", c.table(name), err)
 		}
+	}
+	if !slices.Contains(made, theSchema) {
+		return nil
 	}
 	names, err := c.tables(ctx, 1)
 	if err != nil || len(names) > 0 {
 		return err
 	}
-	err = c.do(ctx, "DROP SCHEMA IF EXISTS "+pgx.Identifier{c.config.Namespace}.Sanitize())
-	var spoken *pgconn.PgError
-	if errors.As(err, &spoken) && spoken.Code == "42501" { // it was given to us, and is not ours
-		return nil
-	}
-	return err
+	return c.do(ctx, "DROP SCHEMA IF EXISTS "+pgx.Identifier{c.config.Namespace}.Sanitize())
 }
 
 // empty removes every row of tables.

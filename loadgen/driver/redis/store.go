@@ -227,7 +227,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 	return c.all(ctx, writes, func(int, any) {})
 }
 
-func (c *control) Remove(ctx context.Context) error {
+func (c *control) Remove(ctx context.Context, _ []string) error {
 	for _, place := range append([]string{placeCanary}, driver.Places()...) {
 		if err := c.empty(ctx, place); err != nil {
 			return err
