@@ -174,7 +174,8 @@ def _kill_often(
         sums = untouched.check(result.wiped, spares_too=experiment != "member-replace")
         slowest = max(slowest, result.heal_s)
         told.put(
-            f"{home.name}: killed {moment.after_s:.1f} s after {moment.mark} (in "
+            f"{home.name}: killed {moment.after_s:.1f} s "
+            f"{'after' if result.in_time else 'without having reached'} {moment.mark} (in "
             f"`{result.phase}`): healed in {result.heal_s:.1f} s, mended "
             f"{result.mended or 'nothing'}; {sums} checksums the same"
         )
