@@ -8,6 +8,7 @@ import yaml
 from tests.cli.conftest import Brownout
 
 from brownout.base import catalog
+from brownout.faults.litmus import manifest
 
 
 @pytest.mark.parametrize("scenario", catalog.names("experiments"))
@@ -21,6 +22,10 @@ def test_a_copy_is_right_and_can_be_planned(
     files = [p for p in Path().rglob("*") if p.suffix in (".json", ".yaml")]
     checked = brownout("check", *[p for p in files if p.parts[0] != "schemas"])
     assert checked.code == 0, checked.err
+    if scenario == "litmus-fault":  # which cannot have a default
+        engine = manifest.from_parts("shop", "pod-delete", "pod-delete-sa", {}, {})
+        Path("engine.yaml").write_text(yaml.safe_dump(engine))
+        monkeypatch.setenv("BROWNOUT_LITMUS_MANIFEST", "engine.yaml")
     planned = brownout("plan", f"experiments/{scenario}.json")
     assert planned.code == 0, planned.out + planned.err
     assert "key-value 2000/s" in planned.out
