@@ -63,6 +63,9 @@ type MadeFirst interface {
 // ClaimAttempts bounds how often a claim that another process changes meanwhile is looked at anew.
 const ClaimAttempts = 5
 
+// claimPause is how long a place that is being made is left alone.
+const claimPause = time.Second
+
 // ErrClaimChanges tells that it was changed each time.
 var ErrClaimChanges = errors.New("the claim changes all the time")
 
@@ -72,6 +75,20 @@ var ErrNotMade = errors.New("brownout has made no place for a claim there")
 // TakeClaim takes or renews the claim and returns the one that holds then. What a load would make
 // before it can write is made if it may be.
 func TakeClaim(ctx context.Context, s ClaimStore, c Claim, ttl time.Duration, make bool) (*Claim, error) {
+	for again := 1; ; again++ {
+		there, err := takeClaim(ctx, s, c, ttl, make)
+		if err == nil || !make || again == ClaimAttempts {
+			return there, err
+		}
+		select { // another process may make the same place at this moment
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(claimPause):
+		}
+	}
+}
+
+func takeClaim(ctx context.Context, s ClaimStore, c Claim, ttl time.Duration, make bool) (*Claim, error) {
 	made, err := isMade(ctx, s)
 	switch {
 	case err != nil:

@@ -264,7 +264,12 @@ func (c *control) isEmpty(ctx context.Context, table string) (empty bool, err er
 		rows := iter.NumRows()
 		iter.MapScan(row)
 		empty = rows == 0 || (rows == 1 && table == driver.PlaceMeta && row["id"] == driver.ClaimID)
-		return iter.Close()
+		err := iter.Close()
+		var spoken gocql.RequestError
+		if errors.As(err, &spoken) && spoken.Code() == gocql.ErrCodeInvalid {
+			return nil // another generator makes it at this moment, and not every node has it yet
+		}
+		return err
 	})
 	return empty, err
 }
