@@ -68,7 +68,7 @@ def test_what_came_late_because_brownout_was_stopped_is_not_the_databases_failur
     os.kill(process.pid, signal.SIGCONT)
     ran = chaos.finish(process, tmp_path)
     late = [event for event in ran.events if event["type"] == "contract"]
-    assert {(event["name"], event["ok"]) for event in late} == {("lateness", False)}, ran.output
+    assert ("lateness", False) in {(event["name"], event["ok"]) for event in late}, ran.output
     conditions = {check["name"]: check for check in ran.impact["validity"]}
     assert conditions["contract_kept"]["ok"] is False
     assert "brownout itself was stopped or starved" in conditions["contract_kept"]["detail"]

@@ -63,7 +63,17 @@ func (c *control) PutClaim(ctx context.Context, claim driver.Claim, ttl time.Dur
 	return c.ReadClaim(ctx)
 }
 
+// RemoveClaim takes the collection with it, or a foreign database that has the name of ours would
+// not be as it was.
 func (c *control) RemoveClaim(ctx context.Context, token string) error {
-	_, err := c.Collection(collectionClaim).DeleteOne(ctx, append(byID(driver.ClaimID), bson.E{Key: "token", Value: token}))
-	return err
+	claims := c.Collection(collectionClaim)
+	removed, err := claims.DeleteOne(ctx, append(byID(driver.ClaimID), bson.E{Key: "token", Value: token}))
+	if err != nil || removed.DeletedCount == 0 {
+		return err
+	}
+	left, err := claims.CountDocuments(ctx, bson.D{})
+	if err != nil || left > 0 {
+		return err
+	}
+	return claims.Drop(ctx)
 }

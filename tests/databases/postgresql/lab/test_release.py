@@ -36,7 +36,7 @@ def test_what_is_there_is_not_fetched_again(cache: Path) -> None:
     python.parent.mkdir(parents=True)
     python.touch()
     release.fetch("3.0.2", lambda said: pytest.fail(said))
-    assert release.command("3.0.2") == (str(python), "-m", "patroni")
+    assert release.command("3.0.2") == (str(python), "-P", "-m", "patroni")
 
 
 @pytest.mark.parametrize("named", ["3", "latest", "3.0.2 --user", "../3.0.2"])
