@@ -122,7 +122,7 @@ class Stream:
                 line,
                 stdin=theirs_in,
                 stdout=asyncssh.PIPE,
-                stderr=asyncssh.PIPE if self._log is None else os.open(self._log, _APPEND, 0o640),
+                stderr=asyncssh.PIPE if self._log is None else os.open(self._log, _APPEND, 0o600),
                 encoding=None,
                 bufsize=_BLOCK,
             )

@@ -226,7 +226,7 @@ def test_a_secured_lab_serves_who_has_its_password_and_nobody_else(
         assert isinstance(stranger, PostgresqlAdapter)
         with closing(stranger):
             (now,) = stranger.targets("primary", 1)
-            with pytest.raises(ClusterError, match="refuses the login"):
+            with pytest.raises(Refused, match="refuses the login"):
                 stranger.step_down(now, 10)
             with pytest.raises(ClusterError, match="password"):
                 claims(stranger)
