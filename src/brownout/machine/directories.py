@@ -198,8 +198,8 @@ def check(
 
     One that lies in another is emptied with it, and is there again afterwards: only the outermost
     are returned. `mount_point` says that one may be one itself, as a container's volume is. `own`
-    are processes that may use it, since they are the node's; None says that whoever is seen there
-    is. Where a wipe is `finishing` that was cut short, one that is gone holds nothing any more.
+    are processes that may use it, since they are the node's; None: every process that is seen
+    there is one. Where a wipe is `finishing` that was cut short, one that is gone holds nothing.
     Raises `Refused` with every reason against the first that must not be emptied; nothing is
     touched.
     """

@@ -60,8 +60,8 @@ def check(
 ) -> Checked:
     """Return the facts of what is wanted to be wiped.
 
-    `own` are the node's own processes, which may use it; None says that whoever is seen to use it
-    there is. Raises `Refused` with what is against one of them; nothing is touched.
+    `own` are the node's own processes, which may use it; None: every process that uses it may.
+    Raises `Refused` with what is against one of them; nothing is touched.
     """
     plain: list[PurePosixPath] = []
     block: list[devices.Facts] = []

@@ -1,4 +1,4 @@
-"""What a user of Redis' ACL needs; `ask` are commands that change nothing, whoever sends them.
+"""What a user of Redis' ACL needs; `ask` are commands that change nothing for any user.
 
 A node asks its ACL before it looks at a command's arguments. So a command with arguments that no
 version takes is answered by NOPERM where the user lacks the right, and by another error where it

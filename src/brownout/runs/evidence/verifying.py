@@ -74,7 +74,7 @@ def verify(path: Path) -> Checked:
             checked = Checked(manifest, sha256)
             _check(archive, checked)
     except _BROKEN as error:
-        raise ConfigurationError(f"{path}: is no bundle: {error}") from error
+        raise ConfigurationError(f"{path}: is not a bundle: {error}") from error
     return checked
 
 
@@ -106,8 +106,8 @@ def _unpacked_size(manifest: Manifest, path: Path) -> int:
     limit = _MOST_MANIFEST + _FRAME + tarfile.RECORDSIZE + total
     if limit > max(_SMALL, _MOST_TIMES * path.stat().st_size):
         raise ConfigurationError(
-            f"{path}: is no bundle: it has {path.stat().st_size:,} bytes and says that it unpacks "
-            f"to {total:,}"
+            f"{path}: is not a bundle: it has {path.stat().st_size:,} bytes and says that it "
+            f"unpacks to {total:,}"
         )
     return limit
 
@@ -117,11 +117,11 @@ def _manifest(archive: tarfile.TarFile, path: Path) -> Manifest:
     first = archive.next()
     name = first.name.rpartition("/")[2] if first else ""
     if first is None or name != NAME or not first.isreg() or first.size > _MOST_MANIFEST:
-        raise ConfigurationError(f"{path}: is no bundle: its first entry is not {NAME}")
+        raise ConfigurationError(f"{path}: is not a bundle: its first entry is not {NAME}")
     file = archive.extractfile(first)
     manifest = parse(file.read(_MOST_MANIFEST) if file else b"", str(path))
     if first.name != f"{manifest.run_id}/{NAME}":
-        raise ConfigurationError(f"{path}: is no bundle: its folder is not {manifest.run_id}")
+        raise ConfigurationError(f"{path}: is not a bundle: its folder is not {manifest.run_id}")
     return manifest
 
 
