@@ -333,7 +333,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 	})
 }
 
-// Remove takes the tables away that we have made, and the keyspace if we have made it and nobody else uses
+// Remove drops the tables that we made, and the keyspace if we made it and no other tables use
 // it. It only empties the tables that others have made for us.
 func (c *control) Remove(ctx context.Context, made []string) error {
 	there, err := c.tables(ctx)

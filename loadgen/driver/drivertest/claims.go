@@ -15,7 +15,7 @@ func ClaimsExclude(t *testing.T, open func(t *testing.T) Backdoor) {
 		"of many at once one takes it":          inStore.takenByOne,
 		"who has it takes it again":             inStore.renewed,
 		"one that has expired is taken over":    inStore.expired,
-		"a claim alone is no data":              inStore.claimAlone,
+		"a claim alone does not count as data":  inStore.claimAlone,
 		"a clean removes it":                    inStore.claimCleaned,
 		"nothing is made for it without a word": inStore.notMadeForIt,
 	} {
@@ -45,7 +45,7 @@ func (s inStore) take(token string, ttl time.Duration) *driver.Claim {
 		s.Fatal(err)
 	}
 	if there == nil {
-		s.Fatal("after it was taken there is no claim")
+		s.Fatal("the claim is missing after it was taken")
 	}
 	return there
 }

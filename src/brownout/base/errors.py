@@ -97,7 +97,7 @@ class Unsupported(BrownoutError):
 class Refused(BrownoutError):
     """A guard said no, or the server or machine itself did; nothing was touched.
 
-    Only a definite answer is a refusal: after a time-out nobody knows what was done.
+    Only a definite answer is a refusal: after a time-out the outcome is unknown.
     """
 
     exit_code = ExitCode.BAD_INPUT

@@ -1,4 +1,4 @@
-"""Text of a file that somebody else may have written, fit for a terminal.
+"""Text from an untrusted file, made safe for a terminal.
 
 A terminal obeys what follows an escape: it hides lines, sets titles, answers as if a person typed.
 """

@@ -44,7 +44,7 @@ class Hold:
         self._in_cluster: ClusterClaim | None = None
 
     def take(self) -> None:
-        """Take the claim in the cluster. A lab that we brought up is known to nobody else."""
+        """Take the claim in the cluster. No one else knows of a lab that we brought up."""
         if self._held.brought_up:
             return
         adapter = adapter_for(self._cluster)

@@ -191,7 +191,7 @@ class Session:
             namespace=self.plan.workload.namespace,
         )
         self._claimed = True
-        if not self._brought_up:  # a lab that we brought up is known to nobody else
+        if not self._brought_up:  # no one else knows of a lab that we brought up
             try:
                 self._in_cluster = in_cluster.take(
                     self.adapter, self.plan.workload, held, self.status.say, self._cluster_is_shared
