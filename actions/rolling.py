@@ -4,7 +4,7 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.session import rolling
+from brownout.session import rolling_restart
 from brownout.session.activity import activity
 from brownout.session.current import current
 
@@ -30,4 +30,4 @@ def restart_each_node(
     is quiesced and idle before it stops (Aerospike Enterprise).
     """
     wanted = str(quiesced).lower() == "true"
-    return rolling.restart_each(current(), wanted, float(down_s), float(timeout_s))
+    return rolling_restart.restart_each(current(), wanted, float(down_s), float(timeout_s))

@@ -7,7 +7,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries, shared
+from brownout.dashboards import common, queries
 from brownout.dashboards.parts import Query, board, figure, graph, picked, window
 
 __all__ = ["dashboard"]
@@ -96,7 +96,7 @@ def _work() -> list[Any]:
             Query(f"sum(rate({_of('namespace_client_write_success')}[$window]))", "nodes: writes"),
             note="Successful operations a second, as the client counts them and as the nodes do.",
         ),
-        shared.client_p99(),
+        common.client_p99(),
         *(
             graph(
                 f"{what} by node",

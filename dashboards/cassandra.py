@@ -9,7 +9,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries, shared
+from brownout.dashboards import common, queries
 from brownout.dashboards.parts import Query, board, figure, graph, picked, states, window
 
 __all__ = ["dashboard"]
@@ -108,7 +108,7 @@ def _work() -> list[Any]:
             note="Successful operations a second by the client; reads and writes a second by the "
             "nodes that coordinated them. Lightweight transactions are counted apart.",
         ),
-        shared.client_p99(),
+        common.client_p99(),
         graph(
             "Requests by coordinator",
             "ops",

@@ -8,7 +8,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries, shared
+from brownout.dashboards import common, queries
 from brownout.dashboards.parts import Query, board, figure, graph, picked, states, window
 
 __all__ = ["dashboard"]
@@ -112,7 +112,7 @@ def _work() -> list[Any]:
             note="Successful operations a second by the client; answers a second by the members, "
             "errors included. A write that compares is a Txn.",
         ),
-        shared.client_p99(),
+        common.client_p99(),
         graph(
             "Answers by member",
             "ops",

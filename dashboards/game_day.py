@@ -4,7 +4,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries, shared
+from brownout.dashboards import common, queries
 from brownout.dashboards.parts import Query, board, figure, graph, picked, window
 
 __all__ = ["dashboard"]
@@ -107,13 +107,13 @@ def _service() -> list[Any]:
             Query(queries.failed("outcome"), "{{outcome}}"),
             note="Operations a second that were late, failed, in doubt, shed or missed.",
         ),
-        shared.by_cause(),
+        common.by_cause(),
     ]
 
 
 def _recovery() -> list[Any]:
     return [
-        shared.clocks(8),
-        shared.lanes(8),
-        shared.scheduling_lag(),
+        common.clocks(8),
+        common.lanes(8),
+        common.scheduling_lag(),
     ]

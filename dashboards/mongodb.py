@@ -8,7 +8,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries, shared
+from brownout.dashboards import common, queries
 from brownout.dashboards.parts import Query, board, figure, graph, picked, states, window
 
 __all__ = ["dashboard"]
@@ -106,7 +106,7 @@ def _work() -> list[Any]:
             Query(f"sum by (legacy_op_type) (rate({done}[$window]))", "{{legacy_op_type}}"),
             note="Successful operations a second by the client; all of them by opcounters.",
         ),
-        shared.client_p99(),
+        common.client_p99(),
         graph(
             "Operations by member",
             "ops",

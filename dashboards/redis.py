@@ -8,7 +8,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries, shared
+from brownout.dashboards import common, queries
 from brownout.dashboards.parts import Query, board, figure, graph, picked, states, window
 
 __all__ = ["dashboard"]
@@ -98,7 +98,7 @@ def _work() -> list[Any]:
             note="Successful operations a second by the client; commands a second by the nodes, "
             "those of replication and the exporters included.",
         ),
-        shared.client_p99(),
+        common.client_p99(),
         graph(
             "Commands by node",
             "ops",

@@ -4,7 +4,7 @@ from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard as grafana
 
-from brownout.dashboards import queries, shared
+from brownout.dashboards import common, queries
 from brownout.dashboards.parts import Query, board, figure, graph, picked, states, window
 from brownout.measure.measures import measures
 from brownout.observe.metrics import metric_of
@@ -138,7 +138,7 @@ def _outcomes() -> list[Any]:
             note="Operations a second by outcome: ok, late, failed, in doubt, shed or missed.",
             fill=10,
         ),
-        shared.by_cause(),
+        common.by_cause(),
         graph(
             "Operations in progress",
             "none",
@@ -151,7 +151,7 @@ def _outcomes() -> list[Any]:
             Query(retried, "retried"),
             note="Operations a second that took more than one attempt.",
         ),
-        shared.lanes(24),
+        common.lanes(24),
     ]
 
 
@@ -170,7 +170,7 @@ def _course() -> list[Any]:
             note="Which faults were in effect when, from their injection until they were undone.",
             width=12,
         ),
-        shared.clocks(12),
+        common.clocks(12),
         graph(
             "Events",
             "none",
@@ -263,7 +263,7 @@ def _writes(fate: str) -> str:
 
 def _generator() -> list[Any]:
     return [
-        shared.scheduling_lag(),
+        common.scheduling_lag(),
         graph(
             "Processor time",
             "percentunit",

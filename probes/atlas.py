@@ -8,11 +8,11 @@ from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-from brownout.atlas import telling
+from brownout.atlas import evidence
 from brownout.base.errors import ConfigurationError
 from brownout.databases.mongodb import figures
 from brownout.databases.mongodb.only import members_of
-from brownout.faults.atlas.asking import asking, own_processes, state_of
+from brownout.faults.atlas.cluster_state import asking, own_processes, state_of
 from brownout.session.activity import activity
 from brownout.session.current import current
 
@@ -37,7 +37,7 @@ def cluster_state(configuration: Configuration = None, secrets: Secrets = None) 
     "sizes": ["M30 with 40 GB"], "nodes": {"US_EAST_1": 3}, "outage": null}`
     """
     with asking(current().cluster) as client:
-        return telling.of_state(state_of(client))
+        return evidence.of_state(state_of(client))
 
 
 @activity
@@ -97,7 +97,7 @@ def process_measurements(
     session = current()
     with asking(session.cluster) as client:
         return {
-            process.id: telling.of_measurements(client.measurements(process.id, names))
+            process.id: evidence.of_measurements(client.measurements(process.id, names))
             for process in own_processes(client, session.cluster)
         }
 
@@ -111,4 +111,4 @@ def events(
     `[{"name": "PRIMARY_ELECTED", "at": "2026-11-21T18:19:40Z"}, …]`
     """
     with asking(current().cluster) as client:
-        return telling.of_events(client.events(telling.ago(float(minutes))))
+        return evidence.of_events(client.events(evidence.ago(float(minutes))))

@@ -22,7 +22,7 @@ from chaoslib.log import configure_logger
 from brownout import control
 from brownout.session.interruption import Interruption
 from brownout.session.pauses import Pauses
-from brownout.session.stopping import FileExists
+from brownout.session.stop_conditions import FileExists
 
 HOW, WHERE = (sys.argv[1], Path(sys.argv[2])) if __name__ == "__main__" else ("", Path())
 STOP, THERE, CLEANED = WHERE / "stop", WHERE / "there", WHERE / "cleaned"

@@ -30,8 +30,8 @@ _MODULES: Final = (
     "brownout.actions.node", "brownout.cli.safety", "brownout.control",
     "brownout.databases.mongodb.adapters", "brownout.databases.mongodb.lab.replica_set",
     "brownout.infra.lab", "brownout.probes.cluster", "brownout.probes.impact",
-    "brownout.probes.load", "brownout.runs.history.recording", "brownout.runs.history.store",
-    "brownout.session.planning", "chaoslib.run", "chaostoolkit.cli", "jinja2",
+    "brownout.probes.load", "brownout.runs.history.record", "brownout.runs.history.store",
+    "brownout.session.plan_file", "chaoslib.run", "chaostoolkit.cli", "jinja2",
 )  # fmt: skip
 _MOST_BYTES: Final = 200_000
 _PR_SET_CHILD_SUBREAPER: Final = 36

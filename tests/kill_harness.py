@@ -16,7 +16,7 @@ from tests import chaos_runner as chaos
 from tests.forked_run import brownout
 from tests.waiting import await_whole
 
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 from brownout.machine import procfs

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from tests.sshd import Sshd, descendants
 
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 
 _TARGET = """\
 [Unit]

@@ -12,7 +12,7 @@ from typing import Any
 
 import asyncssh
 
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.lab.ports import reserve_ports
 
 PROGRAM = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")

@@ -19,7 +19,7 @@ import pytest
 from tests import chaos_runner as chaos
 from tests.waiting import await_true
 
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 

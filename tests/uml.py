@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.sshd import Sshd, descendants
 
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.lab.network import Place
 from brownout.machine import network
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from brownout.base.waiting import wait_until
-from brownout.databases import lacking
+from brownout.base.wait import wait_until
+from brownout.databases import milestones
 from brownout.databases.adapter import Adapter
 
 __all__ = ["await_true", "await_whole", "state_of"]
@@ -22,8 +22,8 @@ def await_true(
 
 def await_whole(adapter: Adapter) -> None:
     """Wait until every member is there and in step."""
-    missing = lacking.await_nothing(
-        lambda: lacking.lacks(adapter, "whole"), PATIENCE_S, poll_s=0.05
+    missing = milestones.await_nothing(
+        lambda: milestones.lacks(adapter, "whole"), PATIENCE_S, poll_s=0.05
     )
     assert not missing, missing
 

@@ -5,7 +5,7 @@
     cluster = lab.up("lab-NAME")
     lab.down("lab-NAME")
 
-`lifecycle` brings labs up and down, `mending` puts right one that is there, `inspect` looks at it.
+`lifecycle` brings labs up and down, `repair` puts right one that is there, `inspect` looks at it.
 What its members are is the database's own (`brownout.databases.lab`). A lab survives the shell that
 made it.
 """

@@ -8,7 +8,7 @@ from typing import Literal
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Member, adapter_for
-from brownout.databases.resizing import Resizing
+from brownout.databases.resize import Resizing
 from brownout.inventory import inventory, labs
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine.host import ProcessState, host_for

@@ -13,7 +13,7 @@ from brownout.base.errors import (
 from brownout.databases.lab import network, proxies
 from brownout.databases.lab.engine import Progress, engine_of, kind_of
 from brownout.infra.lab.inspect import Condition, condition, recorded
-from brownout.infra.lab.mending import mend
+from brownout.infra.lab.repair import mend
 from brownout.inventory import inventory, labs
 from brownout.inventory.model import Cluster, LabSpec, Node
 from brownout.machine.host import host_for

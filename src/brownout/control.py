@@ -25,7 +25,7 @@ from chaoslib.types import Activity, Configuration, Experiment, Journal, Run, Se
 from brownout.base.errors import BrownoutError
 from brownout.base.redact import redact
 from brownout.base.secret import offer_secrets
-from brownout.runs.history.recording import record_quietly
+from brownout.runs.history.record import record_quietly
 from brownout.runs.store.delivery import deliver
 from brownout.session.current import current, is_open, set_current
 from brownout.session.interruption import cause_of

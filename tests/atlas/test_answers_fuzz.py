@@ -7,7 +7,7 @@ from hypothesis import given
 from tests.fuzzing import answers, changed, damaged, fuzzed
 
 from brownout.atlas.answers import AtlasCluster, Measurements, read
-from brownout.atlas.sizing import Size, resized
+from brownout.atlas.sizes import Size, resized
 
 NODES = {"instanceSize": "M30", "nodeCount": 3, "diskSizeGB": 40.0}
 REGION = {"providerName": "AWS", "regionName": "US_EAST_1", "electableSpecs": NODES}

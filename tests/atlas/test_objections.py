@@ -16,7 +16,7 @@ from brownout.atlas.objections import (
     of_pause,
     of_resize,
 )
-from brownout.atlas.sizing import Size
+from brownout.atlas.sizes import Size
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 GOOD = State(cluster(), False, None)

@@ -14,10 +14,10 @@ from tests.calibration.calibrating import Calibrated, calibrate
 
 from brownout.calibration import catalogue
 from brownout.calibration.figures import found_of
-from brownout.calibration.judging import Row, judge, outcome
+from brownout.calibration.judgement import Row, judge, outcome
 from brownout.calibration.layout import RunPlan, lay_out, settings_for
-from brownout.calibration.running import TRUTH, measure
 from brownout.calibration.scenario import Scenario
+from brownout.calibration.trial import TRUTH, measure
 from brownout.run.directory import RunDirectory
 
 pytestmark = pytest.mark.quiet

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.fuzzing import changed, damaged, fuzzed
 
 from brownout.base import catalog
-from brownout.cli.checking import check_file
+from brownout.cli.file_kinds import check_file
 
 #: One of each kind, and the text of each.
 SHIPPED = {

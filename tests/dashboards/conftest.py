@@ -21,7 +21,7 @@ from brownout import cli
 from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
-from brownout.inventory.observing import Endpoint
+from brownout.inventory.observation import Endpoint
 from brownout.observe import targets
 from brownout.observe.source import Source
 

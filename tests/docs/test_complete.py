@@ -167,7 +167,7 @@ def _workload_settings() -> list[str]:
 def _inventory_settings() -> list[tuple[str, str]]:
     from brownout.base import plugins
     from brownout.inventory.model import Cluster
-    from brownout.inventory.observing import ObserveSpec
+    from brownout.inventory.observation import ObserveSpec
     from brownout.machine.host import host_class
 
     plain = sorted(set(_settings(Cluster, {ObserveSpec})))

@@ -14,7 +14,7 @@ from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
 from brownout.show.report import picture
-from brownout.show.report.reading import read
+from brownout.show.report.reader import read
 
 pytestmark = pytest.mark.live
 

@@ -9,7 +9,7 @@ import pytest
 from tests import chaos_runner as chaos
 
 from brownout.databases.adapter import adapter_for
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import network

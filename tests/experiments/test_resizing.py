@@ -11,7 +11,7 @@ from tests import chaos_runner as chaos
 
 from brownout.databases.adapter import adapter_for
 from brownout.databases.aerospike.adapter import AerospikeAdapter
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster
 

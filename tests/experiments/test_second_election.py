@@ -7,7 +7,7 @@ from tests import chaos_runner as chaos
 from tests.waiting import await_true, await_whole
 
 from brownout.databases.adapter import adapter_for
-from brownout.databases.resizing import Adjustable
+from brownout.databases.resize import Adjustable
 from brownout.inventory.model import Cluster
 from brownout.run.events import read_events
 

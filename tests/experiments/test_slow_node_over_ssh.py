@@ -14,7 +14,7 @@ from tests import kill_harness, uml
 from tests.sshd import WHY_NOT
 from tests.uml import Machine
 
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.lab import network as lab_network
 from brownout.databases.mongodb.lab.mongod import find_mongod
 from brownout.inventory import inventory as inventories

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brownout.machine import unprivileged
+from brownout.machine import user_namespace
 
 __all__ = ["elsewhere"]
 
@@ -14,7 +14,7 @@ def elsewhere(node: Mapping[str, Any], login: Mapping[str, Any]) -> dict[str, An
     """Return a node of a lab's inventory as one that is reached by ssh with `login`."""
     local = node["host"]
     pid_file = shlex.quote(str(local["pid_file"]))
-    user = unprivileged.enter() if local.get("unprivileged") else ()
+    user = user_namespace.enter() if local.get("unprivileged") else ()
     commands = {
         "start": f"echo $$ > {pid_file}; exec {shlex.join((*user, *local['command']))}",
         "stop": f"kill -TERM $(cat {pid_file})",

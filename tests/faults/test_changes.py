@@ -7,7 +7,7 @@ from tests import kill_harness
 from tests.waiting import await_whole
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
-from brownout.databases.lacking import lacks, still_lacks
+from brownout.databases.milestones import lacks, still_lacks
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.faults import undos
 from brownout.faults.faults import Faults

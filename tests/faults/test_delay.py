@@ -9,7 +9,7 @@ from tests import kill_harness
 from brownout.base.errors import ConfigurationError, Refused, Unsupported
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.databases.lab import proxies
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.link import Link
 from brownout.faults.faults import Faults

@@ -14,7 +14,7 @@ from tests.waiting import await_true
 
 from brownout.base.errors import ConfigurationError, Refused, Unsupported
 from brownout.databases.aerospike.adapter import AerospikeAdapter
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.faults.faults import Faults
 from brownout.faults.undos import broken, left
 from brownout.infra import lab

@@ -9,7 +9,7 @@ from urllib3.exceptions import HTTPError, MaxRetryError
 
 from brownout.base.errors import Denied, HostError
 from brownout.kubernetes.problems import Away, Conflict, Missing, asking, said
-from brownout.kubernetes.retrying import persist
+from brownout.kubernetes.retries import persist
 
 _FORBIDDEN = 'pods "db-0" is forbidden: User "me" cannot delete resource "pods" in API group ""'
 

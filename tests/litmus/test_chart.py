@@ -15,7 +15,7 @@ from brownout.base import catalog
 from brownout.judge import slo
 from brownout.litmus.chart import chart
 from brownout.litmus.chart_parts import ACCOUNT, FAULTS, IMAGE, VARIABLES
-from brownout.litmus.declared import declared_limits
+from brownout.litmus.declarations import declared_limits
 from brownout.litmus.variables import LENGTHS
 
 HUB = ROOT / "infra" / "litmus"

@@ -24,7 +24,7 @@ from brownout.faults.litmus.api import Litmus
 from brownout.faults.litmus.engines import litmus_at
 from brownout.infra import lab
 from brownout.inventory import labs
-from brownout.litmus.telling import tell
+from brownout.litmus.status import tell
 from brownout.measure.document import read_impact
 from brownout.run.directory import RunDirectory
 

@@ -16,10 +16,10 @@ from brownout.base.errors import ConfigurationError
 from brownout.faults.litmus.surroundings import surroundings
 from brownout.judge import slo
 from brownout.judge.slo import Limit
-from brownout.litmus.answering import figure
-from brownout.litmus.declared import declared_limits, probes_of
+from brownout.litmus.answers import figure
+from brownout.litmus.declarations import declared_limits, probes_of
 from brownout.litmus.definitions import Source, cmd_probe, definitions, prom_probe, query
-from brownout.litmus.naming import places, probe_name
+from brownout.litmus.names import places, probe_name
 from brownout.litmus.variables import variables
 
 LIMITS = [

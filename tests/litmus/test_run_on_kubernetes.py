@@ -25,15 +25,15 @@ from tests.waiting import await_whole
 
 from brownout.base.errors import HostError
 from brownout.databases.adapter import adapter_for
-from brownout.faults.litmus import watching
+from brownout.faults.litmus import engine_status
 from brownout.faults.litmus.api import Litmus
 from brownout.faults.litmus.engines import litmus_at, result_of
 from brownout.faults.litmus.surroundings import Surroundings
 from brownout.inventory.model import Cluster
 from brownout.kubernetes.problems import Conflict
 from brownout.litmus.conduct import conduct
-from brownout.litmus.reporting import Reporter
-from brownout.litmus.telling import broken_off, started, tell
+from brownout.litmus.reporter import Reporter
+from brownout.litmus.status import broken_off, started, tell
 
 pytestmark = pytest.mark.kubernetes
 Document = Mapping[str, Any]
@@ -169,7 +169,7 @@ def test_a_sigterm_puts_everything_back_and_is_told_as_stopped(
     result = litmus.result(f"{ENGINE}-node-kill")
     assert result is not None
     assert result["status"]["history"]["stoppedRuns"] == 1
-    assert list(watching.targets_of(result).values()) == ["reverted"]
+    assert list(engine_status.targets_of(result).values()) == ["reverted"]
 
 
 def test_an_engine_with_a_probe_that_nobody_would_ask_is_an_error_and_nothing_is_touched(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from brownout.base.errors import ClusterError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.inventory.model import Cluster, Node
 from brownout.load import workload as workloads

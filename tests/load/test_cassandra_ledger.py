@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.waiting import await_true
 
-from brownout.databases.starting import start
+from brownout.databases.start import start
 from brownout.inventory.model import Node
 from brownout.machine.host import host_for
 

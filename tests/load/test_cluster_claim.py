@@ -8,7 +8,7 @@ import pymongo
 import pytest
 
 from brownout.base.errors import GeneratorError, Refused
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 from brownout.load import cluster_claim

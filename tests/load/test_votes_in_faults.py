@@ -6,7 +6,7 @@ import pytest
 from tests.load.conftest import Running
 from tests.waiting import await_true
 
-from brownout.databases.starting import start
+from brownout.databases.start import start
 from brownout.inventory.model import Cluster
 
 pytestmark = [pytest.mark.matrix, pytest.mark.quiet, pytest.mark.timeout(1200)]

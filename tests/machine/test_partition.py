@@ -11,7 +11,7 @@ import pytest
 from tests.waiting import await_true
 
 from brownout.base.errors import Refused, Unsupported
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.lab import network as lab_network
 from brownout.databases.lab.network import Place
 from brownout.inventory.model import Node, ProcessSpec

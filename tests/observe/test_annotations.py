@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.run_builder import RunScript, build_run
 
-from brownout.inventory.observing import Grafana
+from brownout.inventory.observation import Grafana
 from brownout.measure.document import read_impact
 from brownout.observe.annotations import Annotator, annotations_of
 from brownout.observe.grafana import GrafanaBoard

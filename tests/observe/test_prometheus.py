@@ -11,7 +11,7 @@ from tests.prometheus import get, wanted
 from brownout import cli
 from brownout.base.errors import ClusterError
 from brownout.databases.lab.ports import reserve_ports
-from brownout.inventory.observing import Endpoint, Exporter
+from brownout.inventory.observation import Endpoint, Exporter
 from brownout.observe import prometheus, targets
 from brownout.observe.config import config
 from brownout.observe.push import push

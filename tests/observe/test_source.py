@@ -13,7 +13,7 @@ from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.dashboards import queries
 from brownout.dashboards.compare import shift
 from brownout.databases.lab.ports import reserve_ports
-from brownout.inventory.observing import Endpoint, ObserveSpec
+from brownout.inventory.observation import Endpoint, ObserveSpec
 from brownout.observe.source import Source, source_for
 from brownout.observe.state import RunState
 from brownout.session.server_view import ServerView

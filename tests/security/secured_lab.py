@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import serialization as form
 from brownout.databases.lab import certificates
 from brownout.databases.lab.certificates import Authority
 from brownout.databases.mongodb.access import access
-from brownout.databases.mongodb.lab import secured
+from brownout.databases.mongodb.lab import security
 from brownout.infra import lab
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster
@@ -53,7 +53,7 @@ class SecuredLab:
             cluster = lab.up(LAB)
         mark = f"leak{secrets.token_hex(8)}"
         found = cls(cluster, authorities[0], mark, f"p@ss/w:%ö&{mark}\"'?#", f"key {mark} phrase")
-        found.add_user(USERNAME, found.password, secured.ROLES)
+        found.add_user(USERNAME, found.password, security.ROLES)
         return found
 
     @property
@@ -63,8 +63,8 @@ class SecuredLab:
 
     def admin(self) -> pymongo.MongoClient[dict[str, Any]]:
         """Return a client that may do everything, of the whole set."""
-        way = access(secured.without_login(self.cluster))
-        login = secured.member_login(labs.directory(LAB))
+        way = access(security.without_login(self.cluster))
+        login = security.member_login(labs.directory(LAB))
         return pymongo.MongoClient(way.uri, **way.pymongo(), **login, timeoutMS=20_000)
 
     def add_user(self, name: str, password: str, roles: Any) -> None:

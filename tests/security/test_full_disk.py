@@ -18,7 +18,7 @@ from brownout.databases.adapter import adapter_for
 from brownout.machine.host import host_for
 from brownout.run.directory import LEAST_FREE_AT_WORK, LEAST_FREE_BYTES
 from brownout.run.series import Series
-from brownout.session.stopping import POLL_S, StopWatch
+from brownout.session.stop_conditions import POLL_S, StopWatch
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from brownout.faults import open_runs
 from brownout.observe import targets
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
-from brownout.runs.evidence.bundling import bundle
+from brownout.runs.evidence.bundle import bundle
 from brownout.runs.gameday.leases import Leases
 from brownout.runs.history.place import find
 from brownout.runs.history.store import Store

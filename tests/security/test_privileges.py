@@ -12,7 +12,7 @@ from tests.security.secured_lab import VARIABLE, SecuredLab
 
 from brownout.base.errors import ExitCode, Refused
 from brownout.databases.adapter import adapter_for
-from brownout.databases.mongodb.lab.secured import ROLES
+from brownout.databases.mongodb.lab.security import ROLES
 from brownout.faults.faults import Faults
 from brownout.faults.undos import left
 from brownout.inventory import inventory

@@ -12,7 +12,7 @@ from tests.chaos_runner import Ran
 from tests.security.driving import SMALL, brownout, leaks
 from tests.security.secured_lab import VARIABLE, SecuredLab
 
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
 from brownout.machine import procfs

@@ -20,7 +20,7 @@ from brownout.databases.mongodb.link import Link
 from brownout.faults.litmus.api import Litmus
 from brownout.inventory.atlas import AtlasSpec
 from brownout.inventory.model import Node, ProxySpec
-from brownout.inventory.observing import Endpoint, Grafana, ObserveSpec
+from brownout.inventory.observation import Endpoint, Grafana, ObserveSpec
 from brownout.kubernetes import access as kubernetes
 from brownout.kubernetes.access import Access, connect
 from brownout.load.kubernetes.api import JobApi

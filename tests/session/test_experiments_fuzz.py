@@ -11,7 +11,7 @@ from tests.fuzzing import answers, changed, fuzzed
 
 from brownout.base import catalog
 from brownout.session.experiment_checks import problems, read_experiment
-from brownout.session.planning import plan_of
+from brownout.session.plan_file import plan_of
 
 SHIPPED = {
     name: json.loads(catalog.read("experiments", name)) for name in catalog.names("experiments")

@@ -15,7 +15,7 @@ from brownout.session.options import (
     unknown_keys,
     unknown_variables,
 )
-from brownout.session.stopping import Condition, parse_conditions
+from brownout.session.stop_conditions import Condition, parse_conditions
 
 CONDITIONS = [
     {"availability_below": 0.5, "for_s": 60},

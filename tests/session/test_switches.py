@@ -13,7 +13,7 @@ from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine.docker.spec import DockerSpec
 from brownout.machine.kubernetes.spec import KubernetesSpec
 from brownout.machine.ssh.spec import SshSpec
-from brownout.session.planning import plan_of
+from brownout.session.plan_file import plan_of
 from brownout.session.switches import switch_problems
 
 SSH = SshSpec.model_validate({"service": "db"})

@@ -16,7 +16,7 @@ from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
 from brownout.session.experiment_checks import problems
 from brownout.session.options import SETTINGS
-from brownout.session.planning import plan_of
+from brownout.session.plan_file import plan_of
 
 #: Numbers whose default is text, since an environment variable may give them.
 BY_ENVIRONMENT = {"seed": "BROWNOUT_SEED", "baseline_s": "BROWNOUT_BASELINE_S"}

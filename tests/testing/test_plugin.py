@@ -11,8 +11,8 @@ from tests.run_builder import RunScript, build_run
 from tests.runs.gate.repeated import build_repeats
 from tests.testing import recorded
 
-from brownout.runs.finished import Runs
 from brownout.runs.gate import baseline as baselines
+from brownout.runs.run_set import Runs
 
 pytest_plugins = "pytester"
 

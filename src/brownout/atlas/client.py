@@ -13,7 +13,7 @@ from brownout.atlas.answers import Kind
 from brownout.atlas.calls import Call
 from brownout.atlas.errors import AtlasError, refused, unanswered
 from brownout.atlas.login import TOKEN_PATH, login_of
-from brownout.atlas.retrying import Pacing
+from brownout.atlas.retries import Pacing
 from brownout.inventory.atlas import AtlasSpec, is_loopback
 
 __all__ = ["AtlasClient"]

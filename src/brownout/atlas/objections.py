@@ -11,7 +11,7 @@ from typing import Any
 
 from brownout.atlas.answers import AtlasCluster, AtlasEvent, MaintenanceWindow, Outage
 from brownout.atlas.preconditions import of_state
-from brownout.atlas.sizing import Size, sizes
+from brownout.atlas.sizes import Size, sizes
 
 __all__ = ["RECENT", "State", "of_change", "of_maintenance", "of_outage", "of_pause", "of_resize"]
 __all__ += ["regions"]

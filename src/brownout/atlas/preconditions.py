@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from brownout.atlas.answers import AtlasCluster, Outage, Process
-from brownout.atlas.sizing import SHARED, sizes
+from brownout.atlas.sizes import SHARED, sizes
 
 __all__ = ["PRIMARIES", "Facts", "of_state", "unmet"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from brownout.atlas import calls
 from brownout.atlas.calls import Call, shown
-from brownout.atlas.sizing import Size
+from brownout.atlas.sizes import Size
 from brownout.inventory.atlas import AtlasSpec
 
 __all__ = ["ACTIONS", "rehearsed", "somewhere"]

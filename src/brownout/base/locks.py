@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Self
 
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 
 __all__ = ["Held", "Lock", "holder_of", "is_locked"]
 

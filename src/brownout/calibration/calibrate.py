@@ -6,10 +6,10 @@ from pathlib import Path
 
 from brownout.base.errors import BrownoutError
 from brownout.calibration.figures import found_of
-from brownout.calibration.judging import Row, judge, not_measured
+from brownout.calibration.judgement import Row, judge, not_measured
 from brownout.calibration.layout import RunPlan, lay_out
-from brownout.calibration.running import drive
 from brownout.calibration.scenario import Scenario
+from brownout.calibration.trial import drive
 from brownout.measure import MeasureSettings
 
 __all__ = ["calibrate"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from brownout.calibration.layout import Placed
-from brownout.calibration.running import Driven
+from brownout.calibration.trial import Driven
 from brownout.measure.impact import Fault
 from brownout.run.ledger import Ledger
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from brownout.calibration.judging import Row, Value
+from brownout.calibration.judgement import Row, Value
 from brownout.measure.measures import label
 from brownout.show.report.grid import Grid, columns
 

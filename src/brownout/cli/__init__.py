@@ -19,9 +19,11 @@ from brownout.cli import (
     book,
     calibrate,
     capacity,
+    catalogue,
     compare,
     doctor,
     evidence,
+    experiment_files,
     fill,
     gameday,
     gate,
@@ -29,13 +31,11 @@ from brownout.cli import (
     impact,
     inventories,
     lab,
-    listing,
     litmus,
     load,
-    making,
     observe,
     repeat,
-    running,
+    run_experiment,
     runs,
     safety,
     store,
@@ -60,9 +60,9 @@ app = App(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command("list", rich_help_panel=RUN)(listing.list_)
+app.command("list", rich_help_panel=RUN)(catalogue.list_)
 app.command("plan", rich_help_panel=RUN)(safety.plan)
-app.command("run", rich_help_panel=RUN)(running.run)
+app.command("run", rich_help_panel=RUN)(run_experiment.run)
 app.command("repeat", rich_help_panel=RUN)(repeat.repeat)
 app.command("sweep", rich_help_panel=RUN)(sweep.sweep)
 app.command("capacity", rich_help_panel=RUN)(capacity.capacity)
@@ -87,11 +87,11 @@ app.add_typer(store.app, name="store", rich_help_panel=LOOK)
 app.command("compare", rich_help_panel=DECIDE)(compare.compare)
 app.command("gate", rich_help_panel=DECIDE)(gate.gate)
 app.add_typer(gate.app, name="baseline", rich_help_panel=DECIDE)
-app.command("new", rich_help_panel=MAKE)(making.new)
+app.command("new", rich_help_panel=MAKE)(experiment_files.new)
 app.add_typer(inventories.app, name="inventory", rich_help_panel=MAKE)
-app.command("adopt", rich_help_panel=MAKE)(making.adopt)
-app.command("check", rich_help_panel=MAKE)(making.check)
-app.command("schema", rich_help_panel=MAKE)(making.schema)
+app.command("adopt", rich_help_panel=MAKE)(experiment_files.adopt)
+app.command("check", rich_help_panel=MAKE)(experiment_files.check)
+app.command("schema", rich_help_panel=MAKE)(experiment_files.schema)
 app.command("doctor", rich_help_panel=MACHINE)(doctor.doctor)
 app.command("sudoers", rich_help_panel=MACHINE)(sudoers.sudoers)
 app.add_typer(observe.app, name="observe", rich_help_panel=LOOK)

@@ -125,7 +125,7 @@ def page(
 
 
 def _read(text: str) -> "Book":
-    from brownout.runs.book.reading import read
+    from brownout.runs.book.book_file import read
 
     return read(text)
 
@@ -154,9 +154,9 @@ def _counted(found: "Record", key: object) -> int:
 
 
 def _write(spec: "Book", found: "Record", anew: bool, output: Path | None = None) -> None:
+    from brownout.runs.book.book_file import published_in
     from brownout.runs.book.page import edition_of, write
-    from brownout.runs.book.publishing import publish
-    from brownout.runs.book.reading import published_in
+    from brownout.runs.book.publication import publish
 
     edition = edition_of(spec, found, published_in(spec), anew)
     for path in publish(edition, output, _say) if output else write(edition, found.path):

@@ -19,7 +19,7 @@ from brownout.cli.framework import App
 from brownout.cli.output import DIRECTORY, by_format, output_option
 
 if TYPE_CHECKING:
-    from brownout.calibration.judging import Row
+    from brownout.calibration.judgement import Row
     from brownout.calibration.layout import RunPlan
     from brownout.calibration.scenario import Scenario
 
@@ -59,7 +59,7 @@ def run(
 
     Exit code 0 if all are within tolerance, 1 if some are out, 2 if some were not measured.
     """
-    from brownout.calibration import catalogue, judging, pages, table
+    from brownout.calibration import catalogue, judgement, pages, table
     from brownout.calibration.calibrate import calibrate
     from brownout.calibration.layout import settings_for
     from brownout.calibration.machine import machine_words
@@ -90,19 +90,19 @@ def run(
     for path in (path for form, path in outputs if form == ".md"):
         pages.put(path, "calibration", text)
     _say(rows, as_json, machine_words())
-    raise typer.Exit(judging.outcome(rows))
+    raise typer.Exit(judgement.outcome(rows))
 
 
 def _say(rows: "list[Row]", as_json: bool, machine: str) -> None:
     from dataclasses import asdict
 
-    from brownout.calibration import judging, table
+    from brownout.calibration import judgement, table
 
     if as_json:
         document = {
             "schema_version": 1,
             "machine": machine,
-            "exit_code": judging.outcome(rows),
+            "exit_code": judgement.outcome(rows),
             "rows": [asdict(row) for row in rows],
         }
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))

@@ -39,7 +39,7 @@ def compare(
     deadlines. With --mixed it compares them and says so.
     """
     from brownout.runs.compare import page, systems
-    from brownout.runs.finished import Runs
+    from brownout.runs.run_set import Runs
 
     outputs = by_format([output] if output else [], ".html")
     pairs = [_pair(text) for text in runs]

@@ -24,7 +24,7 @@ def bundle(
     Prints its path and its SHA-256. Keep the latter elsewhere: `verify` detects forgery by it.
     """
     from brownout.run.directory import RunDirectory
-    from brownout.runs.evidence.bundling import bundle as make
+    from brownout.runs.evidence.bundle import bundle as make
 
     directory = RunDirectory.find(run)
     made = make(directory, output or Path(f"{directory.run_id}.tar.gz"))
@@ -45,7 +45,7 @@ def verify(
 
     Names damaged, missing and added files. Exit code 64 if it is not a bundle.
     """
-    from brownout.runs.evidence.verifying import verify as check
+    from brownout.runs.evidence.verification import verify as check
 
     if sha256 and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
         raise ConfigurationError("--sha256: wanted 64 hexadecimal digits")

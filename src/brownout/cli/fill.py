@@ -47,7 +47,7 @@ def fill(
     from brownout.infra import lab
     from brownout.inventory import inventory
     from brownout.load import workload as workloads
-    from brownout.load.filling import bytes_of, sized
+    from brownout.load.fill import bytes_of, sized
     from brownout.session.loads import check_allowed
     from brownout.session.status import Status
 
@@ -91,8 +91,8 @@ def _carried_out(
 ) -> tuple[str, bool]:
     """Fill, and condition where `longest` is not 0; return what to say, and whether it is well."""
     from brownout.base.words import duration
-    from brownout.load.filling import Conditioning
-    from brownout.load.filling import fill as filled
+    from brownout.load.fill import Conditioning
+    from brownout.load.fill import fill as filled
     from brownout.load.session import run_load
     from brownout.load.where import places_for
     from brownout.run.directory import RunDirectory

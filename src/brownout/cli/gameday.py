@@ -60,7 +60,7 @@ def run(
     may not begin.
     """
     from brownout.cli.store import delivered
-    from brownout.runs.gameday.running import run as run_day
+    from brownout.runs.gameday.start import run as run_day
     from brownout.runs.gameday.summary import table
 
     spec = _read(gameday)
@@ -133,13 +133,13 @@ def stop(
 
     Exit code 4 if something cannot be put back.
     """
-    from brownout.runs.gameday import killing
+    from brownout.runs.gameday import kill_switch
     from brownout.runs.gameday.leases import Leases
 
     limit_s = seconds(timeout, "--timeout", 1)
     with Leases() as leases:
-        lease = killing.chosen(leases, name)
-        typer.echo(killing.stop(leases, lease, reason, limit_s, _say))
+        lease = kill_switch.chosen(leases, name)
+        typer.echo(kill_switch.stop(leases, lease, reason, limit_s, _say))
 
 
 @app.command()
@@ -177,19 +177,19 @@ def serve(
     gamedays: Annotated[list[str], typer.Argument(help="Files with a `schedule`.")],
 ) -> None:
     """Start each of GAMEDAYS when its schedule says so, until Ctrl-C or SIGTERM."""
-    from brownout.runs.gameday.serving import Server
+    from brownout.runs.gameday.scheduler import Server
 
     Server([_read(each) for each in gamedays], _say).serve()
 
 
 def _read(text: str) -> "GameDay":
-    from brownout.runs.gameday.reading import read
+    from brownout.runs.gameday.gameday_file import read
 
     return read(text)
 
 
 def _tell_refusal(spec: "GameDay", error: Refused) -> None:
-    from brownout.runs.gameday.telling import Herald
+    from brownout.runs.gameday.notifications import Herald
 
     herald = Herald(spec.notify, _say)
     herald.tell("fail", f"game day {spec.name} on {spec.cluster} did not begin", str(error))

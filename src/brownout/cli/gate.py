@@ -53,16 +53,17 @@ def gate(
     more than allowed. Exit code 0 pass, 1 fail, 2 inconclusive, 64 if the runs do not belong
     together or had no limit.
     """
-    from brownout.runs import finished
+    from brownout.runs import run_set
     from brownout.runs.gate import baseline as baselines
-    from brownout.runs.gate import fit, judging, words
+    from brownout.runs.gate import fit, words
+    from brownout.runs.gate.decision import decide
     from brownout.show.report.junit import document, write
 
     outputs = by_format(output or [], ".xml", ".md")
     pinned = baselines.read(baseline) if baseline is not None else None
-    found = finished.Runs.read(runs)
+    found = run_set.Runs.read(runs)
     fit.check(found, pinned)
-    decision = judging.decide(found, pinned, spare)
+    decision = decide(found, pinned, spare)
     remarks = fit.remarks(found, pinned)
     for form, path in outputs:
         if form == ".md":
@@ -97,10 +98,10 @@ def pin(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Pin the measures of five or more RUNs of a good version; all passed and of one kind."""
-    from brownout.runs import finished
+    from brownout.runs import run_set
     from brownout.runs.gate import baseline as baselines
 
-    found = finished.Runs.read(runs)
+    found = run_set.Runs.read(runs)
     chosen = list(dict.fromkeys(measure or baselines.default_measures(found)))
     pinned = baselines.pin(found, chosen, allowed, critical)
     baselines.write(pinned, output, force)

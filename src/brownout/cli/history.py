@@ -33,7 +33,7 @@ def history(
     """Show the runs of the history, a table for each kind; or write them as a page."""
     if context.invoked_subcommand is not None:
         return
-    from brownout.runs.history import telling
+    from brownout.runs.history import page
     from brownout.runs.history.store import Store
 
     outputs = by_format([output] if output else [], ".html")
@@ -43,15 +43,15 @@ def history(
     for _, path in outputs:
         from brownout.show.report.html import save
 
-        save(path, telling.render(kept, place.words))
+        save(path, page.render(kept, place.words))
         typer.echo(str(path))
     if outputs:
         return
     if as_json:
-        typer.echo(json.dumps(telling.as_document(kept), indent=2))
+        typer.echo(json.dumps(page.as_document(kept), indent=2))
     else:
         for kind, runs in kept.groups().items():
-            typer.echo(telling.grid(kind, runs).plain() + "\n")
+            typer.echo(page.grid(kind, runs).plain() + "\n")
         typer.echo(f"{len(kept)} runs in {place.words}", err=True)
 
 
@@ -68,8 +68,8 @@ def add(
     """Add runs to the history that were made elsewhere, or before there was one."""
     from dataclasses import replace
 
-    from brownout.runs.finished import Runs
     from brownout.runs.history.store import Store
+    from brownout.runs.run_set import Runs
 
     found = Runs.read(runs)
     with Store(_place()) as store:

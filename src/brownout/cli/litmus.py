@@ -51,7 +51,7 @@ def run(
     from brownout.faults.litmus.engines import Where, litmus_at
     from brownout.faults.litmus.surroundings import surroundings
     from brownout.litmus.conduct import conduct
-    from brownout.litmus.reporting import Reporter
+    from brownout.litmus.reporter import Reporter
 
     patience_s = seconds(patience, "--patience", 1)
     here = surroundings(os.environ)
@@ -74,7 +74,7 @@ def probe(
     For a run in progress prints the value so far, if it can only grow. Exit code 2, and no number,
     if nothing is known.
     """
-    from brownout.litmus.answering import figure
+    from brownout.litmus.answers import figure
     from brownout.litmus.definitions import number
 
     typer.echo(number(figure(run, measure, scope, seconds(wait, "--wait", 0))))
@@ -103,7 +103,7 @@ def probes(
     from brownout.base import catalog
     from brownout.litmus.chart_text import text
     from brownout.litmus.definitions import Source, definitions
-    from brownout.session.planning import plan_of
+    from brownout.session.plan_file import plan_of
 
     plan, _ = plan_of(experiment, variables(catalog.find_experiment(experiment), settings))
     source = Source(image, claim) if image else None

@@ -61,7 +61,7 @@ def load(
     from brownout.load.left import left_by
     from brownout.load.session import run_load
     from brownout.load.where import places_for
-    from brownout.observe.serving import load_shown
+    from brownout.observe.address import load_shown
     from brownout.run.directory import RunDirectory
     from brownout.session.loads import check_allowed, taken
     from brownout.session.status import Status
@@ -179,7 +179,7 @@ def watched(
 
     A database that does not tell is not looked at.
     """
-    from brownout.databases.resizing import Resizing
+    from brownout.databases.resize import Resizing
     from brownout.session.balance_watch import BalanceWatch
 
     watches: list[BalanceWatch] = []

@@ -13,7 +13,7 @@ from brownout.cli.durations import duration_option, seconds
 from brownout.cli.settings import Settings, variables
 
 if TYPE_CHECKING:
-    from brownout.runs.repeats.running import Repeat
+    from brownout.runs.repeats.repeat import Repeat
 
 __all__ = ["code_of", "repeat", "say"]
 
@@ -37,7 +37,7 @@ def repeat(
     from brownout.base import catalog
     from brownout.runs.repeats import table
     from brownout.runs.repeats.draw import draws
-    from brownout.runs.repeats.running import check, finished, run_all
+    from brownout.runs.repeats.repeat import check, finished, run_all
     from brownout.session.experiment_checks import read_experiment
 
     path = catalog.find_experiment(experiment)

@@ -79,7 +79,7 @@ def report(
 def list_(as_json: Json = False) -> None:
     """List the runs, the latest last: name, verdict, size."""
     from brownout.run.kept import list_runs
-    from brownout.runs.finished import verdict_of
+    from brownout.runs.run_set import verdict_of
 
     rows = [(run.name, verdict_of(run.path), run.bytes()) for run in list_runs()]
     if as_json:

@@ -28,7 +28,7 @@ def plan(
     Touches nothing. Exit code 64 if a guard refuses.
     """
     from brownout.base import catalog
-    from brownout.session.planning import plan_of
+    from brownout.session.plan_file import plan_of
     from brownout.session.preview import preview
 
     given = variables(catalog.find_experiment(experiment), settings, cluster)
@@ -54,7 +54,7 @@ def abort(
     Also ends a `brownout load`, `fill` or `capacity`.
     """
     from brownout.faults import open_runs
-    from brownout.session.stopping import ask_to_stop
+    from brownout.session.stop_conditions import ask_to_stop
 
     held = [claim for claim in open_runs.claims() if claim.is_alive() and _names(claim, run)]
     if len(held) != 1:

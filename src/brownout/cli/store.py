@@ -55,7 +55,7 @@ def push(
     from brownout.runs.store.delivery import left
     from brownout.runs.store.objects import Objects
     from brownout.runs.store.place import wanted
-    from brownout.runs.store.pushing import push as push_one
+    from brownout.runs.store.push import push as push_one
 
     place = wanted(store)
     objects, failed = Objects(place), False
@@ -92,7 +92,7 @@ def list_(
     """List the store's runs, the latest last: name, verdict, size."""
     from brownout.runs.store.objects import Objects
     from brownout.runs.store.place import wanted
-    from brownout.runs.store.pulling import list_stored
+    from brownout.runs.store.pull import list_stored
 
     found = list_stored(Objects(wanted(store)), last)
     if as_json:
@@ -120,7 +120,7 @@ def pull(
     from brownout.runs.evidence.manifest import unsafe
     from brownout.runs.store.objects import Objects
     from brownout.runs.store.place import wanted
-    from brownout.runs.store.pulling import pull as fetch
+    from brownout.runs.store.pull import pull as fetch
 
     objects = Objects(wanted(store))
     if bad := [name for name in runs if unsafe(name)]:

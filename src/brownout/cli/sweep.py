@@ -15,7 +15,7 @@ from brownout.cli.repeat import code_of, say
 from brownout.cli.settings import Settings, variables
 
 if TYPE_CHECKING:
-    from brownout.runs.repeats.running import Repeat
+    from brownout.runs.repeats.repeat import Repeat
 
 __all__ = ["sweep"]
 
@@ -36,10 +36,10 @@ def sweep(
     `repeat`.
     """
     from brownout.base import catalog
-    from brownout.runs.finished import never
     from brownout.runs.repeats.draw import draws
-    from brownout.runs.repeats.running import check, finished, run_all
+    from brownout.runs.repeats.repeat import check, finished, run_all
     from brownout.runs.repeats.sweep import point, render, svg
+    from brownout.runs.run_set import never
     from brownout.session.experiment_checks import read_experiment
 
     outputs = by_format([output] if output else [], ".svg")

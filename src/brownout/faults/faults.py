@@ -14,8 +14,8 @@ from typing import Any
 
 from brownout.base.errors import BrownoutError, ConfigurationError, Refused, UndoFailed, Unsupported
 from brownout.databases.adapter import Adapter
-from brownout.databases.lacking import LOOK_AGAIN_WITHIN_S, await_nothing, still_lacks
-from brownout.databases.resizing import Resizing
+from brownout.databases.milestones import LOOK_AGAIN_WITHIN_S, await_nothing, still_lacks
+from brownout.databases.resize import Resizing
 from brownout.faults import guards, registry, undos
 from brownout.faults.acts import Act, Acts, Evidence, evidence_of
 from brownout.faults.aim import Aim, RoleMoved, role_now
@@ -25,8 +25,8 @@ from brownout.faults.undos import PendingUndo
 from brownout.faults.watch import Watches
 from brownout.faults.wipe import Wipes, check_wipes
 from brownout.inventory.model import Cluster, Node
+from brownout.machine.address_proof import served_by
 from brownout.machine.host import Host, Proof, host_for
-from brownout.machine.serving import served_by
 from brownout.run import contract
 from brownout.run.contract import Breach
 from brownout.run.events import EventLog

@@ -10,7 +10,7 @@ from datetime import datetime
 from brownout.base.errors import Refused
 from brownout.inventory.hours import parse_window
 from brownout.inventory.model import Cluster
-from brownout.machine.serving import Served
+from brownout.machine.address_proof import Served
 
 __all__ = [
     "MAY_LOSE",

@@ -21,7 +21,7 @@ from typing import Any
 
 from brownout.base.errors import BrownoutError, ClusterError, UndoFailed
 from brownout.databases.adapter import adapter_for
-from brownout.databases.lacking import await_nothing, lacks
+from brownout.databases.milestones import await_nothing, lacks
 from brownout.faults import cluster_record, open_runs, registry, undos
 from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.cluster_record import ClusterRecord

@@ -9,8 +9,8 @@ Each is written down, guarded and put back as every fault is, also where the run
 from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import BrownoutError, after_effect
-from brownout.databases.lacking import lacks
-from brownout.databases.resizing import Adjustable, Resizing
+from brownout.databases.milestones import lacks
+from brownout.databases.resize import Adjustable, Resizing
 from brownout.faults import guards
 from brownout.faults.acts import Act, Evidence
 from brownout.faults.fault import Fault, Undo

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from brownout.base.errors import ClusterError
-from brownout.databases import lacking
+from brownout.databases import milestones
 
 __all__ = ["await_redundancy"]
 
@@ -17,7 +17,7 @@ def await_redundancy(
 
     Raises `ClusterError` that begins with what is so `otherwise`, and says what is wanted.
     """
-    missing = lacking.await_nothing(lacks, within_s)
+    missing = milestones.await_nothing(lacks, within_s)
     if missing:
         raise ClusterError(
             f"{otherwise}: the cluster is not redundant after {within_s:.0f} s: "

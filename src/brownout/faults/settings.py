@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from brownout.databases.resizing import Adjustable
+from brownout.databases.resize import Adjustable
 from brownout.faults.acts import Act, Evidence
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.undos import PendingUndo

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Adapter
-from brownout.databases.starting import start
+from brownout.databases.start import start
 from brownout.faults.acts import Evidence
 from brownout.faults.fault import Arguments, NodeFault, NodeUndo
 from brownout.faults.undos import FINISH_WIPE, PROCESS

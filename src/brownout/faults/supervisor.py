@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import ClusterError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import Supervised
 from brownout.faults.acts import Act, Evidence
 from brownout.faults.fault import NodeFault, NodeUndo

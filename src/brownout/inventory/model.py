@@ -32,7 +32,7 @@ from brownout.inventory.atlas import AtlasSpec
 from brownout.inventory.canary import CanarySpec
 from brownout.inventory.connection import Connection
 from brownout.inventory.hours import parse_window
-from brownout.inventory.observing import ObserveSpec
+from brownout.inventory.observation import ObserveSpec
 from brownout.inventory.price import Price
 
 __all__ = [

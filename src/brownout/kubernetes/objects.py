@@ -13,7 +13,7 @@ from kubernetes.client import ApiClient
 from kubernetes.client.exceptions import ApiException
 
 from brownout.kubernetes.problems import ROLE, Away, Missing, asking
-from brownout.kubernetes.retrying import persist
+from brownout.kubernetes.retries import persist
 
 __all__ = ["Object", "Objects", "in_namespace"]
 

@@ -7,9 +7,9 @@ counted last, so that a write that is repeated counts it once.
 from collections.abc import Mapping
 from typing import Any
 
+from brownout.faults.litmus.engine_status import experiment_status
 from brownout.faults.litmus.surroundings import Surroundings
-from brownout.faults.litmus.watching import experiment_status
-from brownout.litmus.telling import Told, with_history
+from brownout.litmus.status import Told, with_history
 
 __all__ = ["RUN", "chaosresult", "is_of_our_job", "says_so"]
 

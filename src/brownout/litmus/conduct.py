@@ -13,13 +13,13 @@ from brownout.base import catalog
 from brownout.base.errors import BrownoutError, ConfigurationError
 from brownout.faults import heal, open_runs
 from brownout.faults.litmus.surroundings import Surroundings
-from brownout.litmus.declared import declared_limits, probes_of
-from brownout.litmus.naming import probe_name
-from brownout.litmus.reporting import Reporter
-from brownout.litmus.telling import DIED, NOT_RUN, Told, broken_off, started, tell
+from brownout.litmus.declarations import declared_limits, probes_of
+from brownout.litmus.names import probe_name
+from brownout.litmus.reporter import Reporter
+from brownout.litmus.status import DIED, NOT_RUN, Told, broken_off, started, tell
 from brownout.litmus.variables import variables
 from brownout.session.experiment_process import ExperimentProcess, Outcome
-from brownout.session.planning import plan_of
+from brownout.session.plan_file import plan_of
 
 __all__ = ["conduct"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from brownout.base.errors import ConfigurationError
 from brownout.judge.slo import Limit
-from brownout.litmus.naming import probe_name
+from brownout.litmus.names import probe_name
 from brownout.measure.measures import AT_LEAST
 from brownout.observe.metrics import metric_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import GeneratorError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.load.generator import Progress
 from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.place import Here, Place

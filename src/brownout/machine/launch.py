@@ -14,9 +14,9 @@ from pathlib import Path
 
 from brownout.base.errors import HostError
 from brownout.base.secret import environment_without_secrets
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.inventory.model import ProcessSpec
-from brownout.machine import network, unprivileged
+from brownout.machine import network, user_namespace
 from brownout.machine.host import Proof
 from brownout.machine.processes import Process
 
@@ -53,7 +53,7 @@ def launch(node: str, address: str, spec: ProcessSpec, find: Callable[[], Proces
 
 def start_command(spec: ProcessSpec) -> tuple[str, ...]:
     """Return the command that starts the process, in the namespaces that are its own."""
-    own_user = unprivileged.enter() if spec.unprivileged else ()
+    own_user = user_namespace.enter() if spec.unprivileged else ()
     return (*network.enter(spec.network_namespace), *own_user, *spec.command)
 
 

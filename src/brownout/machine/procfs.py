@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import HostError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 
 __all__ = ["Handle", "Identity", "find", "identify", "is_alive", "thread_states", "users_of"]
 

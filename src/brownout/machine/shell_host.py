@@ -19,8 +19,8 @@ from brownout.base.errors import (
     Refused,
     after_effect,
 )
-from brownout.base.waiting import wait_until
-from brownout.machine import files, server_directory, serving, signals, storage, supervision
+from brownout.base.wait import wait_until
+from brownout.machine import address_proof, files, server_directory, signals, storage, supervision
 from brownout.machine.commands import Runner
 from brownout.machine.footprint import Footprint, footprint
 from brownout.machine.host import Connection, ProcessState, Proof, StopMode
@@ -76,7 +76,7 @@ class ShellHost(ABC):
         pids = [] if process is None else [process.pid]
         if self._server_directory is not None:
             pids += server_directory.pids(self._runner, self._server_directory)
-        return serving.holds(self._runner, pids, connection)
+        return address_proof.holds(self._runner, pids, connection)
 
     def stop(self, mode: StopMode) -> Proof:
         """End the process: `clean`, as its own service would, or `kill` by SIGKILL."""

@@ -5,7 +5,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from brownout.inventory.observing import Exporter
+from brownout.inventory.observation import Exporter
 
 __all__ = ["SCRAPE_S", "config"]
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.extras import how_to_install
-from brownout.inventory.observing import Grafana
+from brownout.inventory.observation import Grafana
 from brownout.observe.annotations import Annotation
 
 __all__ = ["GrafanaBoard"]

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import BrownoutError
-from brownout.inventory.observing import ObserveSpec
+from brownout.inventory.observation import ObserveSpec
 from brownout.measure.impact import Impact
+from brownout.observe.address import Serving
 from brownout.observe.annotations import Annotator, annotations_of
 from brownout.observe.labels import labels_of
 from brownout.observe.page import Page
 from brownout.observe.push import push
-from brownout.observe.serving import Serving
 from brownout.observe.state import RunState
 from brownout.show.live.board import Board
 from brownout.show.live.files import RunFiles

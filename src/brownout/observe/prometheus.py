@@ -17,10 +17,10 @@ from typing import Any
 import yaml
 
 from brownout.base.errors import ConfigurationError, HostError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.faults.open_runs import state_home
 from brownout.inventory.model import Node, ProcessSpec
-from brownout.inventory.observing import Endpoint, Exporter
+from brownout.inventory.observation import Endpoint, Exporter
 from brownout.machine.host import host_for
 from brownout.machine.launch import last_words
 from brownout.observe.config import config

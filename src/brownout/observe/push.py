@@ -7,7 +7,7 @@ import urllib.parse
 import urllib.request
 
 from brownout.base.errors import ClusterError
-from brownout.inventory.observing import Endpoint
+from brownout.inventory.observation import Endpoint
 
 __all__ = ["authorization", "push"]
 

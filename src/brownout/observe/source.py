@@ -8,7 +8,7 @@ from typing import Any
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.extras import how_to_install
-from brownout.inventory.observing import Endpoint, ObserveSpec
+from brownout.inventory.observation import Endpoint, ObserveSpec
 
 __all__ = ["Samples", "Source", "source_for"]
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from brownout.base.errors import BrownoutError
 from brownout.measure.signal import trailing_rate
 from brownout.run.series import read_series
-from brownout.runs.finished import FinishedRun
+from brownout.runs.run_set import FinishedRun
 
 __all__ = ["share_of_baseline"]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from math import inf, isfinite, log
 
 from brownout.measure.measures import described
-from brownout.runs.finished import median
+from brownout.runs.run_set import median
 from brownout.show.report.grid import Cell
-from brownout.show.report.measured import told
+from brownout.show.report.values import told
 
 __all__ = ["FEWEST", "cells", "one_cell", "outcome_words", "outcomes", "times"]
 

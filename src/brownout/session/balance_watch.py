@@ -9,7 +9,7 @@ from pathlib import Path
 
 from brownout.base.errors import BrownoutError
 from brownout.base.files import private_file
-from brownout.databases.resizing import Resizing
+from brownout.databases.resize import Resizing
 from brownout.run.balance import HEADER, Holding, balance_lines
 
 __all__ = ["BalanceWatch", "moving_words"]

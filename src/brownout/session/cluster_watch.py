@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.databases.adapter import Adapter, Electing
-from brownout.databases.resizing import Resizing
+from brownout.databases.resize import Resizing
 from brownout.session.balance_watch import BalanceWatch
 from brownout.session.milestones import Crossing, MilestoneWatcher
 from brownout.session.primary_watch import PrimaryWatch

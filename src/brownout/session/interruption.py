@@ -11,8 +11,8 @@ from chaoslib.exit import exit_gracefully
 from brownout.run.events import EventLog
 from brownout.run.series import Series
 from brownout.session.signals import DeafToSignals
-from brownout.session.stopping import ABORT_FILE, Condition, StopWatch
-from brownout.session.waking import Waker
+from brownout.session.stop_conditions import ABORT_FILE, Condition, StopWatch
+from brownout.session.waker import Waker
 
 __all__ = ["Interruption", "cause_of"]
 

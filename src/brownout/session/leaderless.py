@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import Any
 
 from brownout.base.errors import BrownoutError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Candidate, Electing
 from brownout.inventory.model import Node
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from brownout.base.errors import BrownoutError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Milestone, MilestoneState
 
 __all__ = ["Crossing", "Looks", "MilestoneWatcher"]

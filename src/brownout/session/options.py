@@ -19,7 +19,7 @@ from chaoslib.configuration import load_configuration
 from brownout.base import usual
 from brownout.base.errors import ConfigurationError
 from brownout.judge.slo import DROPPED
-from brownout.session.stopping import Condition, parse_conditions
+from brownout.session.stop_conditions import Condition, parse_conditions
 from brownout.session.variables import (
     ABOVE_ZERO,
     DAYS,

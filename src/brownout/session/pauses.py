@@ -13,7 +13,7 @@ from typing import Any
 from chaoslib import substitute
 from chaoslib.types import Activity, Configuration, Run, Secrets
 
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.run.contract import is_late
 
 __all__ = ["Pauses"]

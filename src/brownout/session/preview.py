@@ -12,7 +12,7 @@ from typing import Any
 from brownout.base.errors import BrownoutError
 from brownout.base.redact import redact
 from brownout.databases.adapter import Adapter, Support, adapter_for
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.faults import guards, open_runs
 from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.fault import NOT_POSSIBLE

@@ -16,7 +16,7 @@ from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 from brownout.run.metadata import read_json
 from brownout.run.series import Series
-from brownout.session import ending
+from brownout.session import wind_down
 from brownout.session.plan import Plan
 from brownout.session.status import Status
 
@@ -95,7 +95,7 @@ class RunningLoad:
             self._status.phase = "stopping the load"
             log.point("phase", "load_stopped")
             self.generator.stop()
-            problem = ending.read_ledger_back(
+            problem = wind_down.read_ledger_back(
                 self.generator, adapter, log, self._status.say, limit_s, told_to_end
             )
             if problem:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Idling, adapter_for
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.faults import cluster_record, guards, open_runs
 from brownout.faults.aim import Aim
-from brownout.faults.atlas.asking import check_free
+from brownout.faults.atlas.cluster_state import check_free
 from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.faults import Faults
 from brownout.faults.heal import make_free
@@ -39,7 +39,7 @@ from brownout.run import contract
 from brownout.run.contract import Breach, is_late
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
-from brownout.session import ending, in_cluster, opening, record, undisturbed
+from brownout.session import bring_up, in_cluster, quiet_time, record, wind_down
 from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import Remember, conclude
 from brownout.session.external import Activity, ExternalFaults
@@ -119,7 +119,7 @@ class Session:
         self._log().point("phase", "load_started")
         self.status.phase = "waiting for a stable baseline"
         self.status.until(self.plan.settings.warmup_max_s)
-        self.baseline = opening.await_baseline(
+        self.baseline = bring_up.await_baseline(
             self._load.generator, self.plan.settings, lambda found: self.status.waiting_for(found)
         )
         level = self.baseline.level
@@ -137,11 +137,11 @@ class Session:
             length = self.plan.settings.baseline_s
             self.status.phase = "control window: nothing is broken"
             self.status.until(length)
-            undisturbed.control_window(self._log(), self._load.generator, length)
+            quiet_time.control_window(self._log(), self._load.generator, length)
         if options.phase_s:
             self.status.phase = "waiting for the drawn moment"
             self.status.until(options.phase_s)
-            undisturbed.leave_alone(self._load.generator, options.phase_s)
+            quiet_time.leave_alone(self._load.generator, options.phase_s)
 
     def _find_cluster(self) -> None:
         plan = self.plan
@@ -154,16 +154,16 @@ class Session:
                 *requirements(plan.cluster, plan.needs),
             ]
         )
-        opening.check_foreseen(plan)
+        bring_up.check_foreseen(plan)
         self.status.phase = f"bringing up {self.cluster.name}"
-        self.cluster, self._brought_up = opening.bring_up(self.cluster, self.status.say)
+        self.cluster, self._brought_up = bring_up.bring_up(self.cluster, self.status.say)
         self.adapter = adapter_for(with_options(self.cluster, self.plan.load_options))
 
     def _check_cluster(self) -> None:
         self.status.phase = "checking the cluster"
-        opening.check_support(self.plan, self.cluster, self.adapter)
+        bring_up.check_support(self.plan, self.cluster, self.adapter)
         check_free(self.cluster, self.plan.needs)
-        self.whole_at_start = opening.check_whole(self.adapter)
+        self.whole_at_start = bring_up.check_whole(self.adapter)
         options = self.plan.options
         self._aim = aim_at(options.target, self.cluster, self.adapter, options.seed)
         guards.refuse(
@@ -419,7 +419,7 @@ class Session:
             return False
         self.status.phase = "waiting for the load to hold"
         self.status.until(limit_s)
-        return ending.await_hold(
+        return wind_down.await_hold(
             self._load.generator,
             self.baseline,
             settings,

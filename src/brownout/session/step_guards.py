@@ -18,8 +18,8 @@ from brownout.faults.guards import Guard
 from brownout.faults.undos import PendingUndo
 from brownout.faults.wipe import guards_of_wipe
 from brownout.inventory.model import Cluster, Node
+from brownout.machine.address_proof import served_by
 from brownout.machine.host import Restricted, host_for
-from brownout.machine.serving import served_by
 from brownout.session.activity import acts_of, fault_of, function_at, steps_of
 from brownout.session.targets import ADDED, SPARE, TARGET
 

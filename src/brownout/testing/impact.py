@@ -10,8 +10,8 @@ from typing import Any
 
 from brownout.measure.document import document_of
 from brownout.measure.measures import find, known
-from brownout.runs.finished import FinishedRun
 from brownout.runs.gate.baseline import Baseline
+from brownout.runs.run_set import FinishedRun
 from brownout.testing.errors import NoSuchMeasure, NotMeasured
 from brownout.testing.value import Context, Measured
 

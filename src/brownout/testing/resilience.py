@@ -8,10 +8,11 @@ from typing import Any
 
 from brownout.base import catalog, usual
 from brownout.base.errors import Aborted, ConfigurationError, Refused, UndoFailed
-from brownout.runs.finished import FinishedRun, Runs
 from brownout.runs.gate import baseline as baselines
-from brownout.runs.gate import fit, judging, words
+from brownout.runs.gate import fit, words
+from brownout.runs.gate.decision import Decision, decide
 from brownout.runs.repeats.draw import draws
+from brownout.runs.run_set import FinishedRun, Runs
 from brownout.session.experiment_checks import read_experiment
 from brownout.session.experiment_process import ExperimentProcess, Outcome
 from brownout.testing.errors import ResilienceFailed, RunInconclusive
@@ -82,7 +83,7 @@ class Resilience:
         planned = draws(document, times, seed or secrets.randbelow(999_999) + 1, phase_max_s, given)
         return [self._once(path, cluster, list(d.variables), own_limits) for d in planned]
 
-    def gate(self, impacts: Sequence[Impact]) -> judging.Decision:
+    def gate(self, impacts: Sequence[Impact]) -> Decision:
         """Hold repeats against the baseline of `--resilience-baseline` or the marker.
 
         Raises `ResilienceFailed` with the gate's tables where it fails, `RunInconclusive` where it
@@ -95,7 +96,7 @@ class Resilience:
             )
         runs = Runs(impact.finished for impact in impacts)
         fit.check(runs, self._baseline)
-        decision = judging.decide(runs, self._baseline)
+        decision = decide(runs, self._baseline)
         told = words.say(decision, runs, fit.remarks(runs, self._baseline))
         self._note("resilience.gate", decision.word)
         if decision.word == "fail":

@@ -8,7 +8,7 @@ from typing import Any
 
 from brownout.measure.impact import NEVER
 from brownout.measure.measures import find
-from brownout.show.report.measured import worded
+from brownout.show.report.values import worded
 from brownout.show.report.words import number
 
 __all__ = ["Context", "Measured", "explained"]

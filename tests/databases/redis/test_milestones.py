@@ -8,7 +8,7 @@ import pytest
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone
 from brownout.databases.redis.milestones import judge, lost_with, masters_of, signature_of
-from brownout.databases.redis.returning import owns_slots
+from brownout.databases.redis.rejoin import owns_slots
 from brownout.databases.redis.view import View, in_words, parse_info, parse_nodes
 
 #: node -> (id, slots, epoch, master)

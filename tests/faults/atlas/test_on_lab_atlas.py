@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from brownout.atlas.client import AtlasClient
-from brownout.atlas.sizing import sizes
+from brownout.atlas.sizes import sizes
 from brownout.base.errors import ConfigurationError, Refused
 from brownout.databases.adapter import Adapter
 from brownout.faults import heal, undos

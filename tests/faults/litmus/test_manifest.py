@@ -11,7 +11,7 @@ from tests.fuzzing import answers, changed, damaged, fuzzed
 from tests.litmus.definitions import mistakes
 
 from brownout.base.errors import ConfigurationError
-from brownout.faults.litmus import manifest, watching
+from brownout.faults.litmus import engine_status, manifest
 
 Document = dict[str, Any]
 ENV = {"TOTAL_CHAOS_DURATION": "30", "FORCE": "true"}
@@ -143,7 +143,7 @@ def result(verdict: str = "Awaited", uid: str = "u-1", **metadata: Any) -> Docum
     ],
 )
 def test_an_engine_is_over_when_its_operator_says_so(status: str, state: str, over: str) -> None:
-    assert watching.is_over(engine(status, state)) == over
+    assert engine_status.is_over(engine(status, state)) == over
 
 
 def test_a_target_that_is_hit_is_known_by_annotation_and_by_history() -> None:
@@ -153,10 +153,10 @@ def test_a_target_that_is_hit_is_known_by_annotation_and_by_history() -> None:
         "targets": [{"kind": "pod", "name": "web-1", "chaosStatus": "reverted"}]
     }
     waiting = result(annotations={"pod/web-0": "targeted"})
-    assert watching.injected_by([noted], "u-1") == "pod/web-0 injected"
-    assert watching.injected_by([waiting, kept], "u-1") == "pod/web-1 reverted"
-    assert watching.injected_by([waiting], "u-1") == ""
-    assert watching.injected_by([noted], "u-2") == ""  # of an earlier engine of that name
+    assert engine_status.injected_by([noted], "u-1") == "pod/web-0 injected"
+    assert engine_status.injected_by([waiting, kept], "u-1") == "pod/web-1 reverted"
+    assert engine_status.injected_by([waiting], "u-1") == ""
+    assert engine_status.injected_by([noted], "u-2") == ""  # of an earlier engine of that name
 
 
 def test_what_will_never_inject_is_told_with_litmus_words() -> None:
@@ -164,16 +164,16 @@ def test_what_will_never_inject_is_told_with_litmus_words() -> None:
     missing["status"]["experiments"] = [
         {"name": "pod-delete", "status": "ChaosExperiment Not Found"}
     ]
-    assert watching.complaints(missing, []) == ["pod-delete: ChaosExperiment Not Found"]
+    assert engine_status.complaints(missing, []) == ["pod-delete: ChaosExperiment Not Found"]
     broken = result("Error")
     broken["status"]["experimentStatus"]["errorOutput"] = {"errorCode": "X", "reason": "no pod"}
-    assert watching.complaints(engine("initialized"), [broken]) == ["web-pod-delete: X no pod"]
-    assert watching.complaints(engine("initialized"), [result("Error", uid="u-0")]) == []
+    assert engine_status.complaints(engine("initialized"), [broken]) == ["web-pod-delete: X no pod"]
+    assert engine_status.complaints(engine("initialized"), [result("Error", uid="u-0")]) == []
 
 
 @given(share=st.sampled_from(["Awaited", "", None, "100", "66"]))
 def test_a_percentage_is_a_number_or_nothing(share: Any) -> None:
     found = result()
     found["status"]["experimentStatus"]["probeSuccessPercentage"] = share
-    value = watching.summary(found)["probe_success_percentage"]
+    value = engine_status.summary(found)["probe_success_percentage"]
     assert value == (float(share) if share and share != "Awaited" else None)

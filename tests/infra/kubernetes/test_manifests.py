@@ -9,7 +9,7 @@ from tests.infra.kubernetes.manifests import HERE, PODS, kustomization, manifest
 
 from brownout import cli
 from brownout.inventory import inventory
-from brownout.runs.gameday.reading import read
+from brownout.runs.gameday.gameday_file import read
 
 OURS = ("job.yaml", "cronjob.yaml", "volume.yaml", "serviceaccount.yaml")
 

@@ -11,7 +11,7 @@ import pytest
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import adapter_for
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.infra import lab
 from brownout.inventory import inventory, labs
 from brownout.inventory.model import Cluster

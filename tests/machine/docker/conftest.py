@@ -15,7 +15,7 @@ from tests.machine.docker.recorded import RecordedEngine
 
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.inventory.model import Cluster, Node, ProcessSpec
-from brownout.machine import procfs, unprivileged
+from brownout.machine import procfs, user_namespace
 from brownout.machine.docker import DockerHost, DockerSpec, undo
 from brownout.machine.host import host_for
 
@@ -80,7 +80,7 @@ def _contained(node: Node, adapter: Adapter, engine: RecordedEngine) -> Node:
     host_for(node).stop("kill")
     data = adapter.data_directories(node)
     volumes = {f"{node.name}-data-{n}": path for n, path in enumerate(data)}
-    program, *arguments = [*(unprivileged.enter() if local.unprivileged else ()), *local.command]
+    program, *arguments = [*(user_namespace.enter() if local.unprivileged else ()), *local.command]
     command = [shutil.which(program) or program, *arguments]
     engine.start(engine.add(node.name, command, volumes=volumes))
     host = {

@@ -6,9 +6,9 @@ import pytest
 from tests.machine.kubernetes import apiobjects as api
 
 from brownout.base.errors import Unsupported
-from brownout.machine.kubernetes import KubernetesSpec, calls, stopping
+from brownout.machine.kubernetes import KubernetesSpec, calls, stop
 from brownout.machine.kubernetes import pod as pods
-from brownout.machine.kubernetes.locating import Located
+from brownout.machine.kubernetes.location import Located
 from brownout.machine.kubernetes.pod import HELD
 from brownout.machine.processes import Process
 
@@ -45,11 +45,11 @@ def test_a_plan_has_every_call_of_every_act() -> None:
 
 
 def test_only_the_first_process_is_shielded_and_a_deletion_may_be_wanted_for_its_kill() -> None:
-    stopping.check_killable(_SPEC, _process(17))
-    stopping.check_pausable(_SPEC, _process(17))
+    stop.check_killable(_SPEC, _process(17))
+    stop.check_pausable(_SPEC, _process(17))
     with pytest.raises(Unsupported, match=r"cannot be killed.*PID 1.*nothing is touched"):
-        stopping.check_killable(_SPEC, _process(1))
+        stop.check_killable(_SPEC, _process(1))
     wanted = _SPEC.model_copy(update={"kill_by_deletion": True})
-    stopping.check_killable(wanted, _process(1))
+    stop.check_killable(wanted, _process(1))
     with pytest.raises(Unsupported, match=r"cannot be paused.*shareProcessNamespace"):
-        stopping.check_pausable(wanted, _process(1))
+        stop.check_pausable(wanted, _process(1))

@@ -20,7 +20,7 @@ from brownout.databases.adapter import Adapter, adapter_for
 from brownout.infra import lab
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.kubernetes.objects import Objects, in_namespace
-from brownout.machine import unprivileged
+from brownout.machine import user_namespace
 from brownout.machine.host import host_for
 from brownout.machine.kubernetes import KubernetesSpec
 
@@ -130,7 +130,7 @@ def _in_pod(
     for path in mounts.values():
         path.rename(path.with_name(f"{path.name}.seed"))
         path.mkdir()
-    own_user = unprivileged.enter() if local.unprivileged else ()
+    own_user = user_namespace.enter() if local.unprivileged else ()
     command = ["/bin/sh", "-c", _SEEDED, "sh", *own_user, *map(str, local.command)]
     made = stateful_set(node.name, 1, command, mounts=mounts, shareProcessNamespace=True)
     container = made["spec"]["template"]["spec"]["containers"][0]

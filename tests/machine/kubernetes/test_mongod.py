@@ -18,7 +18,7 @@ from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 from brownout.kubernetes.access import Access, connect
 from brownout.kubernetes.objects import Objects, in_namespace
-from brownout.machine.serving import served_by
+from brownout.machine.address_proof import served_by
 
 #: A verdict wants a quiet machine.
 pytestmark = [pytest.mark.kubernetes, pytest.mark.quiet, pytest.mark.timeout(600)]

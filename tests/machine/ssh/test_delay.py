@@ -18,7 +18,7 @@ from tests.uml import Machine
 from tests.waiting import await_true
 
 from brownout.base.errors import Unsupported
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.lab import network as lab_network
 from brownout.inventory.model import Node
 from brownout.machine import netem

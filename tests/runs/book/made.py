@@ -8,7 +8,7 @@ import yaml
 from tests.run_builder import RunScript, build_run
 
 from brownout.runs.book import record as records
-from brownout.runs.book.reading import read
+from brownout.runs.book.book_file import read
 from brownout.runs.book.record import Capacity, Made, Record
 from brownout.runs.book.spec import Book
 

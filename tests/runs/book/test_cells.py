@@ -5,7 +5,7 @@ from tests.runs.gate.repeated import finished
 from brownout.measure.impact import NEVER
 from brownout.runs.book.cells import Cell, Pair, figure, pairs
 from brownout.runs.book.record import Key
-from brownout.runs.finished import Runs
+from brownout.runs.run_set import Runs
 
 
 def runs_of(*blackouts: float | None) -> Runs:

@@ -15,14 +15,14 @@ from tests.cli.conftest import Brownout
 from tests.runs.book.made import BOOK, record_of, write_book
 
 from brownout.base.errors import Aborted, Unsupported
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.faults import open_runs
 from brownout.infra import lab
 from brownout.infra.lab.inspect import condition
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 from brownout.measure.impact import UNKNOWN
-from brownout.runs import mending
+from brownout.runs import repair
 from brownout.runs.book import conduct as conducting
 from brownout.runs.book.conduct import conduct
 from brownout.runs.book.record import Made, Record, last, open_record
@@ -67,8 +67,8 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Scripted]:
     monkeypatch.setattr(lab, "ensure", clusters)
     monkeypatch.setattr(conducting, "adapter_for", lambda _: Silent())
     monkeypatch.setattr(conducting, "check_support", lambda *_: None)
-    monkeypatch.setattr(mending, "await_whole", lambda *_: "")
-    monkeypatch.setattr(mending, "take_down", lambda *_: None)
+    monkeypatch.setattr(repair, "await_whole", lambda *_: "")
+    monkeypatch.setattr(repair, "take_down", lambda *_: None)
 
     def scripted(*ends: str) -> Scripted:
         made = Scripted(ends)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from brownout.calibration.running import scripted_server
+from brownout.calibration.trial import scripted_server
 from brownout.load import workload as workloads
 from brownout.load.workload import Workload
 

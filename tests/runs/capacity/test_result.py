@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 import pytest
 
 from brownout.base.errors import RunDirectoryError
-from brownout.runs.capacity.judging import TERMS, Figures, Promise
+from brownout.runs.capacity.judgement import TERMS, Figures, Promise
 from brownout.runs.capacity.page import page, svg
 from brownout.runs.capacity.result import Asked, document, exit_code, ratio
-from brownout.runs.capacity.running import Lengths
 from brownout.runs.capacity.search import Bound, Finding, Settings
 from brownout.runs.capacity.step import Step, Steps
+from brownout.runs.capacity.whole_steps import Lengths
 from brownout.runs.capacity.words import line, render
 
 PROMISE = Promise("app", "read", 0.999, 1000)

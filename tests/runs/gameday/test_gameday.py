@@ -15,7 +15,7 @@ from tests.kill_harness import kill_tree
 from tests.runs.gameday.conftest import GENTLY, Hook, Write
 
 from brownout.databases.adapter import adapter_for
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.faults import open_runs
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for

@@ -9,7 +9,7 @@ from tests.impacts import made
 from tests.run_builder import RunScript, build_run
 
 from brownout.measure.impact import NEVER
-from brownout.runs.finished import FinishedRun
+from brownout.runs.run_set import FinishedRun
 
 __all__ = ["build_repeats", "finished"]
 

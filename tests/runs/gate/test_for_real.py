@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.chaos_runner import LOAD
 
-from brownout.runs.finished import FinishedRun, Runs
+from brownout.runs.run_set import FinishedRun, Runs
 
 #: More than five: on a busy machine some repeats cannot be judged, and the gate takes none of them.
 MOST = 12

@@ -17,7 +17,7 @@ from tests.show.report.test_browser import colours
 
 from brownout.base.secret import environment_without_secrets
 from brownout.run.directory import RunDirectory
-from brownout.runs.history.recording import record_quietly
+from brownout.runs.history.record import record_quietly
 from brownout.session.conclusion import conclude
 from brownout.show.report.palette import DARK, LIGHT
 

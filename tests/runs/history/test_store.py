@@ -21,7 +21,7 @@ from brownout.run.directory import RunDirectory
 from brownout.runs.database import Database, Place
 from brownout.runs.gameday.leases import Leases
 from brownout.runs.history.place import find
-from brownout.runs.history.recording import record
+from brownout.runs.history.record import record
 from brownout.runs.history.store import HistoryError, Store
 
 BY_SQLALCHEMY = Path(__file__).parent / "by_sqlalchemy"

@@ -10,10 +10,10 @@ from tests.impacts import made
 
 from brownout.measure.impact import Impact
 from brownout.measure.measures import label
-from brownout.runs.finished import FinishedRun, Runs
 from brownout.runs.repeats.draw import draws
 from brownout.runs.repeats.sweep import COLUMNS, Point, render, settings_of, svg
 from brownout.runs.repeats.sweep import point as point_of
+from brownout.runs.run_set import FinishedRun, Runs
 from brownout.runs.share import excluded_words
 
 

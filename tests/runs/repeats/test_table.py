@@ -2,8 +2,8 @@
 
 from tests.runs.gate.repeated import finished
 
-from brownout.runs.finished import Runs
 from brownout.runs.repeats.table import render
+from brownout.runs.run_set import Runs
 
 
 def table_of(*blackouts: float, lost_writes: int = 0) -> str:

@@ -13,8 +13,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from tests.show.report.conftest import Reported
 
-from brownout.show.report.measured import worded
 from brownout.show.report.palette import DARK, LIGHT
+from brownout.show.report.values import worded
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tests.show.report.conftest import Reported
 
 from brownout.base.errors import RunDirectoryError, Unsupported
 from brownout.show.report import picture
-from brownout.show.report.reading import read
+from brownout.show.report.reader import read
 
 
 def words_of(path: Path) -> str:

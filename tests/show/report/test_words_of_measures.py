@@ -7,7 +7,7 @@ import pytest
 
 from brownout.measure.impact import Judged, Load
 from brownout.measure.measures import label
-from brownout.show.report.measured import bound, found, worded
+from brownout.show.report.values import bound, found, worded
 from brownout.show.report.words import NOT_SEEN, pace
 
 

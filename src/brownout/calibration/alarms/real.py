@@ -5,8 +5,8 @@ from pathlib import Path
 from brownout.calibration.alarms.rates import Rate, of_windows
 from brownout.calibration.alarms.window import out_of
 from brownout.calibration.catalogue import NOISY_RATES
-from brownout.calibration.running import scripted_server, workload_of
 from brownout.calibration.scenario import Setup
+from brownout.calibration.trial import scripted_server, workload_of
 from brownout.load.session import run_load
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.signal import signal_of

@@ -3,12 +3,12 @@
 `adapter` is what every other part uses, `panel` asks all nodes, `view` what a node says and what
 follows from all of them, `figures` sums it up, `choice` who is meant by a target, `scenarios`
 what can be done at all, `info` how a node is asked, `conf` what its configuration file says and
-`storage` where it keeps its data. `quiescing` takes a node out of service, `idle` waits until it
+`storage` where it keeps its data. `quiesce` takes a node out of service, `idle` waits until it
 serves nobody. `options` is what a workload may say, `lab` makes clusters of processes here.
 
-`resizing` is what can be done while it serves: `joining` and `leaving` with what nodes know of each
+`resize` is what can be done while it serves: `join` and `leave` with what nodes know of each
 other (`mesh`), `factor` and `speed`, what speaks against it (`objections`), what each node holds
-(`holding`) and on which rack (`racks`). `canary` is the official client, as an application has it.
+(`holdings`) and on which rack (`racks`). `canary` is the official client, as an application has it.
 """
 
 from collections.abc import Mapping

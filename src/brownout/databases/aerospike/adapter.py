@@ -7,12 +7,12 @@ from typing import Any
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
 from brownout.databases import apart
 from brownout.databases.adapter import Adapter, Member, Milestone, MilestoneState, Support
-from brownout.databases.aerospike import objections, quiescing, scenarios, storage, waiting
+from brownout.databases.aerospike import objections, quiesce, scenarios, storage, waits
 from brownout.databases.aerospike.choice import choose
 from brownout.databases.aerospike.grants import refused
 from brownout.databases.aerospike.info import pairs
 from brownout.databases.aerospike.panel import Panel
-from brownout.databases.aerospike.resizing import ResizingPart
+from brownout.databases.aerospike.resize import ResizingPart
 from brownout.databases.aerospike.view import (
     View,
     judge,
@@ -96,11 +96,11 @@ class AerospikeAdapter(ResizingPart):
 
     def quiesce(self, node: Node) -> Proof:
         """Mark the node; others take its partitions with the next `recluster`."""
-        return quiescing.quiesce(self._panel, node)
+        return quiesce.quiesce(self._panel, node)
 
     def recluster(self) -> Proof:
         """Have the nodes form their cluster anew, with what they are marked for."""
-        return quiescing.recluster(self._panel)
+        return quiesce.recluster(self._panel)
 
     def drain(self, node: Node) -> Proof:
         """Have others take the node's partitions: quiesce, then recluster."""
@@ -109,13 +109,13 @@ class AerospikeAdapter(ResizingPart):
 
     def undrain(self, node: Node) -> Proof:
         """Give the node its partitions back; they migrate to it."""
-        return quiescing.undo(self._panel, node)
+        return quiesce.undo(self._panel, node)
 
     def await_idle(
         self, node: Node, timeout_s: float, stopped: Callable[[], bool]
     ) -> dict[str, Any]:
-        """Wait until `node` says that it served nothing in a whole slice; see `waiting`."""
-        return waiting.await_idle(self._panel, node, timeout_s, stopped)
+        """Wait until `node` says that it served nothing in a whole slice; see `waits`."""
+        return waits.await_idle(self._panel, node, timeout_s, stopped)
 
     def evidence(self, node: Node) -> dict[str, Any]:
         """Return what the node says of itself now; if it says nothing, why."""

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from brownout.base.errors import ClusterError
 from brownout.databases.aerospike.objections import factor_in
 from brownout.databases.aerospike.panel import Panel
-from brownout.databases.aerospike.quiescing import recluster
+from brownout.databases.aerospike.quiesce import recluster
 from brownout.databases.aerospike.view import View, judge, stable_command
-from brownout.databases.aerospike.waiting import await_said, since
+from brownout.databases.aerospike.waits import await_said, since
 from brownout.machine.host import Proof
 
 __all__ = ["factor", "set_factor"]

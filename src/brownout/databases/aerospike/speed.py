@@ -13,7 +13,7 @@ from brownout.base.errors import ClusterError
 from brownout.databases.aerospike.info import pairs
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.view import View
-from brownout.databases.aerospike.waiting import since
+from brownout.databases.aerospike.waits import since
 from brownout.inventory.model import Node
 from brownout.machine.host import Proof
 

@@ -10,12 +10,12 @@ from brownout.base.errors import ClusterError, Refused, Unsupported
 from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
-from brownout.databases.asking import Asking
 from brownout.databases.cassandra import choice, copies, milestones, storage
 from brownout.databases.cassandra.link import LOGIN, CommandFailed, Link
 from brownout.databases.cassandra.scenarios import support
 from brownout.databases.cassandra.settings import living_settings, own_settings, properties
 from brownout.databases.cassandra.view import View, look
+from brownout.databases.node_answers import Asking
 from brownout.databases.places import Places, Unnamed
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.footprint import Footprint

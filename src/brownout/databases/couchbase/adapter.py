@@ -7,12 +7,12 @@ from typing import Any
 from brownout.base.errors import ClusterError, Unsupported
 from brownout.databases.access import load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
-from brownout.databases.asking import Asking
 from brownout.databases.couchbase import milestones
 from brownout.databases.couchbase.access import access
 from brownout.databases.couchbase.link import Link
 from brownout.databases.couchbase.scenarios import NO_FAULTS, support
 from brownout.databases.couchbase.view import MOCK, TARGETS, View, look
+from brownout.databases.node_answers import Asking
 from brownout.databases.view import reasons
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof

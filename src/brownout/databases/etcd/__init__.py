@@ -2,7 +2,7 @@
 
 `adapter` joins the parts: `link` (one member's JSON gateway), `view` (what one member says of
 itself), `milestones` and `choice` (judging those, pure), `settings` and `storage` (a member's own
-configuration, and where it keeps its data), `readmitting` (taking a member that lost its data for a
+configuration, and where it keeps its data), `readmission` (taking a member that lost its data for a
 new one). `options` is what a workload may say, `lab` makes clusters of processes here.
 """
 

@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, Refused, ordering
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
-from brownout.databases.asking import Asking
 from brownout.databases.etcd import choice, milestones, storage
 from brownout.databases.etcd.candidate import EtcdCandidate
 from brownout.databases.etcd.grants import ROOT, covers
 from brownout.databases.etcd.link import LOGIN, CommandFailed, Link
-from brownout.databases.etcd.readmitting import take_in
+from brownout.databases.etcd.readmission import take_in
 from brownout.databases.etcd.scenarios import support
 from brownout.databases.etcd.settings import VARIABLES, living_settings, own_settings
 from brownout.databases.etcd.view import LEADER, View, look
+from brownout.databases.node_answers import Asking
 from brownout.databases.places import Places, Unnamed, names
 from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node

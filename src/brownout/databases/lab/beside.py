@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from brownout.base.errors import ClusterError, HostError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine.host import host_for
 from brownout.machine.launch import last_words

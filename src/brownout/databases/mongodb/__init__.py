@@ -3,8 +3,8 @@
 `adapter` joins the parts: `access` (how drivers connect), `link` (one member's connection),
 `view` (what one member says of itself), `milestones` and `choice` (judging those, pure),
 `storage` (where a member keeps its data), `membership` (the set's next configuration, pure) and
-`configuring` (giving it that), which `resizing` and `adjusting` do. `sharded` has one of these
-for each shard (`sharding`); `adapters` says which of both a cluster has. `options` is what a
+`configuration` (giving it that), which `resize` and `adjustments` do. `sharded_cluster` has one of
+these for each shard (`shards`); `adapters` says which of both a cluster has. `options` is what a
 workload may say, `lab` makes clusters of processes here.
 """
 
@@ -87,7 +87,7 @@ MONGODB = Database(
         ),
         "sharded": LabKind(
             settings=ShardedLab,
-            engine=f"{_LAB}.sharded",
+            engine=f"{_LAB}.sharded_cluster",
             programs={"router": _find_router},
             stop=_stop_router,
         ),

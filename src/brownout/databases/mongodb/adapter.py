@@ -8,11 +8,11 @@ from brownout.base.errors import ClusterError, Refused
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.mongodb import milestones, storage
 from brownout.databases.mongodb.access import load_spec
-from brownout.databases.mongodb.adjusting import SetAdjusting
+from brownout.databases.mongodb.adjustments import SetAdjusting
 from brownout.databases.mongodb.candidate import MongoCandidate
 from brownout.databases.mongodb.grants import allowed
 from brownout.databases.mongodb.link import CommandFailed, Link
-from brownout.databases.mongodb.resizing import SetResizing
+from brownout.databases.mongodb.resize import SetResizing
 from brownout.databases.mongodb.scenarios import support, topology
 from brownout.databases.mongodb.view import View
 from brownout.databases.view import reasons

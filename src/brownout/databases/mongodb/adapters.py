@@ -1,7 +1,7 @@
 """Which adapter a cluster of MongoDB has."""
 
 from brownout.databases.mongodb.adapter import MongoAdapter
-from brownout.databases.mongodb.sharded import ShardedAdapter
+from brownout.databases.mongodb.sharded_cluster import ShardedAdapter
 from brownout.inventory.model import Cluster
 
 __all__ = ["mongodb_adapter"]

@@ -23,7 +23,7 @@ from pymongo.monitoring import (
     TopologyOpenedEvent,
 )
 
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.mongodb.access import access
 from brownout.inventory.model import Cluster
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from brownout.databases.adapter import Support
-from brownout.databases.mongodb.adjusting import ADJUSTABLE
+from brownout.databases.mongodb.adjustments import ADJUSTABLE
 from brownout.databases.mongodb.view import View
 from brownout.databases.scenarios import (
     TO_A_PROCESS,

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, NoAnswer, Refused, ordering
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases import apart
 from brownout.databases.access import load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
-from brownout.databases.asking import Asking
+from brownout.databases.node_answers import Asking
 from brownout.databases.places import Places
 from brownout.databases.postgresql import choice, milestones, storage
 from brownout.databases.postgresql.access import access

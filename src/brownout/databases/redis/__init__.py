@@ -2,7 +2,7 @@
 
 `adapter` joins the parts: `link` (one node, by its own protocol), `view` (what one node says of
 itself), `milestones` and `choice` (judging those, pure), `settings` and `storage` (a node's own
-configuration, and where it keeps its data), `returning` (what a node without data would do to
+configuration, and where it keeps its data), `rejoin` (what a node without data would do to
 others, and introducing it to them). `canary` is redis-py, as an application has it, `options` is
 what a workload may say, `lab` makes clusters of processes here.
 """

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, Refused, ordering
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.places import Places
-from brownout.databases.redis import choice, milestones, returning, storage
+from brownout.databases.redis import choice, milestones, rejoin, storage
 from brownout.databases.redis.candidate import RedisCandidate
 from brownout.databases.redis.link import LOGIN, CommandFailed, Link
-from brownout.databases.redis.resharding import Resharding
 from brownout.databases.redis.scenarios import support
 from brownout.databases.redis.settings import own_settings
+from brownout.databases.redis.slot_moves import Resharding
 from brownout.databases.redis.view import View, look
 from brownout.databases.view import reasons
 from brownout.inventory.grants import Grant
@@ -103,7 +103,7 @@ class RedisAdapter(Resharding):
     def before_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
         """Wait until `node`, if it would start without data, is master of nothing any more.
 
-        Raises `ClusterError` where no replica takes over; see `returning`.
+        Raises `ClusterError` where no replica takes over; see `rejoin`.
         """
         host = host_for(node)
         if host.running().running:
@@ -116,14 +116,14 @@ class RedisAdapter(Resharding):
                     return {}
             except Refused:  # nobody knows, so nobody waits: it is what its own service would do
                 return {}
-        returning.await_successor(node, self._views)
+        rejoin.await_successor(node, self._views)
         return {}
 
     def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
         """Introduce `node` to its cluster, if the run emptied it and it knows nobody any more."""
         if not emptied:
             return {}
-        return returning.introduce(node, self._links, self._shards, self._views)
+        return rejoin.introduce(node, self._links, self._shards, self._views)
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible on this topology and with these hosts."""

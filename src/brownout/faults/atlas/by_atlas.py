@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from brownout.atlas import rehearsal
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Adapter
-from brownout.faults.atlas.asking import asking
+from brownout.faults.atlas.cluster_state import asking
 from brownout.faults.atlas.request import FIND_S, Limits, Request
 from brownout.faults.fault import Action, Arguments
 from brownout.inventory.model import Cluster, Node

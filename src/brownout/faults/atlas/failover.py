@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from brownout.atlas.preconditions import unmet
 from brownout.faults.acts import Act, Evidence
-from brownout.faults.atlas.asking import gather
 from brownout.faults.atlas.by_atlas import ByAtlas
+from brownout.faults.atlas.cluster_state import gather
 from brownout.faults.atlas.request import FIND_S
 from brownout.faults.fault import Fault
 from brownout.machine.host import Proof

@@ -7,8 +7,8 @@ from brownout.atlas.answers import MaintenanceWindow
 from brownout.atlas.objections import of_maintenance
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.faults.acts import Act, Evidence
-from brownout.faults.atlas.asking import asking, state_of
 from brownout.faults.atlas.by_atlas import ByAtlas, await_whole
+from brownout.faults.atlas.cluster_state import asking, state_of
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.undos import PendingUndo
 from brownout.machine.host import Proof

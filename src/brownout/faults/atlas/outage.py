@@ -8,8 +8,8 @@ from brownout.atlas.objections import of_outage
 from brownout.atlas.objections import regions as regions_of
 from brownout.base.errors import ConfigurationError
 from brownout.faults.acts import Act, Evidence
-from brownout.faults.atlas.asking import asking, state_of
 from brownout.faults.atlas.by_atlas import UNHURRIED, ByAtlas, await_whole
+from brownout.faults.atlas.cluster_state import asking, state_of
 from brownout.faults.atlas.request import FIND_S, Request, already
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.undos import PendingUndo

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from brownout.atlas.objections import of_pause
 from brownout.base.errors import ClusterError
 from brownout.faults.acts import Act, Evidence
-from brownout.faults.atlas.asking import asking, state_of
 from brownout.faults.atlas.by_atlas import UNHURRIED, ByAtlas, await_whole
+from brownout.faults.atlas.cluster_state import asking, state_of
 from brownout.faults.atlas.request import already
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.undos import PendingUndo

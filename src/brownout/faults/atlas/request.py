@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import ClusterError, ordering
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.inventory.atlas import AtlasSpec, is_loopback
 from brownout.machine.host import Proof
 

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from brownout.atlas.objections import of_resize
-from brownout.atlas.sizing import Size, resized, restoring, same
+from brownout.atlas.sizes import Size, resized, restoring, same
 from brownout.base.errors import ClusterError
 from brownout.faults.acts import Act, Evidence
-from brownout.faults.atlas.asking import state_of
 from brownout.faults.atlas.by_atlas import UNHURRIED, ByAtlas
+from brownout.faults.atlas.cluster_state import state_of
 from brownout.faults.atlas.request import FIND_S, Request, already
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.undos import PendingUndo

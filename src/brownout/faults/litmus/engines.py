@@ -23,14 +23,14 @@ from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.extras import how_to_install
 from brownout.base.files import is_file
 from brownout.base.problems import from_validation
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Support
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.faults import guards
 from brownout.faults.acts import Act, Evidence
 from brownout.faults.fault import Fault, Undo
+from brownout.faults.litmus import engine_status
 from brownout.faults.litmus import manifest as manifests
-from brownout.faults.litmus import watching
 from brownout.faults.litmus.surroundings import result_name
 from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Cluster, Node
@@ -217,12 +217,12 @@ def _injected(litmus: "Litmus", engine: Document, within_s: float, stopped: Stop
         if litmus.injected(uid):
             return "event ChaosInject"
         results = _results(litmus, engine)
-        if seen := watching.injected_by(results, uid):
+        if seen := engine_status.injected_by(results, uid):
             return seen
         now = litmus.engine(name) or engine
-        never = watching.complaints(now, results)
-        if never or watching.is_over(now):
-            why = "; ".join(never) or f"it is {watching.is_over(now)}"
+        never = engine_status.complaints(now, results)
+        if never or engine_status.is_over(now):
+            why = "; ".join(never) or f"it is {engine_status.is_over(now)}"
             raise ClusterError(f"ChaosEngine `{name}`: nothing was injected: {why}")
         return ""
 
@@ -282,16 +282,16 @@ def await_completed(where: Where, name: str, within_s: float, stopped: Stopped) 
                 raise ClusterError(f"namespace `{where.namespace}`: no ChaosEngine `{name}`")
             return engine
 
-        engine = wait_until(look, within_s, _POLL_S, so=watching.is_over, stopped=stopped)
+        engine = wait_until(look, within_s, _POLL_S, so=engine_status.is_over, stopped=stopped)
         waited_s = round(time.monotonic() - began, 3)
-        over = watching.is_over(engine)
+        over = engine_status.is_over(engine)
         if not over:
             raise ClusterError(f"ChaosEngine `{name}`: goes on after {waited_s:.0f} s")
         return {**_seen(litmus, engine, over), "waited_s": waited_s}
 
 
 def result_of(where: Where, engine: str, experiment: str) -> dict[str, Any]:
-    """Return what the ChaosResult of an experiment of an engine says; see `watching.summary`."""
+    """Return what the ChaosResult of an engine's experiment says; see `engine_status.summary`."""
     name = result_name(engine, experiment)
     with closing(litmus_at(where)) as litmus:
         result = litmus.result(name)
@@ -300,7 +300,7 @@ def result_of(where: Where, engine: str, experiment: str) -> dict[str, Any]:
             f"namespace `{where.namespace}`: there is no ChaosResult `{name}`",
             "the experiment writes it when it begins: has it?",
         )
-    return watching.summary(result)
+    return engine_status.summary(result)
 
 
 def _check_server(litmus: "Litmus", pending: PendingUndo) -> None:
@@ -320,7 +320,11 @@ def _taken(there: Document | None, setting: str) -> list[str]:
         return []
     if manifests.MARK not in (there["metadata"].get("annotations") or {}):
         return [f"there is a ChaosEngine {setting} that no run of brownout made"]
-    return [] if watching.is_over(there) else [f"the ChaosEngine {setting} of another run goes on"]
+    return (
+        []
+        if engine_status.is_over(there)
+        else [f"the ChaosEngine {setting} of another run goes on"]
+    )
 
 
 def _remove(litmus: "Litmus", engine: Document, stopped: Stopped) -> None:
@@ -338,7 +342,7 @@ def _stopped(litmus: "Litmus", name: str, mark: str, within_s: float) -> Proof:
     engine = litmus.engine(name)
     if engine is None or not _is_marked(engine, mark):
         return Proof(began, 0.0, {"found": f"no ChaosEngine `{name}` of this run"}, already=True)
-    if over := watching.is_over(engine):
+    if over := engine_status.is_over(engine):
         return Proof(began, 0.0, _seen(litmus, engine, over), already=True)
     litmus.set_state(name, "stop")
     engine, at, since = _timed(lambda: litmus.engine(name), within_s, _over, lambda: False)
@@ -352,7 +356,7 @@ def _stopped(litmus: "Litmus", name: str, mark: str, within_s: float) -> Proof:
 
 
 def _over(engine: Document | None) -> str:
-    return watching.is_over(engine) if engine else "gone"
+    return engine_status.is_over(engine) if engine else "gone"
 
 
 def _is_marked(engine: Document, mark: str) -> bool:
@@ -362,7 +366,7 @@ def _is_marked(engine: Document, mark: str) -> bool:
 
 def _seen(litmus: "Litmus", engine: Document | None, over: str) -> dict[str, Any]:
     results = _results(litmus, engine) if engine else []
-    verdicts = {r["metadata"]["name"]: watching.verdict_of(r) for r in results}
+    verdicts = {r["metadata"]["name"]: engine_status.verdict_of(r) for r in results}
     return {"engine_status": over, "verdicts": verdicts}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from brownout.base.errors import BrownoutError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.inventory.canary import CanarySpec
 from brownout.load.environment import generator_environment
 from brownout.run.directory import RunDirectory

@@ -24,7 +24,7 @@ from typing import IO, Any, Final
 
 from brownout.base.files import private_file
 from brownout.base.redact import redact
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.canary import KEYS, Canary, CanaryKind, Target, canary_kind
 from brownout.inventory.canary import CanarySpec
 from brownout.run.canary import HEADER, UNFINISHED, Call, call_line

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from brownout.base.errors import BrownoutError, GeneratorError
 from brownout.base.files import replace_file
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.spec import KubernetesLoad

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from brownout.base.errors import BrownoutError, GeneratorError, HostError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.attach import Attached
 from brownout.load.kubernetes.files import PodFiles

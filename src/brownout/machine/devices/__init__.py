@@ -6,8 +6,8 @@
 `check` and `empty` are what hosts call, each with a runner of scripts for the machine.
 """
 
-from brownout.machine.devices.emptying import Emptied, empty
 from brownout.machine.devices.facts import Facts
 from brownout.machine.devices.guards import check
+from brownout.machine.devices.wipe import Emptied, empty
 
 __all__ = ["Emptied", "Facts", "check", "empty"]

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from brownout.base.errors import HostError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.machine.commands import Completed, printed
 from brownout.machine.docker.container import Container
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from docker.errors import APIError
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.inventory.model import HostSpec, Node
 from brownout.machine.commands import last_words
 from brownout.machine.directories import in_words

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from brownout.base.errors import BrownoutError, HostError
 from brownout.base.secret import environment_without_secrets
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.machine import procfs
 from brownout.machine.docker.container import Container, locate
 from brownout.machine.docker.engine import connected

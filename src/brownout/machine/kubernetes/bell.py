@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from brownout.base.errors import HostError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.kubernetes.access import Access
 from brownout.machine.kubernetes.session import LOST, opened
 from brownout.machine.processes import FUNCTIONS, Process

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from brownout.kubernetes.objects import in_namespace
 from brownout.machine.directories import in_words
-from brownout.machine.kubernetes.locating import Located
+from brownout.machine.kubernetes.location import Located
 from brownout.machine.kubernetes.pod import HELD
 from brownout.machine.kubernetes.spec import KubernetesSpec
-from brownout.machine.kubernetes.stopping import shielded
+from brownout.machine.kubernetes.stop import shielded
 
 __all__ = ["NO_MACHINE", "of"]
 

@@ -12,7 +12,7 @@ from secrets import token_hex
 from typing import Any
 
 from brownout.base.errors import HostError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 from brownout.machine.kubernetes import pod as pods
 from brownout.machine.kubernetes.pod import Container, Pod

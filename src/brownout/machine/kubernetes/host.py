@@ -10,13 +10,13 @@ from brownout.base.errors import ConfigurationError, HostError, Refused, after_e
 from brownout.inventory.model import HostSpec, Node
 from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
-from brownout.machine import files, server_directory, serving, signals
+from brownout.machine import address_proof, files, server_directory, signals
 from brownout.machine.commands import Runner
 from brownout.machine.footprint import Footprint, footprint
 from brownout.machine.host import Connection, ProcessState, Proof, StopMode
-from brownout.machine.kubernetes import calls, holding, starting, stopping, storage
+from brownout.machine.kubernetes import calls, hold, start, stop, storage
 from brownout.machine.kubernetes.helper import helper
-from brownout.machine.kubernetes.locating import Located, find_pod, locate
+from brownout.machine.kubernetes.location import Located, find_pod, locate
 from brownout.machine.kubernetes.objections import objections
 from brownout.machine.kubernetes.pod import HELD, Pod
 from brownout.machine.kubernetes.session import PodRunner
@@ -65,7 +65,7 @@ class KubernetesHost:
         with self._objects() as objects:
             process = locate(objects, self._spec).process
         pids = [] if process is None else [process.pid]
-        return serving.holds(self._runner(), pids, connection)
+        return address_proof.holds(self._runner(), pids, connection)
 
     def stop(self, mode: StopMode) -> Proof:
         """End the pod and keep it from coming back: with its grace (`clean`), or none (`kill`)."""
@@ -82,8 +82,8 @@ class KubernetesHost:
                     "resume it first, or kill it",
                 )
             if mode == "kill":
-                stopping.check_killable(self._spec, process)
-            return stopping.stop(objects, self._spec, pod, process, mode)
+                stop.check_killable(self._spec, process)
+            return stop.stop(objects, self._spec, pod, process, mode)
 
     def pause(self, undo_after_s: float | None = None) -> Proof:
         """Freeze every thread by SIGSTOP from within; a shell in the container undoes it."""
@@ -92,7 +92,7 @@ class KubernetesHost:
             if found.process is not None and found.process.paused:
                 return self._already(found)
             pod, process = self._breakable(objects, found, "paused")
-            stopping.check_pausable(self._spec, process)
+            stop.check_pausable(self._spec, process)
             limit_s = undo_after_s or self._spec.undo_after_s
             effect = signals.freeze(self._runner(), process, limit_s)
         signals.check(effect, self._name, "paused", "SIGSTOP")
@@ -127,10 +127,10 @@ class KubernetesHost:
             found = locate(objects, self._spec)
             pod = found.pod
             if pod is not None and not pod.deleting and HELD in pod.finalizers:
-                holding.release(objects, pod)  # we died before it was deleted
+                hold.release(objects, pod)  # we died before it was deleted
             if found.process is not None and pod is not None and not pod.deleting:
                 return self._already(found)
-            return starting.start(objects, self._spec, pod, self._name)
+            return start.start(objects, self._spec, pod, self._name)
 
     def reboot(self) -> Proof:
         """Do nothing: what a pod runs on is shared with others, and not ours."""
@@ -173,9 +173,9 @@ class KubernetesHost:
             if act in ("stop", "kill", "pause") and not (found.pod is not None and found.pod.held):
                 _, process = self._breakable(objects, found, "touched")
                 if act == "pause":
-                    stopping.check_pausable(self._spec, process)
+                    stop.check_pausable(self._spec, process)
                 if act == "kill":
-                    stopping.check_killable(self._spec, process)
+                    stop.check_killable(self._spec, process)
             if act == "wipe" and found.pod is not None:
                 controller = self._controller(objects, found.pod)
                 targets = named(self._name, directories)

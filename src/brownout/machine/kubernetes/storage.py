@@ -14,7 +14,7 @@ from brownout.kubernetes.objects import Object, Objects, in_namespace
 from brownout.machine import storage
 from brownout.machine.commands import Runner
 from brownout.machine.host import Proof
-from brownout.machine.kubernetes import claims, holding
+from brownout.machine.kubernetes import claims, hold
 from brownout.machine.kubernetes import pod as pods
 from brownout.machine.kubernetes.claims import Claim
 from brownout.machine.kubernetes.helper import HELPER, helper
@@ -82,7 +82,7 @@ def wipe(
         checked = storage.check(runner, targets, replace(_rules(spec), finishing=finishing))
         began()
         emptied = storage.empty(runner, checked, spec.wipe_timeout_s)
-    holding.await_ended(objects, pod, 0.0)  # nothing of it came back meanwhile
+    hold.await_ended(objects, pod, 0.0)  # nothing of it came back meanwhile
     replaced = [_replace(objects, spec, claim) for claim in used.values() if claim is not None]
     evidence = {**emptied.evidence, **({"claims": replaced} if replaced else {})}
     already = emptied.already and all(claim and claim.deleting for claim in used.values())

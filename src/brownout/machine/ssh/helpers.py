@@ -16,19 +16,19 @@ from pathlib import Path, PurePosixPath
 
 from brownout.base.errors import Denied, Unsupported
 from brownout.machine import (
+    address_proof,
     directories,
     files,
     footprint,
     netem,
     partition,
     server_directory,
-    serving,
     signals,
     storage,
     supervision,
 )
 from brownout.machine.commands import Completed, Script, answer, program, script
-from brownout.machine.devices import emptying, facts
+from brownout.machine.devices import facts, wipe
 from brownout.machine.ssh import launch, process, reboot
 from brownout.machine.ssh.connection import Connection, SshRunner
 from brownout.machine.ssh.failures import sudo_problem
@@ -54,11 +54,11 @@ _BODIES: Mapping[str, str] = {
     **server_directory.SCRIPTS,
     **directories.SCRIPTS,
     **facts.SCRIPTS,
-    **emptying.SCRIPTS,
+    **wipe.SCRIPTS,
     **storage.SCRIPTS,
     **partition.SCRIPTS,
     **netem.SCRIPTS,
-    **serving.SCRIPTS,
+    **address_proof.SCRIPTS,
     **footprint.SCRIPTS,
     **files.SCRIPTS,
     **supervision.SCRIPTS,

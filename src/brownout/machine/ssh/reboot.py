@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from brownout.base.errors import HostError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.machine.commands import Runner, answer, script
 from brownout.machine.host import Proof
 from brownout.machine.ssh.connection import Connection

@@ -4,7 +4,7 @@ Start with `read`. What a file says is told apart in three steps: `source` has i
 shapes of known tools, and `rows` and `requests` turn what was read into counts per interval.
 """
 
-from brownout.run.foreign.reading import read
+from brownout.run.foreign.reader import read
 from brownout.run.foreign.series import FORMATS, ForeignSeries, Options
 
 __all__ = ["FORMATS", "ForeignSeries", "Options", "read"]

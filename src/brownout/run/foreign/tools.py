@@ -15,7 +15,6 @@ from typing import Any
 
 from brownout.base.errors import RunDirectoryError
 from brownout.run.foreign.cells import Clock, clock_of, is_epoch, never_falls, number, truth
-from brownout.run.foreign.delimited import Cells, Delimited
 from brownout.run.foreign.requests import Request
 from brownout.run.foreign.series import (
     MOST_ROWS,
@@ -29,6 +28,7 @@ from brownout.run.foreign.series import (
     shortened,
 )
 from brownout.run.foreign.source import Source
+from brownout.run.foreign.text import Cells, Delimited
 from brownout.run.hdr import decode
 
 __all__ = ["TABLES", "RequestTable", "Requests", "RowTable", "read_document", "read_lines"]

@@ -10,10 +10,10 @@ from itertools import combinations
 
 from brownout.measure.impact import NEVER
 from brownout.runs.book.record import Key
-from brownout.runs.finished import LEAST, Runs, Spread
 from brownout.runs.gate.pairs import Difference, differences
 from brownout.runs.outcomes import outcome_words, outcomes
-from brownout.show.report.measured import told
+from brownout.runs.run_set import LEAST, Runs, Spread
+from brownout.show.report.values import told
 
 __all__ = ["COMPARED", "NOT_MEASURED", "ROWS", "Cell", "Figure", "Pair", "figure", "pairs",
            "words_of"]  # fmt: skip

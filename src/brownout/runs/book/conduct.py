@@ -28,14 +28,14 @@ from brownout.infra.lab.inspect import condition
 from brownout.inventory import inventory
 from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster
-from brownout.runs import mending
+from brownout.runs import repair
+from brownout.runs.book.book_file import changes_of, experiment_of, plan_for, variables_of
 from brownout.runs.book.outlook import left_s
-from brownout.runs.book.reading import changes_of, experiment_of, plan_for, variables_of
 from brownout.runs.book.record import Capacity, Key, Made, Record, cells_of
 from brownout.runs.book.spec import Book, Engine, Fault
 from brownout.runs.capacity.session import Wanted, carry_out, new_search
+from brownout.session.bring_up import check_support
 from brownout.session.experiment_process import ExperimentProcess, Outcome
-from brownout.session.opening import check_support
 
 __all__ = ["conduct", "put_back"]
 
@@ -58,9 +58,9 @@ def put_back(book: Book, record: Record, say: Say) -> None:
     """Put back what a killed book left: faults that were going on, and a lab that it had up."""
     for name in dict.fromkeys(engine.cluster for engine in book.engines):
         cluster = inventory.declared(name).name
-        mending.put_back(cluster, "the book died", LEFTOVERS_WITHIN_S, say)
+        repair.put_back(cluster, "the book died", LEFTOVERS_WITHIN_S, say)
     if record.up:
-        mending.take_down(record.up, say)
+        repair.take_down(record.up, say)
         record.up = ""
         record.save()
 
@@ -201,7 +201,7 @@ class _Engine:
     def _await_whole(self, declared: Cluster) -> None:
         """Wait until the cluster is whole; a lab that does not get so is made anew."""
         try:
-            mending.await_whole(self._engine.cluster, WHOLE_WITHIN_S, self._say)
+            repair.await_whole(self._engine.cluster, WHOLE_WITHIN_S, self._say)
         except UndoFailed as error:
             if declared.lab is None:
                 raise
@@ -212,6 +212,6 @@ class _Engine:
 
     def _take_down(self) -> None:
         if self._record.up:
-            mending.take_down(self._record.up, self._say)
+            repair.take_down(self._record.up, self._say)
             self._record.up = ""
             self._record.save()

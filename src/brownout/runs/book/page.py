@@ -30,17 +30,17 @@ from brownout.runs.book.perseus import NAMES, Perseus, perseus_of
 from brownout.runs.book.record import COUNTED, Capacity, Record, cells_of
 from brownout.runs.book.spec import Book, Published
 from brownout.runs.dip import share_of_baseline
-from brownout.runs.finished import LEAST, FinishedRun, Runs, Spread, median, never
 from brownout.runs.outcomes import cells as dotted
 from brownout.runs.outcomes import outcomes
+from brownout.runs.run_set import LEAST, FinishedRun, Runs, Spread, median, never
 from brownout.runs.share import excluded_words, share_words
 from brownout.show.report import axes
 from brownout.show.report.grid import Cell as Words
 from brownout.show.report.grid import Column, Grid, columns, flatten
 from brownout.show.report.html import save
-from brownout.show.report.measured import NONE, told
 from brownout.show.report.plot import Plot
 from brownout.show.report.sections import Section, page
+from brownout.show.report.values import NONE, told
 from brownout.show.report.words import number
 
 __all__ = ["Edition", "document", "edition_of", "html", "markdown", "write"]

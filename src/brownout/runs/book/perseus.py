@@ -15,7 +15,7 @@ from brownout.base.errors import BrownoutError
 from brownout.measure.impact import NEVER
 from brownout.run.series import read_series
 from brownout.run.table import BUCKETS_PER_S
-from brownout.runs.finished import FinishedRun
+from brownout.runs.run_set import FinishedRun
 
 __all__ = ["NAMES", "Perseus", "perseus", "perseus_of"]
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from brownout.base.errors import Aborted, ConfigurationError, Inconclusive, UndoFailed
 from brownout.load.workload import Workload
-from brownout.runs.capacity.faulted import Faulted, judge_fault, unfit
-from brownout.runs.capacity.judging import TERMS, Terms
+from brownout.runs.capacity.fault_judgement import Faulted, judge_fault, unfit
+from brownout.runs.capacity.judgement import TERMS, Terms
 from brownout.runs.capacity.promises import promises_of, rates_of
-from brownout.runs.capacity.reading import Measured
 from brownout.runs.capacity.search import Probe
 from brownout.runs.capacity.step import Step, made
-from brownout.runs.finished import FinishedRun
+from brownout.runs.capacity.step_figures import Measured
 from brownout.runs.repeats.draw import Draw
-from brownout.runs.repeats.running import Repeat, run_once
+from brownout.runs.repeats.repeat import Repeat, run_once
+from brownout.runs.run_set import FinishedRun
 
 __all__ = ["FaultSteps", "fault_variables"]
 

@@ -11,10 +11,10 @@ from brownout.runs.capacity.words import percentiles, render
 from brownout.show.report import sections
 from brownout.show.report.axes import linear
 from brownout.show.report.grid import Grid, columns
-from brownout.show.report.measured import NONE
 from brownout.show.report.palette import LOOKS
 from brownout.show.report.plot import Form, Plot
 from brownout.show.report.sections import Section
+from brownout.show.report.values import NONE
 from brownout.show.report.words import STAND_IN
 
 __all__ = ["page", "svg"]

@@ -7,7 +7,7 @@ from brownout.base.errors import ConfigurationError
 from brownout.base.settings_file import parse_overrides
 from brownout.load import workload as workloads
 from brownout.load.workload import Workload
-from brownout.runs.capacity.judging import Promise
+from brownout.runs.capacity.judgement import Promise
 
 __all__ = ["promised", "promises_of", "rates_of", "scaled"]
 

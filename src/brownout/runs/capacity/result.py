@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from brownout.runs.capacity.judging import Promise, Terms, percentile_name
-from brownout.runs.capacity.running import Lengths
+from brownout.runs.capacity.judgement import Promise, Terms, percentile_name
 from brownout.runs.capacity.search import Finding, Settings
 from brownout.runs.capacity.step import Step
+from brownout.runs.capacity.whole_steps import Lengths
 
 __all__ = ["SCHEMA_VERSION", "Asked", "document", "exit_code"]
 

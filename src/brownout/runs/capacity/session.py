@@ -35,18 +35,18 @@ from brownout.run.directory import RunDirectory
 from brownout.run.metadata import read_json, write_json
 from brownout.runs.capacity.fault_steps import FaultSteps, fault_variables
 from brownout.runs.capacity.hunt import Hunt
-from brownout.runs.capacity.judging import Terms
+from brownout.runs.capacity.judgement import Terms
 from brownout.runs.capacity.page import page, svg
 from brownout.runs.capacity.promises import promised, promises_of
 from brownout.runs.capacity.result import Asked, document, exit_code
-from brownout.runs.capacity.running import Lengths, WholeSteps
 from brownout.runs.capacity.search import Finding, Probe, Settings
 from brownout.runs.capacity.step import Phase, Step, Steps
+from brownout.runs.capacity.whole_steps import Lengths, WholeSteps
 from brownout.runs.capacity.words import line, trying
-from brownout.session import opening
+from brownout.session import bring_up
 from brownout.session.loads import Hold, check_allowed, taken
 from brownout.session.plan import Plan
-from brownout.session.planning import plan_of
+from brownout.session.plan_file import plan_of
 from brownout.show.report.html import save
 
 __all__ = ["Wanted", "carry_out", "new_search", "read_wanted"]
@@ -108,7 +108,7 @@ def carry_out(wanted: Wanted, directory: Path | None, say: Say) -> tuple[dict[st
     confirmed = plan.options.confirm if plan else os.environ.get("BROWNOUT_CONFIRM", "")
     check_allowed(declared, confirmed, say, plan.needs if plan else ())
     if plan is not None:
-        opening.check_foreseen(plan)
+        bring_up.check_foreseen(plan)
     target, brought_up = lab.ensure(declared, progress=say)
     place = directory or new_search(wanted)
     with (
@@ -116,8 +116,8 @@ def carry_out(wanted: Wanted, directory: Path | None, say: Say) -> tuple[dict[st
         _adapter(target) as adapter,
     ):
         if plan is not None:
-            opening.check_support(plan, target, adapter)
-        opening.check_whole(adapter)
+            bring_up.check_support(plan, target, adapter)
+        bring_up.check_whole(adapter)
         return _Searching(wanted, workload, target, adapter, variables, place, say, hold).run()
 
 
@@ -194,7 +194,7 @@ class _Searching:
 
     def _check(self) -> None:
         """Between two steps the cluster is whole and redundant; else it ends."""
-        opening.check_whole(self.adapter)
+        bring_up.check_whole(self.adapter)
 
     def _told(self, step: Step) -> None:
         self.say(line(step))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from brownout.base.errors import RunDirectoryError
 from brownout.base.files import private_file
-from brownout.runs.capacity.judging import Figures, Judgement
+from brownout.runs.capacity.judgement import Figures, Judgement
 from brownout.runs.capacity.search import Kind, Probe, Verdict
 
 __all__ = ["Phase", "Step", "Steps", "made"]

@@ -19,8 +19,8 @@ from brownout.runs.share import excluded_words
 from brownout.show.report.axes import linear, time
 from brownout.show.report.chart import Chart, Line, Pin, Row
 from brownout.show.report.grid import Cell, Grid, columns
-from brownout.show.report.measured import NONE, told, worded
 from brownout.show.report.sections import Section, page
+from brownout.show.report.values import NONE, told, worded
 from brownout.show.report.words import number
 
 __all__ = ["as_document", "render", "say"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from brownout.base.errors import ConfigurationError
 from brownout.measure.subject import differences, load_of
-from brownout.runs.finished import FinishedRun, Runs, median
+from brownout.runs.run_set import FinishedRun, Runs, median
 
 __all__ = ["MOST", "System", "mixtures", "remarks", "sort"]
 

@@ -21,7 +21,7 @@ from brownout.run.directory import RunDirectory
 from brownout.run.events import wall_clock
 from brownout.run.metadata import read_json
 from brownout.runs.evidence.manifest import NAME, File, Manifest
-from brownout.runs.finished import verdict_of
+from brownout.runs.run_set import verdict_of
 
 __all__ = ["Entry", "entries", "manifest_of"]
 

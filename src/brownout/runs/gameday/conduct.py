@@ -13,24 +13,24 @@ from pathlib import Path
 
 from brownout.base.errors import ClusterError, UndoFailed
 from brownout.base.scratch import scratch
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Milestone, adapter_for
-from brownout.databases.lacking import lacks
+from brownout.databases.milestones import lacks
 from brownout.faults import open_runs
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.run.events import wall_clock
-from brownout.runs import mending
+from brownout.runs import repair
 from brownout.runs.gameday import days
 from brownout.runs.gameday.days import Day
 from brownout.runs.gameday.freshness import known_duration
-from brownout.runs.gameday.planning import Made, calendar_for
+from brownout.runs.gameday.notifications import Herald
+from brownout.runs.gameday.plan import Made, calendar_for
 from brownout.runs.gameday.record import StepRecord, verdict_of
 from brownout.runs.gameday.spec import GameDay
 from brownout.runs.gameday.stop import Stop
-from brownout.runs.gameday.telling import Herald
 from brownout.session.experiment_process import ExperimentProcess, Outcome, variable
-from brownout.session.stopping import ask_to_stop
+from brownout.session.stop_conditions import ask_to_stop
 
 __all__ = ["Conductor"]
 
@@ -130,14 +130,14 @@ class Conductor:
         """See that the cluster is whole, and take a lab down again; else it stays as it is."""
         record = self._day.record
         try:
-            record.proof = mending.await_whole(record.inventory_file, WHOLE_WITHIN_S, self._say)
+            record.proof = repair.await_whole(record.inventory_file, WHOLE_WITHIN_S, self._say)
         except UndoFailed as error:
             record.unmended = record.unmended or error.message
             self._note(error.message)
             return
         self._note(record.proof)
         if record.brought_up and not record.unmended:
-            mending.take_down(record.cluster, self._say)
+            repair.take_down(record.cluster, self._say)
 
     def _may_begin(self, step: StepRecord) -> bool:
         """Whether a step may begin now; where the time is not right the day ends."""

@@ -11,7 +11,7 @@ from brownout.runs.gameday import days
 from brownout.runs.gameday.calendar import Calendar
 from brownout.runs.gameday.freshness import freshness, known_duration, stale_words
 from brownout.runs.gameday.leases import Leases
-from brownout.runs.gameday.planning import calendar_for, in_order, make
+from brownout.runs.gameday.plan import calendar_for, in_order, make
 from brownout.runs.gameday.schedules import next_times
 from brownout.runs.gameday.spec import GameDay, Step
 

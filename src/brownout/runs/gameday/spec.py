@@ -7,7 +7,8 @@
     cool_down: {at_least_s: 30}
     window: {weekly: ["Tue 10:00-12:00 Europe/Berlin"]}
 
-`docs/gamedays.md` explains every setting. Models are frozen; `reading` makes them and checks what
+`docs/gamedays.md` explains every setting. Models are frozen; `gameday_file` makes them and
+checks what
 is outside the file.
 """
 
@@ -32,7 +33,7 @@ from brownout.base.errors import ConfigurationError
 from brownout.base.secret import Secret
 from brownout.base.settings import Name, Settings
 from brownout.inventory.hours import parse_window
-from brownout.session.stopping import Condition, parse_conditions
+from brownout.session.stop_conditions import Condition, parse_conditions
 
 __all__ = ["CoolDown", "Freeze", "GameDay", "Notify", "Schedule", "Step", "StopOn", "WindowSpec"]
 

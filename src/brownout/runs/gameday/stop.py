@@ -8,7 +8,7 @@ from types import FrameType
 from brownout.base.errors import GeneratorError
 from brownout.run.series import Series
 from brownout.session.signals import Handler
-from brownout.session.stopping import AvailabilityBelow, Condition, StopWatch
+from brownout.session.stop_conditions import AvailabilityBelow, Condition, StopWatch
 
 __all__ = ["Stop"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from brownout.base.words import duration
 from brownout.runs.gameday.record import Record, StepRecord
 from brownout.show.report.grid import Grid, columns
-from brownout.show.report.measured import NONE
+from brownout.show.report.values import NONE
 
 __all__ = ["markdown", "table"]
 

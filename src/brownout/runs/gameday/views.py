@@ -10,7 +10,7 @@ from brownout.runs.gameday.freshness import Freshness, stale_words
 from brownout.runs.gameday.leases import Lease
 from brownout.runs.gameday.record import Record
 from brownout.show.report.grid import Grid, columns
-from brownout.show.report.measured import NONE
+from brownout.show.report.values import NONE
 
 __all__ = ["fresh_document", "fresh_words", "going_on", "history_rows", "history_words"]
 

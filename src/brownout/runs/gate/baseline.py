@@ -18,7 +18,7 @@ from brownout.base.settings import Settings
 from brownout.base.settings_file import parse_yaml, read_text
 from brownout.measure.measures import find, split
 from brownout.run.events import wall_clock
-from brownout.runs.finished import LEAST, Runs, median
+from brownout.runs.run_set import LEAST, Runs, median
 
 __all__ = ["FLOORS", "Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
 

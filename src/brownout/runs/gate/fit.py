@@ -1,8 +1,8 @@
 """May these runs be held against this baseline? What forbids it, and what has to be said. Pure."""
 
 from brownout.base.errors import ConfigurationError
-from brownout.runs.finished import LEAST, Runs
 from brownout.runs.gate.baseline import Baseline
+from brownout.runs.run_set import LEAST, Runs
 
 __all__ = ["check", "remarks"]
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brownout.measure.measures import find, split
-from brownout.runs.finished import LEAST, Runs
 from brownout.runs.gate.baseline import FLOORS
-from brownout.runs.gate.judging import ALPHA
+from brownout.runs.gate.decision import ALPHA
 from brownout.runs.gate.ranks import Shift, holm, shift
+from brownout.runs.run_set import LEAST, Runs
 
 __all__ = ["Difference", "differences"]
 

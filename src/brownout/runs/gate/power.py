@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from brownout.runs.finished import LEAST, median
 from brownout.runs.gate.ranks import CONFIDENCE, edge_rank, null_below
+from brownout.runs.run_set import LEAST, median
 
 __all__ = ["POWER", "repeats_needed"]
 

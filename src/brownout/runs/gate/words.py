@@ -5,13 +5,13 @@ from dataclasses import asdict
 from typing import Any
 
 from brownout.measure.measures import label, split
-from brownout.runs.finished import Runs, never
-from brownout.runs.gate.judging import Comparison, Decision, Held
+from brownout.runs.gate.decision import Comparison, Decision, Held
 from brownout.runs.outcomes import cells as dotted
+from brownout.runs.run_set import Runs, never
 from brownout.runs.share import excluded_words
 from brownout.show.report.grid import Cell, Grid, columns, escaped
 from brownout.show.report.junit import Case
-from brownout.show.report.measured import NONE, told
+from brownout.show.report.values import NONE, told
 from brownout.show.report.words import STAND_IN
 
 __all__ = ["as_document", "cases", "properties", "say", "summary", "title"]

@@ -6,7 +6,7 @@ from typing import Any
 from brownout.measure.document import document_of
 from brownout.measure.impact import NEVER, Impact
 from brownout.measure.measures import measures
-from brownout.runs.finished import FinishedRun
+from brownout.runs.run_set import FinishedRun
 
 __all__ = ["measured", "rows_of"]
 

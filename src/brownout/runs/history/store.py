@@ -10,9 +10,9 @@ from typing import Any, Self
 from brownout.base.errors import BrownoutError, RunDirectoryError
 from brownout.measure.document import impact_of
 from brownout.runs.database import Database, Place
-from brownout.runs.finished import FinishedRun, Runs
 from brownout.runs.history import tables
 from brownout.runs.history.rows import rows_of
+from brownout.runs.run_set import FinishedRun, Runs
 
 __all__ = ["HistoryError", "Store"]
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from brownout.measure.measures import label
-from brownout.runs.finished import Runs, counted
 from brownout.runs.outcomes import cells
+from brownout.runs.run_set import Runs, counted
 from brownout.runs.share import excluded_words
 from brownout.show.report.axes import linear
 from brownout.show.report.grid import Cell, Column, Grid

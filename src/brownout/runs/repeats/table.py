@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from brownout.measure.impact import NEVER
 from brownout.measure.measures import label
-from brownout.runs.finished import LEAST, Runs, Spread, counted
 from brownout.runs.outcomes import one_cell, outcome_words, outcomes
+from brownout.runs.run_set import LEAST, Runs, Spread, counted
 from brownout.runs.share import excluded_words, share_words
 from brownout.show.report.grid import Cell, Grid, columns
-from brownout.show.report.measured import NONE, told
+from brownout.show.report.values import NONE, told
 from brownout.show.report.words import STAND_IN
 
 __all__ = ["render"]

@@ -30,7 +30,7 @@ def deliver(folder: Path, complain: Complain = logger.error) -> str | None:
         if place is None:
             return None
         from brownout.runs.store.objects import Objects
-        from brownout.runs.store.pushing import push
+        from brownout.runs.store.push import push
 
         pushed = push(folder, Objects(place))
         logger.info(f"stored {pushed.files} files in {pushed.url}")
@@ -56,7 +56,7 @@ def deliver_left(complain: Complain = logger.error) -> list[str]:
 
 def left(place: Place) -> list[Path]:
     """Return the runs and game days that are over and not, or not as they are now, in `place`."""
-    from brownout.runs.store.pushing import is_pushed
+    from brownout.runs.store.push import is_pushed
 
     held = {Path(claim.run) for claim in open_runs.claims()}
     return [

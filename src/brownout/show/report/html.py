@@ -12,7 +12,7 @@ from brownout.base.files import SHARED, replace_file
 from brownout.show.report.material import Material
 from brownout.show.report.page import context
 from brownout.show.report.palette import DARK, LIGHT, PAPER, css, looks_css
-from brownout.show.report.reading import read
+from brownout.show.report.reader import read
 
 if TYPE_CHECKING:
     from jinja2 import Environment

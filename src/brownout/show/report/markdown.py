@@ -11,10 +11,10 @@ from brownout.run.directory import RunDirectory
 from brownout.show.report import canary, story
 from brownout.show.report.faults import named
 from brownout.show.report.grid import Grid, columns, escaped
-from brownout.show.report.measured import bound, found
 from brownout.show.report.results import met
 from brownout.show.report.table import HEADS, rows
 from brownout.show.report.tiles import tiles
+from brownout.show.report.values import bound, found
 from brownout.show.report.words import pace
 
 __all__ = ["render", "write_markdown"]

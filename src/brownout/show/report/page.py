@@ -8,13 +8,13 @@ from brownout.base.words import duration
 from brownout.measure.document import document_of
 from brownout.show.report import canary, plan, results, story, trust
 from brownout.show.report.clocks import clocks
+from brownout.show.report.data_table import data_table
 from brownout.show.report.draw import draw
 from brownout.show.report.faults import named
 from brownout.show.report.figures import all_charts
 from brownout.show.report.figures.frame import around, first_view
 from brownout.show.report.grid import Cell, Column, Grid, flatten
 from brownout.show.report.material import Material
-from brownout.show.report.sampled import data_table
 from brownout.show.report.tiles import tiles
 from brownout.show.report.words import pace
 

@@ -17,7 +17,7 @@ from brownout.show.report.figures import latency, throughput
 from brownout.show.report.material import Material
 from brownout.show.report.page import deadline_words, eyebrow
 from brownout.show.report.palette import LIGHT, LOOKS
-from brownout.show.report.reading import read
+from brownout.show.report.reader import read
 from brownout.show.report.thin import thin
 from brownout.show.report.tiles import tiles
 

@@ -8,7 +8,7 @@ from brownout.measure.impact import Fault, Impact
 from brownout.show.report.faults import worst_part
 from brownout.show.report.grid import Cell, Column, Grid, Words, columns
 from brownout.show.report.material import Happening, Material
-from brownout.show.report.measured import NONE, bound, found, worded
+from brownout.show.report.values import NONE, bound, found, worded
 from brownout.show.report.words import between, number
 
 __all__ = ["errors", "events", "latencies", "ledger", "limits", "measures", "met"]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from brownout.show.report.chart import Chart
+from brownout.show.report.data_table import data_table
 from brownout.show.report.draw import draw
 from brownout.show.report.grid import Grid
 from brownout.show.report.html import fill
 from brownout.show.report.page import embedded
-from brownout.show.report.sampled import data_table
 
 __all__ = ["Section", "page"]
 

@@ -11,7 +11,7 @@ from brownout.faults import registry
 from brownout.measure.impact import UNKNOWN, Act, Fault, Impact
 from brownout.measure.measures import find, label
 from brownout.run.ledger import Ledger
-from brownout.show.report.measured import worded
+from brownout.show.report.values import worded
 from brownout.show.report.words import between, early_words, number, quantity
 
 __all__ = ["VERDICTS", "broken", "event_words", "felt", "headline", "why"]

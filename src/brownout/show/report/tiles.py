@@ -8,8 +8,8 @@ from brownout.measure.impact import Impact, Judged, worst_of
 from brownout.measure.measures import find, label
 from brownout.run.ledger import Ledger
 from brownout.show.report.grid import Cell
-from brownout.show.report.measured import bound, worded
 from brownout.show.report.results import met
+from brownout.show.report.values import bound, worded
 from brownout.show.report.words import between, number
 
 __all__ = ["Tile", "tiles"]

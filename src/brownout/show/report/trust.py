@@ -8,8 +8,8 @@ from brownout.measure.baseline import BaselineFigures
 from brownout.measure.impact import Fault
 from brownout.show.report.grid import Cell, Grid, Words, columns
 from brownout.show.report.material import Material
-from brownout.show.report.measured import NONE, worded
 from brownout.show.report.noise import sham_words, stable_words
+from brownout.show.report.values import NONE, worded
 from brownout.show.report.words import number
 
 __all__ = ["baseline", "generator", "noise", "validity"]

@@ -11,7 +11,7 @@ from tests.waiting import await_true
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.info import ask, pairs
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.infra import lab
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for

@@ -13,7 +13,7 @@ from brownout.databases.access import Access
 from brownout.databases.adapter import adapter_for
 from brownout.databases.cassandra.adapter import CassandraAdapter
 from brownout.databases.cassandra.link import Link
-from brownout.databases.starting import start
+from brownout.databases.start import start
 from brownout.infra import lab
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for

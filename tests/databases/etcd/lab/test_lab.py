@@ -14,8 +14,8 @@ from brownout.databases.access import Access
 from brownout.databases.adapter import adapter_for
 from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.link import Link
-from brownout.databases.lacking import still_lacks
-from brownout.databases.starting import start
+from brownout.databases.milestones import still_lacks
+from brownout.databases.start import start
 from brownout.faults import undos
 from brownout.faults.faults import Faults
 from brownout.infra import lab
@@ -170,12 +170,12 @@ def test_without_a_quorum_no_member_leads_and_with_one_again_all_is_whole(
         assert said is not None
         assert sorted(said["members"].values()) == ["LEADERLESS", "unreachable", "unreachable"]
         host_for(gone[0]).wipe(adapter.data_directories(gone[0]))
-        monkeypatch.setattr("brownout.databases.etcd.readmitting._WITHIN_S", 0.5)
+        monkeypatch.setattr("brownout.databases.etcd.readmission._WITHIN_S", 0.5)
         with pytest.raises(ClusterError, match="serves, so nobody can take"):
             adapter.before_start(gone[0], emptied=True)
         host_for(gone[1]).start()
         await_true(lambda: not adapter.would_lose([gone[0]]), "there is a quorum again")
-        monkeypatch.setattr("brownout.databases.etcd.readmitting._WITHIN_S", 60.0)
+        monkeypatch.setattr("brownout.databases.etcd.readmission._WITHIN_S", 60.0)
         start(gone[0], host_for(gone[0]), adapter, emptied=True)
         await_whole(adapter)
 

@@ -13,7 +13,7 @@ from tests.waiting import await_true
 
 from brownout.atlas.client import AtlasClient
 from brownout.atlas.errors import AtlasError
-from brownout.atlas.sizing import Size, resized, sizes
+from brownout.atlas.sizes import Size, resized, sizes
 from brownout.databases.adapter import adapter_for
 from brownout.infra import lab
 from brownout.inventory import inventory

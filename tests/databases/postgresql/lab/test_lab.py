@@ -12,7 +12,7 @@ from tests.waiting import await_true, await_whole, state_of
 
 from brownout.base.errors import ClusterError, NoAnswer, Refused
 from brownout.databases.adapter import adapter_for
-from brownout.databases.lacking import still_lacks
+from brownout.databases.milestones import still_lacks
 from brownout.databases.postgresql.access import Access
 from brownout.databases.postgresql.adapter import PostgresqlAdapter
 from brownout.databases.postgresql.lab import store

@@ -11,11 +11,11 @@ from brownout.base.errors import ClusterError
 from brownout.databases.access import Access
 from brownout.databases.adapter import adapter_for
 from brownout.databases.canary import Target
-from brownout.databases.redis import returning
+from brownout.databases.redis import rejoin
 from brownout.databases.redis.adapter import RedisAdapter
 from brownout.databases.redis.canary import RedisCanary
 from brownout.databases.redis.link import Link
-from brownout.databases.starting import start
+from brownout.databases.start import start
 from brownout.infra import lab
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for
@@ -100,12 +100,12 @@ def test_a_master_without_data_is_not_started_before_its_replica_is_promoted(
         (data,) = adapter.data_directories(node)
         host.stop("kill")
         aside = (data / "appendonlydir").rename(data.with_name("aside"))
-        monkeypatch.setattr(returning, "_PROMOTED_S", 4.0)
+        monkeypatch.setattr(rejoin, "_PROMOTED_S", 4.0)
         with pytest.raises(ClusterError, match="would have its replica copy nothing"):
             start(node, host, adapter, emptied=False)
         assert not host.running().running
         ask(replica, "CONFIG", "SET", "cluster-replica-no-failover", "no")
-        monkeypatch.setattr(returning, "_PROMOTED_S", 60.0)
+        monkeypatch.setattr(rejoin, "_PROMOTED_S", 60.0)
         start(node, host, adapter, emptied=False)
         assert adapter.targets("master@s3", 1) == [replica]
         await_whole(adapter)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from brownout.base.binary import find_loadgen
 from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.ports import reserve_ports
-from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout_stone import StoneLab
 from brownout_stone.adapter import StoneAdapter

@@ -8,8 +8,8 @@ from brownout.databases.aerospike.lab.conf import SETTINGS, Ports, as_made, conf
 from brownout.databases.aerospike.lab.server import Server, find_server
 from brownout.databases.aerospike.lab.settings import AerospikeLab
 from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.ports import reserve_ports
-from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 
 __all__ = ["await_whole", "form", "lay_out"]

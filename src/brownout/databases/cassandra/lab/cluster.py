@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from brownout.base.errors import ClusterError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.access import by_password
 from brownout.databases.cassandra.adapter import CassandraAdapter
 from brownout.databases.cassandra.lab import configuration, server
@@ -15,8 +15,8 @@ from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.link import LOGIN, Link
 from brownout.databases.lab import network, tls
 from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.ports import reserve_ports
-from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.connection import Auth, Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 

@@ -12,8 +12,8 @@ from brownout.databases.couchbase.lab import server
 from brownout.databases.couchbase.lab.settings import CouchbaseLab
 from brownout.databases.lab import tls
 from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.ports import reserve_ports
-from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.connection import Auth, Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 

@@ -7,9 +7,9 @@ from brownout.databases.etcd.lab.server import Ports, configuration, find_etcd
 from brownout.databases.etcd.lab.settings import EtcdLab
 from brownout.databases.lab import network, tls
 from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.network import Place
 from brownout.databases.lab.ports import reserve_ports
-from brownout.databases.lab.waiting import await_milestone
 from brownout.inventory.connection import Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import ClusterError, HostError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.lab import network, proxies
 from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.ports import reserve_ports
-from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.adapter import MongoAdapter
-from brownout.databases.mongodb.lab import secured
+from brownout.databases.mongodb.lab import security
 from brownout.databases.mongodb.lab.mongod import configuration, find_mongod
 from brownout.databases.mongodb.lab.settings import ReplicaSetLab
 from brownout.databases.mongodb.link import CommandFailed, Link
@@ -38,7 +38,7 @@ def lay_out(cluster: Cluster, spec: ReplicaSetLab, directory: Path) -> Cluster:
     """
     mongod = find_mongod()
     names = [f"n{number}" for number in range(1, spec.members + spec.spares + 1)]
-    more = secured.lay_out(directory, cluster.name, names) if spec.secure else {}
+    more = security.lay_out(directory, cluster.name, names) if spec.secure else {}
     nodes = []
     for index, (name, where) in enumerate(_wheres(spec, directory, names).items()):
         home = directory / name
@@ -94,7 +94,7 @@ def _connection(cluster: Cluster, spec: ReplicaSetLab, directory: Path) -> Conne
         options=cluster.connection.options,
         timeout_s=cluster.connection.timeout_s,
     )
-    return secured.connection(directory, plain) if spec.secure else plain
+    return security.connection(directory, plain) if spec.secure else plain
 
 
 def form(cluster: Cluster, spec: ReplicaSetLab, progress: Progress) -> None:
@@ -103,7 +103,7 @@ def form(cluster: Cluster, spec: ReplicaSetLab, progress: Progress) -> None:
     The first member is asked to stand for election at once, which saves the election timeout.
     """
     deadline = time.monotonic() + _FORM_TIMEOUT_S
-    bare = secured.without_login(cluster)
+    bare = security.without_login(cluster)
     for node in cluster.nodes:
         _await_answer(bare, node, deadline)
     first = Link(cluster.nodes[0], access(bare), cluster.connection.timeout_s)
@@ -116,7 +116,7 @@ def form(cluster: Cluster, spec: ReplicaSetLab, progress: Progress) -> None:
     finally:
         first.close()
     if spec.secure:
-        secured.add_user(cluster, directory_of(cluster.name), cluster.nodes[0])
+        security.add_user(cluster, directory_of(cluster.name), cluster.nodes[0])
     await_whole(cluster, progress)
 
 

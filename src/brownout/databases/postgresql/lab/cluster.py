@@ -8,8 +8,8 @@ from pydantic import SecretStr
 from brownout.base.errors import ClusterError
 from brownout.databases.lab import tls
 from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.ports import reserve_ports
-from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.postgresql.adapter import PostgresqlAdapter
 from brownout.databases.postgresql.lab import release, store
 from brownout.databases.postgresql.lab.server import (
@@ -21,7 +21,7 @@ from brownout.databases.postgresql.lab.server import (
 from brownout.databases.postgresql.lab.settings import PostgresqlLab
 from brownout.inventory.connection import Auth, Connection, Tls
 from brownout.inventory.model import Cluster, Node, ProcessSpec
-from brownout.machine import unprivileged
+from brownout.machine import user_namespace
 
 __all__ = ["await_whole", "form", "lay_out"]
 
@@ -34,7 +34,7 @@ def lay_out(cluster: Cluster, spec: PostgresqlLab, directory: Path) -> Cluster:
     """Write each member's directories and configuration; return the cluster with all of them."""
     patroni = release.command(spec.patroni) if spec.patroni else find_patroni()
     find_postgres(spec.secure)
-    if reason := unprivileged.why_not():
+    if reason := user_namespace.why_not():
         raise ClusterError(
             f"PostgreSQL refuses root, and here root cannot start it as somebody else: {reason}",
             "run brownout as an ordinary user",

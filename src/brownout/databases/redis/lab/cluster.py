@@ -8,13 +8,13 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from brownout.base.errors import ClusterError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.access import by_password
 from brownout.databases.lab import network, tls
 from brownout.databases.lab.engine import Progress
+from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.network import Place
 from brownout.databases.lab.ports import reserve_ports
-from brownout.databases.lab.waiting import await_milestone
 from brownout.databases.redis.adapter import RedisAdapter
 from brownout.databases.redis.lab.server import USER, Ports, configuration, find_redis
 from brownout.databases.redis.lab.settings import RedisLab

@@ -5,7 +5,7 @@ import numpy as np
 from brownout.show.report.axes import logarithmic, percentiles
 from brownout.show.report.chart import Chart, Level, Line, Row
 from brownout.show.report.material import Material, PhaseSpectra, Spectrum
-from brownout.show.report.measured import worded
+from brownout.show.report.values import worded
 
 __all__ = ["spectra"]
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from brownout.atlas.answers import Kind, OutageFilter, Shard
-from brownout.atlas.sizing import layout
+from brownout.atlas.sizes import layout
 from brownout.databases.mongodb.lab.atlas_api.book import Book, now, region_of, specification
 from brownout.databases.mongodb.lab.atlas_api.members import Members
 from brownout.databases.mongodb.lab.atlas_api.work import Work

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 
 from brownout.base.errors import ClusterError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import Milestone
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.databases.mongodb.lab.atlas_api.book import region_of

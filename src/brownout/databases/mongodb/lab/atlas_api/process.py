@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from brownout.base.errors import HostError
-from brownout.base.waiting import wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.mongodb.lab.settings import AtlasLab
 from brownout.inventory.atlas import AtlasSpec, ServiceAccount

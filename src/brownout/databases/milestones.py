@@ -1,0 +1,57 @@
+"""What a cluster lacks until it has reached a milestone, in words; waiting until it is nothing."""
+
+import operator
+from collections.abc import Callable
+
+from brownout.base.errors import ClusterError
+from brownout.base.wait import wait_until
+from brownout.databases.adapter import Adapter, Milestone
+
+__all__ = ["LOOK_AGAIN_WITHIN_S", "await_nothing", "lacks", "still_lacks"]
+
+#: How long a write may take from the primary to the other members.
+LOOK_AGAIN_WITHIN_S = 1.0
+
+Words = list[str]
+
+
+def lacks(adapter: Adapter, milestone: Milestone) -> Words:
+    """Return what is wanted until `milestone` is reached; nothing, and never less, if it is.
+
+    Raises `ClusterError` where the cluster does not answer.
+    """
+    state = adapter.stable(milestone)
+    found = [str(words) for words in state.detail.get("missing", [])]
+    return [] if state.reached else found or ["it does not say why"]
+
+
+def await_nothing(
+    ask: Callable[[], Words],
+    within_s: float,
+    say: Callable[[Words], None] = lambda _: None,
+    poll_s: float = 0.5,
+) -> Words:
+    """Wait until nothing is lacking; return what still is after `within_s` seconds.
+
+    `say` gets what is lacking each time; a cluster that does not answer lacks an answer.
+    """
+
+    def look() -> Words:
+        try:
+            found = ask()
+        except ClusterError as error:
+            found = [str(error)]
+        if found:
+            say(found)
+        return found
+
+    return wait_until(look, within_s, poll_s, so=operator.not_)
+
+
+def still_lacks(adapter: Adapter, milestone: Milestone) -> Words:
+    """Return what is wanted until `milestone` is reached, and still is when asked again.
+
+    One look may fall between a write on the primary and its arrival on the other members. An idle
+    replica set writes a no-op every 10 to 20 s, and for that moment they seem that far behind.
+    """
+    return await_nothing(lambda: lacks(adapter, milestone), LOOK_AGAIN_WITHIN_S, poll_s=0.1)

@@ -1,0 +1,86 @@
+"""Which process is the node's: the pod by the API, the process by its program in the container."""
+
+from dataclasses import dataclass
+
+from brownout.base.errors import ConfigurationError, HostError
+from brownout.base.wait import wait_until
+from brownout.kubernetes.objects import Objects, in_namespace
+from brownout.machine.commands import answer, script
+from brownout.machine.kubernetes import pod as pods
+from brownout.machine.kubernetes.pod import Pod
+from brownout.machine.kubernetes.session import PodRunner
+from brownout.machine.kubernetes.spec import KubernetesSpec
+from brownout.machine.processes import DESCRIBE, FUNCTIONS, Process, described
+
+__all__ = ["Located", "find_pod", "locate"]
+
+#: The API's word for a container that ended lags behind for about so long.
+_LAG_S = 10.0
+_POLL_S = 0.1
+
+_LOCATE = f"""{FUNCTIONS}
+{DESCRIBE}
+for entry in /proc/[0-9]*; do describe "${{entry#/proc/}}"; done 2>/dev/null
+clock
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The node's pod, if there is one now, and the database's process in it, if it runs."""
+
+    pod: Pod | None
+    process: Process | None = None
+
+
+def find_pod(objects: Objects, spec: KubernetesSpec) -> Pod | None:
+    """Return the pod that has the node's name now; it may be another one than before.
+
+    Raises `ConfigurationError` if it has no such container.
+    """
+    said = objects.find(in_namespace(spec.namespace, "pods", spec.pod))
+    if said is None:
+        return None
+    found = pods.read(said)
+    if spec.container not in found.containers:
+        known = ", ".join(found.containers)
+        raise ConfigurationError(
+            f"pod {spec.namespace}/{spec.pod} has no container `{spec.container}`; it has {known}",
+            "correct `container` in the inventory",
+        )
+    return found
+
+
+def locate(objects: Objects, spec: KubernetesSpec) -> Located:
+    """Look for the node's process.
+
+    Raises `HostError` where a container that the API calls running lets nobody in, or where
+    several processes could be the node's.
+    """
+    runner = PodRunner(spec, spec.pod, spec.container)
+
+    def look() -> Located | HostError:
+        found = find_pod(objects, spec)
+        if found is None or found.containers[spec.container].state != "running":
+            return Located(found)
+        try:
+            return Located(found, _process(spec, runner))
+        except HostError as error:
+            return error  # it may have ended just now
+
+    located = wait_until(look, _LAG_S, _POLL_S, so=lambda it: isinstance(it, Located))
+    if isinstance(located, HostError):
+        raise located
+    return located
+
+
+def _process(spec: KubernetesSpec, runner: PodRunner) -> Process | None:
+    done = runner.run(script(_LOCATE))
+    said = answer(done, f"looking for {spec.program}", runner.where)
+    found = [one for one in described(said, done) if one.runs(spec.program)]
+    if len(found) > 1:
+        listed = ", ".join(str(one.pid) for one in found)
+        raise HostError(
+            f"{runner.where} has several processes of {spec.program} ({listed}), wanted one"
+        )
+    return found[0] if found else None

@@ -1,0 +1,82 @@
+"""Repeats: one experiment after the other, each run to its end with what was drawn for it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from brownout.runs.repeats.draw import Draw
+from brownout.runs.run_set import FinishedRun, Runs
+from brownout.session.experiment_process import ExperimentProcess, Outcome
+from brownout.session.plan_file import plan_of
+
+__all__ = ["Repeat", "check", "finished", "run_all", "run_once"]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One repeat that is over."""
+
+    draw: Draw
+    outcome: Outcome
+
+    @property
+    def run(self) -> FinishedRun | None:
+        """Its run, or None where it never opened one."""
+        outcome = self.outcome
+        if outcome.directory is None or outcome.impact is None:
+            return None
+        return FinishedRun(outcome.directory, outcome.impact)
+
+    @property
+    def target(self) -> str:
+        """The node that was broken."""
+        return (self.outcome.impact.target if self.outcome.impact else None) or "–"
+
+    @property
+    def words(self) -> str:
+        """`  2  seed 81,123  n1  pass  runs/…`."""
+        where = str(self.outcome.directory or "no run was opened")
+        seed = f"seed {self.draw.seed:6}"
+        return f"{self.draw.number:3}  {seed}  {self.target}  {self.outcome.verdict}  {where}"
+
+    @property
+    def stops(self) -> str | None:
+        """Why no other repeat may follow."""
+        if self.outcome.unmended:
+            return f"the cluster is not mended: {self.outcome.unmended}; `brownout heal` it first"
+        if self.outcome.impact is None:
+            return "the run could not begin, and the next one would not either"
+        return "the run was aborted" if self.outcome.was_aborted else None
+
+
+def finished(repeats: Sequence[Repeat]) -> Runs:
+    """Return the runs that were opened."""
+    return Runs(run for repeat in repeats if (run := repeat.run) is not None)
+
+
+def check(experiment: Path, planned: Sequence[Draw]) -> None:
+    """Raise `ConfigurationError` where one of the repeats could not begin, before any does."""
+    for draw in planned:
+        plan_of(str(experiment), draw.variables)
+
+
+def run_all(
+    experiment: Path, planned: Sequence[Draw], say: Callable[[str], object]
+) -> tuple[list[Repeat], str | None]:
+    """Run one repeat after the other, and return them and why the last stopped the others.
+
+    `say` gets a line for each.
+    """
+    done: list[Repeat] = []
+    for draw in planned:
+        done.append(run_once(experiment, draw))
+        say(done[-1].words)
+        if why := done[-1].stops:
+            return done, why
+    return done, None
+
+
+def run_once(experiment: Path, draw: Draw) -> Repeat:
+    """Run `experiment` to its end with what was drawn. Its words go where ours go, to stderr."""
+    with ExperimentProcess(experiment, draw.variables) as process:
+        return Repeat(draw, process.outcome())

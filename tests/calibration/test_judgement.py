@@ -1,0 +1,118 @@
+"""Each figure is within what is wanted, or out, by the truth alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.impacts import fault_of
+
+from brownout.calibration.figures import Found
+from brownout.calibration.judgement import Row, judge, not_measured, outcome
+from brownout.calibration.layout import Placed
+from brownout.calibration.scenario import Scenario, Setup
+from brownout.calibration.table import as_cells, markdown, notes, summary
+from brownout.calibration.truth import Truth
+from brownout.measure.impact import Fault
+from brownout.run.ledger import Ledger
+
+FIGURES = ("drop", "edges", "edges_by_throughput", "lost_operations", "blackout", "recovery")
+SCENARIO = Scenario("dip", "", Setup("even"), ({"at": 0, "for": 2.0, "effect": "error"},), 2.0,
+                    FIGURES)  # fmt: skip
+PLACED = Placed(SCENARIO, at=10.03, until=16.0, effects=range(1))
+
+
+def truth(share: float = 0.4) -> Truth:
+    """1,000 a second, and from 10.03 s on for 2 s less."""
+    served = np.full(1000, 20.0)
+    served[502:602] *= 1 - share
+    effect = {"at": 10.03, "for": 2.0, "effect": "error", "seen": 2000, "hit": round(2000 * share)}
+    return Truth((effect,), 0.02, (served,), (served,), (), ())
+
+
+def fault_with(**measures: float | None) -> Fault:
+    faithful = {"tps_drop": 0.4, "lost_operations": 800, "blackout": 2.0, "recovery_time": 2.0}
+    return fault_of({**faithful, **measures})
+
+
+def found(**changes: object) -> Found:
+    """What a faithful measure makes of `truth()`."""
+    fault = fault_with()
+    dips = [(10.0, 12.1)]
+    made = Found((1.0, 9.0), 16.0, 0.05, fault, Ledger("none", ""), dips, dips, 0.0, 0.0)
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def row(figure: str, measured: Found, of: Truth | None = None) -> Row:
+    return next(r for r in judge(of or truth(), PLACED, measured) if r.figure == figure)
+
+
+def test_a_faithful_measure_is_within_in_every_figure() -> None:
+    rows = judge(truth(), PLACED, found())
+    assert {r.state for r in rows} == {"within"}
+    assert outcome(rows) == 0
+
+
+@pytest.mark.parametrize(
+    ("figure", "changes"),
+    [
+        ("drop", {"fault": fault_with(tps_drop=0.42)}),
+        ("drop", {"fault": fault_with(tps_drop=None)}),
+        ("edges", {"dips": [(9.9, 12.0)]}),
+        ("edges", {"dips": []}),
+        ("edges", {"dips": [(10.0, 11.0), (11.5, 12.1)]}),
+        ("edges_by_throughput", {"throughput_dips": [(10.0, 12.4)]}),
+        ("lost_operations", {"fault": fault_with(lost_operations=700)}),
+        ("blackout", {"fault": fault_with(blackout=1.7)}),
+        ("recovery", {"fault": fault_with(recovery_time=None)}),
+    ],
+)
+def test_a_measure_that_is_off_is_out(figure: str, changes: dict[str, object]) -> None:
+    measured = found(**changes)
+    assert row(figure, measured).state == "out"
+    assert outcome(judge(truth(), PLACED, measured)) == 1
+
+
+def test_a_wrong_truth_is_out_as_well() -> None:
+    wrong = truth(share=0.3)
+    assert row("drop", found(), wrong).state == "out"
+    assert row("lost_operations", found(), wrong).error == 200
+
+
+def test_what_throughput_cannot_tell_from_noise_is_not_claimed() -> None:
+    shallow = truth(share=0.04)
+    unseen = found(throughput_dips=[])
+    assert row("edges_by_throughput", unseen, shallow).state == "untold"
+
+
+def test_a_machine_that_stood_still_widens_what_is_wanted_and_in_the_end_says_nothing() -> None:
+    off = fault_with(tps_drop=0.43)
+    assert row("drop", found(fault=off)).state == "out"
+    assert row("drop", found(fault=off, stall_s=0.03)).state == "within"
+    rows = judge(truth(), PLACED, found(fault=off, stall_s=0.2))
+    assert {r.state for r in rows} == {"unmeasured"}
+    assert outcome(rows) == 2
+
+
+def test_a_machine_that_stood_still_in_the_baseline_hides_dips_from_throughput() -> None:
+    late = found(throughput_dips=[(11.5, 12.1)])
+    assert row("edges_by_throughput", late).state == "out"
+    stalled = replace(late, base_stall_s=0.2)
+    assert row("edges_by_throughput", stalled).state == "unmeasured"
+    assert row("edges", replace(stalled, dips=[])).state == "out"
+
+
+def test_nothing_measured_is_never_a_success() -> None:
+    assert outcome([]) == 2
+    rows = [*judge(truth(), PLACED, found()), *not_measured(PLACED, "starved")]
+    assert outcome(rows) == 2
+    assert outcome([*rows, replace(rows[0], state="out")]) == 1
+
+
+def test_the_table_has_every_figure_and_each_reason_once() -> None:
+    rows = [*judge(truth(), PLACED, found()), *not_measured(PLACED, "starved")]
+    assert len(as_cells(rows)) == len(rows)
+    assert "| dip | drop, 1 s mean | 40.0 % | 40.0 % |" in markdown(rows)
+    assert [note for note in notes(rows) if note.endswith("starved")] == [
+        "dip, drop, 1 s mean and 5 more: starved"
+    ]
+    assert summary(rows).startswith("12 figures: 6 within, 0 out")

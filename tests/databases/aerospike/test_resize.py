@@ -1,0 +1,121 @@
+"""Members come and go: real processes, found, taken in, drained and forgotten."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.waiting import await_true
+
+from brownout.base.errors import ClusterError
+from brownout.databases.aerospike.adapter import AerospikeAdapter
+from brownout.databases.aerospike.mesh import ALUMNI, NETWORK, PEERS, endpoint_of, seeds, strangers
+from brownout.databases.resize import Adjustable, Resizing
+from brownout.inventory.model import Cluster
+from brownout.machine.host import host_for
+
+SLOW = {"migrate_sleep": 500_000, "migrate_threads": 1}
+
+
+@pytest.fixture
+def adapter(lab_aerospike: Cluster) -> Iterator[AerospikeAdapter]:
+    with AerospikeAdapter(lab_aerospike) as found:
+        yield found
+
+
+def test_the_adapter_resizes_and_adjusts(adapter: AerospikeAdapter) -> None:
+    assert isinstance(adapter, Resizing)
+    assert isinstance(adapter, Adjustable)
+    for scenario in ("add", "remove", "replication_factor", "migration_speed", "rolling"):
+        assert adapter.supports(scenario).ok, scenario
+    assert "gives n1, n2, n3, n4, n5 no `rack`" in adapter.supports("racks").reason
+
+
+def test_a_spare_joins_gets_its_share_and_leaves_without_a_trace(
+    lab_aerospike: Cluster, adapter: AerospikeAdapter
+) -> None:
+    members, spare = lab_aerospike.nodes, lab_aerospike.node("n6")
+    assert adapter.objections_to_join(spare) == []
+
+    before = adapter.signature()
+    host_for(spare).start()
+    joined = adapter.join(spare)
+    adapter.expect([*members, spare])
+    await_true(lambda: adapter.stable("redundant").reached, "redundancy")
+    again = adapter.join(spare)
+    held = adapter.holdings()
+    objections = adapter.objections_to_join(spare), adapter.objections_to_leave(spare)
+
+    left = adapter.leave(spare)
+    host_for(spare).stop("clean")
+    adapter.expect(members)
+    forgotten = adapter.forget(spare)
+    await_true(lambda: adapter.stable("whole").reached, "five whole nodes")
+
+    assert joined.evidence["cluster_key"] != before
+    assert not joined.already
+    assert again.already
+    assert set(held) == {"n1", "n2", "n3", "n4", "n5", "n6"}
+    assert held["n6"].to_move == 0
+    assert objections == ([objections[0][0]], [])
+    assert "found it in the cluster already" in objections[0][0]
+    assert left.evidence["quiesced"] == ["n6"]
+    assert set(forgotten.evidence["told"]) == {"n1", "n2", "n3", "n4", "n5"}
+    assert not any(strangers(view) for view in adapter.ask(ALUMNI, PEERS))
+    assert adapter.forget(spare).already
+
+
+@pytest.mark.matrix
+def test_a_member_that_left_is_no_seed_any_more_and_comes_back_by_its_own(
+    lab_aerospike: Cluster, adapter: AerospikeAdapter
+) -> None:
+    *rest, last = lab_aerospike.nodes
+    where = endpoint_of(last)
+    host_for(last).stop("kill")
+    adapter.expect(rest)
+    assert adapter.leave(last).already
+
+    adapter.forget(last)
+    await_true(lambda: adapter.stable("whole").reached, "four whole nodes")
+
+    views = adapter.ask(NETWORK)
+    assert not any(where.named_by(seeds(view)) for view in views)
+    assert "wanted a member of the cluster" in adapter.objections_to_leave(last)[0]
+    host_for(last).start()
+    proof = adapter.join(last)
+    assert proof.evidence["tipped"] == {}, "its own configuration names the others"
+
+
+def test_nothing_is_resized_while_it_migrates(
+    lab_aerospike: Cluster, adapter: AerospikeAdapter
+) -> None:
+    node, spare = lab_aerospike.node("n2"), lab_aerospike.node("n6")
+    as_it_was = adapter.setting("migration_speed", None)
+    adapter.adjust("migration_speed", SLOW, None)
+    try:
+        adapter.drain(node)
+        wanted = "nothing left to migrate"
+        assert wanted in adapter.objections_to_join(spare)[0]
+        assert wanted in adapter.objections_to_leave(lab_aerospike.node("n3"))[0]
+        assert wanted in adapter.objections_to_adjust("replication_factor", 3, None)[0]
+        assert adapter.objections_to_adjust("migration_speed", {"migrate_threads": 2}, None) == []
+    finally:
+        adapter.adjust("migration_speed", as_it_was, None)
+        adapter.undrain(node)
+
+
+def test_a_node_that_does_not_come_is_an_error_with_what_each_says(
+    lab_aerospike: Cluster, adapter: AerospikeAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brownout.databases.aerospike.join._BY_ITSELF_S", 0.1)
+    monkeypatch.setattr("brownout.databases.aerospike.join._TIMEOUT_S", 0.3)
+
+    with pytest.raises(ClusterError) as caught:
+        adapter.join(lab_aerospike.node("n6"))
+
+    assert "node `n6` is not in one cluster with the others" in caught.value.message
+    assert "n1: ERROR:7:cluster not specified size" in caught.value.message
+    assert "n6: " in caught.value.message
+    where = endpoint_of(lab_aerospike.node("n6"))
+    told = [where.named_by(seeds(view)) for view in adapter.ask(NETWORK)]
+    adapter.forget(lab_aerospike.node("n6"))
+    assert all(told), "each was told of it"
+    assert not any(where.named_by(seeds(view)) for view in adapter.ask(NETWORK))
