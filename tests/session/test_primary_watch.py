@@ -61,8 +61,12 @@ def test_a_node_that_hangs_delays_neither_the_others_nor_the_end(tmp_path: Path)
     watch.start()  # one file, and one thread a node
     await_true(lambda: len(of(read_primaries(path), "n1")) >= 5, "looks at n1")
     assert of(read_primaries(path), "n2") == []
-    hung.set()
-    watch.stop()
+    ending = threading.Thread(target=watch.stop)
+    ending.start()
+    await_true(asked[0].closed.is_set, "the end for n1, while n2 hangs")
+    hung.set()  # only now: an answer before the end would be followed by another question
+    ending.join()
+    await_true(asked[1].closed.is_set, "the end for n2")
     (silent,) = of(read_primaries(path), "n2")
     assert (silent.primary, silent.election) == (None, "")
     looks = of(read_primaries(path), "n1")
