@@ -7,15 +7,15 @@ import typer
 from brownout.base.durations import parse_duration
 from brownout.base.errors import ConfigurationError
 
-__all__ = ["METAVAR", "duration_option", "seconds"]
+__all__ = ["duration_option", "seconds"]
 
 #: How help shows the value of such an option.
-METAVAR = "<duration>"
+_METAVAR = "<duration>"
 
 
 def duration_option(help: str, *names: str) -> Any:
     """Return a typer option whose text is for `seconds` to read."""
-    return typer.Option(*names, help=help, metavar=METAVAR)
+    return typer.Option(*names, help=help, metavar=_METAVAR)
 
 
 def seconds(text: str, option: str, least: float | None = None) -> float:

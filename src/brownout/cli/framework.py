@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from brownout.cli import aliases
-
 __all__ = ["App", "Command"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -26,10 +24,6 @@ class Command(TyperCommand):
         """Return the parameters; a flag has no type to be shown."""
         return _without_types_of_flags(super().get_params(ctx))
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments, old forms as new ones."""
-        return super().parse_args(ctx, _renewed(self, ctx, args))
-
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours only for a terminal."""
         _choose_colours()
@@ -42,10 +36,6 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters; a flag has no type to be shown."""
         return _without_types_of_flags(super().get_params(ctx))
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the group's own arguments, old forms as new ones."""
-        return super().parse_args(ctx, _renewed(self, ctx, args))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command; a mistyped one is also looked for in all other groups."""
@@ -79,22 +69,6 @@ def _without_types_of_flags(params: list[Any]) -> list[Any]:
         if getattr(param, "is_flag", False):
             param.metavar = ""
     return params
-
-
-def _renewed(command: Any, ctx: Any, args: list[str]) -> list[str]:
-    """Return the arguments with new forms in place of old ones; each old one is hinted at."""
-    valued = {
-        name: param.metavar or ""
-        for param in command.get_params(ctx)
-        if param.param_type_name == "option" and not param.is_flag
-        for name in param.opts
-    }
-
-    def hint(words: str) -> None:
-        if not ctx.resilient_parsing:
-            typer.echo(f"brownout: {words}", err=True)
-
-    return aliases.renewed(_path(ctx), args, valued, hint)
 
 
 def _path(ctx: Any) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 import typer
 
 from brownout.base.errors import ConfigurationError
-from brownout.cli import aliases
 
 __all__ = ["DIRECTORY", "STDOUT", "by_format", "output_option"]
 
@@ -27,7 +26,7 @@ def by_format(paths: Sequence[Path], *formats: str) -> list[tuple[str, Path]]:
     """
     found, problems = [], []
     for path in paths:
-        form = aliases.format_of(path) or _format(path)
+        form = _format(path)
         if form not in formats:
             problems.append(f"--output: found `{path}`, wanted {_words(formats)}")
         elif form not in (DIRECTORY, STDOUT) and not path.parent.is_dir():
