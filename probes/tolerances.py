@@ -5,27 +5,14 @@
         "arguments": {"value": null, "limit": "${my_limit}"}}}
 
 Chaos Toolkit refuses a bare float and takes no variable in a `range`. The run's limits need none of
-these: the impact probes answer `met`, which its own `jsonpath` tolerance accepts. `within_limit` is
-for experiments that were written before they did.
+these: the impact probes answer `met`, which its own `jsonpath` tolerance accepts.
 """
 
 from typing import Any
 
 from chaoslib.types import Configuration, Secrets
 
-__all__ = ["at_least", "at_most", "within_limit"]
-
-
-def within_limit(
-    value: dict = None, configuration: Configuration = None, secrets: Secrets = None
-) -> bool:
-    """Accept a measure that is within this run's limit, has none, or is not applicable yet."""
-    measured: dict[str, Any] = value or {}
-    if measured.get("status") == "not_applicable":
-        return True
-    if "met" in measured:
-        return measured["met"] is True
-    return measured.get("status") == "measured"  # no limit is known of it
+__all__ = ["at_least", "at_most"]
 
 
 def at_most(

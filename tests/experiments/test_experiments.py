@@ -102,9 +102,9 @@ def test_where_something_returns_that_is_limited_and_waits_count_from_it(path: P
             assert not (mends and waits & limits), name
 
 
-def _as_it_was_written_before(experiment: dict[str, Any]) -> dict[str, Any]:
-    """The experiment with every setting named, and tolerances that are functions of ours."""
-    former: dict[str, Any] = json.loads(json.dumps(experiment))
+def _with_every_setting(experiment: dict[str, Any]) -> dict[str, Any]:
+    """The experiment with every setting named."""
+    named: dict[str, Any] = json.loads(json.dumps(experiment))
     settings: dict[str, Any] = {
         name: list(each.default) if name == "abort_if" else each.default
         for name, each in SETTINGS.items()
@@ -112,13 +112,8 @@ def _as_it_was_written_before(experiment: dict[str, Any]) -> dict[str, Any]:
     for name in ("workload", "load", "seed", "confirm", "baseline_s", "canary"):
         default = str(settings[name])
         settings[name] = {"type": "env", "key": SETTINGS[name].environment, "default": default}
-    former["configuration"] = {**settings, **former["configuration"]}
-    for probe in former["steady-state-hypothesis"]["probes"]:
-        if isinstance(probe["tolerance"], dict):
-            function = {"module": "brownout.probes.tolerances", "func": "within_limit"}
-            provider = {"type": "python", **function, "arguments": {"value": None}}
-            probe["tolerance"] = {"type": "probe", "name": "within-limit", "provider": provider}
-    return former
+    named["configuration"] = {**settings, **named["configuration"]}
+    return named
 
 
 @pytest.fixture
@@ -129,16 +124,16 @@ def _nothing_else_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_nothing_else_said")
-def test_one_that_names_every_setting_as_before_is_planned_as_before(
+def test_one_that_names_every_setting_with_its_default_has_the_same_plan(
     experiment: dict[str, Any],
 ) -> None:
-    former = _as_it_was_written_before(experiment)
-    ensure_experiment_is_valid(former)
-    now, before = (
+    named = _with_every_setting(experiment)
+    ensure_experiment_is_valid(named)
+    short, long = (
         make_plan(each, load_configuration(each["configuration"], dict(given)), given)
-        for each, given in ((experiment, {"seed": 4711}), (former, {"seed": 4711}))
+        for each, given in ((experiment, {"seed": 4711}), (named, {"seed": 4711}))
     )
-    assert before.options == now.options
-    assert before.limits == now.limits
-    assert before.settings == now.settings
-    assert {**before.variables, "abort_if": ()} == now.variables
+    assert long.options == short.options
+    assert long.limits == short.limits
+    assert long.settings == short.settings
+    assert {**long.variables, "abort_if": ()} == short.variables
