@@ -56,10 +56,10 @@ def read_impact(directory: RunDirectory) -> Impact:
             f"{directory.path}: has no impact.json", "make it by `brownout analyze RUN`"
         )
     document = read_as_written(directory.impact)
-    # Those of the first day had no digest.
-    if "digest" in document and document["digest"] != digest_of(document):
+    if document.get("digest") != digest_of(document):
         raise RunDirectoryError(
-            f"{directory.impact}: is not as it was written: its digest is another one", _AGAIN
+            f"{directory.impact}: is not as it was written: its digest is missing or another one",
+            _AGAIN,
         )
     return impact_of(printable(document), directory.impact)
 
