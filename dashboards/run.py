@@ -23,8 +23,6 @@ FAILOVER = (
     "promoted_time", "client_recovered_time", "primary_overlap", "partial_outage",
     "return_recovery_time", "return_disturbance", "longest_stall", "budget_share",
 )  # fmt: skip
-#: The unit of a measure -> its unit in Grafana, as its metric has it.
-UNITS = {"ratio": "percentunit", "s": "s", "us": "s", "operations": "none"}
 
 
 def dashboard() -> grafana.Dashboard:
@@ -57,7 +55,7 @@ def measured(name: str, run: str = "$run", kept: str = "$__range", more: str = "
     query = Query(f"last_over_time({shown.name}{{{labels}}}[{kept}])")
     title = measure.label[:1].upper() + measure.label[1:]
     note = f"{measure.means or measure.label}. The whole load; defined in docs/measures.md."
-    return figure(title + more, UNITS[measure.unit], query, note=note[:1].upper() + note[1:])
+    return figure(title + more, measure.unit.grafana, query, note=note[:1].upper() + note[1:])
 
 
 def _verdict() -> list[Any]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.docs.documents import slugs
 
-from brownout.measure.measures import MEASURES, UNITS, Measure, described, find, label
+from brownout.measure.measures import MEASURES, Measure, described, find, label
+from brownout.measure.unit import SECONDS, UNITS
 
 ROOT = Path(__file__).parents[2]
 HOME = ROOT / "src" / "brownout" / "measure" / "measures.py"
@@ -78,7 +79,7 @@ def test_a_second_table_is_found(line: str) -> None:
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
 def test_every_measure_has_a_unit_and_a_definition(measure: Measure) -> None:
-    assert measure.unit in {*UNITS, "dips"}
+    assert measure.unit in UNITS.values()
     assert measure.anchor in slugs(DOCUMENT)
 
 
@@ -89,13 +90,13 @@ def test_no_two_measures_have_one_name_or_one_label() -> None:
 
 def test_the_document_has_the_table_in_its_order_with_its_labels_and_units() -> None:
     rows = [row for row in ROW.findall(DOCUMENT.read_text("utf-8")) if row[0] in NAMES]
-    assert rows == [(m.name, m.label, m.unit) for m in MEASURES if "." not in m.name]
+    assert rows == [(m.name, m.label, m.unit.name) for m in MEASURES if "." not in m.name]
 
 
 def test_a_time_above_a_limit_is_called_by_its_limit() -> None:
     assert label("time_above.p999_250ms") == "time with p99.9 over 250 ms"
     assert (found := find("time_above.p99_10ms")) is not None
-    assert found.unit == "s"
+    assert found.unit is SECONDS
 
 
 def test_what_is_no_single_number_has_a_label_and_no_limit() -> None:

@@ -25,7 +25,8 @@ ROW = re.compile(r"^\| `(brownout_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
 BEGAN = 1_800_000_000.0
 
 
-def _state(path: Path, *, judged: bool) -> RunState:
+def state_of(path: Path, *, judged: bool) -> RunState:
+    """Return what a run directory says to metrics."""
     files = RunFiles(path)
     known = Known(record=files.record(), events=files.events(), series=files.series())
     impact = read_impact(RunDirectory.open(path)) if judged else None
@@ -36,7 +37,7 @@ def _state(path: Path, *, judged: bool) -> RunState:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> RunState:
     limits = ({"measure": "recovery_time", "limit": 10.0, "scope": "total"},)
     script = RunScript(duration_s=48, limits=limits)
-    return _state(build_run(tmp_path_factory.mktemp("run"), script), judged=True)
+    return state_of(build_run(tmp_path_factory.mktemp("run"), script), judged=True)
 
 
 def _text(state: RunState) -> str:

@@ -4,7 +4,9 @@ Nothing of brownout is changed for it. It is measured on a recorded run.
 """
 
 import json
+import os
 import re
+import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
@@ -15,11 +17,23 @@ from tests import forked_run
 
 from brownout.judge.analysis import analyze
 from brownout.measure import Measure, RunData, View
+from brownout.measure.unit import SECONDS
 
+ROOT = Path(__file__).parents[2]
 PACKAGE = Path(__file__).parent / "half_served"
 RECORDING = Path(__file__).parents[1] / "data" / "runs" / "mongodb-node-wipe-pass.tar.xz"
 NAME, LABEL = "half_served_time", "less than half served"
 LIMIT = {"measure": NAME, "limit": 4.0, "scope": "write", "limit_from": "its owner", "why": "test"}
+
+
+#: Prints the metrics of the run whose directory it is given.
+METRICS = """
+import sys
+from pathlib import Path
+from tests.observe.test_metrics import state_of
+from brownout.observe.page import Page
+print(Page(lambda: state_of(Path(sys.argv[1]), judged=True), str).metrics())
+"""
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +88,25 @@ def test_a_measure_of_another_package_is_in_every_table_and_can_be_limited(
     assert re.search(rf"^{NAME} +{about}$", listed, re.MULTILINE), listed
 
 
+def test_a_measure_in_a_unit_of_another_package_is_shown_limited_and_exported(
+    installed: Path, run: Path
+) -> None:
+    record = json.loads((run / "run.json").read_text())
+    record["limits"].append({**LIMIT, "measure": "half_served_buckets", "scope": "total"})
+    (run / "run.json").write_text(json.dumps(record))
+
+    table = brownout("analyze", run, path=installed)
+
+    words = rf"^{LABEL}, in buckets +15 buckets +≤ 4 buckets +NO$"
+    assert re.search(words, table, re.MULTILINE), table
+    env = {**os.environ, "PYTHONPATH": f"{installed}:{ROOT}"}
+    metrics = subprocess.run(
+        [sys.executable, "-c", METRICS, run], env=env, capture_output=True, text=True, check=True
+    ).stdout
+    sample = r'^brownout_impact_buckets\{.*measure="half_served_buckets",.*scope="total".*\} 15.0$'
+    assert re.search(sample, metrics, re.MULTILINE), metrics
+
+
 def test_where_the_package_is_not_installed_its_figures_are_kept_and_shown(
     installed: Path, run: Path
 ) -> None:
@@ -91,7 +124,7 @@ def test_a_function_that_fails_leaves_its_limit_open_and_all_else_judged(
     def fails(view: View, data: RunData) -> float | None:
         raise ZeroDivisionError("no reads")
 
-    broken = Measure(name=NAME, unit="s", label=LABEL, of=fails)
+    broken = Measure(name=NAME, unit=SECONDS, label=LABEL, of=fails)
     monkeypatch.setattr(sys.modules["brownout.measure.assess"], "added", lambda: [broken])
 
     impact = analyze(run)

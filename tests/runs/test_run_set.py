@@ -10,6 +10,7 @@ from tests.impacts import made
 
 from brownout.measure.impact import NEVER, Impact
 from brownout.measure.measures import MEASURES
+from brownout.measure.unit import OPERATIONS
 from brownout.run.ledger import Ledger
 from brownout.runs.run_set import FinishedRun, Runs, Spread, median
 
@@ -17,7 +18,7 @@ from brownout.runs.run_set import FinishedRun, Runs, Spread, median
 NAMES = [
     m.name
     for m in MEASURES
-    if "." not in m.name and m.limitable and m.unit != "operations" and m.scope == "each"
+    if "." not in m.name and m.limitable and m.unit is not OPERATIONS and m.scope == "each"
 ]
 
 

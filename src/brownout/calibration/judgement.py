@@ -16,6 +16,7 @@ from brownout.calibration.figures import Dips, Found
 from brownout.calibration.layout import Placed
 from brownout.calibration.scenario import Setup
 from brownout.calibration.truth import Truth
+from brownout.measure.unit import OPERATIONS, RATIO, SECONDS, WRITES, Unit
 
 __all__ = ["Row", "State", "judge", "not_measured", "outcome"]
 
@@ -40,11 +41,11 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure of one scenario. `unit` is ratio, s, dips, operations, writes or keys."""
+    """One figure of one scenario, all its values in `unit`."""
 
     scenario: str
     figure: str
-    unit: str
+    unit: Unit
     truth: Value
     measured: Value
     error: float | None
@@ -88,7 +89,7 @@ def not_measured(placed: Placed, why: str) -> list[Row]:
     """Return the rows of a scenario whose run says nothing."""
     name = placed.scenario.name
     return [
-        Row(name, figure, _UNITS.get(figure, "ratio"), None, None, None, 0.0, "unmeasured", why)
+        Row(name, figure, _UNITS[figure], None, None, None, 0.0, "unmeasured", why)
         for figure in placed.scenario.figures
     ]
 
@@ -104,7 +105,7 @@ def outcome(rows: Sequence[Row]) -> int:
 def _drop(case: _Case, figure: str) -> Row:
     # B is a median of a finite baseline: it carries that much of the noise.
     spread = case.setup.noise / math.sqrt(max(1.0, case.found.base[1] - case.found.base[0]))
-    return _number(case, figure, "ratio", case.true_drop, case.found.value("tps_drop"),
+    return _number(case, figure, case.true_drop, case.found.value("tps_drop"),
                    POINT + spread + case.stall_s)  # fmt: skip
 
 
@@ -142,52 +143,50 @@ def _lost_operations(case: _Case, figure: str) -> Row:
     share = max(loss.share for loss in case.truth.losses(case.placed.effects))
     under_way = 2 * (UNDER_WAY_S + case.stall_s) * case.setup.rate * share
     wanted = max(1.0, under_way, 0.01 * true if frozen else 0.0)
-    return _number(case, figure, "operations", true, case.found.value(figure), wanted)
+    return _number(case, figure, true, case.found.value(figure), wanted)
 
 
 def _blackout(case: _Case, figure: str) -> Row:
     true = sum(loss.end - loss.start for loss in case.truth.losses(case.placed.effects))
-    return _number(case, figure, "s", true, case.found.value(figure),
+    return _number(case, figure, true, case.found.value(figure),
                    BLACKOUT_S + case.stall_s)  # fmt: skip
 
 
 def _recovery(case: _Case, figure: str) -> Row:
     """Service is back where the last loss with no other within the hold after it ends."""
     true = case.truth.dips(case.placed.effects)[-1][1] - case.placed.at
-    return _number(case, figure, "s", true, case.found.value("recovery_time"),
+    return _number(case, figure, true, case.found.value("recovery_time"),
                    SHARP_S + case.stall_s)  # fmt: skip
 
 
 def _never_recovers(case: _Case, figure: str) -> Row:
     measured = case.found.value("recovery_time")
     state: State = "within" if measured is None else "out"
-    return Row(case.placed.scenario.name, figure, "s", None, measured, None, 0.0, state)
+    return Row(case.placed.scenario.name, figure, _UNITS[figure], None, measured, None, 0.0, state)
 
 
 def _lane_share(case: _Case, figure: str) -> Row:
     """One lane of `lanes`; what the keys made of it is in the note."""
     (effect,) = case.placed.scenario.effects
     keys = case.truth.share_of_lane(int(effect["lane"]), case.placed.at)
-    row = _number(case, figure, "ratio", 1 / case.setup.lanes, case.found.value("mean_drop"), POINT)
+    row = _number(case, figure, 1 / case.setup.lanes, case.found.value("mean_drop"), POINT)
     note = f"the lane had {100 * keys:.1f} % of the operations before"
     return replace(row, note=note)
 
 
-def _ledger(truth: Callable[[Truth], int], name: str, unit: str) -> Callable[[_Case, str], Row]:
+def _ledger(truth: Callable[[Truth], int], name: str) -> Callable[[_Case, str], Row]:
     def row(case: _Case, figure: str) -> Row:
         state, value = case.found.ledger.state, float(getattr(case.found.ledger, name))
         measured = None if state == "unknown" else value
-        return _number(case, figure, unit, float(truth(case.truth)), measured, 0.0)
+        return _number(case, figure, float(truth(case.truth)), measured, 0.0)
 
     return row
 
 
-def _number(
-    case: _Case, figure: str, unit: str, true: float, measured: float | None, wanted: float
-) -> Row:
+def _number(case: _Case, figure: str, true: float, measured: float | None, wanted: float) -> Row:
     error = None if measured is None else measured - true
     within = error is not None and abs(error) <= wanted + _ROUNDING
-    return Row(case.placed.scenario.name, figure, unit, true, measured, error, wanted,
+    return Row(case.placed.scenario.name, figure, _UNITS[figure], true, measured, error, wanted,
                "within" if within else "out")  # fmt: skip
 
 
@@ -204,7 +203,7 @@ def _dips(case: _Case, figure: str, measured: Dips, wanted: float) -> Row:
         error = max(pairs, key=abs)
     within = error is not None and abs(error) <= wanted + _ROUNDING
     note = "" if error is not None else f"{len(measured)} dips found, {len(true)} scripted"
-    return Row(case.placed.scenario.name, figure, "dips", true, measured, error, wanted,
+    return Row(case.placed.scenario.name, figure, _UNITS[figure], true, measured, error, wanted,
                "within" if within else "out", note)  # fmt: skip
 
 
@@ -217,18 +216,21 @@ _FIGURES: dict[str, Callable[[_Case, str], Row]] = {
     "recovery": _recovery,
     "never_recovers": _never_recovers,
     "lane_share": _lane_share,
-    "lost_writes": _ledger(lambda truth: truth.lost_writes()[0], "lost", "writes"),
-    "lost_keys": _ledger(lambda truth: truth.lost_writes()[1], "lost_keys", "keys"),
-    "late_keys": _ledger(lambda truth: truth.late_keys(), "overwritten_by_late_keys", "keys"),
+    "lost_writes": _ledger(lambda truth: truth.lost_writes()[0], "lost"),
+    "lost_keys": _ledger(lambda truth: truth.lost_writes()[1], "lost_keys"),
+    "late_keys": _ledger(lambda truth: truth.late_keys(), "overwritten_by_late_keys"),
 }
+_KEYS = Unit("keys")
 _UNITS = {
-    "edges": "dips",
-    "edges_by_throughput": "dips",
-    "lost_operations": "operations",
-    "blackout": "s",
-    "recovery": "s",
-    "never_recovers": "s",
-    "lost_writes": "writes",
-    "lost_keys": "keys",
-    "late_keys": "keys",
+    "drop": RATIO,
+    "edges": SECONDS,
+    "edges_by_throughput": SECONDS,
+    "lost_operations": OPERATIONS,
+    "blackout": SECONDS,
+    "recovery": SECONDS,
+    "never_recovers": SECONDS,
+    "lane_share": RATIO,
+    "lost_writes": WRITES,
+    "lost_keys": _KEYS,
+    "late_keys": _KEYS,
 }

@@ -22,6 +22,8 @@ WORDS = {
 }
 STATES = {"within": "yes", "out": "OUT", "untold": "not claimed", "unmeasured": "NOT MEASURED"}
 _NONE = "–"
+#: Significant digits of a percentage.
+_DIGITS = 3
 
 
 def _words(figure: str) -> str:
@@ -98,9 +100,5 @@ def _wanted(row: Row) -> str:
 
 
 def _amount(row: Row, amount: float, signed: bool = False) -> str:
-    sign = "+" if signed else ""
-    if row.unit == "ratio":
-        return f"{100 * amount:{sign}.1f} %"
-    if row.unit in ("s", "dips"):
-        return f"{amount:{sign}.2f} s"
-    return f"{amount:{sign},.0f}"
+    sign = "-" if amount < 0 else "+" if signed else ""
+    return sign + row.unit.words(abs(amount), _DIGITS)

@@ -122,7 +122,7 @@ def _measures() -> Iterator[Row]:
     for name, measure in measures().items():
         better = "less" if measure.better == "lower" else "more"
         where = f"docs/measures.md#{measure.anchor}" if measure.of is None else measure.anchor
-        yield name, f"{measure.label}, {measure.unit}, {better} is better: {where}"
+        yield name, f"{measure.label}, {measure.unit.name}, {better} is better: {where}"
 
 
 def _activities(kind: str) -> Iterator[Row]:

@@ -120,9 +120,10 @@ def _with_references(part: Any, name: str = "") -> Any:
 
 def _limits() -> dict[str, Any]:
     from brownout.judge.slo_checks import FIELDS
-    from brownout.measure.measures import UNITS, known
+    from brownout.measure.measures import known, measures
 
     plain = [name for name in known() if "<" not in name]
+    scales = {scale for measure in measures().values() for scale in measure.unit.scales}
     families = [
         r"^latency(_all)?\.(before|during|after)\.(p50|p99|p999|max)_us$",
         r"^time_above\.(p50|p99|p999|max)_[1-9]\d*(us|ms|s)$",
@@ -131,7 +132,7 @@ def _limits() -> dict[str, Any]:
         "measure": {"anyOf": [{"enum": plain}, *({"pattern": each} for each in families)]},
         "scope": {"type": "string", "description": "total, read, write or a stream; total if none"},
         "limit": {"type": "number", "minimum": 0},
-        "unit": {"enum": sorted({unit for units in UNITS.values() for unit in units})},
+        "unit": {"enum": sorted(scales)},
         "why": {"type": "string", "minLength": 1, "description": "the reason of the limit"},
     }
     item = {

@@ -18,7 +18,7 @@ def answer(impact: Impact | None, finished: bool, name: str, scope: str) -> dict
     """
     measure = find(name)
     found: dict[str, Any] = {"measure": name, "scope": scope, "value": None}
-    found |= {"unit": measure.unit} if measure is not None else {}
+    found |= {"unit": measure.unit.name} if measure is not None else {}
     if impact is None and not finished:
         return {**found, "status": "not_applicable", "met": True}
     if impact is None:

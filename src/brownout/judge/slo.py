@@ -22,7 +22,7 @@ from brownout.base.numbers import plain_number
 from brownout.base.settings_file import load_yaml
 from brownout.judge import slo_checks
 from brownout.judge.slo_checks import item_problems, kind_of
-from brownout.measure.measures import UNITS, find
+from brownout.measure.measures import find
 
 __all__ = [
     "DROPPED",
@@ -179,7 +179,7 @@ def _limit(item: Mapping[str, Any], source: str) -> Limit:
     """Make the limit of an item without problems, in its measure's own unit."""
     measure = find(item["measure"])
     unit = item.get("unit")
-    factor = UNITS[measure.unit][unit] if measure and unit else 1.0
+    factor = measure.unit.scales[unit] if measure and unit else 1.0
     value = round(item["limit"] * factor, 9)
     return Limit(item["measure"], value, item.get("scope", "total"), source, item["why"].strip())
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from brownout.measure.measures import AT_LEAST, UNITS, Measure, find, known
+from brownout.measure.measures import AT_LEAST, Measure, find, known
 
 __all__ = ["FIELDS", "item_problems", "kind_of", "place_problems", "value_problems"]
 
@@ -51,21 +51,27 @@ def value_problems(name: Any, scope: Any, value: Any, unit: Any = None) -> Itera
     measure = find(name) if isinstance(name, str) else None
     if measure is None:
         return
-    if unit is not None and unit not in list(UNITS[measure.unit]):
-        wanted = ", ".join(UNITS[measure.unit])
+    if unit is not None and unit not in list(measure.unit.scales):
+        wanted = ", ".join(measure.unit.scales)
         yield f"unit: found {unit!r} for {name}, wanted one of {wanted}"
         return
     yield from _limit_problems(measure, value, unit)
 
 
 def _limit_problems(measure: Measure, value: Any, unit: Any) -> Iterator[str]:
-    if not _is_finite(value) or not _is_finite(value * UNITS[measure.unit][unit or measure.unit]):
+    unit = unit or measure.unit.name
+    scale, maximum = measure.unit.scales[unit], measure.unit.maximum
+    if not _is_finite(value) or not _is_finite(value * scale):
         yield f"limit: found {_shown(value)} for {measure.name}, wanted a number"
     elif value < 0:
         yield f"limit: found {value:g} for {measure.name}, wanted 0 or more"
-    elif measure.unit == "ratio" and value * UNITS["ratio"][unit or "ratio"] > 1:
-        yield f"limit: found {value:g} for {measure.name}, wanted a ratio of 0 to 1 (or unit: %)"
-    elif _is_always_met(measure, value * UNITS[measure.unit][unit or measure.unit]):
+    elif maximum is not None and value * scale > maximum:
+        others = " or ".join(f"unit: {each}" for each in measure.unit.scales if each != unit)
+        yield (
+            f"limit: found {value:g} for {measure.name}, wanted a {measure.unit.name} of 0 to "
+            f"{maximum:g} (or {others})"
+        )
+    elif _is_always_met(measure, value * scale):
         bound = "at least" if measure.direction == AT_LEAST else "at most"
         yield (
             f"limit: found {bound} {value:g} for {measure.name}, which every run meets; wanted a "
@@ -77,7 +83,8 @@ def _is_always_met(measure: Measure, limit: float) -> bool:
     """Whether a limit allows everything: a share of nothing, or a fall to nothing."""
     if measure.direction == AT_LEAST:
         return limit == 0
-    return measure.unit == "ratio" and measure.of_throughput and limit >= 1
+    maximum = measure.unit.maximum
+    return maximum is not None and measure.of_throughput and limit >= maximum
 
 
 def _is_finite(value: Any) -> bool:

@@ -337,9 +337,4 @@ def _spread(measure: str, best: float | None, least: float | None) -> str:
 def _worded(measure: str, value: float) -> str:
     """Return a value with its unit: `12.3 s`, `99.12 %`, `4.2 ms`, `1,523 operations`."""
     found = find(measure)
-    unit = found.unit if found else ""
-    if unit == "ratio":
-        return f"{100 * value:.4g} %"
-    if unit == "us":
-        return f"{value / 1000:,.4g} ms"
-    return f"{value:,.4g} {unit}" if unit == "s" else f"{value:,.0f} {unit}".strip()
+    return found.unit.beside_its_limit(value) if found else f"{value:,.0f}"

@@ -10,6 +10,7 @@ from brownout.measure.data import RunData
 from brownout.measure.impact import Fault, Impact, ScopeImpact
 from brownout.measure.measures import Measure
 from brownout.measure.settings import MeasureSettings
+from brownout.measure.unit import Unit
 from brownout.measure.view import View
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "MeasureSettings",
     "RunData",
     "ScopeImpact",
+    "Unit",
     "View",
     "assess",
     "series_impact",

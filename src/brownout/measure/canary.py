@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from brownout.base.errors import ConfigurationError
+from brownout.measure.unit import MICROSECONDS, OPERATIONS, SECONDS
 from brownout.run.canary import UNFINISHED, Call, CanaryRecord
 
 __all__ = ["FIGURES", "SCOPES", "Canary", "Figures", "canary_answer", "canary_of", "figures"]
@@ -22,15 +23,15 @@ __all__ = ["FIGURES", "SCOPES", "Canary", "Figures", "canary_answer", "canary_of
 SCOPES = ("total", "read", "write")
 #: What a probe may ask for, with its unit.
 FIGURES = {
-    "operations": "operations",
-    "failed": "operations",
-    "unfinished": "operations",
-    "longest_without_success_s": "s",
-    "slowest_s": "s",
-    "before.p50_us": "us",
-    "before.p99_us": "us",
-    "during.p50_us": "us",
-    "during.p99_us": "us",
+    "operations": OPERATIONS,
+    "failed": OPERATIONS,
+    "unfinished": OPERATIONS,
+    "longest_without_success_s": SECONDS,
+    "slowest_s": SECONDS,
+    "before.p50_us": MICROSECONDS,
+    "before.p99_us": MICROSECONDS,
+    "during.p50_us": MICROSECONDS,
+    "during.p99_us": MICROSECONDS,
 }
 
 Window = tuple[float, float]
@@ -180,7 +181,7 @@ def canary_answer(
     if problems:
         raise ConfigurationError(problems)
     answer: dict[str, Any] = {
-        "canary": figure, "scope": scope, "unit": FIGURES[figure], "value": None
+        "canary": figure, "scope": scope, "unit": FIGURES[figure].name, "value": None
     }  # fmt: skip
     if not judged:
         return {**answer, "status": "no_data" if finished else "not_applicable"}

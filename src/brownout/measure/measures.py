@@ -24,6 +24,21 @@ from brownout.measure.losses import failed_operations, in_doubt_operations
 from brownout.measure.overlap import primary_overlap
 from brownout.measure.own_pool import own_pool_operations, own_pool_time
 from brownout.measure.recovery import return_recovery_time
+from brownout.measure.unit import (
+    BYTES,
+    BYTES_PER_SECOND,
+    DIPS,
+    MICROSECONDS,
+    OPERATIONS,
+    RATIO,
+    RECORDS,
+    RECORDS_PER_SECOND,
+    SECONDS,
+    TIMES,
+    UNITS,
+    WRITES,
+    Unit,
+)
 
 if TYPE_CHECKING:
     from brownout.measure.view import View
@@ -32,7 +47,6 @@ __all__ = [
     "AT_LEAST",
     "AT_MOST",
     "MEASURES",
-    "UNITS",
     "Measure",
     "added",
     "described",
@@ -51,19 +65,6 @@ logger = logging.getLogger("chaostoolkit")
 AT_MOST = "at_most"
 AT_LEAST = "at_least"
 
-#: Unit of a measure -> what a limit may be written in, and how many of the unit that is.
-UNITS = {
-    "ratio": {"ratio": 1.0, "%": 0.01},
-    "s": {"s": 1.0, "ms": 0.001, "min": 60.0},
-    "us": {"us": 1.0, "ms": 1e3, "s": 1e6},
-    "operations": {"operations": 1.0},
-    "writes": {"writes": 1.0},
-    "records": {"records": 1.0},
-    "records/s": {"records/s": 1.0},
-    "bytes": {"bytes": 1.0, "MB": 1e6, "GB": 1e9},
-    "bytes/s": {"bytes/s": 1.0, "MB/s": 1e6},
-}
-
 _PHASES = ("before", "during", "after")
 _PERCENTILES = {"p50": 0.50, "p99": 0.99, "p999": 0.999, "max": 1.0}
 _SHOWN = {"p50": "median", "p99": "p99", "p999": "p99.9", "max": "maximum"}
@@ -78,6 +79,7 @@ _NO_PRIMARY = "no node said before the fault whether it accepts writes"
 class Measure:
     """A measure by its name in impact.json; dots lead into it: `latency.during.p99_us`.
 
+    `unit` is one of `brownout.measure.unit`, of another package's own, or the name of one of ours.
     `means` describes it in half a sentence; a measure with it has a probe of the same name.
     `digits` are the significant digits of a percentage. `scope` is `each` (total, read, write and
     each stream) or `cluster`. `anchor` is the section of docs/measures.md that defines it, or the
@@ -93,7 +95,7 @@ class Measure:
     """
 
     name: str
-    unit: str
+    unit: Unit
     label: str
     means: str = ""
     digits: int = 3
@@ -112,6 +114,10 @@ class Measure:
     missing: str = ""
     of: "Callable[[View, RunData], float | Seen | None] | None" = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.unit, str):  # as a measure of another package may name it
+            object.__setattr__(self, "unit", UNITS.get(self.unit, self.unit))
+
     @property
     def direction(self) -> str:
         """The side of a limit that is good: `at_most` or `at_least`."""
@@ -125,114 +131,116 @@ class Measure:
 
 #: Every measure of ours, in the order in which all tables show them.
 MEASURES = (
-    Measure(name="tps_drop", unit="ratio", label="throughput drop",
+    Measure(name="tps_drop", unit=RATIO, label="throughput drop",
             means="how deep throughput fell: 1 - lowest 1 s mean ÷ baseline, a ratio",
             main=True, of_throughput=True),
-    Measure(name="tps_drop_interval", unit="ratio", label="throughput drop, 95 % interval",
+    Measure(name="tps_drop_interval", unit=RATIO, label="throughput drop, 95 % interval",
             limitable=False),
-    Measure(name="tps_drop_sham", unit="ratio", label="throughput drop by noise alone",
+    Measure(name="tps_drop_sham", unit=RATIO, label="throughput drop by noise alone",
             limitable=False),
-    Measure(name="tps_drop_100ms", unit="ratio", label="throughput drop, lowest 0.1 s",
+    Measure(name="tps_drop_100ms", unit=RATIO, label="throughput drop, lowest 0.1 s",
             of_throughput=True),
-    Measure(name="tps_drop_at_resolution", unit="ratio",
+    Measure(name="tps_drop_at_resolution", unit=RATIO,
             label="throughput drop at the resolution asked for", of_throughput=True),
-    Measure(name="mean_drop", unit="ratio", label="mean drop over the dips", of_throughput=True),
-    Measure(name="worst_second", unit="ratio", label="served in the worst second", digits=4,
+    Measure(name="mean_drop", unit=RATIO, label="mean drop over the dips", of_throughput=True),
+    Measure(name="worst_second", unit=RATIO, label="served in the worst second", digits=4,
             better="higher"),
-    Measure(name="time_to_impact", unit="s", label="time to impact", limitable=False),
-    Measure(name="degraded_time", unit="s", label="degraded time"),
-    Measure(name="dips", unit="dips", label="dips", limitable=False),
-    Measure(name="blackout", unit="s", label="total outage",
+    Measure(name="time_to_impact", unit=SECONDS, label="time to impact", limitable=False),
+    Measure(name="degraded_time", unit=SECONDS, label="degraded time"),
+    Measure(name="dips", unit=DIPS, label="dips", limitable=False),
+    Measure(name="blackout", unit=SECONDS, label="total outage",
             means="for how many seconds no operation, no read or no write was served in time",
             main=True),
-    Measure(name="longest_blackout", unit="s", label="longest total outage"),
-    Measure(name="longest_stall", unit="s", label="longest stall", anchor="blackouts",
+    Measure(name="longest_blackout", unit=SECONDS, label="longest total outage"),
+    Measure(name="longest_stall", unit=SECONDS, label="longest stall", anchor="blackouts",
             missing="without intended starts a stall is a total outage", of=longest_stall),
-    Measure(name="partial_outage", unit="s", label="longest outage of one lane", scope="cluster",
-            missing="it takes two lanes, one with traffic before the fault", of=partial_outage),
-    Measure(name="promoted_time", unit="s", label="new primary", scope="cluster",
+    Measure(name="partial_outage", unit=SECONDS, label="longest outage of one lane",
+            scope="cluster", missing="it takes two lanes, one with traffic before the fault",
+            of=partial_outage),
+    Measure(name="promoted_time", unit=SECONDS, label="new primary", scope="cluster",
             anchor="failover", by_looks=True, missing=_NO_PRIMARY, of=promoted_time),
-    Measure(name="primary_overlap", unit="s", label="more than one primary", scope="cluster",
+    Measure(name="primary_overlap", unit=SECONDS, label="more than one primary", scope="cluster",
             anchor="failover", by_looks=True, missing=_NO_PRIMARY, bounds=True,
             of=primary_overlap),
-    Measure(name="client_recovered_time", unit="s", label="client served again",
+    Measure(name="client_recovered_time", unit=SECONDS, label="client served again",
             anchor="failover", of=client_recovered_time),
-    Measure(name="recovery_time", unit="s", label="service recovered",
+    Measure(name="recovery_time", unit=SECONDS, label="service recovered",
             means="the seconds from the fault's effect to the end of the last dip until a mend, "
                   "if the load then held",
             main=True, waits_for="service"),
-    Measure(name="return_recovery_time", unit="s", label="recovered after the return",
+    Measure(name="return_recovery_time", unit=SECONDS, label="recovered after the return",
             means="the seconds from the first mend's effect until the load served as before",
             anchor="recovery", main=True, missing="nothing was mended in the fault",
             of=return_recovery_time),
-    Measure(name="settled_time", unit="s", label="last dip over", main=True, waits_for="service"),
-    Measure(name="return_disturbance", unit="s", label="degraded time after a node's return",
+    Measure(name="settled_time", unit=SECONDS, label="last dip over", main=True,
+            waits_for="service"),
+    Measure(name="return_disturbance", unit=SECONDS, label="degraded time after a node's return",
             of=return_disturbance),
-    Measure(name="rejoin_time", unit="s", label="rejoined",
+    Measure(name="rejoin_time", unit=SECONDS, label="rejoined",
             means="the seconds from the fault's effect until every member had rejoined",
             scope="cluster", main=True, waits_for="rejoined"),
-    Measure(name="rejoin_time_after_start", unit="s", label="rejoined, since the node's return",
+    Measure(name="rejoin_time_after_start", unit=SECONDS, label="rejoined, since the node's return",
             means="the seconds from a node's return until every member had rejoined",
             scope="cluster", waits_for="rejoined"),
-    Measure(name="redundancy_time", unit="s", label="redundancy restored",
+    Measure(name="redundancy_time", unit=SECONDS, label="redundancy restored",
             means="the seconds from the fault's effect until redundancy was back",
             scope="cluster", main=True, waits_for="redundant"),
-    Measure(name="redundancy_time_after_start", unit="s",
+    Measure(name="redundancy_time_after_start", unit=SECONDS,
             label="redundancy restored, since the node's return",
             means="the seconds from a node's return until redundancy was back", scope="cluster",
             waits_for="redundant"),
-    Measure(name="lost_operations", unit="operations", label="operations lost",
+    Measure(name="lost_operations", unit=OPERATIONS, label="operations lost",
             means="how many operations the fault cost",
             main=True),
-    Measure(name="lost_seconds", unit="s", label="seconds of load lost"),
-    Measure(name="budget_share", unit="ratio", label="error budget used", of=budget_share),
-    Measure(name="errors", unit="operations", label="errors",
+    Measure(name="lost_seconds", unit=SECONDS, label="seconds of load lost"),
+    Measure(name="budget_share", unit=TIMES, label="error budget used", of=budget_share),
+    Measure(name="errors", unit=OPERATIONS, label="errors",
             means="how many operations were late, failed, in doubt or shed; `detail` has "
                   "the causes"),
-    Measure(name="failed_operations", unit="operations", label="operations that failed",
+    Measure(name="failed_operations", unit=OPERATIONS, label="operations that failed",
             of=failed_operations),
-    Measure(name="in_doubt_operations", unit="operations", label="operations in doubt",
+    Measure(name="in_doubt_operations", unit=OPERATIONS, label="operations in doubt",
             of=in_doubt_operations),
-    Measure(name="errors_after_retry", unit="operations",
+    Measure(name="errors_after_retry", unit=OPERATIONS,
             label="errors that one retry did not cure"),
-    Measure(name="own_pool_operations", unit="operations", if_any=True,
+    Measure(name="own_pool_operations", unit=OPERATIONS, if_any=True,
             label="ended waiting for brownout's own pool", of=own_pool_operations),
-    Measure(name="own_pool_time", unit="s", if_any=True,
+    Measure(name="own_pool_time", unit=SECONDS, if_any=True,
             label="time in which operations ended so", of=own_pool_time),
-    Measure(name="availability", unit="ratio", label="availability",
+    Measure(name="availability", unit=RATIO, label="availability",
             means="ok ÷ offered by intended start over the fault's episode, a ratio",
             digits=4, better="higher", main=True),
-    Measure(name="availability_run", unit="ratio", label="availability over the whole run",
+    Measure(name="availability_run", unit=RATIO, label="availability over the whole run",
             digits=4, better="higher"),
-    Measure(name="lost_writes", unit="writes", label="acknowledged writes lost",
+    Measure(name="lost_writes", unit=WRITES, label="acknowledged writes lost",
             means="how many acknowledged writes were gone when the ledger was read back",
             scope="cluster",
             anchor="the-ledger-of-acknowledged-writes", main=True, of_ledger=True),
-    Measure(name="in_doubt_applied", unit="writes", label="writes in doubt that took effect",
+    Measure(name="in_doubt_applied", unit=WRITES, label="writes in doubt that took effect",
             scope="cluster", anchor="the-ledger-of-acknowledged-writes", of_ledger=True),
-    Measure(name="in_doubt_absent", unit="writes", label="writes in doubt without effect",
+    Measure(name="in_doubt_absent", unit=WRITES, label="writes in doubt without effect",
             scope="cluster", anchor="the-ledger-of-acknowledged-writes", of_ledger=True),
-    Measure(name="rebalance_time", unit="s", label="nothing left to move",
+    Measure(name="rebalance_time", unit=SECONDS, label="nothing left to move",
             means="the seconds from a planned change's effect until nothing was left to move",
             scope="cluster", planned=True),
-    Measure(name="records_moved", unit="records", label="records moved", scope="cluster",
+    Measure(name="records_moved", unit=RECORDS, label="records moved", scope="cluster",
             planned=True),
-    Measure(name="records_moved_per_s", unit="records/s", label="records moved a second",
+    Measure(name="records_moved_per_s", unit=RECORDS_PER_SECOND, label="records moved a second",
             better="higher", scope="cluster", planned=True),
-    Measure(name="bytes_moved", unit="bytes", label="data moved", scope="cluster", planned=True),
-    Measure(name="bytes_moved_per_s", unit="bytes/s", label="data moved a second", better="higher",
-            scope="cluster", planned=True),
-    Measure(name="throughput_while_moving", unit="ratio", label="throughput while moving",
+    Measure(name="bytes_moved", unit=BYTES, label="data moved", scope="cluster", planned=True),
+    Measure(name="bytes_moved_per_s", unit=BYTES_PER_SECOND, label="data moved a second",
+            better="higher", scope="cluster", planned=True),
+    Measure(name="throughput_while_moving", unit=TIMES, label="throughput while moving",
             means="mean throughput while data was moved ÷ baseline, a ratio",
             digits=4,
             better="higher", scope="cluster", of_throughput=True, planned=True),
-    Measure(name="capacity_ratio", unit="ratio", label="capacity after, of before",
+    Measure(name="capacity_ratio", unit=TIMES, label="capacity after, of before",
             means="throughput after ÷ before, a ratio; in closed loop only, where it is "
                   "not offered",
             digits=4,
             better="higher", scope="cluster", of_throughput=True, planned=True),
-    Measure(name="decay", unit="ratio", label="decay over the whole run"),
-    *(Measure(name=f"{family}.{phase}.{percentile}_us", unit="us",
+    Measure(name="decay", unit=RATIO, label="decay over the whole run"),
+    *(Measure(name=f"{family}.{phase}.{percentile}_us", unit=MICROSECONDS,
               label=f"response time {_SHOWN[percentile]} {phase}{of}")
       for (family, of), phase, percentile
       in product((("latency", ""), ("latency_all", ", all operations")), _PHASES, _PERCENTILES)),
@@ -265,7 +273,7 @@ def described(name: str) -> Measure | None:
         percentile, limit = name.removeprefix("time_above.").split("_")
         amount = re.sub(r"(\d)(?=[a-z])", r"\1 ", limit)
         words = f"time with {_SHOWN[percentile]} over {amount}"
-        return Measure(name=name, unit="s", label=words)
+        return Measure(name=name, unit=SECONDS, label=words)
     return measures().get(name)
 
 
@@ -320,7 +328,7 @@ def time_above_of(name: str) -> TimeAbove | None:
     found = _TIME_ABOVE.fullmatch(name)
     if found is None:
         return None
-    limit_us = int(found[3]) * int(UNITS["us"][found[4]])
+    limit_us = int(found[3]) * int(MICROSECONDS.scales[found[4]])
     return TimeAbove(found[1], _PERCENTILES[found[2]], limit_us)
 
 
@@ -333,8 +341,12 @@ def _checked(found: Any, entry: str) -> Measure:
     problems = []
     if not _NAME.fullmatch(found.name):
         problems.append(f"name: found {found.name!r}, wanted small letters, digits and _")
-    if found.unit not in UNITS:
-        problems.append(f"unit: found {found.unit!r}, wanted one of {', '.join(UNITS)}")
+    if not isinstance(found.unit, Unit):
+        wanted = f"a brownout.measure.Unit, or one of {', '.join(UNITS)}"
+        problems.append(f"unit: found {found.unit!r}, wanted {wanted}")
+    elif not _NAME.fullmatch(found.unit.metric):
+        wanted = "small letters, digits and _, as in the name of a metric"
+        problems.append(f"unit.metric: found {found.unit.metric!r}, wanted {wanted}")
     if found.of is None:
         problems.append("of: missing; wanted the function that measures it")
     if problems:

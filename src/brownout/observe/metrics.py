@@ -21,13 +21,6 @@ from brownout.run.ledger import Ledger
 
 __all__ = ["RunCollector", "Shown", "metric_of"]
 
-#: The unit of a measure -> the end of its metric's name, and what a value is divided by.
-_UNITS = {
-    "ratio": ("ratio", 1.0),
-    "s": ("seconds", 1.0),
-    "us": ("seconds", 1e6),
-    "operations": ("operations", 1.0),
-}
 _WRITES = (
     "acknowledged",
     "in_doubt",
@@ -66,9 +59,8 @@ def metric_of(measure: str) -> Shown | None:
         return Shown("brownout_ledger_writes", 1.0, fate, scoped=False)
     if found is None or not _is_shown(found):
         return None
-    suffix, per = _UNITS[found.unit]
     own = (("measure", measure.removesuffix("_us")),)
-    return Shown(f"brownout_impact_{suffix}", per, own)
+    return Shown(f"brownout_impact_{found.unit.metric}", found.unit.per, own)
 
 
 class RunCollector(Collector):
@@ -190,12 +182,12 @@ def _judged(state: RunState, family: _Families) -> Iterator[Metric]:
     impact = state.impact
     if impact is None:
         return
-    for unit, (suffix, _) in _UNITS.items():
-        if unit != "us":
-            found = [s for s in _measured(impact) if s[0] == suffix]
-            text = f"A measure of docs/measures.md that is told in {suffix}."
-            samples = [((measure, scope), figure) for _, measure, scope, figure in found]
-            yield family.gauge(f"impact_{suffix}", text, ("measure", "scope"), samples)
+    measured = list(_measured(impact))
+    for suffix in dict.fromkeys(one.unit.metric for one in measures().values() if _is_shown(one)):
+        text = f"A measure of docs/measures.md in {suffix.replace('_', ' ')}."
+        samples = [((name, scope), figure) for unit, name, scope, figure in measured
+                   if unit == suffix]  # fmt: skip
+        yield family.gauge(f"impact_{suffix}", text, ("measure", "scope"), samples)
     text = "1 where a measure is within its limit, 0 where it is not; none where it is open."
     met = [((slo.name, slo.scope), float(slo.met)) for slo in impact.slos if slo.met is not None]
     yield family.gauge("limit_met", text, ("measure", "scope"), met)
@@ -203,22 +195,23 @@ def _judged(state: RunState, family: _Families) -> Iterator[Metric]:
 
 
 def _measured(impact: Impact) -> Iterator[tuple[str, str, str, float]]:
-    """Yield suffix, measure, scope and figure of all that was measured, the worst fault's."""
+    """Yield unit, measure, scope and figure of all that was measured, the worst fault's."""
     scopes = ("total", *impact.scopes)
     for name, measure in measures().items():
         if not _is_shown(measure):
             continue
-        suffix, per = _UNITS[measure.unit]
         for scope in scopes if measure.per_scope else ("total",):
             value = answer(impact, True, name, scope)["value"]
             if value is not None:
-                yield suffix, name.removesuffix("_us"), scope, float(value) / per
+                figure = float(value) / measure.unit.per
+                yield measure.unit.metric, name.removesuffix("_us"), scope, figure
 
 
 def _is_shown(measure: Measure) -> bool:
     """Whether a measure has a metric; what took longer than the deadline has no number."""
-    is_known = measure.limitable and measure.unit in _UNITS
-    return is_known and not measure.name.startswith("latency_all.")
+    return (
+        measure.limitable and not measure.of_ledger and not measure.name.startswith("latency_all.")
+    )
 
 
 def _ledger(ledger: Ledger, family: _Families) -> Iterator[Metric]:

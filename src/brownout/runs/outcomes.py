@@ -20,8 +20,6 @@ __all__ = ["FEWEST", "cells", "one_cell", "outcome_words", "outcomes", "times"]
 FEWEST = 2
 #: How many times as wide as either group the gap is, for 4, 5, … runs; the last for any more.
 _TIMES = (14.7, 8.1, 5.5, 4.2, 3.5, 3.1, 3.0)
-#: The smallest gap between two outcomes, in the measure's own unit: less is the noise of any run.
-_APART = {"s": 1.0, "us": 100_000.0, "ratio": 0.1, "operations": 100.0, "writes": 1.0}
 #: A gap of less than this share of the lower outcome is a little more of the same.
 _MORE = 0.5
 
@@ -41,7 +39,7 @@ def outcomes(measure: str, values: Sequence[float]) -> tuple[tuple[float, ...], 
     """
     ranked = sorted(values)
     known = described(measure)
-    least = _APART.get(known.unit if known else "", 1.0)
+    least = known.unit.apart if known else 1.0
     splits = [(_apartness(ranked, n), n) for n in range(FEWEST, len(ranked) - FEWEST + 1)]
     apart, place = max(splits, default=(0.0, 0))
     low, high = tuple(ranked[:place]), tuple(ranked[place:])

@@ -7,12 +7,12 @@ from brownout.base.errors import ConfigurationError
 from brownout.base.settings_file import parse_overrides
 from brownout.load import workload as workloads
 from brownout.load.workload import Workload
+from brownout.measure.unit import MICROSECONDS
 from brownout.runs.capacity.judgement import Promise
 
 __all__ = ["promised", "promises_of", "rates_of", "scaled"]
 
 _FORM = re.compile(r"([a-z][a-z0-9-]*)\.([a-z]+)\.(max|p[0-9]{2}\.?[0-9]*)=([0-9.]+)(us|ms|s)")
-_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 
 
 def promised(name: str, change: str, given: Sequence[str]) -> Workload:
@@ -30,7 +30,7 @@ def promised(name: str, change: str, given: Sequence[str]) -> Workload:
         stream, scope, percentile, value, unit = form.groups()
         # `p99.9`, as people write it, is `p999_ms` in a workload.
         setting = f"sla.{stream}.{scope}.{percentile.replace('.', '')}_ms"
-        own[setting] = float(value) * _MS[unit]
+        own[setting] = float(value) * MICROSECONDS.scales[unit] / 1000
     if problems:
         raise ConfigurationError(problems)
     workload = workloads.load(name, own)

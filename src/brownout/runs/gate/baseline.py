@@ -17,10 +17,11 @@ from brownout.base.problems import from_validation
 from brownout.base.settings import Settings
 from brownout.base.settings_file import parse_yaml, read_text
 from brownout.measure.measures import find, split
+from brownout.measure.unit import OPERATIONS
 from brownout.run.events import wall_clock
 from brownout.runs.run_set import LEAST, Runs, median
 
-__all__ = ["FLOORS", "Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
+__all__ = ["Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
 
 #: What is compared unless somebody says otherwise; the more, the more repeats a decision needs.
 #: Availability is not among them: it rises with the time that an episode takes to be redundant.
@@ -31,13 +32,9 @@ DEFAULT_MEASURES = (
     "redundancy_time",
     "lost_seconds",
 )
-#: No allowance is smaller: what two buckets of 0.1 s, or a hundredth, can hide.
-FLOORS = {"s": 0.2, "ratio": 0.01, "us": 1000.0}
 #: No allowance is larger than so many times what was pinned, or than so many times the least that
 #: counts as pinned: a system that is that much worse is another one, which limits are for.
 _MOST_TIMES = 10
-_LEAST_PINNED = {"s": 1.0, "us": 10_000.0}
-_LEAST_COUNT = 100.0
 _HEAD = """\
 # A pinned baseline for `brownout gate`, made by `brownout baseline pin`.
 # `allowed` and `critical` are yours to change: by how much, in the measure's own unit, the best
@@ -180,7 +177,7 @@ def _compared(name: str, repeats: Sequence[Repeat], allowed: float, critical: fl
     """The limits of a measure: shares of its median, but no less than can be told from nothing."""
     measure = find(split(name)[1])
     middle = median([repeat.values[name] for repeat in repeats]) or 0.0
-    floor = FLOORS.get(measure.unit if measure else "", 1.0)
+    floor = measure.unit.floor if measure else 1.0
     size = 0.0 if math.isinf(middle) else abs(middle)
     return Compared(
         measure=name,
@@ -224,12 +221,15 @@ def _impossible(compared: Compared, values: Sequence[float]) -> Iterator[str]:
     if math.isinf(middle):
         yield f"it did not come about in {never} of {len(values)} repeats, so nothing is worse"
         return
-    unit = measure.unit if measure else ""
-    most = _MOST_TIMES * max(middle, _LEAST_PINNED.get(unit, _LEAST_COUNT))
+    unit = measure.unit if measure else OPERATIONS
+    most = _MOST_TIMES * max(middle, unit.minimum_pinned)
     times = f"{_MOST_TIMES} times what was pinned: whatever may be that much worse needs a limit"
     for setting in ("allowed", "critical"):
         value = getattr(compared, setting)
-        if unit == "ratio" and value >= 1:
-            yield f"{setting} is {value:g}, wanted less than 1: a ratio cannot get worse by more"
-        elif unit != "ratio" and value > most:
+        if unit.maximum is not None and value >= unit.maximum:
+            yield (
+                f"{setting} is {value:g}, wanted less than {unit.maximum:g}: a {unit.name} "
+                "cannot get worse by more"
+            )
+        elif unit.maximum is None and value > most:
             yield f"{setting} is {value:g}, wanted at most {most:g}, {times}"

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brownout.measure.measures import find, split
-from brownout.runs.gate.baseline import FLOORS
 from brownout.runs.gate.decision import ALPHA
 from brownout.runs.gate.ranks import Shift, holm, shift
 from brownout.runs.run_set import LEAST, Runs
@@ -30,7 +29,7 @@ class Difference:
         if self.shift is None or self.p is None:
             return False
         known = find(split(self.measure)[1])
-        floor = FLOORS.get(known.unit if known else "", 1.0)
+        floor = known.unit.floor if known else 1.0
         return self.p <= ALPHA and abs(self.shift.estimate) > floor
 
 

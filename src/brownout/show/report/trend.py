@@ -5,12 +5,13 @@ from dataclasses import asdict
 from typing import Any
 
 from brownout.measure.trend import LEAST, Trend, trend_of
+from brownout.measure.unit import data_size
 from brownout.run.longrun import Interval
 from brownout.show.report.axes import linear, time
 from brownout.show.report.grid import Column, Grid
 from brownout.show.report.palette import LOOKS
 from brownout.show.report.plot import Plot
-from brownout.show.report.words import data_size, number
+from brownout.show.report.words import number
 
 __all__ = ["FIGURES", "document", "render", "svg", "trends"]
 

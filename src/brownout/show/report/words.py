@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from brownout.base.words import duration
 from brownout.judge.slo import Limit
 from brownout.measure.impact import Load
 from brownout.measure.measures import described
@@ -14,7 +13,6 @@ __all__ = [
     "STAND_IN",
     "amount",
     "between",
-    "data_size",
     "early_words",
     "limit_words",
     "number",
@@ -40,15 +38,6 @@ def pace(load: Load) -> str:
     return " ".join(part for part in (rate, loop) if part)
 
 
-def data_size(size: float) -> str:
-    """`812 B`, `64.2 kB`, `1.1 GB`."""
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:,.1f} GB"
-
-
 def quantity(measure: str, value: float | Sequence[float] | None) -> str:
     """Word a value by its measure, in three figures at most.
 
@@ -70,13 +59,7 @@ def amount(measure: str, value: float, most_digits: int = 17) -> str:
     found = described(measure)
     if found is None:
         return f"{value:,.4g}"
-    if found.unit == "ratio":
-        return f"{100 * value:.{min(found.digits, most_digits)}g} %"
-    if found.unit == "us":
-        return f"{value / 1000:,.1f} ms"
-    if found.unit in ("bytes", "bytes/s"):
-        return data_size(value) + found.unit.removeprefix("bytes")
-    return duration(value) if found.unit == "s" else number(value)
+    return found.unit.words(value, min(found.digits, most_digits))
 
 
 def between(
