@@ -111,7 +111,7 @@ def test_nothing_measured_is_never_a_success() -> None:
 def test_the_table_has_every_figure_and_each_reason_once() -> None:
     rows = [*judge(truth(), PLACED, found()), *not_measured(PLACED, "starved")]
     assert len(as_cells(rows)) == len(rows)
-    assert "| dip | drop, 1 s mean | 40.0 % | 40.0 % |" in markdown(rows)
+    assert "| dip | drop, 1 s mean | 40 % | 40 % |" in markdown(rows)
     assert [note for note in notes(rows) if note.endswith("starved")] == [
         "dip, drop, 1 s mean and 5 more: starved"
     ]
