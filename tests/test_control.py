@@ -191,8 +191,7 @@ def test_every_unmet_limit_is_reported_and_one_may_stand_in_a_tolerance_as_a_var
     ran = chaos.run(experiment, tmp_path, *chaos.GENTLY, "--var", limits)
     assert ran.code == 1
     assert ran.impact["verdict"] == "fail"
-    assert "Experiment ended with status: deviated (brownout: fail)" in ran.output
-    assert "a weakness may have been discovered" in ran.output
+    assert "deviated (brownout: fail)" in ran.output
     for step in (
         "method: start-the-node",
         "method: wait-until-redundant",

@@ -20,7 +20,7 @@ def test_an_order_that_a_node_did_nothing_of_is_refused_with_the_errors_own_hint
         raise CommandFailed("no privilege", "grant it", refused=True)
 
 
-@pytest.mark.parametrize("error", [CommandFailed("interrupted"), NoAnswer("no answer in time")])
+@pytest.mark.parametrize("error", [CommandFailed("interrupted"), NoAnswer("silence")])
 def test_an_order_that_may_have_been_done_is_not_refused(error: ClusterError) -> None:
     with pytest.raises(ClusterError) as raised, ordering("it did not step down"):
         raise error

@@ -118,8 +118,7 @@ def test_a_secret_that_is_missing_or_written_out_is_refused_without_showing_it(
         ),
         (
             f"{{auth: {{username: a, pasword: {PASSWORD}}}}}",
-            "connection.auth.pasword: unknown setting, wanted one of mechanism, username, "
-            "password, source; did you mean `password`?",
+            "connection.auth.pasword: unknown setting",
         ),
         (f"{{auth: {PASSWORD}}}", "connection.auth: found a value (not shown), wanted"),
         ("{auth: {username: a}}", "connection.auth: scram lacks password"),

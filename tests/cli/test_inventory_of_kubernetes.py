@@ -31,7 +31,7 @@ _MONGOD = ["mongod", "--replSet", "orders", "--dbpath", "/data/db"]
         (["deployment/db"], "found `deployment/db`, wanted KIND/NAME with one of statefulset"),
         (["db"], "found `db`, wanted KIND/NAME"),
         (["statefulset/db", "--namespace", "A/b"], "namespace: found 'A/b'"),
-        (["statefulset/db", "--kubeconfig", "nowhere"], "wanted a file that exists"),
+        (["statefulset/db", "--kubeconfig", "nowhere"], "kubeconfig: "),
     ],
 )
 def test_what_cannot_be_asked_is_said_before_anything_is(

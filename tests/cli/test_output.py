@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Brownout
+from tests.wording import names
 
 from brownout.base.errors import ConfigurationError
 from brownout.cli.output import DIRECTORY, STDOUT, by_format
@@ -37,4 +38,4 @@ def test_a_wrong_suffix_is_refused_before_any_work(
 ) -> None:
     said = brownout(*arguments, "-o", "a.pdf")
     assert (said.code, said.out) == (64, "")
-    assert "found `a.pdf`, wanted a file that ends in `." in said.err
+    assert names(said.err, "--output", "`a.pdf`")

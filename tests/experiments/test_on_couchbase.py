@@ -26,7 +26,7 @@ def test_a_steady_load_is_served_and_its_result_says_that_no_database_served_it(
         "STAND-IN: not the database",
     ):
         assert words in said
-    assert "nothing of ours is left" in brownout(tmp_path, "clean", "--cluster", ON)
+    assert "`brownout`" in brownout(tmp_path, "clean", "--cluster", ON)
 
 
 def brownout(runs: Path, *words: str) -> str:

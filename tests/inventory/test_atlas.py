@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from tests.atlas.recorded_api import PROJECT
+from tests.wording import naming
 
 from brownout.atlas import AtlasSpec
 
@@ -47,7 +48,7 @@ def test_secrets_are_references_and_a_plain_one_is_refused_unseen(tmp_path: Path
     assert spec.secrets() == ["the-id", "the-secret"]
 
     plain = {"public_key": "abc", "private_key": "0rders-plain"}
-    with pytest.raises(ValidationError, match="a plain value \\(not shown\\)"):
+    with pytest.raises(ValidationError, match=naming("api_key.public_key", "api_key.private_key")):
         AtlasSpec.model_validate({**ATLAS, "api_key": plain})
 
 

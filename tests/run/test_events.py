@@ -71,10 +71,10 @@ def test_a_failure_is_read_with_its_reason(file: Path) -> None:
 def test_what_was_refused_is_read_as_refused_and_a_failure_is_not(file: Path) -> None:
     log = EventLog(file)
     log.refused(log.intent("break", "kill_node", node="n1"), "no privilege")
-    log.failed(log.intent("break", "kill_node", node="n1"), "no answer in time")
+    log.failed(log.intent("break", "kill_node", node="n1"), "silence")
     refused, failed = read_events(file)
     assert (refused.error, refused.refused) == ("no privilege", True)
-    assert (failed.error, failed.refused) == ("no answer in time", False)
+    assert (failed.error, failed.refused) == ("silence", False)
 
 
 def test_every_line_is_on_the_disk_when_the_call_returns(file: Path) -> None:

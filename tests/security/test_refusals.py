@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.security.driving import try_all
 from tests.security.secured_lab import USERNAME, VARIABLE, SecuredLab
+from tests.wording import names
 
 from brownout.databases.lab.certificates import Authority
 
@@ -207,14 +208,14 @@ def test_a_server_whose_certificate_has_expired_is_not_trusted(
 @pytest.mark.parametrize(
     ("password", "problem"),
     [
-        ({"env": "BROWNOUT_NOT_SET"}, "`BROWNOUT_NOT_SET` is not set; export it"),
+        ({"env": "BROWNOUT_NOT_SET"}, "`BROWNOUT_NOT_SET`"),
         ({"env": VARIABLE}, f"`{VARIABLE}` is empty"),
-        ({"file": "nowhere"}, "nowhere` cannot be read: No such file or directory"),
+        ({"file": "nowhere"}, "nowhere` cannot be read: No such file"),
         ({"file": "."}, "cannot be read: Is a directory"),
         ({"file": "empty"}, "empty` is empty"),
         ({"file": "binary"}, "binary` cannot be read: not UTF-8 text"),
         ({"secret": "db.word"}, "no secret `db.word`; for a command that runs none, export `BRO"),
-        ({"vault": "x"}, "a reference of the kind 'vault', wanted {env: NAME} or {file: path}"),
+        ({"vault": "x"}, "'vault', wanted {env: NAME}"),
     ],
 )
 def test_a_secret_that_cannot_be_had_is_named_by_its_reference(
@@ -250,7 +251,7 @@ def test_a_secrets_file_that_is_not_ours_to_read_says_so(
 def test_a_plain_secret_is_refused_and_not_repeated(secured: SecuredLab, tmp_path: Path) -> None:
     plain = {**secured.scram({}), "auth": {"username": "u", "password": secured.password}}
     said = try_all(secured.inventory(tmp_path, plain), tmp_path)
-    assert "found a plain value (not shown)" in said.inventory
+    assert names(said.inventory, "connection.auth.password", "{env: NAME}")
     assert secured.mark not in said.text
 
 
@@ -279,7 +280,7 @@ def test_a_uri_that_drivers_would_take_apart_wrongly_is_refused_and_not_repeated
 @pytest.mark.parametrize(
     ("uri", "problem"),
     [
-        ("mongodb://u:{}@h/", "found a password in it"),
+        ("mongodb://u:{}@h/", "found a password"),
         ("mongodb://h/?tls=true&tlsCertificateKeyFilePassword={}", "found a secret among"),
         ("mongodb://h/?authMechanismProperties=AWS_SESSION_TOKEN:{}", "found a secret among"),
     ],

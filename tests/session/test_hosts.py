@@ -1,6 +1,7 @@
 """Hosts that a step would act on, and cannot: the plan says no, and a run does not begin."""
 
 import os
+import re
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -45,7 +46,7 @@ def test_a_changed_host_key_is_refused_by_the_plan_and_before_a_run_begins(
 
     assert planned.returncode == ExitCode.BAD_INPUT, planned.stdout
     assert "NO   hosts: " in planned.stdout
-    assert "the host key of 127.0.0.1" in planned.stdout
+    assert re.search(r"NO   hosts: .*host key.*127\.0\.0\.1", planned.stdout)
     assert ran.returncode == ExitCode.BAD_INPUT, ran.stderr
     assert "nothing is touched: hosts: " in ran.stderr
     assert not (tmp_path / "runs").exists()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
+from tests.wording import names, naming
 
 from brownout.base.errors import ConfigurationError
 from brownout.inventory.model import Cluster, Node, ProcessSpec
@@ -88,13 +89,13 @@ def test_every_wait_on_the_way_counts_and_those_after_the_undo_do_not() -> None:
     experiment["method"] = [pause, nap, resume, wait]
     values = {**experiment["configuration"], "nap_s": 70}
     (problem,) = switch_problems(experiment, values, cluster(SSH))
-    assert "comes 128 s later at the earliest" in problem
+    assert names(problem, "resume_node", "128 s")
     listed = "8 s after pause-the-node (hang_s) and 30 s before nap and 70 s by nap (nap_s)"
     assert listed in problem
 
 
 def test_a_plan_and_a_check_refuse_it(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="the node ends the fault by itself after 60 s"):
+    with pytest.raises(ConfigurationError, match=naming("90 s", "60 s", "undo_after_s")):
         plan_of("partition", ["partition_s=90"])
     experiment = chaos.load("partition")
     experiment["extensions"][0]["may_end_early"] = True

@@ -373,7 +373,7 @@ def test_it_repeats_where_pytest_has_replaced_stderr(pytester: pytest.Pytester, 
     """)
     done = pytester.runpytest_subprocess("--capture=sys")
     done.assert_outcomes(passed=1)
-    assert "Experiment ended with status" in done.stderr.str() + done.stdout.str()
+    assert "status: completed" in done.stderr.str() + done.stdout.str()
 
 
 @pytest.mark.live
@@ -389,8 +389,6 @@ def test_a_real_stepdown_with_a_short_baseline_is_no_pass(
             )
     """)
     done = pytester.runpytest_subprocess("-s", "--resilience-cluster=lab-mongodb")
-    live = done.stdout.str() + done.stderr.str()
-    assert "waiting for a stable baseline" in live
     (run,) = (pytester.path / "runs").glob("*-stepdown-*")
     impact = json.loads((run / "impact.json").read_text())
     if impact["verdict"] == "inconclusive":

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.waiting import await_true
+from tests.wording import names
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.aerospike import factor
@@ -62,7 +63,7 @@ def test_more_copies_than_nodes_are_refused_and_so_is_what_there_is_not(
     (above,) = adapter.objections_to_adjust("replication_factor", 6, None)
     (unknown,) = adapter.objections_to_adjust("oplog_mb", 6, None)
 
-    assert above == "replication factor: found 6, wanted at most 5, the cluster's size"
+    assert names(above, "replication factor", 6, 5)
     assert "wanted one of replication_factor, migration_speed" in unknown
     with pytest.raises(ConfigurationError, match="oplog_mb"):
         adapter.setting("oplog_mb", None)

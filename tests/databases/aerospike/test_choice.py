@@ -1,6 +1,7 @@
 """Who is meant by a target."""
 
 import pytest
+from tests.wording import naming
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Member
@@ -50,10 +51,10 @@ def test_who_is_not_there_is_an_error_of_the_input(select: str, says: str) -> No
 
 def test_without_racks_in_the_inventory_none_can_be_meant() -> None:
     bare = [node.model_copy(update={"rack": ""}) for node in NODES]
-    with pytest.raises(ConfigurationError, match="gives no node a `rack`"):
+    with pytest.raises(ConfigurationError, match=naming("target", "`rack`")):
         choose("rack", 1, bare, members)
 
 
 def test_a_role_that_nobody_has_now_is_an_error_of_the_cluster() -> None:
-    with pytest.raises(ClusterError, match="no member is primary now: n1 is"):
+    with pytest.raises(ClusterError, match=naming("primary", "n1")):
         chosen("primary", sick="n5")

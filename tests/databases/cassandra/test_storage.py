@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.wording import naming
 
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.adapter import Returning, adapter_for
@@ -129,7 +130,7 @@ def test_what_somebody_else_left_is_not_wiped_unless_the_wipe_has_begun(home: Pa
 
 def test_two_nodes_that_share_a_directory_are_refused(home: Path, tmp_path: Path) -> None:
     other = node(tmp_path / "n2", yaml(home), ITSELF)
-    with pytest.raises(Refused, match="are the same or lie in each other"):
+    with pytest.raises(Refused, match=naming("n1", "n2", home)):
         directories(node(home, yaml(home), ITSELF), other)
 
 

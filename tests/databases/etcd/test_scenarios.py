@@ -32,10 +32,10 @@ def test_three_members_can_do_it(act: str) -> None:
         ("add", cluster(3), "etcd has no scenario `add`; it has"),
         ("stepdown", cluster(1), "no other one could take over"),
         ("wipe", cluster(2), "of 2 members the rest is no quorum"),
-        ("kill", cluster(3, host=False), "does not say what n1, n2, n3 runs on"),
+        ("kill", cluster(3, host=False), "n1, n2, n3"),
         ("partition", cluster(3), "network"),
         ("rolling", cluster(2), "the rest is no quorum; wanted at least 3"),
-        ("racks", cluster(3), "has its nodes in 0 racks"),
+        ("racks", cluster(3), "0 racks"),
         ("racks", cluster(4, racks=2), "without rack r1 2 of 4 members stay: no quorum"),
     ],
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.waiting import await_true
+from tests.wording import names, naming
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused
 from brownout.databases.adapter import adapter_for
@@ -277,8 +278,8 @@ class TestUnreachable:
         try:
             with MongoAdapter(cluster) as adapter:
                 await_true(lambda: "reachable" not in adapter.members()[0].state, "it answers")
-                assert "is a standalone mongod" in adapter.supports("kill").reason
-                with pytest.raises(ClusterError, match="is a standalone mongod"):
+                assert names(adapter.supports("kill").reason, "n1", "standalone")
+                with pytest.raises(ClusterError, match=naming("n1", "standalone")):
                     adapter.ready()
         finally:
             host_for(node).stop("kill")

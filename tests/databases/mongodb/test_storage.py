@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.wording import naming
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import adapter_for
@@ -96,12 +97,12 @@ def test_a_directory_that_another_node_has_a_part_in_is_refused(
 ) -> None:
     data = storage(tmp_path)
 
-    with pytest.raises(Refused, match="of node `n2` are the same or lie in each other"):
+    with pytest.raises(Refused, match=naming("n1", "n2", data)):
         directories(node(tmp_path, "n1", data), node(tmp_path, "n2", tmp_path / theirs))
 
 
 def test_a_neighbour_whose_directory_is_not_known_is_a_reason_to_refuse(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="node `n2`: its data directory is not known"):
+    with pytest.raises(Refused, match=naming("n2", "mongod.conf")):
         directories(node(tmp_path, "n1", storage(tmp_path)), node(tmp_path, "n2", None))
 
 

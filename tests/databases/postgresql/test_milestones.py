@@ -52,8 +52,11 @@ def view(
     return View(node, f"{node}:5432", {**said, **status}, listed(leader, timeline, names))
 
 
+NO_ANSWER = "no answer in time"
+
+
 def silent(node: str) -> View:
-    return View(node, f"{node}:5432", error="no answer in time", timed_out=True)
+    return View(node, f"{node}:5432", error=NO_ANSWER, timed_out=True)
 
 
 BOTH = {"n1": "async", "n3": "async"}
@@ -63,7 +66,7 @@ WHOLE = [view("n1"), view("n2", "primary", streams=BOTH), view("n3")]
 @pytest.mark.parametrize(
     ("other", "milestone", "missing"),
     [
-        (silent("n1"), "rejoined", "n1 is unreachable (no answer in time)"),
+        (silent("n1"), "rejoined", f"n1 is unreachable ({NO_ANSWER})"),
         (view("n1", state="starting"), "rejoined", "n1 is starting"),
         (view("n1", timeline=2), "rejoined", "n1 is on timeline 2, n2 on 1"),
         (view("n3", "primary", timeline=0), "rejoined", "n3 is primary as well, on timeline -1"),
@@ -165,7 +168,7 @@ def test_the_patroni_of_a_primary_may_die_alone_where_a_replica_can_take_over() 
 @pytest.mark.parametrize(
     ("views", "why"),
     [
-        ([silent("n2"), view("n1")], "no answer in time"),
+        ([silent("n2"), view("n1")], NO_ANSWER),
         ([replace(WHOLE[1], listed=()), view("n1")], "does not reach its store"),
         ([WHOLE[1], view("n1", pause=True)], "Patroni is paused"),
         ([WHOLE[1]], "no other member could be promoted instead of n2"),

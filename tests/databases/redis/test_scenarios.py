@@ -31,10 +31,10 @@ def test_six_nodes_can_do_it(act: str) -> None:
         ("add", cluster(6), "Redis Cluster has no scenario `add`; it has"),
         ("stepdown", cluster(1), "no other one could take over"),
         ("wipe", cluster(1), "no other one could take over"),
-        ("kill", cluster(6, host=False), "does not say what n1, n2, n3"),
+        ("kill", cluster(6, host=False), "n1, n2, n3"),
         ("partition", cluster(6), "network"),
         ("rolling", cluster(2), "wanted at least 3"),
-        ("racks", cluster(6), "has its nodes in 0 racks"),
+        ("racks", cluster(6), "0 racks"),
     ],
 )
 def test_what_cannot_be_done_says_why(act: str, of: Cluster, why: str) -> None:

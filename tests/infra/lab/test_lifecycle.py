@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.wording import naming
 
-from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError, HostError
 from brownout.databases.adapter import adapter_for
 from brownout.databases.milestones import still_lacks
 from brownout.infra import lab
@@ -93,7 +94,7 @@ def test_a_lab_that_cannot_start_leaves_nothing_behind(
     broken.chmod(0o755)
     monkeypatch.setenv("BROWNOUT_MONGOD", str(broken))
 
-    with pytest.raises(Exception, match="did not start: it ended at once with status 62"):
+    with pytest.raises(HostError, match=naming("n1", "status 62")):
         lab.up(NAME)
 
     assert sorted(path.name for path in directory.iterdir()) == ["mongod"]

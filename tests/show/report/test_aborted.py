@@ -10,6 +10,7 @@ from brownout.measure.document import read_impact
 from brownout.measure.impact import NEVER
 from brownout.run.directory import RunDirectory
 from brownout.show.report import html, markdown, table
+from brownout.show.report.words import NOT_SEEN
 
 LIMITS = ({"measure": "recovery_time", "limit": 600.0, "scope": "total", "why": "users wait"},)
 
@@ -24,7 +25,7 @@ def test_every_view_of_an_aborted_run_says_what_it_did_not_see(tmp_path: Path) -
         "report": html.write(run).read_text(),
     }
     for name, text in views.items():
-        assert "not seen before the run ended" in text, name
+        assert NOT_SEEN in text, name
         assert ("never" if name != "report" else ">never") not in text, name
         assert "aborted: Ctrl-C" in text, name
 

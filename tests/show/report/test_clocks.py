@@ -4,6 +4,7 @@ from tests.impacts import fault_of
 
 from brownout.measure.impact import Judged
 from brownout.show.report.clocks import clocks
+from brownout.show.report.words import NOT_SEEN
 
 FAULT = {
     "effective": 25.0,
@@ -54,11 +55,7 @@ def test_what_never_came_fills_the_axis() -> None:
     found = clocks(fault_of(FAULT | {"redundancy_time": None}), [], "n1 killed")
     assert found is not None
     never = found.bars[3]
-    assert (never.reached, never.sure, never.words) == (
-        False,
-        100.0,
-        "not seen before the run ended",
-    )
+    assert (never.reached, never.sure, never.words) == (False, 100.0, NOT_SEEN)
 
 
 def test_without_an_effect_no_clock_was_started() -> None:

@@ -13,6 +13,7 @@ from tests.run_builder import RunScript, add_fault, build_run
 from tests.show.report.conftest import LIMITS, Reported, report_of
 
 from brownout.base.errors import RunDirectoryError, Unsupported
+from brownout.measure.dips import BY_THROUGHPUT
 from brownout.show.report import html
 
 
@@ -119,8 +120,8 @@ def _unproven(path: Path) -> None:
         (RunScript(ended=False), _no_fault, "The load generator died"),
         (RunScript(abort="a person"), _no_fault, "aborted: a person"),
         (RunScript(verified=False), _no_fault, "the workload has no verified stream"),
-        (RunScript(redundant_at=None), _no_fault, "redundancy was not back within 60 s"),
-        (RunScript(concurrency=8), _no_fault, "throughput below the baseline"),
+        (RunScript(redundant_at=None), _no_fault, "within 60 s"),
+        (RunScript(concurrency=8), _no_fault, BY_THROUGHPUT),
         (RunScript(), _unproven, "No proof that kill_node took effect"),
         (RunScript(), _remove("generator.json"), "No generator.json"),
         (RunScript(), _remove("generator.csv"), "No generator.csv"),

@@ -7,6 +7,7 @@ import pytest
 from aerospike import exception
 from aerospike_helpers.operations import operations
 from tests.waiting import await_true
+from tests.wording import naming
 
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.aerospike.adapter import AerospikeAdapter
@@ -122,7 +123,7 @@ def test_a_configuration_that_the_living_node_contradicts_is_not_wiped(
     text = node.host.config_file.read_text()
     node.host.config_file.write_text(text.replace(f"file {data}/", f"file {data}-old/"))
     try:
-        with pytest.raises(Refused, match=f"names `{data}-old`, but it runs with `{data}`"):
+        with pytest.raises(Refused, match=naming("n2", f"`{data}-old`", f"`{data}`")):
             adapter.data_directories(node)
         node.host.config_file.unlink()  # then the living node alone says it
         assert adapter.data_directories(node) == [data]

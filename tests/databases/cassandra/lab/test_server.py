@@ -75,7 +75,7 @@ for i in $(seq 60); do echo "Downloaded from somewhere: $i"; done""",
     with pytest.raises(ClusterError, match="brownout lab up lab-cassandra"):
         server.jars()
     said: list[str] = []
-    with pytest.raises(ClusterError, match="is not the pinned one: found the SHA-256"):
+    with pytest.raises(ClusterError, match="SHA-256"):
         server.fetch(said.append)
     assert list((alone / "cache" / "brownout").iterdir()) == []
     said.clear()
@@ -93,7 +93,7 @@ for i in $(seq 60); do echo "Downloaded from somewhere: $i"; done""",
     server.fetch(said.append)
     assert len(said) == 3
     (server.jars() / "another.jar").touch()
-    with pytest.raises(ClusterError, match="is not the pinned one: found the SHA-256"):
+    with pytest.raises(ClusterError, match="SHA-256"):
         server.jars()
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from pydantic import SecretStr
+from tests.wording import naming
 
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import adapter_for
@@ -42,7 +43,7 @@ def test_its_rest_api_wants_the_password_and_only_its_own_files_have_it(
     wrong = Auth(username="brownout", password=SecretStr("wr0ng"))
     way = lab_couchbase.connection.model_copy(update={"auth": wrong})
     stranger = adapter_for(lab_couchbase.model_copy(update={"connection": way}))
-    with pytest.raises(ClusterError, match="the login is refused"):
+    with pytest.raises(ClusterError, match=naming(401, "connection.auth")):
         stranger.ready()
     stranger.close()
 

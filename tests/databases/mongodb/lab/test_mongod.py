@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.wording import naming
 
 from brownout.base.errors import ClusterError
 from brownout.base.extras import how_to_install
@@ -112,7 +113,7 @@ def test_one_that_is_not_there_or_no_program_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWNOUT_MONGOD", str(tmp_path / "nowhere"))
-    with pytest.raises(ClusterError, match="nowhere` is not a file"):
+    with pytest.raises(ClusterError, match=naming("BROWNOUT_MONGOD", f"`{tmp_path}/nowhere`")):
         mongod.find_mongod()
 
     (tmp_path / "data").write_bytes(b"\x7fELF of another machine")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.waiting import await_true, await_whole, state_of
+from tests.wording import naming
 
 from brownout.base.errors import ClusterError, NoAnswer, Refused
 from brownout.databases.adapter import adapter_for
@@ -180,7 +181,7 @@ def test_a_configuration_that_the_living_server_contradicts_is_refused(
         text = node.host.config_file.read_text()
         node.host.config_file.write_text(text.replace(str(data), f"{data}-old"))
         try:
-            with pytest.raises(Refused, match=f"names `{data}-old`, but it runs with `{data}`"):
+            with pytest.raises(Refused, match=naming(f"`{data}-old`", f"`{data}`")):
                 adapter.data_directories(node)
         finally:
             node.host.config_file.write_text(text)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.wording import naming
 
 from brownout.base.errors import ClusterError
 from brownout.databases.postgresql.lab import server
@@ -40,7 +41,7 @@ def test_the_server_of_the_wheel_is_started_only_if_it_is_the_pinned_one(
     monkeypatch.setattr(server, "_SHA256", ("0" * 64,))
     monkeypatch.setattr(server, "_DEBIAN", Path("/none"))
     monkeypatch.setenv("PATH", "/none")
-    with pytest.raises(ClusterError, match="is not the pinned one: found the SHA-256"):
+    with pytest.raises(ClusterError, match=naming("SHA-256", "0" * 64)):
         find_postgres()
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.wording import naming
 
 from brownout.base.errors import ClusterError
 from brownout.databases.redis.lab import server
@@ -55,7 +56,7 @@ def test_the_server_of_a_wheel_is_found_and_started_only_if_it_is_the_pinned_one
     monkeypatch.setenv("PATH", "/bin-that-is-not")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(server, "_MODULE", package.name)
-    with pytest.raises(ClusterError, match="is not the pinned one: found the SHA-256"):
+    with pytest.raises(ClusterError, match=naming("SHA-256", inside)):
         find_redis()
     pinned = hashlib.sha256(inside.read_bytes()).hexdigest()
     monkeypatch.setattr(server, "_SHA256", (pinned,))
