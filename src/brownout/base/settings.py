@@ -13,6 +13,7 @@ __all__ = [
     "Name",
     "Settings",
     "StrictSettings",
+    "host_and_port",
 ]
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
@@ -28,6 +29,12 @@ class StrictSettings(Settings):
     """Settings whose values are of exactly their type: `"5"` is no number."""
 
     model_config = ConfigDict(strict=True)
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """Return the two parts of `host:port` or `[host]:port`."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 def _is_address(value: str) -> str:

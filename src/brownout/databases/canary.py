@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from brownout.base.errors import ConfigurationError
+from brownout.base.settings import host_and_port
 from brownout.inventory.canary import Policies
 from brownout.inventory.database import databases
 
@@ -39,8 +40,7 @@ class Target:
     def hosts(self) -> list[tuple[str, int]]:
         """The host and port of each node that the connection's URI names."""
         addresses = self.connection["uri"].partition("://")[2].split(",")
-        pairs = [address.rpartition(":") for address in addresses]
-        return [(host.strip("[]"), int(port)) for host, _, port in pairs]
+        return [host_and_port(address) for address in addresses]
 
 
 class Canary(Protocol):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
 from brownout.base.extras import how_to_install
+from brownout.base.settings import host_and_port
 from brownout.inventory.model import Cluster
 
 __all__ = ["OPEN", "Access", "access", "exactly", "login_message"]
@@ -47,8 +48,8 @@ class Access:
 
         Raises `OSError` where there is none, and `ClusterError` where the login is refused.
         """
-        host, _, port = address.rpartition(":")
-        connection = socket.create_connection((host.strip("[]"), int(port)), timeout_s)
+        host, port = host_and_port(address)
+        connection = socket.create_connection((host, port), timeout_s)
         try:
             connection.settimeout(timeout_s)
             if self.tls is not None:

@@ -7,14 +7,15 @@ Cassandra.
 
 import json
 import socket
-import ssl
 import struct
 import time
 from typing import Any
 
 from brownout.base import errors
-from brownout.base.errors import ClusterError, NoAnswer
+from brownout.base.errors import ClusterError
+from brownout.base.settings import host_and_port
 from brownout.databases.access import Access
+from brownout.databases.connections import Connections, in_words
 from brownout.inventory.model import Node
 
 __all__ = ["LOGIN", "CommandFailed", "Link", "Row"]
@@ -57,8 +58,9 @@ class Link:
     """A client of one node, and only that one; safe to use from several threads."""
 
     def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
-        self._node, self._access, self._timeout_s = node, access, timeout_s
-        self._idle: list[_Connection] = []
+        self._address, self._access, self._timeout_s = node.address, access, timeout_s
+        self._who = f"node `{node.name}` ({node.address})"
+        self._connections = Connections[_Connection]()
 
     def rows(self, what: str, timeout_s: float = 0.0) -> list[Row]:
         """Return the rows of `SELECT JSON <what>`, as `rows("* FROM system.local")`.
@@ -74,55 +76,26 @@ class Link:
 
     def close(self) -> None:
         """Close every connection."""
-        while self._idle:
-            self._idle.pop().close()
+        self._connections.close()
 
     def _ask(self, statement: str, timeout_s: float) -> list[str]:
-        who = f"node `{self._node.name}` ({self._node.address})"
         until = time.monotonic() + (timeout_s or self._timeout_s)
         try:
-            return self._texts(statement, until)
-        except TimeoutError as error:
-            raise NoAnswer(f"{who}: no answer in time") from error
-        except ssl.SSLError as error:
-            reason = error.reason or "the TLS connection failed"
-            raise ClusterError(f"{who}: {reason}; see `connection.tls`") from error
-        except OSError as error:
-            reason = error.strerror or str(error) or type(error).__name__
-            raise ClusterError(f"{who}: {reason}") from error
+            with in_words(self._who):
+                answer = self._connections.ask(
+                    lambda: _Connection(self._address, self._access, until),
+                    lambda connection: connection.ask(statement, until),
+                )
         except _Said as error:
-            raise _failed(who, error) from error
+            raise _failed(self._who, error) from error
         except (struct.error, IndexError, ValueError) as error:
             raise ClusterError(
-                f"{who}: it does not speak Cassandra's protocol ({error})",
+                f"{self._who}: it does not speak Cassandra's protocol ({error})",
                 "see that `address` has its native_transport_port",
             ) from error
-
-    def _texts(self, statement: str, until: float) -> list[str]:
-        """Ask over a kept connection, and over a new one if the kept one turns out to be closed."""
-        kept = self._idle.pop() if self._idle else None
-        if kept is not None:
-            try:
-                return self._over(kept, statement, until)
-            except TimeoutError:
-                raise
-            except OSError:
-                pass
-        host, _, port = self._node.address.rpartition(":")
-        new = _Connection(host.strip("[]"), int(port), self._access, until)
-        return self._over(new, statement, until)
-
-    def _over(self, connection: "_Connection", statement: str, until: float) -> list[str]:
-        try:
-            found = connection.ask(statement, until)
-        except _Said:
-            self._idle.append(connection)
-            raise
-        except BaseException:
-            connection.close()
-            raise
-        self._idle.append(connection)
-        return found
+        if isinstance(answer, _Said):
+            raise _failed(self._who, answer)
+        return answer
 
 
 class _Said(Exception):
@@ -136,27 +109,27 @@ class _Said(Exception):
 class _Connection:
     """One connection; it carries one request at a time."""
 
-    def __init__(self, host: str, port: int, access: Access, until: float) -> None:
+    def __init__(self, address: str, access: Access, until: float) -> None:
         self._until = until
+        host, port = host_and_port(address)
         self._socket = socket.create_connection((host, port), timeout=self._left())
         try:
             if access.tls is not None:
                 self._socket = access.tls.wrap_socket(self._socket, server_hostname=host)
             self._log_in(access)
-        except _Said:
-            self.close()
-            raise
         except BaseException:
             self.close()
             raise
 
-    def ask(self, statement: str, until: float) -> list[str]:
-        """Return the first column of every row, as text."""
+    def ask(self, statement: str, until: float) -> "list[str] | _Said":
+        """Return the first column of every row, as text, or the node's own error."""
         self._until = until
         text = statement.encode()
-        opcode, body = self._exchange(
-            _QUERY, struct.pack(">i", len(text)) + text + struct.pack(">HB", _ONE, 0)
-        )
+        query = struct.pack(">i", len(text)) + text + struct.pack(">HB", _ONE, 0)
+        try:
+            opcode, body = self._exchange(_QUERY, query)
+        except _Said as error:
+            return error
         if opcode != _RESULT:
             raise ValueError(f"opcode {opcode} as the answer to a query")
         return _first_column(body)

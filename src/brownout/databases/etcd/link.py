@@ -5,14 +5,13 @@ are texts, and what is 0 or false is left out); see etcd's `rpc.proto`.
 """
 
 import json
-import ssl
 from collections.abc import Mapping
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 
 from brownout.base import errors
-from brownout.base.errors import ClusterError, NoAnswer
+from brownout.base.errors import ClusterError
 from brownout.databases.access import Access
+from brownout.databases.connections import HttpApi
 from brownout.inventory.model import Node
 
 __all__ = ["LOGIN", "CommandFailed", "Document", "Link"]
@@ -48,8 +47,9 @@ class Link:
     """Asks one member, and only that one; safe to use from several threads."""
 
     def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
-        self._node, self._access, self._timeout_s = node, access, timeout_s
-        self._idle: list[HTTPConnection] = []
+        self._access, self._timeout_s = access, timeout_s
+        self._who = f"member `{node.name}` ({node.address})"
+        self._api = HttpApi(self._who, node.address, access.tls, keep=True)
         self._token = ""
 
     def ask(self, path: str, timeout_s: float = 0.0, **message: Any) -> Document:
@@ -72,21 +72,11 @@ class Link:
 
     def close(self) -> None:
         """Close every connection."""
-        while self._idle:
-            self._idle.pop().close()
+        self._api.close()
 
     def _post(self, path: str, message: Mapping[str, Any], timeout_s: float) -> Document:
-        who = f"member `{self._node.name}` ({self._node.address})"
-        try:
-            status, text = self._exchange(f"/v3/{path}", json.dumps(message), timeout_s)
-        except TimeoutError as error:
-            raise NoAnswer(f"{who}: no answer in time") from error
-        except ssl.SSLError as error:
-            reason = error.reason or "the TLS connection failed"
-            raise ClusterError(f"{who}: {reason}; see `connection.tls`") from error
-        except (OSError, HTTPException) as error:
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise ClusterError(f"{who}: {reason}") from error
+        headers = {"Authorization": self._token} if self._token else {}
+        status, text = self._api.exchange("POST", f"/v3/{path}", timeout_s, message, headers)
         try:
             answer = json.loads(text)
         except (ValueError, RecursionError):
@@ -94,49 +84,12 @@ class Link:
         if not isinstance(answer, dict):
             found = text.decode(errors="replace").strip()[:80]
             raise ClusterError(
-                f"{who}: it does not speak etcd's JSON: {found!r}",
+                f"{self._who}: it does not speak etcd's JSON: {found!r}",
                 "see that its configuration has `enable-grpc-gateway: true`",
             )
         if status != 200:
-            raise _failed(who, answer)
+            raise _failed(self._who, answer)
         return answer
-
-    def _exchange(self, path: str, body: str, timeout_s: float) -> tuple[int, bytes]:
-        """Send a request, once more where a connection that was kept turns out to be over."""
-        kept = self._idle.pop() if self._idle else None
-        if kept is not None:
-            try:
-                return self._over(kept, path, body, timeout_s)
-            except TimeoutError:
-                raise
-            except (OSError, HTTPException):
-                pass
-        return self._over(self._connection(timeout_s), path, body, timeout_s)
-
-    def _over(
-        self, connection: HTTPConnection, path: str, body: str, timeout_s: float
-    ) -> tuple[int, bytes]:
-        headers = {"Content-Type": "application/json"}
-        if self._token:
-            headers["Authorization"] = self._token
-        try:
-            if connection.sock is not None:
-                connection.sock.settimeout(timeout_s)
-            connection.request("POST", path, body, headers)
-            answer = connection.getresponse()
-            text = answer.read()
-        except BaseException:
-            connection.close()
-            raise
-        self._idle.append(connection)
-        return answer.status, text
-
-    def _connection(self, timeout_s: float) -> HTTPConnection:
-        host, _, port = self._node.address.rpartition(":")
-        host = host.strip("[]")
-        if self._access.tls is None:
-            return HTTPConnection(host, int(port), timeout=timeout_s)
-        return HTTPSConnection(host, int(port), timeout=timeout_s, context=self._access.tls)
 
 
 def _failed(who: str, answer: Document) -> CommandFailed:

@@ -21,6 +21,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_fixe
 
 from brownout.base import errors
 from brownout.base.errors import ClusterError, NoAnswer
+from brownout.base.settings import host_and_port
 from brownout.databases.mongodb.access import Access
 from brownout.databases.mongodb.grants import hint_for
 from brownout.inventory.model import Node
@@ -137,8 +138,7 @@ class Link:
 
     def _knock(self) -> None:
         """Open and close a connection: a refusal is known at once, where pymongo would wait."""
-        host, _, port = self._node.address.rpartition(":")
-        socket.create_connection((host.strip("[]"), int(port)), self._timeout_s).close()
+        socket.create_connection(host_and_port(self._node.address), self._timeout_s).close()
 
     def _new_client(self) -> pymongo.MongoClient[Document]:
         milliseconds = int(self._timeout_s * 1000)

@@ -3,14 +3,11 @@
 Source: Patroni's documentation, "Patroni REST API", and `patroni/api.py`, 3.0 to 4.1.
 """
 
-import base64
 import json
-import ssl
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 
 from brownout.base import errors
-from brownout.base.errors import ClusterError, NoAnswer
+from brownout.databases.connections import HttpApi, basic_login
 from brownout.databases.postgresql.access import Access, api_of
 from brownout.inventory.model import Node
 
@@ -33,9 +30,9 @@ class Link:
     """Asks one member's Patroni, and only that one; safe to use from several threads."""
 
     def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
-        self._node, self._access, self._timeout_s = node, access, timeout_s
-        self._at = api_of(node)
-        self._who = f"member `{node.name}` (Patroni at {self._at})"
+        self._access, self._timeout_s = access, timeout_s
+        self._who = f"member `{node.name}` (Patroni at {api_of(node)})"
+        self._api = HttpApi(self._who, api_of(node), access.tls)
 
     def ask(self, path: str) -> Document:
         """Get a document, as `ask("patroni")`.
@@ -75,33 +72,8 @@ class Link:
     def _exchange(
         self, method: str, path: str, message: Document | None, timeout_s: float
     ) -> tuple[int, bytes]:
-        headers = {}
-        if self._access.password:
-            pair = f"{self._access.username}:{self._access.password}".encode()
-            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
-        body = None if message is None else json.dumps(message)
-        connection = self._connection(timeout_s)
-        try:
-            connection.request(method, f"/{path}", body, headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        except TimeoutError as error:
-            raise NoAnswer(f"{self._who}: no answer in time") from error
-        except ssl.SSLError as error:
-            reason = error.reason or "the TLS connection failed"
-            raise ClusterError(f"{self._who}: {reason}; see `connection.tls`") from error
-        except (OSError, HTTPException) as error:
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise ClusterError(f"{self._who}: {reason}") from error
-        finally:
-            connection.close()
-
-    def _connection(self, timeout_s: float) -> HTTPConnection:
-        host, _, port = self._at.rpartition(":")
-        host = host.strip("[]")
-        if self._access.tls is None:
-            return HTTPConnection(host, int(port), timeout=timeout_s)
-        return HTTPSConnection(host, int(port), timeout=timeout_s, context=self._access.tls)
+        headers = basic_login(self._access) if self._access.password else {}
+        return self._api.exchange(method, f"/{path}", timeout_s, message, headers)
 
 
 def _words(text: bytes) -> str:
