@@ -60,7 +60,7 @@ def test_the_supervisor_of_a_replica_dies_only_where_that_is_meant(
     adapter: Adapter, faults: Faults, log: Path
 ) -> None:
     replica = the("replica", adapter)
-    with pytest.raises(Refused, match="so that nobody would be promoted"):
+    with pytest.raises(Refused, match="so no replica would be promoted"):
         faults.do("kill_supervisor", replica)
     assert not log.exists()  # nothing was done
     before = primaries(adapter)

@@ -22,7 +22,7 @@ class Access:
 def by_password(cluster: Cluster, wanted: str) -> Access:
     """Return how the inventory says to connect to nodes that know logins by password only.
 
-    `wanted` says in an error which login that is, and why it is no certificate. Raises
+    `wanted` says in an error which login is expected, and why not a certificate. Raises
     `ConfigurationError` for a URI, since each node is asked by itself, and for another login.
     """
     connection = cluster.connection

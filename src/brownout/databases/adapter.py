@@ -155,8 +155,8 @@ class Privileged(Protocol):
     def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
         """Return which of `grants` the login does not have, as the servers say; changes nothing.
 
-        Raises `ClusterError` where nobody can be asked. A login is not needed where the servers
-        know none.
+        Raises `ClusterError` if no node can be asked. No login is needed where the servers
+        have none.
         """
         ...
 
@@ -181,7 +181,7 @@ class Idling(Protocol):
     def await_idle(
         self, node: Node, timeout_s: float, stopped: Callable[[], bool]
     ) -> dict[str, Any]:
-        """Wait until `node` says that it serves nobody; return what it said.
+        """Wait until `node` reports that it has no clients; return its report.
 
         Raises `ClusterError` after `timeout_s`, and `Aborted` once `stopped` says so.
         """
@@ -207,8 +207,8 @@ class Supervised(Protocol):
     def objections_to_orphan(self, node: Node, of_a_replica: bool) -> list[str]:
         """Return in words why the supervisor of `node` may not be killed now.
 
-        As where nobody could be promoted instead. A node that is not the primary may lose its
-        supervisor only if `of_a_replica`.
+        For example where no other node could be promoted. A node that is not the primary may lose
+        its supervisor only if `of_a_replica`.
         """
         ...
 

@@ -102,9 +102,9 @@ def _of_role(members: Sequence[Member], role: str) -> list[str]:
 
 
 def of_rack(members: Sequence[Member], rack: str, racks: Mapping[str, str], seed: int) -> list[str]:
-    """Return who serves in `rack`; without one in a rack where somebody does, drawn by the seed.
+    """Return who serves in `rack`; without one, in a serving rack drawn by the seed.
 
-    `racks` has the rack of each node. Raises `ClusterError` where nobody serves.
+    `racks` has the rack of each node. Raises `ClusterError` where no node serves.
     """
     serving = [member.node for member in members if member.healthy and racks.get(member.node)]
     there = sorted({racks[name] for name in serving})

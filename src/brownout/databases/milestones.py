@@ -1,4 +1,4 @@
-"""What a cluster lacks until it has reached a milestone, in words; waiting until it is nothing."""
+"""What is missing until a cluster has reached a milestone, in words; waiting for it."""
 
 import operator
 from collections.abc import Callable
@@ -31,9 +31,9 @@ def await_nothing(
     say: Callable[[Words], None] = lambda _: None,
     poll_s: float = 0.5,
 ) -> Words:
-    """Wait until nothing is lacking; return what still is after `within_s` seconds.
+    """Wait until nothing is missing; return what still is after `within_s` seconds.
 
-    `say` gets what is lacking each time; a cluster that does not answer lacks an answer.
+    `say` gets what is missing each time; of a cluster that does not answer, an answer.
     """
 
     def look() -> Words:

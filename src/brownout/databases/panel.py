@@ -41,7 +41,7 @@ class Panel(Generic[V]):
     def views(self, patience_s: float) -> list[V]:
         """Return what every node says, waiting at most `patience_s` seconds for all of them.
 
-        A question that is overdue goes on in the background and is not asked twice, so that an
+        An overdue question stays open in the background and is not asked twice, so that its
         answer is seen as soon as it comes, and a node that hangs costs no more threads.
         """
         with self._lock:

@@ -50,7 +50,7 @@ class Resizing(Protocol):
     def leave(self, node: Node) -> Proof:
         """Have `node` hand over all that it does while it still runs.
 
-        `already` where this database or edition has no such step, it is no member, or its
+        `already` where this database or edition has no such step, it is not a member, or its
         process is gone; a dead member of a replica set is taken out all the same.
         """
         ...

@@ -13,7 +13,7 @@ ORPHAN = View("n6", "", {"statistics": "cluster_key=0"})
 
 def test_a_member_cannot_be_added_and_a_stranger_not_removed() -> None:
     assert objections.of_membership("n1", MEMBER, ["ABC"], wanted=False) == [
-        "node `n1`: found it in the cluster already, wanted one that is no member"
+        "node `n1`: found it in the cluster already, wanted a node outside it"
     ]
     assert objections.of_membership("n6", ORPHAN, ["ABC"], wanted=True) == [
         "node `n6`: found it orphan, wanted a member of the cluster"

@@ -52,7 +52,7 @@ def test_a_node_that_does_not_serve_has_nothing() -> None:
 
 def test_what_a_node_keeps_for_another_one_is_lost_with_it() -> None:
     keeping = [view("n1", hints=frozenset({"id-n2"})), *THREE[1:]]
-    assert lost({"n1"}, keeping) == ["n1 keeps hints for n2, which nobody else may have"]
+    assert lost({"n1"}, keeping) == ["n1 keeps hints for n2, which no other node may have"]
     assert lost({"n2"}, keeping) == []
 
 

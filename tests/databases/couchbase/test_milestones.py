@@ -76,7 +76,7 @@ def test_a_vbucket_without_an_active_copy_is_not_back_and_without_a_replica_not_
     orphan, single = view(1, rows=[[-1, 1], [1, 2]]), view(1, rows=[[0, -1], [1, 2]])
     assert missing("rejoined", [orphan]) == ["1 vbuckets have no active copy, by the map of n1"]
     assert judge("rejoined", [single]).reached
-    assert missing("redundant", [single]) == ["1 vbuckets lack a replica, by the map of n1"]
+    assert missing("redundant", [single]) == ["1 vbuckets have too few replicas, by the map of n1"]
 
 
 def test_a_node_that_is_not_in_the_inventory_is_told_unless_a_mock_plays_it() -> None:

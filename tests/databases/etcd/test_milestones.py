@@ -32,7 +32,7 @@ def listing(*entries: Entry) -> View:
 
 
 WHOLE = [view("n1"), view("n2"), view("n3")]
-NO_QUORUM = "1 member of 3 serve, which is no quorum: nobody could take a member in again"
+NO_QUORUM = "1 member of 3 serve, which is less than a quorum: no member could be taken in again"
 STRANGER = Entry("44", "n4", ("http://n4:2380",), ())
 
 

@@ -31,7 +31,7 @@ def test_three_members_can_do_it(act: str) -> None:
     [
         ("add", cluster(3), "etcd has no scenario `add`; it has"),
         ("stepdown", cluster(1), "no other one could take over"),
-        ("wipe", cluster(2), "of 2 members the rest is no quorum"),
+        ("wipe", cluster(2), "without a quorum of the 2 members"),
         ("kill", cluster(3, host=False), "n1, n2, n3"),
         ("partition", cluster(3), "network"),
         ("rolling", cluster(2), "the rest is no quorum; wanted at least 3"),

@@ -60,7 +60,7 @@ def test_a_member_that_is_down_is_asked_by_its_file(tmp_path: Path) -> None:
         (PEER + EXISTING, "its configuration has `data-dir` '', wanted an absolute path"),
         (f"data-dir: n1.etcd\n{PEER}{EXISTING}", "'n1.etcd', wanted an absolute path"),
         (f"data-dir: DATA\n{PEER}", "has `initial-cluster-state` 'new', wanted 'existing'"),
-        (f"data-dir: DATA\n{EXISTING}", "lacks `initial-advertise-peer-urls`"),
+        (f"data-dir: DATA\n{EXISTING}", "has no `initial-advertise-peer-urls`"),
     ],
 )
 def test_a_wipe_that_would_not_be_undone_is_refused(tmp_path: Path, text: str, why: str) -> None:

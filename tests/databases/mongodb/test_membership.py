@@ -72,7 +72,7 @@ def test_a_member_goes_and_the_others_keep_their_numbers() -> None:
 def test_a_member_cannot_be_added_again() -> None:
     assert membership.of_add(THREE, NODES["n4"]) == []
     assert membership.of_add(THREE, NODES["n3"]) == [
-        "node `n3`: found a member of the set, wanted one that is none"
+        "node `n3`: found a member of the set, wanted a node outside it"
     ]
 
 

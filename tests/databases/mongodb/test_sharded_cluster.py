@@ -158,7 +158,7 @@ def test_a_member_that_is_no_router_is_not_taken_for_one(cluster: Cluster) -> No
     connection = cluster.connection.model_copy(update={"hosts": (cluster.nodes[0].address,)})
     with (
         ShardedAdapter(cluster.model_copy(update={"connection": connection})) as adapter,
-        pytest.raises(ClusterError, match=r"is no router \(mongos\), and the inventory's nodes"),
+        pytest.raises(ClusterError, match=r"is not a router \(mongos\), but the inventory's nodes"),
     ):
         adapter.ready()
 

@@ -79,7 +79,7 @@ WHOLE = [view("n1"), view("n2", "primary", streams=BOTH), view("n3")]
          "n4 is a member, but not in the inventory"),
         (view("n1", database_system_identifier="8"), "whole",
          "the members are of 2 clusters"),
-        (view("n1", pause=True), "whole", "Patroni is paused: it would promote nobody"),
+        (view("n1", pause=True), "whole", "Patroni is paused: it would promote no replica"),
     ],
 )  # fmt: skip
 def test_a_milestone_is_reached_only_without_what_holds_it_up(
@@ -191,7 +191,7 @@ def test_the_patroni_of_a_primary_is_not_killed_where_nobody_would_take_over(
 
 def test_the_patroni_of_a_replica_is_killed_only_where_that_is_meant() -> None:
     (said,) = orphan(*WHOLE, node="n1")
-    assert said.startswith("n1 is REPLICA, so that nobody would be promoted")
+    assert said.startswith("n1 is REPLICA, so no replica would be promoted")
 
 
 def test_writes_are_lost_by_an_orphan_only_where_the_inventory_allows_it() -> None:

@@ -66,10 +66,10 @@ def test_two_members_can_do_it_too_since_others_agree_who_leads(act: str) -> Non
         ("supervisor", cluster(1), "no other one could take over"),
         ("supervisor", cluster(3, host=False), "n1, n2, n3"),
         ("supervisor", cluster(3, server=False), "node `n1`: the inventory lacks `host.server_dir"),
-        ("kill", cluster(3, server=False), "only Patroni would be hit, and PostgreSQL go on"),
-        ("pause", cluster(3, server=False), "n1, n2, n3: the inventory lacks `host.server_dir"),
+        ("kill", cluster(3, server=False), "only Patroni would be hit, and PostgreSQL would"),
+        ("pause", cluster(3, server=False), "n1, n2, n3: set `host.server_dir"),
         ("wipe", cluster(3, server=False), "as a second primary"),
-        ("pause", in_pods(None), "n0, n1, n2: the inventory lacks `host.server_dir"),
+        ("pause", in_pods(None), "n0, n1, n2: set `host.server_dir"),
     ],
 )
 def test_what_cannot_be_done_says_why(act: str, of: Cluster, why: str) -> None:

@@ -4,7 +4,7 @@
 follows from all of them, `figures` sums it up, `choice` who is meant by a target, `scenarios`
 what can be done at all, `info` how a node is asked, `conf` what its configuration file says and
 `storage` where it keeps its data. `quiesce` takes a node out of service, `idle` waits until it
-serves nobody. `options` is what a workload may say, `lab` makes clusters of processes here.
+has no clients. `options` is what a workload may say, `lab` makes clusters of processes here.
 
 `resize` is what can be done while it serves: `join` and `leave` with what nodes know of each
 other (`mesh`), `factor` and `speed`, what speaks against it (`objections`), what each node holds

@@ -214,4 +214,4 @@ def of_aerospike(adapter: Adapter) -> AerospikeAdapter:
     """Return the adapter, if it is one of Aerospike; `Unsupported` otherwise."""
     if isinstance(adapter, AerospikeAdapter):
         return adapter
-    raise Unsupported(f"this asks an Aerospike cluster, and {adapter.engine()} is none")
+    raise Unsupported(f"this needs an Aerospike cluster, and this is {adapter.engine()}")

@@ -68,15 +68,15 @@ class AerospikeCanary:
                 "as max_error_rate, or what an operation has, as read.total_timeout",
                 "the inventory's `connection` says where to connect and as whom",
             )
-        with socket.socket() as nobody:  # bound and not listening: it refuses at once
-            nobody.bind(("127.0.0.1", 0))
+        with socket.socket() as refusing:  # bound and not listening: it refuses at once
+            refusing.bind(("127.0.0.1", 0))
             settings = _settings(_resolved(policies, {}))
             try:
-                aerospike.client({"hosts": [nobody.getsockname()], **settings}).close()
+                aerospike.client({"hosts": [refusing.getsockname()], **settings}).close()
             except exception.ParamError as error:
                 raise ConfigurationError(f"canary.policies: aerospike says: {error.msg}") from error
             except exception.AerospikeError:
-                return  # the policies are fine, and nobody is there
+                return  # the policies are fine; the server is not there
 
     @staticmethod
     def code(error: Exception) -> str:

@@ -67,7 +67,7 @@ def _words(panel: Panel, node: Node) -> str:
 def _tip(panel: Panel, node: Node) -> dict[str, str]:
     """Tell each member where the node listens; return what each answered, or why it was not told.
 
-    A member that knows the node already answers with an error, which is none here.
+    A member that knows the node already answers with an error; it does not count as one here.
     """
     try:
         where = endpoint_of(node)

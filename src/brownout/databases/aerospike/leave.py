@@ -39,7 +39,7 @@ _SERVED = ("client_read_success", "client_write_success", "client_proxy_complete
 
 
 def leave(panel: Panel, node: Node) -> Proof:
-    """Have others take the node's partitions, and wait until it serves nobody.
+    """Have others take the node's partitions, and wait until it has no clients.
 
     Effective when the principal accepted; `already` where there is nothing to be done: the node
     is in no cluster, or it is of the Community Edition.
@@ -55,7 +55,7 @@ def leave(panel: Panel, node: Node) -> Proof:
     proof = recluster(panel)
     served = view.total(*_SERVED)
     idle = await_idle(panel, node, _IDLE_S, lambda: False) if served else {}
-    evidence = {**proof.evidence, "step": "quiesced", "idle": idle or "it has served nobody"}
+    evidence = {**proof.evidence, "step": "quiesced", "idle": idle or "it had no clients"}
     return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
 
 
@@ -70,7 +70,7 @@ def forget(panel: Panel, node: Node) -> Proof:
     told: dict[str, list[str]] = {}
     uncertainty_s = await_said(
         lambda: not _remembered(_telling(panel, others, where, told), where),
-        lambda: "; ".join(_remembered(_look(panel, others), where)) or "nobody knows it now",
+        lambda: "; ".join(_remembered(_look(panel, others), where)) or "no node knows it now",
         _FORGOTTEN_S,
     )
     evidence = {"told": told, "members": len(others)}
@@ -100,14 +100,14 @@ def _telling(
 
 
 def _commands(view: View, where: Endpoint) -> list[str]:
-    """Return what makes a node forget one that is no member any more."""
+    """Return the commands that make a node forget a former member."""
     named = where.named_by(seeds(view))
     commands = [f"tip-clear:host-port-list={','.join(named)}"] if named else []
     return [*commands, _RESET] if strangers(view) else commands
 
 
 def _remembered(views: Sequence[View], where: Endpoint) -> list[str]:
-    """Return in words who still knows another than the members; nobody, and it is forgotten."""
+    """Return in words which nodes still know a former member; empty once it is forgotten."""
     words = []
     for view in views:
         if view.error:

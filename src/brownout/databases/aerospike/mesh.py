@@ -81,7 +81,7 @@ def peers(view: View) -> set[str]:
 
 
 def strangers(view: View) -> set[str]:
-    """Return the ids of those that a node remembers and that are no members now."""
+    """Return the ids that a node remembers and that are not members now."""
     return set(_ID.findall(view.answers.get(ALUMNI, ""))) - peers(view)
 
 

@@ -39,7 +39,7 @@ def of_membership(name: str, view: View, keys: Sequence[str], wanted: bool) -> l
         return []
     if wanted:
         return [f"node `{name}`: found it {view.state}, wanted a member of the cluster"]
-    return [f"node `{name}`: found it in the cluster already, wanted one that is no member"]
+    return [f"node `{name}`: found it in the cluster already, wanted a node outside it"]
 
 
 def of_remaining(factors: Mapping[str, int], remaining: int) -> list[str]:

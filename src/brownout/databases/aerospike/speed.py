@@ -65,7 +65,7 @@ def speed(panel: Panel, namespace: str, node: Node | None) -> dict[str, Any]:
 def set_speed(panel: Panel, namespace: str, value: Mapping[str, Any], node: Node | None) -> Proof:
     """Give the settings to `node`, else to all nodes, or to each its own of `{"n1": {…}, …}`.
 
-    Proven by reading them back. A node that is no member any more is left alone.
+    Proven by reading them back. A node that is not a member any more is left alone.
     """
     asked = time.monotonic()
     nodes = {each.name: each for each in ((node,) if node else panel.nodes)}

@@ -50,7 +50,7 @@ class View:
         return {numbers.get(name, "") for numbers in self.namespaces.values() for name in names}
 
     def total(self, *names: str, of: Sequence[str] = ()) -> int | None:
-        """Return the sum of some numbers over all namespaces, or those `of`; None if one lacks."""
+        """Return the sum of numbers over all namespaces, or those `of`; None if one is absent."""
         asked = self.namespaces
         found = [
             asked[each].get(name, "") for each in of or asked for name in names if each in asked

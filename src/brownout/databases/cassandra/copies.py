@@ -83,7 +83,7 @@ def lost_with(
         kept = sorted(names[id] for id in view.hints or () if id in names and names[id] not in gone)
         if view.node in gone and kept:
             lost.append(
-                f"{view.node} keeps hints for {', '.join(kept)}, which nobody else may have"
+                f"{view.node} keeps hints for {', '.join(kept)}, which no other node may have"
             )
     return lost
 

@@ -8,7 +8,7 @@ A node is believed about itself only. Each milestone includes the one before it.
     whole       and the cluster has exactly the nodes of the inventory
 
 A coordinator learns that a replica missed a write when it stops waiting for its answer, and reports
-the hint once it is on disk. Until then nobody knows whether a node that was away lacks writes.
+the hint once it is on disk. Until then it is unknown whether a node that was away misses writes.
 
 If no node keeps a hint for a missed write, only a repair brings it. No node reports such writes.
 """

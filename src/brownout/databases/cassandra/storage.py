@@ -93,13 +93,13 @@ def check_returns(node: Node, settings: Mapping[str, Any], given: Mapping[str, s
     if own and {own, f"{own}:{port}"} & set(_seeds(settings)):
         raise Refused(
             f"node `{node.name}`: it is a seed in its own cassandra.yaml, and a seed does not copy "
-            "the data that it lacks from others",
+            "its missing data from others",
             "let its own file name only other nodes as seeds; theirs may name it",
         )
     if str(settings.get("auto_bootstrap", True)).lower() == "false":
         raise Refused(
             f"node `{node.name}`: its cassandra.yaml has `auto_bootstrap: false`, so it would not "
-            "copy the data that it lacks from others",
+            "copy its missing data from others",
             "take that line away",
         )
 

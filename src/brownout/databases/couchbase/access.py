@@ -36,7 +36,7 @@ def access(cluster: Cluster) -> Access:
     if connection.uri is not None:
         problems.append("connection.uri: Couchbase has none here, wanted connection.hosts")
     if auth is None:
-        problems.append("connection.auth: found none, wanted one: Couchbase lets nobody in without")
+        problems.append("connection.auth: found none, wanted one: Couchbase requires a login")
     if by_certificate and not encrypted:
         problems.append("connection.auth: found x509 without connection.tls, wanted both")
     without = ", ".join(node.name for node in cluster.nodes if node.api is None)

@@ -25,7 +25,7 @@ def judge(milestone: Milestone, views: Sequence[View]) -> MilestoneState:
     missing = _not_rejoined(views)
     if milestone in ("redundant", "whole"):
         missing += [
-            f"{view.uncopied} vbuckets lack a replica, by the map of {view.node}"
+            f"{view.uncopied} vbuckets have too few replicas, by the map of {view.node}"
             for view in views
             if view.uncopied
         ]

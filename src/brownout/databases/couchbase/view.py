@@ -50,7 +50,7 @@ class View(NodeView):
     def states(self) -> Mapping[str, str]:
         """What it says of every node: `{"10.0.0.1:11210": "healthy"}`, by its key-value address.
 
-        One that is no active member has its membership instead, as `inactiveFailed`.
+        A node that is not an active member has its membership instead, as `inactiveFailed`.
         """
         found = {}
         for entry in self.bucket.get("nodes", ()):

@@ -24,7 +24,7 @@ LOGIN = (
 
 Document = dict[str, Any]
 
-#: What a member says to somebody who is nobody to it, or whose token it forgot, as when it starts.
+#: What a member answers without a login, or for a token that it forgot, as when it starts.
 _LOGIN_WANTED = ("user name is empty", "invalid auth token", "revision of auth store is old")
 _PERMISSION_DENIED = "permission denied"
 

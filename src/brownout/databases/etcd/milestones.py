@@ -20,8 +20,8 @@ from brownout.databases.view import clusters, is_silence
 
 __all__ = ["MAX_BEHIND", "judge", "leader_of", "lost_with", "signature_of"]
 
-#: How many entries a follower may be behind the leader and still count as a copy. Answers of two
-#: members lie some time apart, in which a load goes on; what a member that was away lacks is
+#: How many entries a follower may be behind the leader and still count as a copy. Two members
+#: answer some time apart, and the load keeps writing in between; what a member missed while away is
 #: usually more, and is sent at once.
 MAX_BEHIND = 1000
 
@@ -62,7 +62,7 @@ def lost_with(gone: Collection[str], views: Sequence[View]) -> list[str]:
     if len(rest) < needed:
         lost.append(
             f"without {', '.join(sorted(gone))} {_members(len(rest))} of {len(views)} serve, which "
-            "is no quorum: nobody could take a member in again"
+            "is less than a quorum: no member could be taken in again"
         )
     return lost
 

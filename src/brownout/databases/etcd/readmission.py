@@ -35,7 +35,7 @@ def take_in(node: Node, peer_url: str, others: Callable[[], Sequence[Link]]) -> 
     def attempt() -> bool:
         for other in others():
             return _once(other, peer_url, done)
-        raise ClusterError(f"no other member serves, so nobody can take `{node.name}` in")
+        raise ClusterError(f"no other member serves, so none can take `{node.name}` in")
 
     wait_until(attempt, _WITHIN_S, _POLL_S, despite=ClusterError)
     return done

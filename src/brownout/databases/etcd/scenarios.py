@@ -31,7 +31,7 @@ def support(scenario: str, cluster: Cluster) -> Support:
     if act == "wipe" and members < _LEAST_FOR_A_WIPE:
         return Support(
             False,
-            f"of {members} members the rest is no quorum, which has to take the member in again; "
+            f"without a quorum of the {members} members none can be taken in again; "
             f"wanted at least {_LEAST_FOR_A_WIPE}",
         )
     if act in _NEED_A_HOST and (reason := problem_of_hosts(act, cluster)):

@@ -40,7 +40,7 @@ def peer_url(node: Node, settings: Mapping[str, str]) -> str:
     named = settings.get("initial-advertise-peer-urls", "").split(",")[0]
     if not named:
         raise Refused(
-            f"node `{node.name}`: its configuration lacks `initial-advertise-peer-urls`, by which "
+            f"node `{node.name}`: its configuration has no `initial-advertise-peer-urls`, by which "
             "the others would take it in again after it lost its data"
         )
     return named

@@ -67,7 +67,7 @@ class View(NodeView):
 
     @property
     def corrupt(self) -> bool:
-        """Whether an alarm says that somebody's data is not what it should be."""
+        """Whether an alarm reports that a member's data is corrupt."""
         return any("CORRUPT" in alarm for alarm in self.alarms)
 
     @property

@@ -43,11 +43,11 @@ def node_of(place: Path, address: str, command: tuple[str, ...], config_file: Pa
     return Node(name=name, address=address, host=host)
 
 
-def start(node: Node, lacks: Callable[[], str]) -> None:
-    """Start it and return once it `lacks` nothing, said in words; safe where it runs."""
+def start(node: Node, look: Callable[[], str]) -> None:
+    """Start it and return once `look` finds nothing missing; safe where it runs."""
     host_for(node).start()
     missing = wait_until(
-        lacks,
+        look,
         _STARTS_WITHIN_S,
         _POLL_S,
         so=operator.not_,

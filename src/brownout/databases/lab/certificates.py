@@ -1,4 +1,4 @@
-"""A certificate authority of its own, for clusters that nobody else is to trust: labs and tests."""
+"""A certificate authority of its own, for clusters that nothing else should trust: labs, tests."""
 
 import ipaddress
 from collections.abc import Sequence

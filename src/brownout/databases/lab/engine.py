@@ -31,7 +31,7 @@ class Engine(Protocol):
 
 
 def kind_of(cluster: Cluster) -> LabKind:
-    """Return the kind of the lab that `cluster` is; `ConfigurationError` if it is none."""
+    """Return the kind of the lab that `cluster` is; `ConfigurationError` if it is not a lab."""
     return _found(cluster)[1]
 
 
@@ -43,6 +43,6 @@ def engine_of(cluster: Cluster) -> Engine:
 
 def _found(cluster: Cluster) -> tuple[Database, LabKind]:
     if cluster.lab is None:
-        raise ConfigurationError(f"cluster `{cluster.name}` is no lab")
+        raise ConfigurationError(f"cluster `{cluster.name}` is not a lab")
     of = database(cluster.database)
     return of, of.lab(cluster.lab.engine)

@@ -21,7 +21,7 @@ from brownout.machine import netem, network, partition
 
 __all__ = ["HERE", "Place", "left", "make", "places", "remove"]
 
-#: For benchmarks of networks (RFC 2544), so nobody's; a lab takes 256 addresses of it.
+#: Reserved for benchmarks of networks (RFC 2544); a lab takes 256 addresses of it.
 _RANGE = IPv4Network("198.18.0.0/15")
 _INTERFACES = Path("/sys/class/net")
 
@@ -50,7 +50,7 @@ def make(directory: Path, names: Sequence[str]) -> dict[str, Place]:
     """
     if reason := network.why_not():
         raise Unsupported(f"a lab with network namespaces cannot be made here: {reason}")
-    remove(directory)  # of a lab whose directory somebody deleted
+    remove(directory)  # of a lab whose directory was deleted by hand
     tag, block = _tag(directory), _free_block()
     hub, outside = f"brownout-{tag}-hub", f"bo{tag}"
     gateway, *addresses = [str(host) for host in block.hosts()][: len(names) + 1]

@@ -3,8 +3,8 @@
     $XDG_STATE_HOME/brownout/ports.json   the directories of this user that have ports reserved
     <directory>/ports.json                the ports reserved for one of them while it is there
 
-A port that nobody listens on may belong to a member that is down. Whoever chooses holds the lock
-`ports.lock`, in whatever process it runs and wherever its labs are.
+A port without a listener may belong to a member that is down. Every process that chooses ports
+holds the lock `ports.lock` meanwhile, wherever its labs are.
 """
 
 import json
@@ -27,7 +27,7 @@ _LOCK_TIMEOUT_S = 60.0
 
 
 def reserve_ports(count: int, owner: Path, *, in_a_row: bool = False) -> list[int]:
-    """Return `count` ports of 127.0.0.1 that nobody else is given while `owner` is there.
+    """Return `count` ports of 127.0.0.1 that no other owner gets while `owner` exists.
 
     `owner` is a directory that exists, as a lab's; without it the ports are free again.
     """
@@ -88,7 +88,7 @@ def _is_free(port: int) -> bool:
 
 @contextmanager
 def _owners() -> Iterator[set[Path]]:
-    """Yield the directories that have ports, to be added to; nobody else chooses meanwhile."""
+    """Yield the directories that have ports, to be added to, under the lock."""
     place = user_state()
     try:
         private_directory(place)

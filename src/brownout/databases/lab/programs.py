@@ -72,7 +72,7 @@ def first(
 ) -> Path | list[str]:
     """Return the first candidate with which nothing is wrong, or what is wrong with each.
 
-    Candidates come with where they are from. What somebody named by the environment's `variable`
+    Candidates come with where they are from. The program that the environment's `variable` names
     is not silently replaced: if it will not do, `ClusterError` says so of the lab's `what`.
     """
     problems = []

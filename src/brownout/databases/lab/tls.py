@@ -4,7 +4,7 @@
     tls/n1.pem, …       each node's certificate and key
     tls/client.pem      ours
 
-The authority's key is kept nowhere: nobody can make one more certificate for this lab.
+The authority's key is not kept, so no further certificate can be made for this lab.
 """
 
 from collections.abc import Mapping

@@ -49,7 +49,7 @@ class SetAdjusting(Draining):
             return self._oplog_mb(whose)
         entry = membership.entry_of(self._configuration.read(), whose)
         if entry is None:
-            raise ClusterError(f"node `{whose.name}` is no member of the set")
+            raise ClusterError(f"node `{whose.name}` is not a member of the set")
         return dict(membership.say_of(entry))
 
     def adjust(self, name: str, value: Any, node: Node | None) -> Proof:

@@ -45,7 +45,7 @@ class MongoCanary:
 
     @staticmethod
     def check(policies: Policies) -> None:
-        """Have pymongo itself say whether it knows the options; it connects to nobody."""
+        """Have pymongo itself check the options; it opens no connection."""
         foreign = sorted(name for name in policies if _NOT_POLICIES.fullmatch(name))
         if foreign:
             raise ConfigurationError(

@@ -22,7 +22,7 @@ class MongoCandidate:
     def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
         self.node, self.shard = node.name, node.shard
         self._link = Link(node, access, timeout_s)
-        self._to_connect_s: float | None = None  # as long as nobody knows, the link's own time-out
+        self._to_connect_s: float | None = None  # None until measured: the link's own time-out
         self._to_answer_s = self._timeout_s = timeout_s
 
     def claim(self) -> Claim:

@@ -1,4 +1,4 @@
-"""Giving a set another configuration, through whoever is primary at that moment.
+"""Giving a set another configuration, through the primary of that moment.
 
 read ──▶ next document ──▶ replSetReconfig ──▶ a majority has it
   ▲                              │
@@ -94,7 +94,7 @@ class SetConfiguration:
         return config
 
     def _primary(self) -> Link:
-        """Return the link to the primary, be it one that is expected or not."""
+        """Return the link to the primary, whether or not it is the expected one."""
         views = self._views()
         primary = primary_of(views)
         if primary is not None:

@@ -1,6 +1,6 @@
 """A replica set as an application's driver sees it: who is primary, which members it has lost.
 
-Of a set that somebody else manages this is the earliest proof of an effect: no process can be
+For a set that a provider manages this is the earliest proof of an effect, as no process can be
 asked. The driver is told of a change by the members at once, and finds a silent one by itself: so
 it is known when it heard of each for the last time, too.
 """
@@ -93,7 +93,7 @@ class SetWatch(TopologyListener, ServerHeartbeatListener):
 
     def __exit__(self, *_: object) -> None:
         with self._noted:
-            self._ended = True  # the driver forgets the set now, which is no loss
+            self._ended = True  # the driver forgets the set now; that is not a loss
         self._client.close()
 
     @property
@@ -191,7 +191,7 @@ class SetWatch(TopologyListener, ServerHeartbeatListener):
         return lost
 
     def closed(self, event: TopologyClosedEvent) -> None:
-        """We closed it; that is no loss."""
+        """We closed it ourselves; that is not a loss."""
 
     def started(self, event: ServerHeartbeatStartedEvent) -> None:
         """It is not known yet whether the member answers."""

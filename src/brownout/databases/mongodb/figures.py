@@ -34,7 +34,7 @@ def primaries(found: Sequence[Member]) -> Figure:
 def elections(found: Sequence[Member], began: Mapping[str, int]) -> Figure:
     """Return how many terms began since the run did, of all sets; `began` is each one's term then.
 
-    A term begins with every election that is held, also with one that nobody wins. One member
+    Every election begins a term, also one without a winner. One member
     that answers is enough: it knows the newest term.
     """
     now = newest_terms(member.detail for member in found)

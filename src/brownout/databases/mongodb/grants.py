@@ -1,6 +1,6 @@
 """What a user of MongoDB needs; `ask` names actions, of the cluster or of a database.
 
-`connectionStatus` with `showPrivileges` says what a login has, to anybody and about itself.
+`connectionStatus` with `showPrivileges` lists a login's own privileges; every login may ask.
 """
 
 from collections.abc import Iterable, Mapping

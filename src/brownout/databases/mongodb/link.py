@@ -32,7 +32,7 @@ Document = dict[str, Any]
 
 _UNAUTHORIZED = 13
 _EXPLAINED = {
-    _UNAUTHORIZED: "the user lacks the privilege",
+    _UNAUTHORIZED: "the user does not have the privilege",
     18: "authentication failed; see `connection.auth`",
     76: "it is not part of a replica set",
     93: "it was removed from the set, or has no valid configuration of one",

@@ -47,7 +47,7 @@ _SAY = "votes 0 or 1 and priority 0 to 1000, as {'votes': 1, 'priority': 1}"
 
 
 def entry_of(config: Document, node: Node) -> Document | None:
-    """Return the entry of `node`, known by its address; None if it is no member."""
+    """Return the entry of `node`, recognized by its address; None if it is not a member."""
     members: list[Document] = config["members"]
     return next((member for member in members if member["host"] == node.address), None)
 
@@ -83,7 +83,7 @@ def added(config: Document, node: Node, before: Document | None = None) -> Docum
 
 
 def given_say(config: Document, node: Node, votes: int, priority: float) -> Document | None:
-    """Return `config` with that say for `node`; None if it has it or is no member."""
+    """Return `config` with that say for `node`; None if it has it already or is not a member."""
     entry, say = entry_of(config, node), Say(votes=votes, priority=priority)
     if entry is None or say_of(entry) == say:
         return None
@@ -92,7 +92,7 @@ def given_say(config: Document, node: Node, votes: int, priority: float) -> Docu
 
 
 def removed(config: Document, node: Node) -> Document | None:
-    """Return `config` without `node`; None if it is no member."""
+    """Return `config` without `node`; None if it is not a member."""
     entry = entry_of(config, node)
     if entry is None:
         return None
@@ -102,7 +102,7 @@ def removed(config: Document, node: Node) -> Document | None:
 def of_add(config: Document, node: Node) -> list[str]:
     """Object to adding `node`."""
     if entry_of(config, node) is not None:
-        return [f"node `{node.name}`: found a member of the set, wanted one that is none"]
+        return [f"node `{node.name}`: found a member of the set, wanted a node outside it"]
     if len(config["members"]) >= MAX_MEMBERS:
         return [f"the set: found {MAX_MEMBERS} members, which is as many as it can have"]
     return []

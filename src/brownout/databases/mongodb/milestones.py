@@ -38,7 +38,7 @@ def judge(milestone: Milestone, views: Sequence[View]) -> MilestoneState:
 
 
 def _is_unknown(milestone: Milestone, views: Sequence[View]) -> bool:
-    """Whether nothing is missing but answers of members that nobody else sees down."""
+    """Whether only answers are missing, of members that no other member sees as down."""
     rest = [view for view in views if not view.timed_out]
     silent = {view.address for view in views} - {view.address for view in rest}
     seen_down = {address for view in rest for address, health in view.others.items() if not health}

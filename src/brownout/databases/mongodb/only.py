@@ -10,5 +10,5 @@ __all__ = ["members_of"]
 def members_of(cluster: Cluster, adapter: Adapter) -> list[Member]:
     """Return the members of a replica set or of all shards; `Unsupported` on other databases."""
     if cluster.database != "mongodb":
-        raise Unsupported(f"this asks a MongoDB cluster, and {adapter.engine()} is none")
+        raise Unsupported(f"this needs a MongoDB cluster, and this is {adapter.engine()}")
     return adapter.members()

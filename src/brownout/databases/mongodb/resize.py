@@ -124,7 +124,7 @@ class SetResizing(Draining):
         return membership.removed(config, node)
 
     def _await_answer(self, node: Node) -> None:
-        """Wait until the process at `node` answers; that it lets nobody log in yet is an answer."""
+        """Wait until the process at `node` answers; a refused login counts as an answer."""
 
         def answers() -> bool:
             with contextlib.suppress(CommandFailed):
@@ -137,7 +137,7 @@ class SetResizing(Draining):
 def _admitted(config: Document, node: Node, say: Document) -> Document | None:
     """Give `node` its say; None if it has it, or if that were one voter too many."""
     if membership.entry_of(config, node) is None:
-        raise Refused(f"node `{node.name}` gets no vote: it is no member of the set", "add it")
+        raise Refused(f"node `{node.name}` gets no vote: it is not a member of the set", "add it")
     wanted = membership.given_say(config, node, **membership.say_of(say))
     too_many = wanted is not None and len(membership.voters(wanted)) > membership.MAX_VOTERS
     return None if too_many else wanted

@@ -124,7 +124,7 @@ class ShardedAdapter:
         if scenario in _OF_ONE_SET:
             return Support(False, f"`{scenario}` is not done to a sharded cluster")
         if scenario.replace("-", "_") in BY_ATLAS:
-            unseen = "behind routers no driver sees the members, so nobody knows when Atlas begins"
+            unseen = "behind routers no driver sees the members, so it is unknown when Atlas begins"
             return Support(False, unseen)
         answers = [adapter.supports(scenario) for adapter in self._shards.values()]
         return next((answer for answer in answers if not answer.ok), Support(True))

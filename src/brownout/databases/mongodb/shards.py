@@ -59,10 +59,10 @@ class Router:
     link: Link
 
     def shards(self) -> list[Document]:
-        """Return config.shards; raises `ClusterError` where it is no router, or does not answer."""
+        """Return config.shards; raises `ClusterError` if it is not a router or does not answer."""
         if self.link.ask("hello").get("msg") != "isdbgrid":
             raise ClusterError(
-                f"{self.address} is no router (mongos), and the inventory's nodes name shards",
+                f"{self.address} is not a router (mongos), but the inventory's nodes name shards",
                 "name the routers in `connection.hosts`, or leave out `shard`",
             )
         answer = self.link.ask("find", "shards", database="config")

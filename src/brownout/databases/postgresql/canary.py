@@ -54,7 +54,7 @@ class PostgresqlCanary:
 
     @staticmethod
     def check(policies: Policies) -> None:
-        """Have libpq and psycopg's pool themselves check the settings; nobody is connected to."""
+        """Have libpq and psycopg's pool themselves check the settings; opens no connection."""
         info, pool = _parts(policies)
         problems = []
         foreign = sorted(name for name in info if _NOT_POLICIES.fullmatch(name))

@@ -21,8 +21,8 @@ __all__ = ["MAX_BEHIND", "judge", "lost_with", "objections_to_orphan", "primary_
 __all__ += ["signature_of", "successor_of"]
 
 #: How many bytes of WAL a replica may be behind the primary and still count as a copy: Patroni's
-#: own default for one that may be promoted (`maximum_lag_on_failover`). Answers of two members lie
-#: some time apart, in which a load goes on.
+#: own default for one that may be promoted (`maximum_lag_on_failover`). Two members answer some
+#: time apart, and the load keeps writing in between.
 MAX_BEHIND = 2**20
 
 
@@ -62,7 +62,7 @@ def objections_to_orphan(
 ) -> list[str]:
     """Return in words why the Patroni of `node` may not be killed alone.
 
-    `may_lose` says that acknowledged writes may be lost: an orphaned primary goes on acknowledging
+    `may_lose` says that acknowledged writes may be lost: an orphaned primary keeps acknowledging
     after another one was promoted, unless its commits wait for that one.
     """
     own = next(view for view in views if view.node == node)
@@ -70,13 +70,13 @@ def objections_to_orphan(
         return [own.error]
     found = []
     if not own.listed:
-        found.append(f"{node}'s Patroni does not reach its store (DCS): nobody could be promoted")
+        found.append(f"{node}'s Patroni does not reach its store (DCS): promotion is impossible")
     if any(view.paused for view in views):
-        found.append("Patroni is paused: it would promote nobody")
+        found.append("Patroni is paused: it would promote no replica")
     if own.state != PRIMARY:
         if not of_a_replica:
             found.append(
-                f"{node} is {own.state}, so that nobody would be promoted; if that is meant, set "
+                f"{node} is {own.state}, so no replica would be promoted; if that is intended, set "
                 "`of_a_replica`"
             )
         return found
@@ -198,7 +198,7 @@ def _not_whole(views: Sequence[View]) -> list[str]:
     if len(found := clusters(views)) > 1:
         missing.append(f"the members are of {len(found)} clusters")
     if any(view.paused for view in views):
-        missing.append("Patroni is paused: it would promote nobody")
+        missing.append("Patroni is paused: it would promote no replica")
     return missing
 
 

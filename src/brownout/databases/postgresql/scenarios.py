@@ -52,6 +52,6 @@ def _supervisor_alone(cluster: Cluster) -> str:
     if not bare:
         return ""
     return (
-        f"{', '.join(bare)}: the inventory lacks `host.server_directory`, PostgreSQL's data "
-        "directory: only Patroni would be hit, and PostgreSQL go on as a second primary"
+        f"{', '.join(bare)}: set `host.server_directory`, PostgreSQL's data directory; without "
+        "it only Patroni would be hit, and PostgreSQL would keep running as a second primary"
     )

@@ -114,13 +114,13 @@ class RedisAdapter(Resharding):
                 at = storage.directory(node, settings)
                 if storage.holds_data(node, host, at, settings):
                     return {}
-            except Refused:  # nobody knows, so nobody waits: it is what its own service would do
+            except Refused:  # unknown, so it is not waited for, as its own service would not either
                 return {}
         rejoin.await_successor(node, self._views)
         return {}
 
     def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
-        """Introduce `node` to its cluster, if the run emptied it and it knows nobody any more."""
+        """Introduce `node` to its cluster, if the run emptied it and it knows no other."""
         if not emptied:
             return {}
         return rejoin.introduce(node, self._links, self._shards, self._views)

@@ -66,7 +66,7 @@ class RedisCanary:
 
     @staticmethod
     def check(policies: Policies) -> None:
-        """Say which policies redis-py's cluster client does not have; nobody is connected to."""
+        """Say which policies redis-py's cluster client does not have; opens no connection."""
         try:
             _Policies.model_validate(policies)
         except ValidationError as error:
@@ -84,7 +84,7 @@ class RedisCanary:
     def policies(self) -> dict[str, Any]:
         """Return the policies as they were given, or redis-py's defaults."""
         of_cluster = inspect.signature(RedisCluster.__init__).parameters
-        of_connection = Connection()  # type: ignore[no-untyped-call]  # to nobody
+        of_connection = Connection()  # type: ignore[no-untyped-call]  # not connected
         usual = {
             name: of_cluster[name].default if name in of_cluster else getattr(of_connection, name)
             for name in _Policies.model_fields

@@ -1,8 +1,8 @@
 """What a user of Redis' ACL needs; `ask` are commands that change nothing for any user.
 
 A node asks its ACL before it looks at a command's arguments. So a command with arguments that no
-version takes is answered by NOPERM where the user lacks the right, and by another error where it
-has it. The rights to `ACL DRYRUN`, which Redis 6 does not have, are not needed for that.
+version takes is answered by NOPERM if the user does not have the right, and by another error if
+it does. The rights to `ACL DRYRUN`, which Redis 6 does not have, are not needed for that.
 """
 
 from brownout.inventory.grants import EVERY_RUN, LOAD, Grant

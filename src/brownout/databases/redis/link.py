@@ -150,7 +150,7 @@ def _encoded(words: Sequence[str]) -> bytes:
 
 
 def _read(answers: BinaryIO) -> Reply:
-    """Read one answer. Raises `ConnectionError` at the end, `ValueError` for what is none."""
+    """Read one answer. Raises `ConnectionError` at the end, `ValueError` for other data."""
     line = answers.readline()
     if not line.endswith(b"\r\n"):
         raise ConnectionResetError("the node closed the connection")

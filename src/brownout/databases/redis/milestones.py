@@ -5,7 +5,7 @@ Every node is believed about itself only; each milestone includes the one before
     rejoined    every node is a master with slots or a replica with a link to its master, sees all
                 slots served, and claims no slot by an epoch that is over
     redundant   and each slot has a master, each master a replica that has all but its latest
-                writes, and every node names the same masters and sees nobody as down
+                writes, and every node names the same masters and sees no node as down
     whole       and the cluster has exactly the nodes of the inventory, in its shards, and no slot
                 is on its way to another node
 """
@@ -28,8 +28,8 @@ __all__ = [
     "signature_of",
 ]
 
-#: How many bytes of changes a replica may be behind its master and still count as a copy. Answers
-#: of two nodes lie some time apart, in which a load goes on.
+#: How many bytes of changes a replica may be behind its master and still count as a copy. Two
+#: nodes answer some time apart, and the load keeps writing in between.
 MAX_BEHIND = 2**20
 
 #: The shard of each node, as the inventory names it; empty where it names none.

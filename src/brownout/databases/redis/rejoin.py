@@ -58,7 +58,7 @@ def await_successor(node: Node, views: Look) -> None:
 def introduce(
     node: Node, links: Mapping[str, Link], shards: Mapping[str, str], views: Look
 ) -> Mapping[str, Any]:
-    """Have `node`, which has just started and knows nobody, join as a replica; safe to repeat.
+    """Have `node`, which has just started and knows no other node, join as a replica; repeatable.
 
     It replicates the master of its own shard, or the one with the fewest replicas, and the others
     forget who was at its address before. Returns what was done for the event of its start.
@@ -118,7 +118,7 @@ def _forget(
 ) -> None:
     """Have every other node forget who was at the address before, which it knows by an old id.
 
-    Once a node has noticed that somebody else answers there, it lists the old id as `noaddr`.
+    Once a node has noticed that another server answers there, it lists the old id as `noaddr`.
     """
     known = {view.id for view in views}
     places = {own.address, own.own.at if own.own else ""}

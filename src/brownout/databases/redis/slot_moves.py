@@ -106,7 +106,7 @@ class Resharding(Asking[Link, View]):
             for slot, leaves, other in map(_parsed, view.own.moving if view.own else ()):
                 if other in by_id:
                     left[slot] = (view, by_id[other]) if leaves else (by_id[other], view)
-                else:  # whoever it was to go to, or to come from, is no master any more
+                else:  # its source or target is not a master any more
                     self._order(view, "CLUSTER", "SETSLOT", str(slot), "STABLE")
         return sum(self._move(slot, *ends, masters) for slot, ends in sorted(left.items()))
 

@@ -27,7 +27,7 @@ def test_the_one_that_was_named_is_not_silently_replaced(
     with pytest.raises(ClusterError, match=r"says 'postgres \(PostgreSQL\) 9\.6\.1', wanted"):
         find_postgres()
     other.write_text("#!/bin/sh\necho 'postgres (PostgreSQL) 17.2'\n")
-    with pytest.raises(ClusterError, match="lacks initdb, pg_basebackup, pg_ctl, pg_rewind"):
+    with pytest.raises(ClusterError, match="has no initdb, pg_basebackup, pg_ctl, pg_rewind"):
         find_postgres()
 
 

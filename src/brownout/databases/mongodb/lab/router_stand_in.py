@@ -3,7 +3,7 @@
     <lab>/router/router.json   where it listens, and the shards behind it
     <lab>/router/router.log, router.pid
 
-No mongos can be had where the lab's mongod comes from, so this is none, and says so.
+The source of the lab's mongod has no mongos, so this stands in for one, and says so.
 """
 
 import json

@@ -5,7 +5,7 @@
     tls/client.pem      ours; its subject is the database's only user
     tls/keyfile         what members prove to each other that they belong together
 
-The authority's key is kept nowhere: nobody can make one more certificate for this lab.
+The authority's key is not kept, so no further certificate can be made for this lab.
 """
 
 import base64

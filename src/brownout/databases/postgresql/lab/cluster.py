@@ -36,7 +36,7 @@ def lay_out(cluster: Cluster, spec: PostgresqlLab, directory: Path) -> Cluster:
     find_postgres(spec.secure)
     if reason := user_namespace.why_not():
         raise ClusterError(
-            f"PostgreSQL refuses root, and here root cannot start it as somebody else: {reason}",
+            f"PostgreSQL refuses root, and root cannot start it as another user here: {reason}",
             "run brownout as an ordinary user",
         )
     where = store.lay_out(directory, cluster.name)

@@ -63,7 +63,7 @@ def _problem(place: Path, encrypts: bool) -> str | None:
     if problem := programs.problem(place / "postgres", _SAYS, "a PostgreSQL 13 or newer"):
         return problem
     if missing := [name for name in _NEEDED if not (place / name).is_file()]:
-        return f"`{place}` lacks {', '.join(missing)}"
+        return f"`{place}` has no {', '.join(missing)}"
     if encrypts and not _encrypts(place):
         return f"`{place}` was built without TLS"
     return None

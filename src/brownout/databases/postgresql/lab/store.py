@@ -2,7 +2,7 @@
 
     <lab>/store/store.yaml, program (its path), store.log, store.pid, data/
 
-It is no part of what is tested, and nothing breaks it.
+It is not under test, and nothing breaks it.
 """
 
 import json

@@ -97,7 +97,7 @@ def form(cluster: Cluster, spec: RedisLab, progress: Progress) -> None:
 def await_whole(cluster: Cluster, progress: Progress) -> None:
     """Wait until every node is back with all its data.
 
-    One that knows nobody is introduced, and a slot that was left half-way is moved to its end.
+    A node that knows no other is introduced, and the move of a half-moved slot is completed.
     """
     progress("waiting for every node")
     with RedisAdapter(cluster) as adapter:

@@ -72,7 +72,7 @@ class Desk:
         """Answer `updateCluster`: another size, or a pause, or its end."""
         paused, specs = body.get("paused"), body.get("replicationSpecs")
         if not isinstance(paused, bool | None) or not (specs is None or _read(Shard, specs)):
-            return Answer.refusal(400, "VALIDATION_ERROR", "This is no change of a cluster.")
+            return Answer.refusal(400, "VALIDATION_ERROR", "This is not a change of a cluster.")
         with self._lock:
             refusal = self._objection()
             if refusal:
@@ -185,7 +185,7 @@ class Desk:
         """Answer `updateMaintenanceWindow`; in this lab something is always scheduled."""
         day, hour = body.get("dayOfWeek"), body.get("hourOfDay", 0)
         if day not in range(1, 8) or hour not in range(24):
-            return Answer.refusal(400, "VALIDATION_ERROR", "This is no maintenance window.")
+            return Answer.refusal(400, "VALIDATION_ERROR", "This is not a maintenance window.")
         with self._lock:
             at_once = bool(body.get("startASAP"))
             refusal = self._objection() if at_once else None
@@ -218,7 +218,7 @@ class Desk:
 
 
 def _read(kind: type[Kind], entries: Any) -> list[Kind]:
-    """Return `entries` as what they should be; none where one is not, or they are no list."""
+    """Return `entries` as `kind`; empty if one is of another shape or they are not a list."""
     try:
         return [kind.model_validate(each) for each in entries if isinstance(entries, list)]
     except (ValidationError, TypeError):

@@ -14,7 +14,7 @@ __all__ = ["Members"]
 
 _WITHIN_S = 120.0
 _POLL_S = 0.05
-#: A frozen member goes on by itself after this long, should nobody end the outage.
+#: A frozen member resumes by itself after this long if the outage is not ended.
 _OUTAGE_S = 600.0
 
 
@@ -60,7 +60,7 @@ class Members:
                 host_for(node).pause(_OUTAGE_S)
 
     def join(self) -> None:
-        """Let every frozen member go on, and wait until the set is whole."""
+        """Resume every frozen member, and wait until the set is whole."""
         for node in self._cluster.nodes:
             if host_for(node).running().paused:
                 host_for(node).resume()

@@ -79,7 +79,7 @@ def idle(directory: Path) -> bool:
 
 
 def stop(directory: Path) -> None:
-    """End it, where this lab has one; it must not mend or break members any more."""
+    """End it, where this lab has one; it must not stop or resume members any more."""
     if (directory / "atlas" / "api.json").is_file():
         host_for(_node(directory)).stop("kill")
 

@@ -1,6 +1,6 @@
 """The local API's process: `python -m brownout.databases.mongodb.lab.atlas_api.server SETTINGS`.
 
-Every answer says in its header `X-Brownout` that it is none of MongoDB's.
+Every answer says in its header `X-Brownout` that it does not come from MongoDB.
 """
 
 import base64
