@@ -352,7 +352,7 @@ def test_without_a_verified_stream_lost_writes_cannot_be_judged() -> None:
 
 @pytest.mark.parametrize(
     ("value", "word", "detail"),
-    [(6, "pass", ""), (5, "inconclusive", "of 2 writes in doubt nobody can say"), (3, "fail", "")],
+    [(6, "pass", ""), (5, "inconclusive", "2 writes are in doubt"), (3, "fail", "")],
 )
 def test_a_limit_on_writes_in_doubt_is_open_between_what_is_known_and_what_may_be(
     value: float, word: str, detail: str

@@ -180,7 +180,7 @@ def test_what_is_no_impact_is_one_error_that_says_where_and_what_to_do(
 ) -> None:
     with pytest.raises(RunDirectoryError) as error:
         impact_of(change(document), "runs/x/impact.json")
-    assert str(error.value).startswith("runs/x/impact.json: is no impact: ")
+    assert str(error.value).startswith("runs/x/impact.json: not an impact: ")
     assert words in str(error.value)
     assert "brownout analyze" in str(error.value)
 

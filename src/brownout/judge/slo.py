@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 ENVIRONMENT_PREFIX = "BROWNOUT_LIMIT_"
-#: In place of a limit's number: there is to be no such limit.
+#: In place of a limit's number: the limit is dropped.
 DROPPED = "none"
 _SHIPPED = files("brownout") / "steady-state" / "slo"
 _SCOPES = ("total", "read", "write")
@@ -186,7 +186,7 @@ def _limit(item: Mapping[str, Any], source: str) -> Limit:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What somebody says of a limit: `where` for messages, `source` for the results."""
+    """One statement of a limit: `where` it stands for messages, `source` for the results."""
 
     measure: str
     scope: str

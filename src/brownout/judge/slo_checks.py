@@ -98,7 +98,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """Return a value in a message, be it longer than Python likes to print."""
+    """Return a value in a message, even one longer than Python likes to print."""
     try:
         return repr(value)[:60]
     except ValueError:

@@ -24,8 +24,8 @@ _DISCARDED = 1
 def torn_files(directory: RunDirectory, data: RunData, generator: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each file that is not whole; none for a generator that died anyway.
 
-    Of several generators each one's own files are looked at too: what one lacks, the sum of all
-    does not show.
+    With several generators each one's own files are looked at too: the sum of all does not show
+    what one of them is missing.
     """
     if generator.get("ended") is not True:
         return []
@@ -81,6 +81,6 @@ def _ends_with_newline(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(0, 2)
         if not file.tell():
-            return True  # empty: what it lacks is found elsewhere
+            return True  # empty: what is missing is found elsewhere
         file.seek(-1, 2)
         return file.read(1) == b"\n"

@@ -36,7 +36,7 @@ class Facts:
 
     `lag_p99_ms` is how late the generator sent, None where it never said; `violations` counts
     rows of its files whose sums do not agree; `deadline_s` is its streams' shortest; `torn` says
-    of each file that is not whole what it lacks; `apart` is how well several generators kept
+    what is missing in each incomplete file; `apart` is how well several generators kept
     together, None where one was alone; `resolutions` are the shortest limits that can be judged, in
     seconds, by measure and scope.
     """
@@ -78,7 +78,7 @@ def starved(facts: Facts) -> str | None:
         f"the load generator was starved: it missed {missed:.2%} of its schedule, scheduling lag "
         f"p99 {facts.lag_p99_ms:.1f} ms"
     )
-    return f"{said}; nobody knows how what it missed would have ended" if facts.missed else said
+    return f"{said}; the outcome of the missed operations is unknown" if facts.missed else said
 
 
 def conditions(facts: Facts) -> list[Condition]:
@@ -204,7 +204,7 @@ def _baseline_stable(facts: Facts) -> Condition:
     failed = [f"{test.name}: {test.detail}" for test in base.failed if test.name != "delivered"]
     if settings.baseline_s < settings.baseline_min_s:
         failed.append(
-            f"a baseline of {settings.baseline_s:g} s is too short to tell steady from unsteady, "
+            f"a baseline of {settings.baseline_s:g} s is too short to show a steady load, "
             f"at least {settings.baseline_min_s:g} s wanted"
         )
     if failed:
@@ -275,7 +275,7 @@ def _cluster_whole(facts: Facts) -> Condition:
             ok = event.fields.get("ok") is True
             said = "whole and redundant" if ok else f"not whole: {event.fields.get('detail')}"
             return Condition(name, ok, f"the cluster was {said} before anything was broken")
-    return _untold(facts, name, "nobody checked that the cluster was whole at the start")
+    return _untold(facts, name, "the cluster was not checked to be whole at the start")
 
 
 def _contract_kept(facts: Facts) -> Condition:

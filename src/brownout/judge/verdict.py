@@ -34,8 +34,8 @@ __all__ = ["Verdict", "judge", "not_judged"]
 
 #: A limit on a blackout says nothing below the time in which so many operations are offered.
 _LEAST_OPERATIONS = 5
-#: The milestones that a database owes; that it noticed the fault is no promise of its.
-_OWED = {
+#: The milestones that a database promises; noticing the fault is not one of them.
+_PROMISED = {
     "rejoined": "did not have all its members back",
     "redundant": "was not redundant again",
 }
@@ -117,16 +117,16 @@ def _garbled(ledger: Ledger) -> list[str]:
 
 
 def _missed_milestones(fault: Fault, judged: Sequence[Judged]) -> list[str]:
-    """Name each milestone of the database that was awaited for its whole limit in vain.
+    """Name each milestone of the database that was not reached within its whole limit.
 
-    How long we wait by ourselves is no limit where one is set that is longer: that one is open.
+    Our own waiting time does not count where a longer limit is set: that limit is left open.
     """
     longer = {_waits_for(each.name) for each in judged if each.met is None}
     missed = {}
     for found in fault.milestones:
         name, limit = found.name, found.limit_s
-        if found.first_yes is None and limit is not None and name in _OWED.keys() - longer:
-            missed[name] = f"{fault.name}: the cluster {_OWED[name]} within {limit:g} s"
+        if found.first_yes is None and limit is not None and name in _PROMISED.keys() - longer:
+            missed[name] = f"{fault.name}: the cluster {_PROMISED[name]} within {limit:g} s"
     return list(missed.values())
 
 
@@ -196,7 +196,7 @@ def _evaluate(
 
 
 def _of_ledger(limit: Limit, ledger: Ledger) -> tuple[Found, bool | None, str]:
-    """Compare what the ledger says of the whole run; what nobody can say leaves a limit open."""
+    """Compare what the ledger says of the whole run; unknown outcomes leave a limit open."""
     bounds = ledger.bounds(limit.measure)
     if bounds is None:
         told = ledger.lost_writes is not None
@@ -205,7 +205,7 @@ def _of_ledger(limit: Limit, ledger: Ledger) -> tuple[Found, bool | None, str]:
     kept = {_keeps(limit, least), _keeps(limit, most)}
     if len(kept) == 1:
         return (least, least, most), kept.pop(), ""
-    return (least, least, most), None, f"of {most - least:,} writes in doubt nobody can say"
+    return (least, least, most), None, f"{most - least:,} writes are in doubt"
 
 
 def _found(fault: Fault, effective: float, limit: Limit) -> Found:
@@ -294,8 +294,8 @@ def _unknown(fault: Fault, limit: Limit, facts: Facts) -> str:
     measure = find(limit.measure)
     if measure is not None and measure.of_throughput and unsteady:
         return f"not measured: throughput was not steady before the fault ({'; '.join(unsteady)})"
-    if _waits_for(limit.measure) in _OWED:
-        return "nobody looked for it"
+    if _waits_for(limit.measure) in _PROMISED:
+        return "not observed in this run"
     if measure is not None and measure.missing:
         return f"not measured: {measure.missing}"
     return "there is no data"

@@ -4,9 +4,9 @@ Nothing here reads a file, knows a cluster or asks the time. Start with `assess`
 `series_impact` for a series that is not of ours.
 """
 
-from brownout.measure.anybody import series_impact
 from brownout.measure.assess import Findings, assess
 from brownout.measure.data import RunData
+from brownout.measure.foreign import series_impact
 from brownout.measure.impact import Fault, Impact, ScopeImpact
 from brownout.measure.measures import Measure
 from brownout.measure.settings import MeasureSettings

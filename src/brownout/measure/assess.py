@@ -240,7 +240,7 @@ def _added(
 
 
 def _usable(value: float | Seen | None) -> float | Seen | None:
-    """Return what a measure's function gave as plain numbers; None for what is none."""
+    """Return what a measure's function gave as plain numbers; None for anything else."""
     if isinstance(value, tuple):
         last_no, first_yes = map(_finite, value)
         return None if last_no is None else (last_no, first_yes)

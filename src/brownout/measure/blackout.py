@@ -3,7 +3,7 @@
 By intended start, at any rate: an unbroken row of operations that did not succeed in time, from
 the first of them to the first that did. By completion: no success comes in while so many are to be
 expected. Such a silence is part of an outage if it overlaps a row: what began shortly before the
-end was served in time, but nobody was served until then. Where all that was wanted during a
+end was served in time, but nothing was served until then. Where all that was wanted during a
 silence succeeded in time, it was a stall and not an outage.
 
 Reads and writes are looked at apart as well, and the longer outage counts: a primary that is cut

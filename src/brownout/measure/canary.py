@@ -95,7 +95,7 @@ def canary_of(
 ) -> Canary:
     """Return what a canary saw; `before` is the baseline, `faults` are each fault's effect and end.
 
-    A canary that died has no figures: what it would have seen next nobody knows.
+    A canary that died has no figures: what it would have seen next is unknown.
     """
     about = record.about
     seen = Canary("not measured", "", *(about.get(name) for name in _KEPT))

@@ -15,7 +15,7 @@ class Course:
     """Seconds; those that end in `_time`, but for `degraded_time`, from the fault's effect.
 
     `time_to_impact` is None without a dip, `recovery_time` where the load never held, and
-    `settled_time` where the last dip was still going on when the load ended.
+    `settled_time` where the last dip had not ended when the load did.
     `longest_blackout_op` is `read` or `write` where the other still succeeded.
     """
 

@@ -1,4 +1,4 @@
-"""What the measures of a run are made from: plain data, whoever read it."""
+"""What the measures of a run are made from: plain data, from whatever source."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,7 +55,7 @@ class RunData:
     `balance` is what the nodes said that they held, where a cluster was resized.
     `primaries` is what each node said of whether it accepts writes, in the order of the answers.
     `lanes` holds the columns of each failure domain, a value a bucket, as `read_lanes` gives them.
-    `managed` says that somebody else carries out what is asked for, perhaps minutes later.
+    `managed` says that a provider carries out the requests, perhaps minutes later.
     """
 
     series: Series

@@ -10,8 +10,8 @@ __all__ = ["return_disturbance"]
 def return_disturbance(view: View, data: RunData) -> float | None:
     """Return the length of all dips that began after a node was started or resumed, in seconds.
 
-    None where no node was mended in the fault. The first mend's bucket counts whole; a dip that was
-    going on before is the fault's.
+    None where the fault had no mend. The first mend's bucket counts whole; a dip that began
+    before belongs to the fault.
     """
     mends = [
         event.requested

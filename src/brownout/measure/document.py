@@ -107,7 +107,7 @@ def document_of(impact: Impact) -> dict[str, Any]:
 
 
 def findings_document(found: Findings) -> dict[str, Any]:
-    """Return `{"baseline": …, "faults": […], "shams": […]}`, for a series that is no run's."""
+    """Return `{"baseline": …, "faults": […], "shams": […]}`, for a series without a run."""
     return {
         "baseline": _plain(asdict(found.figures)),
         "faults": [_fault(fault) for fault in found.faults],
@@ -193,7 +193,7 @@ def impact_of(document: Document, where: Path | str = "impact.json") -> Impact:
         faults = [_fault_of(f, f"faults[{n}]") for n, f in enumerate(_list(document, "faults"))]
         return replace(_read(Impact, {**document, "faults": ()}, ""), faults=tuple(faults))
     except _NotOne as error:
-        raise RunDirectoryError(f"{where}: is no impact: {error}", _AGAIN) from None
+        raise RunDirectoryError(f"{where}: not an impact: {error}", _AGAIN) from None
 
 
 class _NotOne(Exception):

@@ -1,4 +1,4 @@
-"""From events to episodes: the events of one fault, from its first break to its mending."""
+"""From events to episodes: the events of one fault, from its first break to its last mend."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ class Episode:
     """One fault: its breaks and mends in order, and the milestones that followed.
 
     Of the milestones, one that was revoked is not among them; that it was, is.
-    `start` is from when on what happens to the load is put down to it: the first request. A
+    Changes of the load from `start` on are attributed to the fault: the first request. A
     clean stop hurts before its process is gone, and a dip at the stop belongs to the fault; but
     a managed service may act minutes after it was asked, so there `start` is the first effect.
     Times are measured from `effective`, None where nothing is proven to have happened. Nothing
@@ -98,7 +98,7 @@ def _took_effect(event: Event) -> float | None:
 def mended(episode: Episode) -> float:
     """Return when the first mend took effect that belongs to the fault; infinite without one.
 
-    A break that ended before its undo was mended by whatever ended it.
+    A break that ended before its undo counts as mended at that end.
     """
     effects = [e.effective for e in episode.events if e.type == "mend" and has_landed(e)]
     effects += early_ends(episode)
@@ -118,7 +118,7 @@ def _is_reached(event: Event, name: str) -> bool:
 
 
 def milestone(episode: Episode, name: str) -> Milestone | None:
-    """Return when milestone `name` was reached, at last; None if nobody looked for it.
+    """Return when milestone `name` was reached, at last; None if it was not looked for.
 
     Redundancy includes that every node rejoined, so that it bounds a rejoining not seen again.
     """

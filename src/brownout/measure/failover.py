@@ -28,7 +28,7 @@ def promoted_time(view: View, data: RunData) -> Seen | None:
     The last at which a node said no, and the first at which it said that it is primary by another
     election than before the fault. (0, 0) where the primary is still the one before; [last no,
     never] where none was seen to the end: that is until when it is known that there was none. None
-    where no node was asked, or where nobody knows whether the first one that said it is primary
+    where no node was asked, or where it is unknown whether the first one that claimed to be primary
     was so before the fault.
     """
     found = [_promoted(looks, view, data.events) for looks in _by_shard(data.primaries).values()]
@@ -39,7 +39,7 @@ def promoted_time(view: View, data: RunData) -> Seen | None:
 def client_recovered_time(view: View, data: RunData) -> Seen | None:
     """Return between when, since the effect, the driver was served again wherever it asked.
 
-    The end of the last outage that began before a node was mended: operations came and none
+    The end of the last outage that began before a mend took effect: operations came and none
     succeeded, in the scope or, for the whole load, among its reads, its writes or those of a lane.
     (0, 0) without one, never where it lasted to the end.
     """
@@ -59,7 +59,7 @@ def client_recovered_in(view: View, data: RunData) -> LaneKey | None:
 
 
 def _last_outage(view: View, data: RunData) -> tuple[LaneKey | None, int]:
-    """Return in what the last outage was that began before a node was mended, and the bucket that
+    """Return in what the last outage was that began before the first mend, and the bucket that
     it ended before."""
     outages = list(_outages(view, data))
     mended = view.mended * BUCKETS_PER_S

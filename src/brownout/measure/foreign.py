@@ -1,4 +1,4 @@
-"""The measures on anybody's series: columns of another tool instead of a run directory."""
+"""The measures on a foreign series: columns of another tool instead of a run directory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -128,9 +128,9 @@ class Fault:
     """One fault and what it did: `scopes` has total, read, write and each stream.
 
     Where nothing is proven to have happened `effective` and `end` are None and there are no
-    scopes. `start` is from when on what happens to the load is put down to it; nothing from
-    `until` on is. `partial_outage_in` and `client_recovered_in` are the `lane` and the `op` (read,
-    write) that were worst, as far as there is one.
+    scopes. Changes of the load from `start` to `until`
+    are attributed to it. `partial_outage_in` and `client_recovered_in` are the `lane` and the `op`
+    (read, write) that were worst, as far as there is one.
     """
 
     name: str
@@ -183,7 +183,7 @@ class Fault:
         return None if found is None else found.ranges.get(name)
 
     def missed(self, milestone: str) -> bool:
-        """Whether a milestone was awaited in vain, once at least."""
+        """Whether a milestone was awaited and not reached, at least once."""
         return any(m.name == milestone and m.first_yes is None for m in self.milestones)
 
     def never(self, name: str, scope: str = "total") -> bool:

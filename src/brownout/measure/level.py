@@ -25,7 +25,7 @@ class Level:
 
     `theta` is the noise of T relative to B, `theta_bucket` that of single buckets, `deepest` the
     lowest T of the baseline as 1 - T/B. `error_ratio` is errors ÷ offered. `detectable` is the
-    smallest `tps_drop` that can be told from none: `detectable_sigmas` sigma/B, and no less than
+    smallest `tps_drop` outside the noise: `detectable_sigmas` sigma/B, and no less than
     `deepest` or one operation a second; 1 where nothing is known. `offered` is how many operations
     a second were to start. `lowest` is the lowest T of the baseline.
     """
@@ -44,7 +44,7 @@ class Level:
 
     @property
     def theta_dip(self) -> float:
-        """How far below B a dip is told from noise where only throughput is known."""
+        """How far below B a dip is distinct from noise where only throughput is known."""
         return max(self.theta, self.deepest)
 
 

@@ -98,7 +98,7 @@ def failed_operations(view: View, data: RunData) -> int:
 
 
 def in_doubt_operations(view: View, data: RunData) -> int:
-    """Return the operations that ended in doubt: nobody was told whether they took effect."""
+    """Return the operations that ended in doubt: it is unknown whether they took effect."""
     return _ended(view, data, "in_doubt")
 
 

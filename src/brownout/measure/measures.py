@@ -170,7 +170,7 @@ MEASURES = (
             main=True, waits_for="service"),
     Measure(name="return_recovery_time", unit=SECONDS, label="recovered after the return",
             means="the seconds from the first mend's effect until the load served as before",
-            anchor="recovery", main=True, missing="nothing was mended in the fault",
+            anchor="recovery", main=True, missing="the fault was not undone during the run",
             of=return_recovery_time),
     Measure(name="settled_time", unit=SECONDS, label="last dip over", main=True,
             waits_for="service"),
@@ -298,7 +298,7 @@ def is_at_least(measure: str) -> bool:
 
 
 def label(name: str) -> str:
-    """Return what people call a measure; of one that this installation lacks, its name."""
+    """Return the label of a measure; its name where this installation does not have it."""
     found = described(name)
     return found.label if found else name.replace("_", " ")
 

@@ -12,8 +12,8 @@ __all__ = ["Milestones", "milestones_of", "not_before"]
 class Milestones:
     """Seconds as (last no, first yes), or None where it was never reached or never looked for.
 
-    From the fault's effect; those `_after_start` from the last request before it that mended
-    something (a node started, resumed, joined, added), since the experiment decides how long a node
+    From the fault's effect; those `_after_start` from the last mend requested before it
+    (a node started, resumed, joined, added), since the experiment decides how long a node
     stays away.
     """
 
@@ -24,7 +24,7 @@ class Milestones:
 
 
 def not_before(episode: Episode, effective: float) -> dict[str, float]:
-    """Return of each milestone that was looked for in vain how long it took at least, in seconds:
+    """Return a lower bound in seconds for each milestone that was not reached:
     until the last look that said no."""
     mends = _mends(episode)
     least = {}

@@ -61,7 +61,7 @@ def rebalance_of(
 ) -> Rebalance:
     """Return the measures of an episode; `looks` is what the nodes said, for the whole run.
 
-    All is None for a run in which nobody looked: nothing was to be moved in it.
+    All is None for a run without such looks: nothing was to be moved in it.
     """
     if not looks:
         return Rebalance()
@@ -91,7 +91,7 @@ def rebalance_of(
 
 
 def _time(after: Sequence[Balance], effective: float) -> Interval | None:
-    """Return when the last thing was moved; None where nobody told, or it went on to the end."""
+    """Return when the last thing was moved; None if unknown or not over at the end."""
     left = [(look.t, _left(look)) for look in after]
     moving = [t for t, count in left if count]
     if not moving:

@@ -20,7 +20,7 @@ class MeasureSettings:
     """
 
     baseline_s: float = 60.0
-    #: Ten blocks of a second: of fewer, no test tells steady from unsteady.
+    #: Ten blocks of a second: with fewer, no test can decide whether a load is steady.
     baseline_min_s: float = 10.0
     baseline_gap_s: float = 1.0
     warmup_max_s: float = 300.0
@@ -41,7 +41,7 @@ class MeasureSettings:
     #: A dip by throughput: never nearer to the baseline than this, or than the noise allows.
     theta_min: float = 0.05
     theta_deepest: float = 1.25
-    #: A smaller drop than so many sigma is not told from none: 2 to 4 % false alarms a window.
+    #: A drop below so many sigma is within the noise: 2 to 4 % false alarms a window.
     detectable_sigmas: float = 4.0
     #: Errors over the hold: this much above the baseline's ratio, or this many operations.
     hold_error_ratio: float = 0.001

@@ -36,7 +36,7 @@ class Sham:
 
 
 def shams_of(data: RunData, signal: Signal) -> tuple[Sham, ...]:
-    """Return what was seen in each control window of a run; one that never ended is none."""
+    """Return what was seen in each control window of a run; one that never ended is left out."""
     windows = [
         (event.effective, event.ended)
         for event in data.events

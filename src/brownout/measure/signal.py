@@ -20,7 +20,7 @@ __all__ = [
     "trailing_rate",
 ]
 
-#: Whole numbers, but for somebody else's coarse series, whose rows are spread over buckets.
+#: Whole numbers, except for another tool's coarse series, whose rows are spread over buckets.
 Counts = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 #: How what the generator missed is taken: as served in time, as not served and no error, as lost.
@@ -67,9 +67,9 @@ def signal_of(
 ) -> Signal:
     """Return the arrays of `scope`: total, read, write or a stream.
 
-    Nobody knows how an operation would have ended that the generator missed. In the best case each
+    The outcome of an operation that the generator missed is unknown. In the best case each
     was served when it was to start, in the worst each failed then. In the best case, what was under
-    way while the generator stood still and ended badly when it went on was served, too: its answer
+    way while the generator stood still and ended badly when it resumed was served, too: its answer
     may have been there. Nothing is under way for longer than `deadline_s`.
     """
     done, born = series.completion, series.outcomes
@@ -96,9 +96,9 @@ def signal_of(
 
 
 def _stood_still(series: Series, scope: str, deadline_s: float) -> tuple[Counts, Counts]:
-    """Return what was under way when the generator stood still and ended badly when it went on: by
+    """Return what was under way when the generator stood still and ended badly when it resumed: by
     intended start and by completion. Where it stood still it missed operations, and it books them
-    when it goes on."""
+    when it resumes."""
     done, born = series.completion, series.outcomes
     begun, ended = np.zeros(len(born), np.int64), np.zeros(len(done), np.int64)
     booked = done.total("total", "missed") > 0

@@ -1,6 +1,6 @@
 """What a node's silence tells: nothing, unless an event proves that its process did not run.
 
-Whoever gives no answer may be out of our reach, and accept writes all the same.
+A node that gives no answer may be out of our reach, and accept writes all the same.
 """
 
 import math
@@ -23,8 +23,8 @@ _UNDOS = ("start_node", "resume_node")
 def telling(looks: Sequence[Look], events: Sequence[Event]) -> list[Look]:
     """Return the looks that tell something: the answers, and silence while surely no process ran.
 
-    That is from the proof of a stop, kill or pause until anybody mends the node, or until it says
-    that it is primary, whoever let it go on.
+    That is from the proof of a stop, kill or pause until a mend of the node, or until it says
+    that it is primary, whatever resumed it.
     """
     downs = [
         (event.node, event.effective, min(_returns(looks, events, event), default=math.inf))
@@ -41,7 +41,7 @@ def telling(looks: Sequence[Look], events: Sequence[Event]) -> list[Look]:
 
 
 def needed_until(view: View) -> float:
-    """Return from when on a node must have answered, or nobody knows what became of it."""
+    """Return from when on a node must have answered, or its state is unknown."""
     return max(view.effective, view.until - _REACH_S)
 
 

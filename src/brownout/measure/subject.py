@@ -46,8 +46,8 @@ def load_of(subject: Subject) -> dict[str, Any]:
 def differences(one: Subject, other: Subject) -> list[tuple[str, Any, Any]]:
     """Return each thing in which two subjects differ, with what it is in either.
 
-    A setting that only one has is none where another version of brownout wrote that one: it may
-    just not have known it.
+    A setting that only one of them has is ignored where another version of brownout wrote the
+    other: it may just not have known it.
     """
     alike = one.get(_WRITER) == other.get(_WRITER)
     return [

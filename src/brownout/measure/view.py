@@ -19,7 +19,7 @@ __all__ = ["View", "view_of"]
 class View:
     """A scope's `signal` and `level`, and the episode's times in seconds since the load began.
 
-    What happens from `start` to `end` is put down to the fault, which took effect at `effective`.
+    Changes from `start` to `end` are attributed to the fault, which took effect at `effective`.
     Recovery may be looked for until `until`. `dips` are the episode's; `all_dips` the run's.
     `mended` is when the first mend took effect, infinite without one. `blackout` is the longer one
     of the scope's reads and writes.
