@@ -26,7 +26,7 @@ from brownout.base.redact import MASK, redact
 __all__ = ["Database", "Place", "Transaction", "place_of"]
 
 _TIMEOUT_S = 10
-#: A password may hold a slash, a colon or a question mark that nobody encoded.
+#: A password may contain an unencoded slash, colon or question mark.
 _URL = re.compile(
     r"(?P<kind>[\w+]+)://"
     r"(?:(?P<user>[^:/]*)(?::(?P<password>[^@]*))?@)?"
@@ -67,7 +67,7 @@ class Place:
 def place_of(text: str, variable: str) -> Place:
     """Return the place that `text`, a file or a URL, names; `variable` is where it comes from.
 
-    Raises `ConfigurationError` for a URL that is none and a file whose name holds a secret, without
+    Raises `ConfigurationError` for an invalid URL and for a file name that holds a secret, without
     repeating it.
     """
     wanted = (
@@ -165,7 +165,7 @@ class Database:
                 private_file(place.file)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the connection."""
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is not None:
@@ -227,7 +227,7 @@ class Database:
             isolation_level=None,
             check_same_thread=False,
         )
-        # SQLite lets rows go with the run that they refer to only if it is told to.
+        # SQLite deletes rows with the run that they refer to only with this setting.
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
 

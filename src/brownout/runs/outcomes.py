@@ -1,9 +1,9 @@
 """Several runs as one figure: their median, or two outcomes; and each run as a dot. Pure.
 
-Two outcomes are told from one that is spread by the widest gap between the sorted values: it is at
-least `times(n)` as wide as either group, by differences or by ratios. Of 100 sets of n runs of a
-single outcome, be it normal, uniform, exponential, Laplace or log-normal, about one has such a gap
-(tests/runs/test_outcomes.py).
+Two outcomes are distinguished from one spread outcome by the widest gap between the sorted values:
+it is at least `times(n)` as wide as either group, by differences or by ratios. Of 100 sets of n
+runs of a single outcome (normal, uniform, exponential, Laplace or log-normal) about one has such a
+gap (tests/runs/test_outcomes.py).
 """
 
 from collections.abc import Iterable, Sequence

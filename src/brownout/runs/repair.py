@@ -23,7 +23,7 @@ def claim_on(cluster: str) -> Claim | None:
 
 
 def put_back(cluster: str, reason: str, limit_s: float, say: Say) -> None:
-    """End what goes on and heal what died on `cluster`; nothing to do is fine.
+    """End the run in progress and heal what a dead one left on `cluster`; nothing to do is fine.
 
     Raises `UndoFailed` where something is still broken after `limit_s` seconds.
     """
@@ -46,9 +46,9 @@ def put_back(cluster: str, reason: str, limit_s: float, say: Say) -> None:
 
 
 def await_whole(name_or_path: str, limit_s: float, say: Say) -> str:
-    """Wait until the cluster is whole and say so, with its members; a lab that is down is none.
+    """Wait until the cluster is whole and say so, with its members; a lab that is down has none.
 
-    Raises `UndoFailed` with what it lacks after `limit_s` seconds.
+    Raises `UndoFailed` with what is still missing after `limit_s` seconds.
     """
     try:
         cluster = inventory.load(name_or_path)

@@ -30,7 +30,7 @@ LEAST = 5
 _RESAMPLES = 10_000
 _SEED = 20_260_101
 _UNKNOWN = datetime.fromtimestamp(0, UTC)
-#: What makes a release where whoever ran the test did not name one.
+#: What makes a release where the test did not name one.
 _RELEASES = ("release", "server")
 
 
@@ -38,7 +38,7 @@ _RELEASES = ("release", "server")
 class FinishedRun:
     """A run that is over: its directory and what it found.
 
-    `began` is when its directory was made, the beginning of 1970 where nobody knows. `occasion` is
+    `began` is when its directory was made, the beginning of 1970 if unknown. `occasion` is
     what it was part of, a game day perhaps; only the history knows.
     """
 
@@ -177,7 +177,7 @@ class Spread:
 
 
 class Runs(tuple[FinishedRun, ...]):
-    """Finished runs in an order that whoever has them chose."""
+    """Finished runs, in the order that the caller chose."""
 
     __slots__ = ()
 

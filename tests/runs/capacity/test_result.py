@@ -79,7 +79,7 @@ def test_what_was_cut_short_says_so_and_how_to_go_on() -> None:
     result = document(ASKED, finding(4000, "at least"), None, STEPS, "interrupted")
     words = render(result, "runs/here")
     assert "at least 4,000/s" in words
-    assert "`brownout capacity --resume runs/here` goes on" in words
+    assert "`brownout capacity --resume runs/here`" in words
     assert "through node-kill: not searched for" in words
 
 

@@ -72,7 +72,7 @@ def test_a_lease_of_a_dead_process_is_taken_over_at_once(leases: Leases) -> None
 
 def test_a_lease_of_another_host_holds_until_it_expires(leases: Leases) -> None:
     left = put(leases, left_by_the_dead(leases), place="elsewhere", host="db9")
-    assert left.state(leases.now()) == "goes on"
+    assert left.state(leases.now()) == "running"
     with pytest.raises(Refused, match="on host db9"):
         leases.take("shop", DAY)
     put(leases, left, expires=leases.now() - 1)
@@ -177,7 +177,7 @@ def test_a_lease_that_is_renewed_at_the_last_moment_is_not_taken_over(
 
     monkeypatch.setattr(leases, "_mine", partial(mine_of, leases._mine("shop", DAY)))
     monkeypatch.setattr(leases, "now", renewed_meanwhile)
-    with pytest.raises(Refused, match="goes on"):
+    with pytest.raises(Refused, match="in progress"):
         leases.take("shop", DAY)
     (held,) = leases.held()
     assert held.token == lease.token
@@ -202,7 +202,7 @@ def test_hosts_that_share_a_postgresql_share_leases_clock_and_kill_switch() -> N
         place = place_of(url, "BROWNOUT_GAMEDAYS")
         here, there = Leases(place), Leases(place)
         lease, _ = here.take("shop", DAY)
-        with pytest.raises(Refused, match="a game day on cluster `shop` goes on"):
+        with pytest.raises(Refused, match="a game day is in progress on cluster `shop`"):
             there.take("shop", DAY)
         there.ask_to_stop(lease, "the pager rang")
         assert here.asked_to_stop(lease) == "the pager rang"

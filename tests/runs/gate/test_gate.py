@@ -190,7 +190,7 @@ def test_runs_that_did_not_pass_are_no_baseline(brownout: Brownout, home: Path) 
     [
         (lambda data: data.pop("repeats"), "repeats"),
         (lambda data: data["measures"][0].update(critical=-1), "found -1, wanted at least 0"),
-        (lambda data: data["measures"][0].update(measure="speed"), "is no measure"),
+        (lambda data: data["measures"][0].update(measure="speed"), "not a measure"),
         (lambda data: data["measures"][0].update(allowed=9, critical=1), "critical is 1"),
         (lambda data: data["repeats"].pop(), "found 4, wanted at least 5"),
         (lambda data: data["repeats"][0]["values"].pop("blackout"), "not every repeat"),

@@ -129,7 +129,7 @@ def test_a_run_that_cannot_be_read_is_left_out_and_named(
     ask(place, f"UPDATE brownout_impacts SET impact = '{text}' WHERE run_id = '{run.run_id}'")
     with Store(place) as store:
         assert [kept.run_id for kept in store.runs()] == ["other"]
-    assert f"left out: run {run.run_id}: is no impact" in caplog.text
+    assert f"left out: run {run.run_id}: not an impact" in caplog.text
 
 
 def test_a_run_that_is_not_even_json_is_left_out_too(
@@ -141,7 +141,7 @@ def test_a_run_that_is_not_even_json_is_left_out_too(
     ask(place, "UPDATE brownout_impacts SET impact = '{\"verd'")
     with Store(place) as store:
         assert store.runs() == ()
-    assert f"left out: run {run.run_id}: is no impact" in caplog.text
+    assert f"left out: run {run.run_id}: not an impact" in caplog.text
 
 
 def test_a_later_layout_is_left_alone(place: Place, run: RunDirectory) -> None:

@@ -96,7 +96,7 @@ def test_a_cluster_that_is_not_mended_is_not_broken_again(
     assert code == 4
     assert len(document["repeats"]) == 1
     assert "died before it had put everything back" in document["repeats"][0]["unmended"]
-    assert "the cluster is not mended" in said
+    assert "the cluster is still broken" in said
 
 
 #: A control that never comes to the run's own, as a baseline takes its time.

@@ -46,7 +46,7 @@ _SEEDS = 1_000_000
 
 
 def conduct(book: Book, record: Record, say: Say) -> None:
-    """Make all that is left of a book. Raises where it cannot go on; the record is kept."""
+    """Make all that is left of a book. Raises where it cannot continue; the record is kept."""
     for engine in book.engines:
         if any(record.wants(book, key) for key, _ in cells_of(book, engine)):
             _Engine(book, record, engine, say).make()
@@ -55,7 +55,7 @@ def conduct(book: Book, record: Record, say: Say) -> None:
 
 
 def put_back(book: Book, record: Record, say: Say) -> None:
-    """Put back what a killed book left: faults that were going on, and a lab that it had up."""
+    """Put back what a killed book left: faults in progress, and a lab that it had up."""
     for name in dict.fromkeys(engine.cluster for engine in book.engines):
         cluster = inventory.declared(name).name
         repair.put_back(cluster, "the book died", LEFTOVERS_WITHIN_S, say)
@@ -84,12 +84,12 @@ class _Engine:
             self._take_down()
 
     def _bring_up(self, declared: Cluster) -> Cluster | None:
-        """Return the cluster; None, with the reason in the record, where it is no real database."""
+        """Return the cluster; None, with the reason in the record, if it is not a real database."""
         record, name = self._record, self._engine.name
         if declared.lab is not None:
             record.labs[name] = declared.lab.model_dump(mode="json", exclude_none=True)
             if condition(declared.name) not in ("up", "degraded"):
-                record.up = declared.name  # before it is there: whoever resumes takes it down
+                record.up = declared.name  # before it is there: a resumed book takes it down
                 record.save()
         try:
             cluster, _ = lab.ensure(declared, progress=self._say)
@@ -131,7 +131,7 @@ class _Engine:
     def _capacity(self) -> bool:
         """Find the capacity, if that is not known; return whether there is one.
 
-        A search that was interrupted goes on with its next step.
+        An interrupted search continues with its next step.
         """
         if self._engine.name in self._record.capacities:
             return True
@@ -184,7 +184,7 @@ class _Engine:
     def _keep(self, key: Key, outcome: Outcome, seed: int, took_s: float) -> None:
         record = self._record
         if outcome.was_aborted:
-            raise Aborted(f"the run of {key.fault} on {key.engine} was aborted", "--resume goes on")
+            raise Aborted(f"the run of {key.fault} on {key.engine} was aborted", "use --resume")
         run = record.where(Path(outcome.directory)) if outcome.directory else ""
         verdict = outcome.verdict
         record.made.append(
@@ -194,7 +194,7 @@ class _Engine:
         self._say(f"{key.engine}, {key.fault}: {verdict}")
         if outcome.unmended:
             raise UndoFailed(
-                f"{key.engine} is not mended after {key.fault}: {outcome.unmended}",
+                f"{key.engine} is still broken after {key.fault}: {outcome.unmended}",
                 "`brownout heal` it, then --resume",
             )
 

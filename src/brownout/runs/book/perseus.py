@@ -35,7 +35,7 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Perseus:
-    """Whole seconds. What was not steady in its time is `NEVER`; None where no node was mended."""
+    """Whole seconds. `NEVER` if not steady in time; None if no node was restored."""
 
     down: float
     partial: float

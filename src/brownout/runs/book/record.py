@@ -151,7 +151,7 @@ def new(book: Book) -> Record:
 
 
 def open_record(path: Path) -> tuple[Record, Book]:
-    """Read a book that was made, as it was when it began; `RunDirectoryError` where it is none."""
+    """Read a book as it was when it began; `RunDirectoryError` if it is not a book."""
     data = read_json(path / "book.json")
     try:
         del data["schema_version"]

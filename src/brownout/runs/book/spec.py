@@ -59,7 +59,7 @@ class CapacitySearch(Settings):
 
 
 class PublishedRow(Settings):
-    """What somebody else published of one system, in the words of the source."""
+    """What another author published about one system, in the words of the source."""
 
     system: str
     version: str
@@ -72,7 +72,7 @@ class PublishedRow(Settings):
 
 
 class Published(Settings):
-    """A table of somebody else, with where it is from and how it was measured."""
+    """A table by another author, with its source and how it was measured."""
 
     source: str
     year: int

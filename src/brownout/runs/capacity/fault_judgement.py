@@ -28,7 +28,7 @@ _WANTED = ("cluster_whole_at_start", "load_delivered", "baseline_stable", "fault
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A time of a fault, in seconds of the load: `down` until it is mended, `back` after."""
+    """A time of a fault, in seconds of the load: `down` until its undo, `back` after."""
 
     name: str
     start: float
@@ -70,7 +70,7 @@ def unfit(impact: Impact) -> Judgement | None:
 def windows_of(fault: Fault) -> list[Window]:
     """Return the times of one fault: down, and coming back.
 
-    A fault that is over by itself, as a step-down, has no mending and one time.
+    A fault that ends by itself, such as a step-down, has no undo and one window.
     """
     end = fault.end if fault.end is not None else fault.until
     asked = [e.requested for e in fault.events if e.type == "mend"]
@@ -108,7 +108,7 @@ def judge_fault(
 
 
 def _together(told: Sequence[Judgement], out: Mapping[str, int], allowance_s: float) -> Judgement:
-    """Join the judgements of all times: one breach is a breach, one without data is no pass."""
+    """Join the judgements of all times: one breach is a breach, one without data is not a pass."""
     broken = [reason for each in told if each.verdict == "breach" for reason in each.reasons]
     broken += [f"{stream}: {seconds} s in or after dips, wanted at most {allowance_s:g} s"
                for stream, seconds in out.items() if seconds > allowance_s]  # fmt: skip
@@ -125,7 +125,7 @@ def _judged(
     promises: Sequence[Promise],
     terms: Terms,
 ) -> Judgement:
-    """Judge one time outside the dips; too little of it is no data."""
+    """Judge one time outside the dips; too little of it counts as no data."""
     short = [stream for stream, chosen in seconds.items() if int(chosen.sum()) < LEAST_S]
     if short:
         found = min(int(seconds[stream].sum()) for stream in short)

@@ -1,7 +1,7 @@
 """Steps in which something is broken: each is a run of an experiment, made by Chaos Toolkit.
 
-The run's own machinery breaks, mends, waits for redundancy and puts back; here only its rate is
-chosen and what it left is judged.
+The run's own machinery breaks, undoes and waits for redundancy; this module only chooses the rate
+and judges what the run left.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,8 +33,8 @@ class FaultSteps:
     """Makes steps by running `experiment`, with `variables` as `--var` has them.
 
     `source` and `change` are the workload's name or path, and what is changed of it. `before` is
-    called before each step and raises where the cluster is not whole. `lent` is open while the run
-    goes on, which claims the cluster for itself.
+    called before each step and raises where the cluster is not whole. `lent` is open during the
+    run, which claims the cluster for itself.
     """
 
     workload: Workload

@@ -76,7 +76,8 @@ def judge(
 ) -> Judgement:
     """Return what the figures of all streams say.
 
-    `lag_p99_ms` is how late the generator sent; None where it does not say, which is no data.
+    `lag_p99_ms` is how late the generator sent; None where it does not report it, which counts as
+    no data.
     """
     unfit = [*_unfit(figures, terms, lag_p99_ms), *_unmeasured(promises, figures)]
     if unfit:

@@ -2,7 +2,7 @@
 
 Geometric up until a rate does not hold (or down until one does), bisection until the highest that
 holds and the lowest that does not are within `precision`, then a long run to confirm. Everything
-follows from the answers so far, so a search that was cut short goes on from what was kept.
+follows from the answers so far, so an interrupted search continues from what was kept.
 """
 
 import math
@@ -26,7 +26,7 @@ class Settings:
     """How to search: rates in operations a second.
 
     A step that does not hold is made `again` times more before it counts, so that one hiccup of
-    the machine does not halve the answer. `ceiling` is never exceeded; None is no ceiling.
+    the machine does not halve the answer. `ceiling` is never exceeded; None means no ceiling.
     """
 
     start: float

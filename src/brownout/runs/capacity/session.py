@@ -57,7 +57,7 @@ _WANTED = "wanted.json"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the command line asks for; kept, so that a search can go on."""
+    """What the command line asks for; kept, so that a search can continue."""
 
     workload: str
     cluster: str
@@ -86,7 +86,7 @@ class Wanted:
 def read_wanted(directory: Path) -> Wanted:
     """Return what the search in `directory` was asked for; `RunDirectoryError` for no search."""
     if not (directory / _WANTED).is_file():
-        raise RunDirectoryError(f"{directory}: is no search for a capacity: it has no {_WANTED}")
+        raise RunDirectoryError(f"{directory}: not a search for a capacity: it has no {_WANTED}")
     data = read_json(directory / _WANTED)
     try:
         return Wanted(**{**data, "sla": tuple(data["sla"]), "variables": tuple(data["variables"])})
@@ -198,7 +198,7 @@ class _Searching:
 
     def _told(self, step: Step) -> None:
         self.say(line(step))
-        self._keep("the search goes on")
+        self._keep("the search continues")
 
     def _asked(self) -> Asked:
         wanted, price = self.wanted, self.cluster.price

@@ -75,9 +75,9 @@ class Steps:
             file.write(json.dumps(asdict(step)) + "\n")
 
     def read(self) -> list[Step]:
-        """Return every step that was kept; a torn last line is none.
+        """Return every step that was kept; a torn last line is ignored.
 
-        Raises `RunDirectoryError` for a line in the middle that is no step.
+        Raises `RunDirectoryError` for a line in the middle that is not a step.
         """
         if not self._file.exists():
             return []

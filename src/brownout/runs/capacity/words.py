@@ -62,7 +62,7 @@ def render(result: Mapping[str, Any], where: str) -> str:
     lines += _rates(result)
     lines += _money(result["price"])
     if result["ended"]:
-        lines.append(f"cut short: {result['ended']}; `brownout capacity --resume {where}` goes on")
+        lines.append(f"cut short: {result['ended']}; `brownout capacity --resume {where}`")
     if result["stand_in"]:
         lines.append(STAND_IN)
     return "\n".join([*lines, where])

@@ -77,8 +77,8 @@ def mixtures(systems: Sequence[System]) -> list[str]:
     kinds = {system.runs.stand_in for system in systems}
     if len(kinds) == 2:
         names = ", ".join(s.name for s in systems if s.runs.stand_in)
-        found.append(f"stand-ins stand beside real systems: {names} is no database, and its "
-                     "figures say nothing of one")  # fmt: skip
+        found.append(f"stand-ins are compared with real systems: {names} is not a database, and "
+                     "its figures say nothing about one")  # fmt: skip
     if len(loops := {str(s.subject["loop"]) for s in systems}) > 1:
         found.append(f"loops are mixed ({', '.join(sorted(loops))}): a closed loop offers less "
                      "while it waits, so it loses less by its own account")  # fmt: skip

@@ -32,11 +32,11 @@ class Bundle:
 def bundle(directory: RunDirectory, target: Path) -> Bundle:
     """Write the run in `directory` to `target`, a tar.gz; the report is made anew if it can be.
 
-    Raises `Refused` for a run that goes on or is not healed, and `ConfigurationError` for links
-    and other things that are no files, and where `target` is there already.
+    Raises `Refused` for a run that is in progress or not healed, and `ConfigurationError` for links
+    and other things that are not files, and where `target` is there already.
     """
     open_runs.check_over(directory.path)
-    read_impact(directory)  # one without a result is no evidence
+    read_impact(directory)  # a run without a result is not evidence
     if target.exists():
         raise ConfigurationError(
             f"{target}: is there already and is not written over", "give another file with --output"
@@ -48,7 +48,7 @@ def bundle(directory: RunDirectory, target: Path) -> Bundle:
 
 
 def _make_report(directory: RunDirectory) -> None:
-    """A report that cannot be made is no reason to go without the evidence."""
+    """Make the report if it is missing; the evidence is packed even if that fails."""
     if not directory.report.is_file():
         try:
             html.write(directory.path)

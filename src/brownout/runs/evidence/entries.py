@@ -25,7 +25,7 @@ from brownout.runs.run_set import verdict_of
 
 __all__ = ["Entry", "entries", "manifest_of"]
 
-#: Texts in which somebody's words may stand: messages of drivers, command lines, settings.
+#: Files with text of other programs and people: messages of drivers, command lines, settings.
 _TEXTS = (".json", ".ndjson", ".log", ".txt", ".md", ".yaml", ".yml")
 #: Tables of ours whose columns `cause` and `code` are a driver's words.
 _TABLES = ("errors.csv",)
@@ -47,7 +47,7 @@ class Entry:
 def entries(folder: Path) -> dict[str, Entry]:
     """Return every file below `folder` by its name there, sorted; hidden drafts are left out.
 
-    Raises `ConfigurationError` for links and other things that are no files, and
+    Raises `ConfigurationError` for links and other things that are not files, and
     `RunDirectoryError` for what cannot be read.
     """
     return {name: _entry(path) for name, path in _files(folder).items()}

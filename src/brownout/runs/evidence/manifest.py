@@ -41,7 +41,7 @@ class Manifest(Settings):
 
 
 def parse(data: bytes, source: str) -> Manifest:
-    """Read a manifest; raises `ConfigurationError` where it is none."""
+    """Read a manifest; raises `ConfigurationError` if it is not one."""
     try:
         manifest = Manifest.model_validate_json(data)
     except ValidationError as error:
@@ -49,7 +49,7 @@ def parse(data: bytes, source: str) -> Manifest:
         raise ConfigurationError([f"{source}: {NAME}: {each}" for each in problems]) from error
     bad = [name for name in (manifest.run_id, *manifest.files) if unsafe(name)]
     if bad:
-        raise ConfigurationError([f"{source}: {NAME}: {name!r} is no safe path" for name in bad])
+        raise ConfigurationError([f"{source}: {NAME}: {name!r} is not a safe path" for name in bad])
     return manifest
 
 

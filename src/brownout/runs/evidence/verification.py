@@ -1,6 +1,6 @@
 """Check a bundle without unpacking it: every file against its checksum, and nothing that is more.
 
-A bundle may come from anybody: names that lead elsewhere and links are refused, and no more is
+A bundle may come from anywhere: links and names that lead elsewhere are refused, and no more is
 unpacked than the manifest says there is, of headers as of files.
 """
 
@@ -31,7 +31,7 @@ _FRAME = 4 * tarfile.BLOCKSIZE
 #: The tables of a run shrink to a tenth; what unpacks to more than this many times is a trap.
 _MOST_TIMES = 200
 _SMALL = 100_000_000
-#: An impact has some 100 kB; more than this is none.
+#: An impact has some 100 kB; a larger file is refused.
 _MOST_IMPACT = 100_000_000
 
 
@@ -58,7 +58,7 @@ class Checked:
 
 
 def verify(path: Path) -> Checked:
-    """Check the bundle at `path`; raises `ConfigurationError` where it is none at all."""
+    """Check the bundle at `path`; raises `ConfigurationError` if it is not a bundle."""
     try:
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()

@@ -115,7 +115,7 @@ class Conductor:
             self._conclude()
 
     def close(self) -> None:
-        """Wait until people are told; the cluster is let go of before."""
+        """Wait until the notifications are sent; the cluster was released before."""
         self._herald.close()
 
     def _bring_up(self) -> None:
@@ -167,7 +167,7 @@ class Conductor:
             self._stop.ask(why)
 
     def _look(self, step: StepRecord, run: str) -> str:
-        """While a step goes on: note where its run lies, and return why it is to stop, if so."""
+        """During a step: note where its run lies, and return why it is to stop, if so."""
         if run and not step.run:
             step.run = run
             self._day.save()
@@ -179,7 +179,7 @@ class Conductor:
         """Why no other step may follow; empty where one may."""
         rule = self._gameday.stop_on
         if outcome.unmended:
-            return f"the cluster is not mended after {step.name}: {outcome.unmended}"
+            return f"the cluster is still broken after {step.name}: {outcome.unmended}"
         if outcome.was_aborted:
             return f"{step.name} was aborted"
         if step.verdict == "fail" and rule.fail == "stop":
@@ -235,7 +235,7 @@ class Conductor:
 
 
 def _lacking(adapter: Adapter, milestone: Milestone) -> list[str]:
-    """Return what the cluster lacks; one that does not answer lacks an answer."""
+    """Return what is missing; an answer, if the cluster gives none."""
     try:
         return lacks(adapter, milestone)
     except ClusterError as error:

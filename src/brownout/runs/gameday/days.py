@@ -48,7 +48,7 @@ class Day:
 
     @classmethod
     def open(cls, path: Path) -> "Day":
-        """Read a game day; raises `RunDirectoryError` where `path` is none."""
+        """Read a game day; raises `RunDirectoryError` if `path` is not one."""
         data = read_json(path / "gameday.json")
         try:
             steps = [StepRecord(**step) for step in data.pop("steps")]

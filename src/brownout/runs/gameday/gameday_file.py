@@ -82,7 +82,7 @@ def variables_of(gameday: GameDay, step: Step, document: Mapping[str, Any]) -> d
         declared = document.get("configuration") or {}
         configuration = experiment_checks.resolved(document, step.variables)
         own = complete(declared, configuration, step.variables)["abort_if"]
-        with contextlib.suppress(ValueError):  # what is no condition is refused with the step
+        with contextlib.suppress(ValueError):  # an invalid condition is refused with the step
             own = json.loads(own or "[]") if isinstance(own, str) else own
         variables["abort_if"] = [*(own if isinstance(own, list | tuple) else [own]), *watched]
     return variables

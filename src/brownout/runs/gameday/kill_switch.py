@@ -36,12 +36,12 @@ def chosen(leases: Leases, name: str) -> Lease:
 def stop(leases: Leases, lease: Lease, reason: str, limit_s: float, say: Say) -> str:
     """End the game day and return in words what state proves; raises `UndoFailed` where it cannot.
 
-    One that goes on does it itself, on this host or another; what a dead one left is done here.
+    A running one does it itself, on this host or another; what a dead one left is done here.
     """
     began = time.monotonic()
     state = lease.state(leases.now())
     say(f"{lease.holder()}: {state}")
-    if state == "goes on":
+    if state == "running":
         leases.ask_to_stop(lease, reason)
         _await_end(leases, lease, limit_s)
     repair.put_back(lease.cluster, reason, limit_s, say)

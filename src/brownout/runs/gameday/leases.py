@@ -34,7 +34,7 @@ VARIABLE = "BROWNOUT_GAMEDAYS"
 TTL_S = 60.0
 RENEW_S = 10.0
 POLL_S = 0.5
-TAKEN_OVER = "the lease of the cluster was taken over by somebody else"
+TAKEN_OVER = "the lease of the cluster was taken over by another process"
 
 _TABLE = """
     CREATE TABLE gameday_leases (
@@ -79,11 +79,11 @@ class Lease:
     stop: str
 
     def state(self, now: float) -> str:
-        """`goes on`, `died` (this machine can tell) or `expired` (so it may be taken over)."""
+        """`running`, `died` (known on its own machine) or `expired` (so it may be taken over)."""
         if self.place == _place():
             alive = procfs.is_alive(procfs.Identity(self.pid, self.started, ()))
-            return "goes on" if alive else "died"
-        return "goes on" if now < self.expires else "expired"
+            return "running" if alive else "died"
+        return "running" if now < self.expires else "expired"
 
     def holder(self) -> str:
         """`process 4711 on host db1, game day runs/gamedays/…`."""
@@ -124,7 +124,7 @@ class Leases:
         self.close()
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._database.close()
 
     def now(self) -> float:
@@ -144,7 +144,7 @@ class Leases:
     def take(self, cluster: str, day: Path) -> tuple[Lease, Lease | None]:
         """Take the lease of `cluster` for this process; also return the dead one it was taken from.
 
-        Raises `Refused` where another game day goes on there.
+        Raises `Refused` where another game day is in progress.
         """
         mine = self._mine(cluster, day)
         for _ in range(5):
@@ -153,9 +153,9 @@ class Leases:
             other = next((held for held in self.held() if held.cluster == cluster), None)
             if other is None:
                 continue  # it has just ended
-            if other.state(self.now()) == "goes on":
+            if other.state(self.now()) == "running":
                 raise Refused(
-                    f"a game day on cluster `{cluster}` goes on: {other.holder()}",
+                    f"a game day is in progress on cluster `{cluster}`: {other.holder()}",
                     "wait for it, or `brownout gameday stop` it",
                 )
             before = {"token_before": other.token, "expires_before": other.expires}
@@ -164,7 +164,7 @@ class Leases:
         raise Refused(f"the lease of `{cluster}` changes hands all the time", "try again")
 
     def renew(self, lease: Lease) -> bool:
-        """Hold it for another while; False where it was taken over or let go meanwhile."""
+        """Extend it; False if it was taken over or released meanwhile."""
         renew = "UPDATE gameday_leases SET expires = :expires WHERE token = :token"
         return self._change(renew, token=lease.token, expires=self.now() + TTL_S)
 
@@ -178,7 +178,7 @@ class Leases:
         self._change(ask, token=lease.token, reason=reason)
 
     def release(self, lease: Lease) -> None:
-        """Let it go, if it is still that very one."""
+        """Release it, if it is still that very one."""
         self._change("DELETE FROM gameday_leases WHERE token = :token", token=lease.token)
 
     def _mine(self, cluster: str, day: Path) -> Lease:

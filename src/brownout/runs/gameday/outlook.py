@@ -76,9 +76,9 @@ def _free(cluster: str) -> Guard:
         now = leases.now()
         held = [lease for lease in leases.held() if lease.cluster == cluster]
     if not held:
-        return Guard("no other game day", True, "none goes on here")
+        return Guard("no other game day", True, "none is in progress")
     state = held[0].state(now)
-    return Guard("no other game day", state != "goes on", f"{held[0].holder()}: {state}")
+    return Guard("no other game day", state != "running", f"{held[0].holder()}: {state}")
 
 
 def _times(

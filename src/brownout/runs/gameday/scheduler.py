@@ -2,7 +2,7 @@
 
     brownout gameday serve FILE… ──▶ at its time: `brownout gameday run --scheduled FILE`
 
-The store remembers when each was due next, so that what was missed while nobody served is said.
+The store remembers when each was due next, so that days missed without a server are reported.
 Whether a day may run then is decided by the run itself, which never begins outside its window.
 """
 
@@ -36,7 +36,7 @@ __all__ = ["Server", "fire"]
 
 Say = Callable[[str], None]
 HEAL_WITHIN_S = 300.0
-#: More game days than this at once do not go on from here.
+#: How many game days may run at once from here.
 AT_ONCE = 8
 
 _serving: "list[Server]" = []
@@ -119,13 +119,13 @@ class Server:
             self._say(f"{gameday.name} is due at {known.next_run_time.astimezone(UTC):%F %T} UTC")
 
     def _missed(self, event: JobEvent) -> None:
-        """Say what was not started: too late, or while the one before still goes on."""
+        """Say what was not started: too late, or while the one before is still running."""
         times = getattr(event, "scheduled_run_times", None) or [event.scheduled_run_time]
         due = ", ".join(f"{moment.astimezone(UTC):%F %T} UTC" for moment in times)
         if event.code == EVENT_JOB_MISSED:
             why = f"MISSED: it was due at {due}, and it is later than `schedule.late` allows"
         else:
-            why = f"MISSED: it was due at {due}, while the one before still goes on"
+            why = f"MISSED: it was due at {due}, while the one before was still running"
         if gameday := self._days.get(event.job_id):
             self._tell(gameday, why)
 
@@ -160,7 +160,7 @@ def fire(path: str) -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Be the only server of this BROWNOUT_STATE; the kernel lets go of it whatever happens."""
+    """Be the only server of this BROWNOUT_STATE; the kernel releases the lock in any case."""
     path = _home("serve.lock")
     lock = Lock(path)
     try:

@@ -127,7 +127,7 @@ class CoolDown(Settings):
 
 
 class StopOn(Settings):
-    """Whether the day goes on after such a verdict. Aborted, or not put back, always ends it."""
+    """Whether the day continues after such a verdict. Aborted, or not put back, always ends it."""
 
     fail: Literal["stop", "go on"] = "stop"
     inconclusive: Literal["stop", "go on"] = "stop"

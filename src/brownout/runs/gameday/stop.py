@@ -1,4 +1,4 @@
-"""Why a game day is to end before its last step: one reason, whoever has it first."""
+"""Why a game day is to end before its last step: the first reason given is kept."""
 
 import signal
 from collections.abc import Sequence

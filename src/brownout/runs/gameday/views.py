@@ -18,9 +18,9 @@ __all__ = ["fresh_document", "fresh_words", "going_on", "history_rows", "history
 def going_on(lease: Lease, state: str, record: Record | None) -> str:
     """Return what a lease's game day does now: who holds it, which step, what came before."""
     lines = [f"{lease.cluster}: {lease.holder()}: {state}"]
-    if state != "goes on":
-        lines.append("  `brownout gameday run … --resume` goes on with it, `brownout gameday stop` "
-                     "puts back what it left and ends it")  # fmt: skip
+    if state != "running":
+        lines.append("  continue it with `brownout gameday run … --resume`, or put back what it "
+                     "left and end it with `brownout gameday stop`")  # fmt: skip
     for step in record.steps if record else ():
         words = step.verdict or step.status
         lines.append(f"  {step.name}: {words}" + (f"  {step.run}" if step.run else ""))

@@ -23,7 +23,7 @@ from brownout.runs.run_set import LEAST, Runs, median
 
 __all__ = ["Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
 
-#: What is compared unless somebody says otherwise; the more, the more repeats a decision needs.
+#: What is compared by default; each further measure makes a decision need more repeats.
 #: Availability is not among them: it rises with the time that an episode takes to be redundant.
 DEFAULT_MEASURES = (
     "tps_drop",
@@ -54,7 +54,7 @@ class Compared(Settings):
     @classmethod
     def _known(cls, name: str) -> str:
         if find(split(name)[1]) is None:
-            raise ValueError("is no measure; `docs/measures.md` has them all")
+            raise ValueError("not a measure; `docs/measures.md` lists them all")
         return name
 
 
@@ -128,7 +128,7 @@ def pin(runs: Runs, measures: Sequence[str], allowed: float, critical: float) ->
 
 
 def default_measures(runs: Runs) -> list[str]:
-    """Return what is compared unless somebody says otherwise: what every run has a value of."""
+    """Return what is compared by default: what every run has a value of."""
     return [name for name in DEFAULT_MEASURES if runs.median(name) is not None]
 
 
@@ -174,7 +174,7 @@ def _unmeasured(runs: Runs, measures: Sequence[str]) -> list[str]:
 
 
 def _compared(name: str, repeats: Sequence[Repeat], allowed: float, critical: float) -> Compared:
-    """The limits of a measure: shares of its median, but no less than can be told from nothing."""
+    """The limits of a measure: shares of its median, but at least what can be resolved."""
     measure = find(split(name)[1])
     middle = median([repeat.values[name] for repeat in repeats]) or 0.0
     floor = measure.unit.floor if measure else 1.0

@@ -1,6 +1,6 @@
 """The gate's decision: pass, fail or inconclusive, with every sentence that led to it. Pure.
 
-fail          a run failed by its own limits; a measure is worse than allowed, and that is no chance
+fail          a run failed by its own limits; a measure is worse than allowed, beyond chance
 inconclusive  a run could not be judged; data is missing; a measure may be worse than may be
 pass          none of these: each estimate is within what is allowed, and what is critical is
               ruled out

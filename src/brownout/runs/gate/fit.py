@@ -25,7 +25,7 @@ def check(runs: Runs, baseline: Baseline | None) -> None:
 
 
 def remarks(runs: Runs, baseline: Baseline | None) -> list[str]:
-    """Say what differs and may, so that nobody overlooks it."""
+    """Say what differs although it may, so that it is not overlooked."""
     dropped = list(dict.fromkeys(words for run in runs for words in run.dropped))
     if baseline is None:
         return ["no baseline: only the runs' own limits were judged", *dropped]

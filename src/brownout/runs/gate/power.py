@@ -57,7 +57,7 @@ def _passes(differences: Floats, n: int, allowed: float, critical: float) -> flo
 
 
 def _fails(differences: Floats, n: int, allowed: float) -> float:
-    """How many are worse than allowed beyond chance: U counts the pairs that are no worse."""
+    """How many are worse than allowed beyond chance: U counts the pairs that are not worse."""
     no_worse = (differences < 0).sum(axis=1) + 0.5 * (differences == 0).sum(axis=1)
     chance = null_below(n, n)[np.ceil(no_worse).astype(int)]
     return float(((_middle(differences) > allowed) & (chance <= _TAIL)).mean())

@@ -85,7 +85,7 @@ def null_below(n: int, m: int) -> Floats:
 
 
 def _differences(before: Floats, after: Floats) -> Floats:
-    """All differences of pairs, ascending; of two that never came there is none: 0."""
+    """All differences of pairs, ascending; 0 for two that both never happened."""
     with np.errstate(invalid="ignore"):
         found = np.subtract.outer(after, before).ravel()
     return np.sort(np.nan_to_num(found, nan=0.0, posinf=np.inf, neginf=-np.inf))

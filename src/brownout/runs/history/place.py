@@ -14,7 +14,7 @@ _OFF = ("off", "none", "no")
 def find(text: str | None = None) -> Place | None:
     """Return the place that `text`, else the environment names; None where it is switched off.
 
-    Raises `ConfigurationError` for a URL that is none, without repeating it.
+    Raises `ConfigurationError` for an invalid URL, without repeating it.
     """
     given = text or os.environ.get(VARIABLE) or str(state_home() / "history.sqlite")
     return None if given.strip().lower() in _OFF else place_of(given, VARIABLE)

@@ -1,4 +1,4 @@
-"""Put runs into the history: each by itself when it ends, older ones when somebody asks."""
+"""Put runs into the history: each when it ends, older ones on request."""
 
 import logging
 import os

@@ -40,7 +40,7 @@ def measured(impact: Impact) -> dict[tuple[str, str], float]:
         for measure in measures().values()
         if measure.limitable
         and (scope == "total" or measure.per_scope)
-        and not measure.name.endswith(".max_us")  # one operation, which nobody follows
+        and not measure.name.endswith(".max_us")  # a single operation
         and (value := impact.value(measure.name, scope)) is not None
     }
 

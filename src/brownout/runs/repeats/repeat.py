@@ -43,7 +43,7 @@ class Repeat:
     def stops(self) -> str | None:
         """Why no other repeat may follow."""
         if self.outcome.unmended:
-            return f"the cluster is not mended: {self.outcome.unmended}; `brownout heal` it first"
+            return f"the cluster is still broken: {self.outcome.unmended}; `brownout heal` it first"
         if self.outcome.impact is None:
             return "the run could not begin, and the next one would not either"
         return "the run was aborted" if self.outcome.was_aborted else None

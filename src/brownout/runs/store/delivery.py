@@ -1,7 +1,7 @@
 """What happens by itself: a run that ends, however it ends, goes to the store that is named.
 
-The verdict never hangs on it, and it never fails silently: what could not be copied is an error in
-the log, and whoever asked is told.
+The verdict never depends on it, and it never fails silently: what could not be copied is an error
+in the log and for the caller.
 """
 
 import logging

@@ -43,7 +43,7 @@ class Place:
 def find(text: str | None = None) -> Place | None:
     """Return the store that `text`, else the environment names; None where neither does.
 
-    Raises `ConfigurationError` for a URL that is none, without repeating it.
+    Raises `ConfigurationError` for an invalid URL, without repeating it.
     """
     given = (text or os.environ.get(VARIABLE) or "").strip()
     if not given:
