@@ -66,7 +66,7 @@ def activity(
     `on` all `targets` together, or on each of the `members` in turn.
 
     chaostoolkit-lib 1.44 turns the `InterruptExecution` of a SIGTERM inside an activity into a
-    failed activity and goes on; so it is noted here, and the control stops at the next activity.
+    failed activity and continues; so it is noted here, and the control stops at the next activity.
     """
     if function is None:
 

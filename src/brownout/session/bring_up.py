@@ -70,7 +70,7 @@ def check_whole(adapter: Adapter, within_s: float = WHOLE_WITHIN_S) -> dict[str,
     if not state.reached:
         raise ClusterError(
             f"the cluster is not whole and redundant after {within_s:.0f} s: {state.detail}",
-            "mend it before anything is broken on purpose",
+            "repair it before you break anything on purpose",
         )
     return dict(state.detail)
 

@@ -114,7 +114,7 @@ def _house_rules(data: Mapping[str, Any]) -> Iterator[str]:
 
     modules = [c.get("provider", {}).get("module") for c in data.get("controls") or []]
     if "brownout.control" not in modules:
-        yield "controls: lack `brownout.control`, which makes the load and the verdict"
+        yield "controls: `brownout.control` is missing, which makes the load and the verdict"
     yield from extension_problems(data)
     if breaks_by_others_alone(data):
         return  # what others break is theirs to put back
@@ -123,7 +123,7 @@ def _house_rules(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"runtime.rollbacks.strategy: found {strategy!r}, wanted 'always'"
     undone = [a.get("provider", {}).get("func") for a in data.get("rollbacks") or []]
     if "put_back" not in undone:
-        yield "rollbacks: lack `brownout.actions.node.put_back`, which undoes what was broken"
+        yield "rollbacks: `brownout.actions.node.put_back` is missing, which undoes what was broken"
 
 
 def _undeclared(data: Mapping[str, Any]) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _undeclared(data: Mapping[str, Any]) -> Iterator[str]:
     parts = {key: value for key, value in data.items() if key != "configuration"}
     for name in dict.fromkeys(_VARIABLE.findall(json.dumps(parts))):
         if name not in declared:
-            yield f"configuration: lacks `{name}`, which is used as ${{{name}}}"
+            yield f"configuration: `{name}` is missing, which is used as ${{{name}}}"
 
 
 def resolved(data: Mapping[str, Any], variables: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """One experiment as `chaos run` in a process of its own, and what it left.
 
-Chaos Toolkit keeps its controls in a global and wants the main thread, so whoever runs several
-experiments runs each as a process.
+Chaos Toolkit keeps its controls in a global and wants the main thread, so each of several
+experiments runs as a process of its own.
 """
 
 import json
@@ -34,7 +34,7 @@ STDERR = 2
 class Outcome:
     """What a process that is over left. `impact` is None where no run was opened.
 
-    `unmended` says why no other may follow: something is still broken, or nobody knows.
+    `unmended` says why no other may follow: something is still broken, or may be.
     """
 
     directory: Path | None

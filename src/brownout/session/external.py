@@ -28,7 +28,7 @@ Activity = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ExternalSteps:
-    """Which steps of other providers break or mend, by their names in the experiment.
+    """Which steps of other providers break something or undo that, by their names.
 
     `harmless` ones do neither. Each break takes effect within `effect_within_s` seconds after the
     end of its step. `awaits_mend` says whether what is broken stays so until a mend ends.
@@ -52,7 +52,7 @@ class ExternalSteps:
 def external_steps(
     experiment: Mapping[str, Any], extension: Mapping[str, Any], problems: list[str]
 ) -> ExternalSteps:
-    """Read which steps of others break and mend; what is wrong with that joins `problems`."""
+    """Read which steps of others break and which undo; mistakes join `problems`."""
     method = list(_activities(experiment, "method"))
     rollbacks = list(_activities(experiment, "rollbacks"))
     lists = {}
@@ -76,7 +76,7 @@ def external_steps(
     if _asks_us(experiment) and lists["mends"] and not in_method & set(lists["mends"]):
         problems.append(
             "extensions.mends: all are rollbacks, but a probe of brownout in the hypothesis ends "
-            "the measuring before the rollbacks; mend in the method, or take the probe out"
+            "the measuring before the rollbacks; undo in the method, or take the probe out"
         )
     return ExternalSteps(
         **lists,

@@ -75,7 +75,7 @@ class Interruption:
                 self._events.point("abort", "abort", reason=reason)
 
     def fail(self, reason: str) -> None:
-        """Something went wrong: what would follow is no test, so the run stops here."""
+        """Something went wrong: what follows would not be a valid test, so the run stops here."""
         if not self.reason:
             self.reason = reason
             if self._events is not None:

@@ -28,7 +28,7 @@ Say = Callable[[str], None]
 
 
 def check_allowed(cluster: Cluster, confirmation: str, say: Say, needs: Iterable[str] = ()) -> None:
-    """Ask the guards, and that nobody else has `cluster`; raises `Refused` for either.
+    """Ask the guards, and that no other run has `cluster`; raises `Refused` for either.
 
     `needs` is what the runs of an experiment that belong to it will do.
     """
@@ -44,7 +44,7 @@ class Hold:
         self._in_cluster: ClusterClaim | None = None
 
     def take(self) -> None:
-        """Take the claim in the cluster. No one else knows of a lab that we brought up."""
+        """Take the claim in the cluster. A lab that we brought up is unknown to others."""
         if self._held.brought_up:
             return
         adapter = adapter_for(self._cluster)
@@ -89,7 +89,7 @@ def taken(
 ) -> Iterator[Hold]:
     """Have `cluster`, which the inventory `named` so describes, for `workload` during the block.
 
-    A lab that was `brought_up` for it is taken down before anybody else can have it.
+    A lab that was `brought_up` for it is taken down before another run can take it.
     """
     path, nodes, namespace = str(inventory.path_of(named)), nodes_of(cluster), workload.namespace
     with open_runs.holding(

@@ -21,7 +21,7 @@ __all__ = ["Crossing", "Looks", "MilestoneWatcher"]
 POLL_S = 0.1
 #: Once all is reached, it is enough to look now and then whether it stays.
 CALM_POLL_S = 0.5
-#: After everything is mended, this long without a change means that the cluster never noticed.
+#: After everything is undone, this long without a change means that the cluster never noticed.
 UNNOTICED_S = 6.0
 ORDER: tuple[Milestone, ...] = ("rejoined", "redundant")
 
@@ -40,7 +40,7 @@ class Looks:
     """What one look after the other says of a milestone.
 
     It is reached at the first look of an unbroken row that says yes for `hold_s` seconds, and a
-    later no revokes it. A look without an answer (None) breaks the row, and is no no: it revokes
+    later no revokes it. A look without an answer (None) breaks the row, but is not a no: it revokes
     nothing.
     """
 
@@ -210,7 +210,7 @@ class MilestoneWatcher:
     def _look_at_milestones(self) -> None:
         """Ask for each milestone in turn; each includes the one before it.
 
-        What is not mended is not asked for: whatever was answered, it would be a no.
+        While something is still broken it is not asked for: the answer would be a no.
         """
         yes: bool | None = self._is_mended()
         for name in ORDER:

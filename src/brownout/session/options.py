@@ -171,7 +171,7 @@ def complete(
 ) -> dict[str, Any]:
     """Return the `resolved` configuration with the settings that an experiment leaves out.
 
-    Each is what `--var` has `given`, or else the environment; where nobody says anything, its
+    Each is what `--var` has `given`, or else the environment, or else its
     default. A setting that is `declared` is what Chaos Toolkit made of it.
     """
     found = {}

@@ -54,7 +54,7 @@ class Plan:
     `needs` names what the scenario does to a node (`kill`, `wipe`, …): an adapter says whether
     its database supports each. `deeds` are what brownout does in each step of the method, and
     `wipes` the nodes that it wipes, as it calls them.
-    `external` says which steps of other providers break and mend.
+    `external` says which steps of other providers break and undo.
     A fault that ends before its undo leaves the run valid if it `may_end_early`.
     `variables` is the experiment's configuration with every setting that it leaves out, each
     value converted to what it is used as.
@@ -150,7 +150,7 @@ def make_plan(
 
 
 def extension_problems(experiment: Mapping[str, Any]) -> Iterator[str]:
-    """Name what our extension lacks, and a scenario that nobody has set a limit for.
+    """Name what is missing in our extension, and a scenario without any limit.
 
     A limit given for one run alone (`--var`, the environment) makes no scenario known: that of a
     misspelt one would be judged by it and by none of its own.
@@ -161,8 +161,8 @@ def extension_problems(experiment: Mapping[str, Any]) -> Iterator[str]:
         yield f"extensions: may_end_early: found {early!r}, wanted true or false"
     if not scenario:
         yield (
-            'extensions: lack {"name": "brownout", "scenario": …, "needs": […]}, by which limits '
-            "are found and databases are asked whether they can"
+            'extensions: {"name": "brownout", "scenario": …, "needs": […]} is missing, by which '
+            "limits are found and databases are asked whether they can"
         )
     elif not extension.get("needs") and not breaks_by_others_alone(experiment):
         yield (

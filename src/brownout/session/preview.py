@@ -255,7 +255,7 @@ def _told_by(
 
 
 def _meant(name: str, cluster: Cluster, target: Node | None) -> Node | None:
-    """The node that an argument means; None where it is known only when the run goes on."""
+    """The node that an argument means; None where only the run itself can know it."""
     if name == SPARE and cluster.spares:
         return cluster.spares[0]
     if name in (TARGET, SPARE, ADDED):

@@ -26,7 +26,7 @@ _KEPT = 100
 
 
 class PrimaryWatch:
-    """Asks every candidate from a thread of its own, so that one that hangs delays nobody.
+    """Asks every candidate from a thread of its own, so that one that hangs delays no other.
 
     `to_t` turns monotonic seconds into the run's.
     """
@@ -50,7 +50,7 @@ class PrimaryWatch:
     def start(self) -> None:
         """Begin to ask, and wait for the first answers; does nothing where that has begun.
 
-        A fault that comes before the first answers would leave nobody knowing who was primary. No
+        With a fault before the first answers it would be unknown which node was primary. No
         node is waited for longer than `FIRST_ANSWERS_S`.
         """
         if not self._threads or self._threads[0].ident:
@@ -91,7 +91,7 @@ class PrimaryWatch:
                 first.set()
                 every_s = SILENT_EVERY_S if claim is None else EVERY_S
                 self._stop.wait(max(0.0, asked + every_s - time.monotonic()))
-        except OSError as error:  # a full disk, perhaps: from here on nobody knows what it is
+        except OSError as error:  # a full disk, perhaps: its role is unknown from here on
             logger.warning("%s is not asked any more who is primary: %s", candidate.node, error)
         finally:
             first.set()

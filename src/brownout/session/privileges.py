@@ -15,19 +15,19 @@ __all__ = ["is_general", "missing", "privileges", "user_of"]
 def privileges(
     cluster: Cluster, adapter: Adapter, acts: Iterable[str], namespace: str
 ) -> list[Guard]:
-    """Return a refusal for each privilege that a run of these acts needs and its login lacks."""
+    """Return a refusal for each privilege that a run of these acts needs and its login misses."""
     wanted = [
         grant for grant in database(cluster.database).grants if grant.wanted_for(frozenset(acts))
     ]
     try:
-        lacking = missing(adapter, wanted, namespace)
+        absent = missing(adapter, wanted, namespace)
     except ClusterError as error:
         return [Guard("privileges", False, error.message, error.hint)]
-    if lacking is None:
+    if absent is None:
         return []
-    if not lacking:
+    if not absent:
         return [Guard("privileges", True, "the login has all that these acts need")]
-    return [_refusal(grant, user_of(cluster), namespace) for grant in lacking]
+    return [_refusal(grant, user_of(cluster), namespace) for grant in absent]
 
 
 def missing(adapter: Adapter, grants: list[Grant], namespace: str) -> list[Grant] | None:
@@ -53,6 +53,6 @@ def _refusal(grant: Grant, user: str, namespace: str) -> Guard:
     return Guard(
         "privileges",
         False,
-        f"the login `{user}` lacks {privilege}, which {', '.join(grant.acts)} needs",
+        f"the login `{user}` does not have {privilege}, which {', '.join(grant.acts)} needs",
         f"give it by `{statement}`",
     )

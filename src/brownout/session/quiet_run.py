@@ -20,7 +20,7 @@ from brownout.base.scratch import scratch
 __all__ = ["run_quietly"]
 
 _OURS = "brownout: "
-#: Warnings of Chaos Toolkit that nobody has to act on.
+#: Warnings of Chaos Toolkit that need no action.
 _NO_MATTER = {"Rollbacks were explicitly requested to be played"}
 
 
@@ -57,16 +57,16 @@ def run_quietly(experiment: Path, variables: Sequence[str], journal: Path | None
 
 
 def _check(experiment: Path) -> None:
-    """Raise `ConfigurationError` where a file is no document: Chaos Toolkit crashes on it."""
+    """Raise `ConfigurationError` if a file cannot be parsed: Chaos Toolkit crashes on it."""
     try:
         parse_experiment_from_file(os.fspath(experiment))
     except (ValueError, OSError, ChaosException) as error:
-        raise ConfigurationError(f"{experiment}: is no experiment: {error}") from error
+        raise ConfigurationError(f"{experiment}: not an experiment: {error}") from error
 
 
 def _code_of(journal: Path) -> int:
     """Return the exit code of what our control left in the journal."""
-    if not journal.exists():  # Chaos Toolkit said why: the file is no experiment
+    if not journal.exists():  # Chaos Toolkit said why: the file is not an experiment
         return int(ExitCode.BAD_INPUT)
     found: dict[str, Any] = json.loads(journal.read_text(encoding="utf-8"))
     ours = found.get("brownout") or {}

@@ -1,4 +1,4 @@
-"""Time in which the load goes on and nothing is broken: a control window, and a random phase."""
+"""Time under load in which nothing is broken: a control window, and a random phase."""
 
 from brownout.base.errors import GeneratorError
 from brownout.base.wait import wait_until

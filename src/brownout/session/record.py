@@ -53,7 +53,7 @@ def _versions(adapter: Adapter) -> dict[str, str]:
 
 
 def _release() -> dict[str, str]:
-    """What of the user's own is under test, as whoever starts the run names it."""
+    """The user's own release under test, as the starter of the run names it."""
     release = os.environ.get("BROWNOUT_RELEASE", "").strip()
     return {"release": release[:100]} if release else {}
 

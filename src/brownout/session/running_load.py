@@ -1,4 +1,4 @@
-"""The load of a run: started once, ended once; its clock goes on until the run is judged."""
+"""The load of a run: started once, ended once; its clock runs until the run is judged."""
 
 import logging
 from collections.abc import Callable
@@ -36,7 +36,7 @@ class RunningLoad:
 
     @property
     def began(self) -> bool:
-        """Whether there is a generator, be it that it still runs or not."""
+        """Whether the generator was ever started."""
         return self._generator is not None
 
     @property

@@ -191,7 +191,7 @@ class Session:
             namespace=self.plan.workload.namespace,
         )
         self._claimed = True
-        if not self._brought_up:  # no one else knows of a lab that we brought up
+        if not self._brought_up:  # a lab that we brought up is unknown to others
             try:
                 self._in_cluster = in_cluster.take(
                     self.adapter, self.plan.workload, held, self.status.say, self._cluster_is_shared
@@ -392,10 +392,10 @@ class Session:
         return self._watch.await_milestone(name, timeout_s)
 
     def await_idle(self, node: Node, timeout_s: float) -> dict[str, Any]:
-        """Wait until `node` serves nobody any more, where its database says that."""
+        """Wait until `node` has no clients any more, where its database reports that."""
         if not isinstance(self.adapter, Idling):
-            raise Unsupported(f"{self.adapter.engine()} does not say how much a node serves")
-        self.status.phase = f"waiting until {node.name} serves nobody"
+            raise Unsupported(f"{self.adapter.engine()} does not report the clients of a node")
+        self.status.phase = f"waiting until {node.name} has no clients"
         self.status.until(timeout_s)
         return self.adapter.await_idle(node, timeout_s, self.interruption.must_stop)
 
@@ -525,7 +525,7 @@ class Session:
                 "not_stored": not_stored}  # fmt: skip
 
     def _judge(self, journal: dict[str, Any], failures: list[str]) -> Impact:
-        """Write and say the result, and show it to whoever looks on until then."""
+        """Write and report the result, and show it to those who watch the run."""
         try:
             impact = conclude(self.directory, journal, self._remember)
             for failure in failures:

@@ -29,7 +29,7 @@ class DeafToSignals:
     everything is put back. That there was one is known by `told_again`.
 
     What the first one raised can be lost: Python only prints what is raised in a finalizer, and
-    somebody's `except Exception` takes Chaos Toolkit's own. `raise_again` is for that.
+    an activity's `except Exception` catches Chaos Toolkit's own. `raise_again` is for that.
 
     Only the main thread may use it. `kill -9` still works; `brownout heal` is for after that.
     """
@@ -60,7 +60,7 @@ class DeafToSignals:
         self._take()
 
     def stop(self) -> None:
-        """Give each signal back to whoever had it."""
+        """Restore the earlier handler of each signal."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before, self._deaf, self._unanswered = {}, False, None
@@ -70,7 +70,7 @@ class DeafToSignals:
         return self._unanswered is not None
 
     def raise_again(self, frame: FrameType | None) -> None:
-        """Raise what the first signal raised if an activity has gone on for a second since."""
+        """Raise what the first signal raised if an activity is still running a second later."""
         if self._unanswered is None:
             return
         number, at = self._unanswered

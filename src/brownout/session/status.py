@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a panel in a terminal, plain lines elsewhere.
+"""What a person sees of a running experiment: a panel in a terminal, plain lines elsewhere.
 
 The session says what it does; what is on disk of the run (run.json, events.ndjson) is read from
 its directory as soon as there is one. The picture itself is made in `brownout.show.live`.

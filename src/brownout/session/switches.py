@@ -58,7 +58,7 @@ def switch_problems(
 
 
 def _fault_of(step: Activity) -> Action | None:
-    """Return the fault or the undo of a step; None for a step of somebody else."""
+    """Return the fault or the undo of a step; None for a step of another provider."""
     provider = step.get("provider") or {}
     return fault_of(function_at(f"{provider.get('module')}.{provider.get('func')}"))
 

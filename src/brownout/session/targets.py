@@ -14,7 +14,7 @@ __all__ = ["ADDED", "SPARE", "TARGET", "aim_at", "check_target", "next_spare", "
 #: Means the node that the run's target means; see `Aim`.
 TARGET = "target"
 
-#: Means the first spare that is no member now.
+#: Means the first spare that is not a member now.
 SPARE = "spare"
 #: Means the node that this run added last.
 ADDED = "added"

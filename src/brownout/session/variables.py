@@ -58,7 +58,7 @@ def typed(
             continue  # a secret, or what a probe finds when the run begins
         value = found[name]
         if value == "" and isinstance(declared.get(name), Mapping):
-            value = declared[name].get("default")  # an empty environment variable is none
+            value = declared[name].get("default")  # an empty environment variable counts as unset
         try:
             found[name] = convert(kind, value)
         except (ValueError, OverflowError):
@@ -70,7 +70,7 @@ def convert(kind: str, value: Any) -> Any:
     """Return `value`, or the text that it is written as, as what `kind` says.
 
     A number that is written without a fraction stays whole. Raises `ValueError` or
-    `OverflowError` if it is none.
+    `OverflowError` if it is not a number.
     """
     if kind == TRUTH:
         if str(value).strip().lower() not in ("true", "false"):
@@ -118,7 +118,7 @@ def _arguments(
     """Yield each variable that is an argument of a function that says its type."""
     try:
         types = get_type_hints(getattr(import_module(provider["module"]), provider["func"]))
-    except Exception:  # whatever is wrong with somebody's function, Chaos Toolkit says it
+    except Exception:  # Chaos Toolkit itself reports what is wrong with a foreign function
         return
     ours = str(provider["module"]).startswith("brownout.")
     for parameter, argument in arguments.items():

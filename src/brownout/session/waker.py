@@ -5,7 +5,7 @@ kernel may hand it to any thread; Python then runs the handler when the main thr
 Python code, which in a pause of ten minutes is ten minutes later: one time in eight when tried on
 Linux 6.18, with threads that start processes. A signal that comes just before the main thread goes
 to sleep does not wake it either, nor does one nudge: one time in a hundred when tried. And what a
-handler raised may have been lost: so the nudges go on until the signal is acted on.
+handler raised may have been lost: so the nudges continue until the signal is acted on.
 """
 
 import os

@@ -65,7 +65,7 @@ def read_ledger_back(
     """Read every verified key back from whatever of the cluster answers; return why not, if so.
 
     Whether every node is there is written down: what is missing may lie on one that is not.
-    After `limit_s`, and where somebody tells it to end, the reading is given up, and its generator.
+    After `limit_s`, or when the run is told to end, the reading and its generator are given up.
     """
     log.point("note", "ledger_read", all_nodes=adapter.stable("rejoined").reached)
     given_up: list[str] = []
