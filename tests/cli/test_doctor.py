@@ -26,7 +26,7 @@ def test_every_finding_says_who_needs_it_and_how_to_mend_it() -> None:
     for found in machine.examine():
         assert found.found
         assert found.purpose
-        assert found.mend
+        assert found.remedy
 
 
 def test_every_extra_of_the_package_is_looked_for() -> None:

@@ -100,8 +100,8 @@ def test_the_journal_is_kept_where_one_wants_it(
         (["node-kill", "--set", "downtime_s=x"], "configuration.downtime_s: found 'x'"),
         (["node-kill", "--set", "streams.orders.rat=3"], ".rat: unknown setting"),
         (["none.json"], "none.json: no such experiment"),
-        (["bad.json"], "bad.json: is no experiment: Expecting"),
-        (["other.txt"], "other.txt: is no experiment: only files with json"),
+        (["bad.json"], "bad.json: not an experiment: Expecting"),
+        (["other.txt"], "other.txt: not an experiment: only files with json"),
         (["empty.json"], "an empty experiment is not an experiment"),
     ],
 )  # fmt: skip

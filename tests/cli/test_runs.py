@@ -74,9 +74,9 @@ def test_a_run_that_goes_on_is_shown_as_one_with_what_it_does_now(
     finally:
         open_runs.release("lab-mongodb")
     assert shown.code == 2, shown.err
-    assert "goes on; the last it did: method: wait-until-redundant" in shown.out
+    assert "running; the last it did: method: wait-until-redundant" in shown.out
     assert f"`brownout watch {RUN}`" in shown.out
-    assert (found["state"], found["phase"]) == ("goes on", "method: wait-until-redundant")
+    assert (found["state"], found["phase"]) == ("running", "method: wait-until-redundant")
 
 
 def test_a_run_that_was_killed_is_shown_as_one_and_healing_says_what_it_did(
@@ -188,7 +188,7 @@ def test_a_run_that_may_still_have_to_be_healed_stays(brownout: Brownout, home: 
         said = brownout("runs", "prune", "--keep", "0", "--yes")
     finally:
         open_runs.release("lab-mongodb")
-    assert said.out.startswith("stays")
+    assert said.out.startswith("kept")
     assert run.is_dir()
 
 

@@ -90,7 +90,7 @@ def test_a_plan_says_which_limits_hold_and_which_were_dropped(brownout: Brownout
     ("change", "words"),
     [
         (lambda e: e["extensions"][0].update(scenario="node-kil"), "did you mean node-kill?"),
-        (lambda e: e.pop("extensions"), "by which limits are found"),
+        (lambda e: e.pop("extensions"), "limits are found"),
     ],
     ids=["a misspelt scenario", "no scenario"],
 )

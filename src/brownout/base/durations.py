@@ -1,6 +1,6 @@
 """Times as people write them in options and files: `30s`, `5m`, `8w`, always with a unit.
 
-A bare number is refused: nobody can tell later whether it meant seconds or milliseconds.
+A bare number is refused: it does not show whether it means seconds or milliseconds.
 """
 
 import re

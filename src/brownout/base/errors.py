@@ -6,7 +6,7 @@ BrownoutError                    something brownout can explain; the hint says w
 ├── Refused                      a guard, a server or a machine said no: nothing was touched
 ├── ClusterError                 the cluster did not answer or not as wanted
 │   ├── CommandFailed            a node answered, and the answer was an error
-│   └── NoAnswer                 a node gave none in time, so that nobody knows how it is
+│   └── NoAnswer                 a node gave none in time, so its state is unknown
 ├── HostError                    a process or machine did not do as told; the message has its state
 │   └── Denied                   it answered that we may not, so it is `Refused` as well
 ├── GeneratorError               the load generator failed; the load may be incomplete
@@ -110,7 +110,7 @@ class ClusterError(BrownoutError):
 class CommandFailed(ClusterError):
     """A node answered, and the answer was an error.
 
-    `refused` says that the node did nothing of what it was told, as where it lacks a privilege.
+    `refused` says that the node did not act on the command, for example for want of a privilege.
     """
 
     def __init__(self, message: str, hint: str = "", *, refused: bool = False) -> None:
@@ -151,7 +151,7 @@ class Aborted(BrownoutError):
 
 
 class UndoFailed(BrownoutError):
-    """Something that brownout broke is still broken; `hint` says how to mend it."""
+    """Something that brownout broke is still broken; `hint` says how to repair it."""
 
     exit_code = ExitCode.UNDO_FAILED
 
@@ -172,7 +172,7 @@ def ordering(what: str, hint: str = "") -> Iterator[None]:
 
 @contextmanager
 def after_effect() -> Iterator[None]:
-    """Go on with an act whose first part had its effect: a refusal in here is one no more."""
+    """Continue an act whose first part had its effect: a refusal in here does not undo that."""
     try:
         yield
     except Refused as error:

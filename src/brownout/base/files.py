@@ -1,7 +1,7 @@
 """Files that only their owner reads, and files that are written in one step.
 
 What a run writes tells of its cluster, so it is private whatever the umask is. What is there
-already keeps its mode: somebody may share it on purpose.
+already keeps its mode: it may be shared on purpose.
 """
 
 import errno
@@ -25,7 +25,7 @@ __all__ = [
 ]
 __all__ += ["user_state"]
 
-#: Modes of a file: for its owner alone, or for whomever the umask lets read it.
+#: Modes of a file: for its owner alone, or for all whom the umask lets read it.
 PRIVATE: Final = 0o600
 SHARED: Final = 0o666
 

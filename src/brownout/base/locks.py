@@ -1,4 +1,4 @@
-"""One process at a time: a lock on a file, which the kernel lets go of when its holder dies."""
+"""One process at a time: a lock on a file, which the kernel releases when its holder dies."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ _MOST_BYTES: Final = 4096
 
 
 class Held(Exception):
-    """Somebody else has the lock; `holder` is what it says of itself."""
+    """Another process has the lock; `holder` is what that one wrote about itself."""
 
     def __init__(self, holder: str) -> None:
         super().__init__(f"held by {holder}")
@@ -34,8 +34,8 @@ class Lock:
     def take(self, within_s: float = 0.0, waiting: Callable[[], object] = lambda: None) -> Self:
         """Take it; `waiting` is called once if it has to be waited for.
 
-        Raises `Held` where somebody else still has it after `within_s` seconds, and `OSError` where
-        the file cannot be made or its file system knows no locks.
+        Raises `Held` where another process still has it after `within_s` seconds, and `OSError`
+        where the file cannot be made or its file system knows no locks.
         """
         if not self._try():
             waiting()
@@ -47,7 +47,7 @@ class Lock:
         return self
 
     def release(self, *, remove: bool = False) -> None:
-        """Let go of it, and `remove` its file where nobody needs it any more."""
+        """Release it, and `remove` its file where it is not needed any more."""
         if self._handle is not None:
             if remove:
                 self._path.unlink(missing_ok=True)
@@ -76,7 +76,7 @@ class Lock:
 
 
 def is_locked(path: Path) -> bool:
-    """Say whether somebody has the lock on `path`; never where there are no locks."""
+    """Say whether a process has the lock on `path`; never where there are no locks."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:

@@ -27,7 +27,7 @@ def pem_problem(
         return "found key_passphrase without certificate_file" if passphrase else None
     secret = passphrase.get_secret_value() if passphrase else ""
     try:
-        # Never asks the terminal: a passphrase is always given, be it a wrong one.
+        # Never asks the terminal: a passphrase is always given, even if it is a wrong one.
         context.load_cert_chain(certificate_file, password=lambda: secret or "none")
     except OSError as error:
         wanted = _key_problem(certificate_file, given=passphrase is not None)

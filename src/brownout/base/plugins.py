@@ -7,7 +7,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.base.extras import how_to_install
 
-__all__ = ["DATABASES", "FAULTS", "HOSTS", "LOADS", "MEASURES", "known", "lacking", "load"]
+__all__ = ["DATABASES", "FAULTS", "HOSTS", "LOADS", "MEASURES", "known", "load", "unavailable"]
 
 #: The entry points of databases, of what nodes run on, of where load comes from, of faults, and of
 #: measures.
@@ -26,7 +26,7 @@ def known(group: str) -> list[str]:
     return sorted({entry.name for entry in _registered(group)})
 
 
-def lacking(group: str, what: str) -> dict[str, ConfigurationError]:
+def unavailable(group: str, what: str) -> dict[str, ConfigurationError]:
     """Return what is registered under `group` and cannot be loaded, each with what it needs."""
     found = {}
     for name in known(group):

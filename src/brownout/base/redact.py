@@ -66,7 +66,7 @@ def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
 
     Whatever stands under a key that names a secret becomes `***`; so do the credentials in a URI,
     assignments such as `password=…` and options such as `-p …` within a text or a list, private
-    keys, well-known tokens, and each of `secrets` wherever it occurs, be it quoted or
+    keys, well-known tokens, and each of `secrets` wherever it occurs, also quoted or
     percent-encoded. A number that JSON does not know becomes null, any other object its
     text.
     """

@@ -48,7 +48,7 @@ def _resolve(value: Any, info: ValidationInfo) -> SecretStr:
     """Return the secret that `value` refers to.
 
     Messages name the reference and never the value, and a plain value is refused without being
-    repeated: it may be a password that somebody put into the file.
+    repeated: it may be a password written into the file by mistake.
     """
     if isinstance(value, SecretStr):
         return value
@@ -81,8 +81,8 @@ def _resolve_uri(value: Any, info: ValidationInfo) -> SecretStr:
 def _check_form(uri: str) -> None:
     """Raise `ValueError` for a URI that a driver would take apart in another place than we.
 
-    A `/` or `@` of a password that stands there as it is ends the user information early; what
-    follows of the password is then a host or an option, and in somebody's error message.
+    A `/` or `@` of a password that stands there as it is ends the user information early; the
+    rest of the password then becomes a host or an option, and appears in a library's error message.
     """
     scheme, _, rest = uri.partition("://")
     if not rest or not scheme.replace("+", "").isalnum():

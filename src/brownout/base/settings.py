@@ -26,7 +26,7 @@ class Settings(BaseModel):
 
 
 class StrictSettings(Settings):
-    """Settings whose values are of exactly their type: `"5"` is no number."""
+    """Settings whose values are of exactly their type: `"5"` is not a number."""
 
     model_config = ConfigDict(strict=True)
 

@@ -20,7 +20,7 @@ __all__ = [
     "read_text",
 ]
 
-#: More values than this are no settings: aliases of aliases make billions of a few lines.
+#: More values than this are refused: aliases of aliases make billions of a few lines.
 _MOST_VALUES = 100_000
 #: What PyYAML lets out for scalars like `2024-99-99` or `!!bool maybe`, and for deep nesting.
 _LEAKED = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
@@ -65,7 +65,7 @@ def read_text(path: Path, what: str) -> str:
 
 
 def load_yaml(text: str) -> Any:
-    """Return what YAML holds; raises `yaml.YAMLError`, and nothing else, where it is none."""
+    """Return what YAML holds; raises only `yaml.YAMLError` for invalid YAML."""
     try:
         data = _quickly(text)
     except _LEAKED as error:

@@ -23,8 +23,8 @@ def wait_until(
     """Return the first answer of `look` that is `so`, or its last one where none was in time.
 
     It looks at once, then every `every_s` seconds, and a last time when `within_s` seconds are
-    over or it is `stopped`. An error of `despite` is no answer yet; the last look's is raised. Any
-    other error ends the wait, as a signal's does. `pause` is what sleeps.
+    over or it is `stopped`. An error of `despite` counts as no answer yet; the last look's is
+    raised. Any other error ends the wait, as a signal's does. `pause` is what sleeps.
     """
     deadline = time.monotonic() + within_s
     while True:

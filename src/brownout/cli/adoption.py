@@ -1,7 +1,7 @@
 """Have brownout measure an experiment of other people's actions: the work of `brownout adopt`.
 
 Its steps, hypothesis and rollbacks stay as they are. What is added: the control, the cluster, the
-limits, and which steps break and which mend.
+limits, and which steps break and which undo that.
 """
 
 import json
@@ -28,7 +28,7 @@ _WORDS = {
     "count query print echo",
 }
 _KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split(" ")}
-#: To start or create one of these breaks something, to stop or delete one mends it.
+#: To start or create one of these breaks something, to stop or delete one undoes that.
 _FAULTS = {"toxic", "toxics", "chaos", "chaosengine", "engine", "experiment", "fault", "rule"}
 _BEGINS = {"start", "create", "run", "apply", "inject"}
 _ENDS = {"stop", "delete", "remove", "clear", "cancel"}
@@ -183,7 +183,7 @@ def _check_names(steps: Mapping[str, Any], names: Sequence[str], file: Path) -> 
 
 
 def _kinds(method: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return what each step is; nothing mends before something was broken."""
+    """Return what each step is; a mend comes only after a break."""
     kinds: dict[str, str] = {}
     for name, step in method.items():
         kind = _kind(step)

@@ -93,7 +93,7 @@ def plan(book: File) -> None:
         record = None
     typer.echo(plan_words(spec, record))
     if record is not None:
-        typer.echo(f"begun in {record.path}; --resume goes on")
+        typer.echo(f"begun in {record.path}; continue it with --resume")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`brownout doctor`: what this machine can do, and how to mend what it cannot."""
+"""`brownout doctor`: what this machine supports, and how to fix the rest."""
 
 import json
 from dataclasses import asdict
@@ -45,7 +45,7 @@ def _lines(findings: "list[Finding]") -> list[str]:
     for found in findings:
         rows.append(("ok" if found.ok else "NO" if found.needed else "-", found.name, found.found))
         if not found.ok:
-            rows.append(("", "", f"{found.purpose}: {found.mend}"))
+            rows.append(("", "", f"{found.purpose}: {found.remedy}"))
     lines = aligned(rows)
     missing = [found.name for found in findings if found.needed and not found.ok]
     lines.append("")

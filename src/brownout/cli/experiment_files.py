@@ -83,7 +83,7 @@ def adopt(
     """Have brownout measure an experiment of other people's actions.
 
     Writes a copy with brownout's control, the cluster, the limits, and which steps break and which
-    mend; without --break and --mend their names decide. Touches nothing else, and never
+    undo; without --break and --mend their names decide. Touches nothing else, and never
     overwrites a file.
     """
     from brownout.cli.adoption import adopt as adopted_from
@@ -148,7 +148,7 @@ def schema(
 
 def _name_lacking_hosts() -> None:
     """Say which kinds of hosts the schema of inventories has no settings of, and why."""
-    from brownout.machine.host import lacking_hosts
+    from brownout.machine.host import unavailable_hosts
 
-    for problem in lacking_hosts().values():
+    for problem in unavailable_hosts().values():
         typer.echo(f"not in the schema of inventories: {problem}", err=True)

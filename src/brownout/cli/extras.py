@@ -35,5 +35,5 @@ def findings() -> Iterator[Finding]:
     for extra, packages, purpose in EXTRAS:
         found = {name: version_of(name) for name in packages}
         told = ", ".join(f"{name} {number or 'missing'}" for name, number in found.items())
-        mend = how_to_install(extra)
-        yield Finding(f"packages: {extra}", all(found.values()), told, purpose, mend)
+        remedy = how_to_install(extra)
+        yield Finding(f"packages: {extra}", all(found.values()), told, purpose, remedy)

@@ -44,7 +44,7 @@ def check_file(path: Path) -> tuple[str, list[str]]:
 
 
 def kind_of(data: Any) -> str | None:
-    """Return which kind of file `data` is from; None where it is none of ours."""
+    """Return which kind of file `data` is from; None where it is not one of ours."""
     if isinstance(data, list):
         return "limits" if any(isinstance(i, Mapping) and "limit" in i for i in data) else None
     if isinstance(data, Mapping):

@@ -1,4 +1,4 @@
-"""One line of `brownout doctor`: what was looked at, whether it will do, what would mend it."""
+"""One line of `brownout doctor`: what was looked at, whether it will do, how to fix it."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ class Finding:
     ok: bool
     found: str
     purpose: str
-    mend: str
+    remedy: str
 
     @property
     def needed(self) -> bool:
@@ -27,12 +27,12 @@ class Finding:
         return self.purpose.startswith(EVERY_RUN)
 
 
-def program(names: str | tuple[str, ...], purpose: str, mend: str) -> Finding:
+def program(names: str | tuple[str, ...], purpose: str, remedy: str) -> Finding:
     """Return whether one of these is on PATH, or where an administrator's programs lie."""
     listed = (names,) if isinstance(names, str) else names
     path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
     found = next((place for name in listed if (place := shutil.which(name, path=path))), None)
-    return Finding(listed[0], found is not None, found or "not found", purpose, mend)
+    return Finding(listed[0], found is not None, found or "not found", purpose, remedy)
 
 
 def version_of(package: str) -> str | None:

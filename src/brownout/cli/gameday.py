@@ -118,7 +118,7 @@ def status(as_json: Json = False) -> None:
     for lease, state, record in found:
         typer.echo(going_on(lease, state, record))
     if not found:
-        typer.echo("no game day goes on")
+        typer.echo("no game day is in progress")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""The checks of `brownout doctor`: each looks at one thing and says what would mend it.
+"""The checks of `brownout doctor`: each looks at one thing and says how to fix it.
 
 A check touches nothing but files of its own, and never raises.
 """
@@ -81,8 +81,8 @@ def _helpers(cluster: "Cluster", node: "Node", every_run: str) -> Finding:
     except BrownoutError as error:
         return Finding(about, False, error.message, every_run, error.hint)
     told = "; ".join(problems) or "every helper is there and allowed"
-    mend = "install what `brownout sudoers` writes"
-    return Finding(about, not problems, told, every_run, mend)
+    remedy = "install what `brownout sudoers` writes"
+    return Finding(about, not problems, told, every_run, remedy)
 
 
 def _grants(name: str, declared: "Cluster", every_run: str) -> Iterator[Finding]:
@@ -129,15 +129,15 @@ def load_generator() -> Finding:
     """The binary, and that it is of this version; one that a developer has built says `dev`."""
     from brownout.base.binary import find_loadgen, loadgen_version
 
-    mend = "build it by `make setup`, or install a wheel of brownout for this platform"
+    remedy = "build it by `make setup`, or install a wheel of brownout for this platform"
     try:
         path, told = find_loadgen(), loadgen_version()
     except BrownoutError as error:
-        return Finding("load generator", False, str(error.message), EVERY_RUN, mend)
+        return Finding("load generator", False, str(error.message), EVERY_RUN, remedy)
     ours = version("brownout")
     ok = told.startswith((ours, "dev"))
     found = f"{told} ({path})" + ("" if ok else f", but brownout is {ours}")
-    return Finding("load generator", ok, found, EVERY_RUN, mend)
+    return Finding("load generator", ok, found, EVERY_RUN, remedy)
 
 
 def disk() -> Finding:
@@ -181,11 +181,11 @@ def lab_servers() -> list[Finding]:
 
 
 def _server(database: str, find: Callable[[], object]) -> Finding:
-    name, mend = f"server: {database}", "docs/lab.md says how to have one"
+    name, remedy = f"server: {database}", "docs/lab.md says how to have one"
     try:
-        return Finding(name, True, str(find()), THE_LAB, mend)
+        return Finding(name, True, str(find()), THE_LAB, remedy)
     except BrownoutError as error:
-        return Finding(name, False, error.message, THE_LAB, error.hint or mend)
+        return Finding(name, False, error.message, THE_LAB, error.hint or remedy)
 
 
 def memory() -> Finding:

@@ -60,12 +60,12 @@ def repeat(
 
 
 def say(words: str) -> None:
-    """Say on stderr how it goes on."""
+    """Report progress on stderr."""
     typer.echo(words, err=True)
 
 
 def code_of(done: "list[Repeat]") -> int:
-    """Return the exit code of the worst: the lower a code that is none of a pass, the worse."""
+    """Return the exit code of the worst: the lower a code other than a pass, the worse."""
     if any(found.outcome.unmended for found in done):
         return int(ExitCode.UNDO_FAILED)
     codes = {ExitCode.of(found.outcome.verdict) for found in done}

@@ -113,7 +113,7 @@ def prune(
     freed = 0
     for run in chosen:
         if run.path.resolve() in held:
-            typer.echo(f"stays    {run.name}: a run that goes on, or that `brownout heal` needs")
+            typer.echo(f"kept     {run.name}: in progress, or needed by `brownout heal`")
             continue
         freed += run.bytes()
         typer.echo(f"{'removed ' if yes else 'would go'} {run.name}")
@@ -132,7 +132,7 @@ def _without_result(path: Path) -> dict[str, str] | None:
     name = path.name
     held = [claim for claim in open_runs.claims() if Path(claim.run) == path.resolve()]
     if held and held[0].is_alive():
-        state = "goes on"
+        state = "running"
         hint = f"`brownout watch {name}` shows it, `brownout abort {name}` ends it"
     elif held:
         state = "died before it had put everything back"

@@ -48,7 +48,7 @@ VARIABLES: Mapping[str, str] = {
     "replication_factor": "copies to keep of each record",
     "slots": "slots to move to another master",
     "before_s": "seconds of undisturbed load before the maintenance begins",
-    "idle_timeout_s": "wait so many seconds at most until the node serves nobody",
+    "idle_timeout_s": "wait so many seconds at most until the node has no clients",
     "maintenance_s": "seconds that the node stays stopped for its maintenance",
     "manifest": "Litmus: the file of the ChaosEngine to run",
     "namespace": "Litmus: the namespace of that engine; empty: the manifest's own, else `default`",
@@ -135,7 +135,7 @@ def _json(data: Any) -> str:
 
 
 def _write(folder: Path, files: Mapping[Path, str]) -> list[Path]:
-    """Write all files or none: what is there already may be somebody's work."""
+    """Write all files or none: existing files may be the user's work."""
     there = [str(folder / path) for path in files if (folder / path).exists()]
     if there:
         raise ConfigurationError(
@@ -206,7 +206,7 @@ are run in this folder, so that these files are found:
 
 | file | what it says |
 |---|---|
-| `experiments/{name}.json` | what is broken and mended, in which order, and what must hold |
+| `experiments/{name}.json` | what is broken and undone, in which order, and what must hold |
 | `steady-state/workloads/{workload}.yaml` | what is normal: the data and the load |
 | `infra/clusters/{cluster}.yaml` | the cluster: its nodes, how to reach them, its guards |
 | `schemas/` | lets your editor complete and check the YAML files; made by `brownout schema` |

@@ -28,7 +28,7 @@ _REFERENCE = {
 
 @functools.cache
 def schema(kind: Kind) -> dict[str, Any]:
-    """Return the JSON schema of a kind of file, the same one each time: nobody may change it."""
+    """Return the JSON schema of a kind of file, the same object each time: do not modify it."""
     made = {"workload": _workload, "inventory": _inventory, "limits": _limits,
             "gameday": _gameday, "book": _book}[kind]()  # fmt: skip
     return {"$schema": _DIALECT, "title": f"brownout {kind}", **made}
@@ -47,14 +47,14 @@ def _inventory() -> dict[str, Any]:
     """
     from brownout.base import plugins
     from brownout.inventory.model import Cluster
-    from brownout.machine.host import host_class, lacking_hosts
+    from brownout.machine.host import host_class, unavailable_hosts
 
     made = Cluster.model_json_schema()
     parts = made["$defs"]
-    hosts, lacking = [], lacking_hosts()
+    hosts, unavailable = [], unavailable_hosts()
     for kind in plugins.known(plugins.HOSTS):
         hosts.append({"$ref": f"#/$defs/host_{kind}"})
-        if kind in lacking:
+        if kind in unavailable:
             parts[f"host_{kind}"] = {
                 "type": "object",
                 "properties": {"kind": {"const": kind}},

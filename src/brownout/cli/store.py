@@ -72,7 +72,7 @@ def push(
 
 
 def _over(run: Path) -> Path:
-    """Return a run's folder; raises `Refused` while it goes on or is not healed."""
+    """Return a run's folder; raises `Refused` while it is in progress or not healed."""
     from brownout.faults import open_runs
     from brownout.run.directory import runs_root
 
@@ -124,6 +124,6 @@ def pull(
 
     objects = Objects(wanted(store))
     if bad := [name for name in runs if unsafe(name)]:
-        raise ConfigurationError([f"{name!r}: is no name of a run" for name in bad])
+        raise ConfigurationError([f"{name!r}: not the name of a run" for name in bad])
     for name in runs:
         typer.echo(str(fetch(name, objects, output or runs_root())))

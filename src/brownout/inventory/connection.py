@@ -28,7 +28,7 @@ class Auth(Settings):
             return self
         missing = [n for n in ("username", "password") if not getattr(self, n)]
         if missing:
-            raise ValueError(f"{self.mechanism} lacks {' and '.join(missing)}")
+            raise ValueError(f"{self.mechanism} needs {' and '.join(missing)}")
         return self
 
 
@@ -100,7 +100,7 @@ class Connection(Settings):
         if self.uri is not None and self.hosts:
             raise ValueError("found uri and hosts, wanted one of them")
         if self.auth and self.auth.mechanism == "x509" and not self._certificate():
-            raise ValueError("x509 lacks tls.certificate_file")
+            raise ValueError("x509 needs tls.certificate_file")
         return self
 
     def _certificate(self) -> bool:

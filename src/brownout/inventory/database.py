@@ -106,7 +106,7 @@ class Database:
     `canary` refers to a `brownout.databases.canary.CanaryKind`, the client beside the load.
 
     `options` is the model of `options.<driver>` of a workload, `most_bytes` the largest record.
-    `check_target` raises `ConfigurationError` for a target that could be no node of a cluster.
+    `check_target` raises `ConfigurationError` for a target that cannot be a node of a cluster.
     `serves_what_it_has` is true if a node answers reads from its own data alone, so that a record
     that is missing may come back with a node that was away.
     `lab_server` finds the server program of its labs.
@@ -148,7 +148,7 @@ class Database:
         return getattr(found, name) if name else found
 
     def lab(self, engine: object) -> LabKind:
-        """Return the kind of lab that is called so; `ConfigurationError` where there is none."""
+        """Return the kind of lab of this name; `ConfigurationError` for an unknown one."""
         if isinstance(engine, str) and engine in self.labs:
             return self.labs[engine]
         known = ", ".join(sorted(self.labs))

@@ -57,7 +57,7 @@ def load(name_or_path: str | Path) -> Cluster:
 
 
 def declared(name_or_path: str | Path) -> Cluster:
-    """Return the cluster as its file declares it: a lab has no nodes there, be it up or down."""
+    """Return the cluster as its file declares it: a lab has no nodes there, even when it is up."""
     path = _find(name_or_path)
     return parse(parse_yaml(read_text(path, "inventory"), str(path)), path)
 

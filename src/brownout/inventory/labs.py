@@ -59,7 +59,7 @@ def root() -> Path:
 
 
 def directory(name: str) -> Path:
-    """Return the directory of the lab called `name`, be it there or not."""
+    """Return the directory of the lab called `name`, whether or not it exists."""
     return root() / name
 
 
@@ -132,7 +132,7 @@ def boot_id() -> str:
 def locked(name: str, waiting: Callable[[], None]) -> Iterator[None]:
     """Hold the lab's lock, so that only one process changes it; `waiting` is called if it must.
 
-    The kernel lets go of it when its holder dies, however it does.
+    The kernel releases it when its holder dies, however it does.
     """
     root().mkdir(parents=True, exist_ok=True)
     lock = Lock(root() / f"{name}.lock")

@@ -50,8 +50,8 @@ __all__ += ["ProxySpec", "ServerDirectory", "of_engine"]
 Environment = Literal["lab", "test", "staging", "production"]
 
 
-#: After so long a node undoes a fault by itself: longer than any that is meant, shorter than
-#: anybody's patience with a frozen node.
+#: After so long a node undoes a fault by itself: longer than any intended fault, shorter than
+#: people's patience with a frozen node.
 DEFAULT_UNDO_AFTER_S = 120.0
 
 
@@ -179,7 +179,7 @@ class LabSpec(Settings):
 
     @property
     def shard_names(self) -> tuple[str, ...]:
-        """The shards, each of which has so many members; one without a name is no shard."""
+        """The shards, each of which has so many members; an empty name means no shards."""
         return ("",)
 
     def rack_of(self, number: int) -> int:
@@ -207,7 +207,7 @@ def _is_window(text: str) -> str:
 
 
 def _is_act(text: str) -> str:
-    """An act that nobody knows would deny nothing, so it is an error."""
+    """An unknown act would deny nothing, so it is an error."""
     if text not in (known := plugins.known(plugins.FAULTS)):
         raise ValueError(f"wanted one of {', '.join(known)}")
     return text

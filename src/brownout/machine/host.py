@@ -25,7 +25,7 @@ __all__ = [
     "host_class",
     "host_for",
 ]
-__all__ += ["Delaying", "Supervising", "delaying_host", "lacking_hosts", "partitioning_host"]
+__all__ += ["Delaying", "Supervising", "delaying_host", "partitioning_host", "unavailable_hosts"]
 __all__ += ["supervising_host"]
 
 StopMode = Literal["clean", "kill"]
@@ -260,9 +260,9 @@ class Restricted(Protocol):
         ...
 
 
-def lacking_hosts() -> dict[str, ConfigurationError]:
+def unavailable_hosts() -> dict[str, ConfigurationError]:
     """Return the kinds of hosts whose package is not installed, each with what it needs."""
-    return plugins.lacking(plugins.HOSTS, "host kind")
+    return plugins.unavailable(plugins.HOSTS, "host kind")
 
 
 def host_class(kind: str) -> Any:

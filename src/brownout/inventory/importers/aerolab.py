@@ -88,7 +88,7 @@ def _nodes(items: Sequence[Any], source: str) -> tuple[list[_Node], list[str]]:
             continue
         node = _of_8(item) if "clusterName" in item else _of_7(item)
         if not node.cluster or not node.number:
-            problems.append(f"{source}: [{index}]: lacks the name of its cluster or its number")
+            problems.append(f"{source}: [{index}]: its cluster's name or its number is missing")
         elif "terminat" not in node.state and _is_server(item):
             nodes.append(node)
     return nodes, problems

@@ -46,8 +46,8 @@ _PROXY = ("ansible_ssh_common_args", "ansible_ssh_extra_args")
 def listing(file: Path) -> str:
     """Return what `ansible-inventory --list` says of an inventory, or `file` if that is such JSON.
 
-    It asks nobody for a vault's password, and what it complains about is not repeated: there may
-    be a secret in that. Raises `ConfigurationError`.
+    It never prompts for a vault's password, and its complaints are not repeated: they may
+    contain a secret. Raises `ConfigurationError`.
     """
     if file.is_file():
         text = read_text(file, "file")

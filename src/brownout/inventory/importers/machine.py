@@ -12,8 +12,8 @@ class Machine:
     """One machine that a node runs on.
 
     `address` is where clients and we reach it, `port` that of its sshd; `database_port` is 0 where
-    it is the usual one. `host` are the settings of what is no machine with an sshd. `notes` are in
-    words what could not be taken over.
+    it is the usual one. `host` are the settings of what is not a machine with an sshd. `notes`
+    say in words what could not be taken over.
     """
 
     name: str
