@@ -126,6 +126,6 @@ def test_a_broken_grafana_is_said_and_stops_nothing(
         url = "http://127.0.0.1:1"
     with caplog.at_level(logging.WARNING, logger="chaostoolkit"):
         Annotator(_board(url, tmp_path), lambda: wanted).end(30)
-    assert "the run goes on" in caplog.text
+    assert "the run continues" in caplog.text
     assert f"{len(wanted)} annotations are not in Grafana" in caplog.text
     assert "glsa_secret" not in caplog.text

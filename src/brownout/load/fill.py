@@ -1,6 +1,6 @@
 """Filling a database: to how much, how far it is, and updates until it is steady.
 
-Fills are restartable: the database itself keeps how far a fill is, so one that was killed goes on
+Fills are restartable: the database itself keeps how far a fill is, so one that was killed resumes
 where it stopped, and one that is complete is only counted.
 """
 

@@ -235,7 +235,7 @@ class Generator:
         self._channel.send({"cmd": "clock", "id": self._next_ping})
 
     def _take(self, event: Event, received: float) -> bool:
-        """Take what nobody waits for: live figures and the clock. In the reader thread."""
+        """Take events that no caller awaits: live figures and the clock. In the reader thread."""
         self.heard = received
         kind = event.get("event")
         if kind == "clock":

@@ -38,8 +38,8 @@ def steadiness(windows: Sequence[Window], tolerance: float) -> Steadiness:
     """Judge the last `WINDOWS` windows: neither figure drifts by more than `tolerance`.
 
     The drift is Theil's and Sen's slope over all of them, relative to their median; and the
-    medians of both halves are no further apart. The p99 may drift twice as much: it is noisier.
-    A window in which nothing was ok is not steady, and too few windows are not either.
+    medians of both halves may differ by the same share. The p99 may drift twice as much: it is
+    noisier. A window in which nothing was ok is not steady, and too few windows are not either.
     """
     last = windows[-WINDOWS:]
     if len(last) < WINDOWS:

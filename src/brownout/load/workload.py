@@ -203,7 +203,7 @@ class Workload(Settings):
             text = f"found {hot:,} of the {loaded:,} loaded_players, wanted no more than those"
             yield Problem(("reader", "hot_players"), text)
         if writer is not None and stream.reader.ratio is not None and not stream.paced:
-            text = "needs a stream with a rate: what a closed loop offers, nobody knows before"
+            text = "needs a stream with a rate: what a closed loop will offer is unknown beforehand"
             yield Problem(("reader", "ratio"), text)
         if stream.rate > MOST_PER_S:
             text = f"comes to {stream.rate:,.0f} operations a second, wanted at most {MOST_PER_S:,}"

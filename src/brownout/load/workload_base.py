@@ -45,7 +45,7 @@ class Unsound(Exception):
 
 
 def check(method: Check) -> Check:
-    """Mark a method that yields what contradicts or lacks its other half in a part.
+    """Mark a method that yields contradictions and missing halves of a part.
 
     It reads the part's settings as usual; reading one that is wrong itself ends it.
     """
@@ -132,12 +132,12 @@ class Settings(StrictSettings):
     def _salvaged(cls, raw: Mapping[Any, Any], accept: ModelWrapValidatorHandler[Self]) -> Self:
         """Return the part with those of its settings that are right."""
         known = cls.model_fields
-        lacking = {
+        absent = {
             name: _MISSING
             for name, field in known.items()
             if field.is_required() and name not in raw
         }
-        made = accept({**{k: v for k, v in raw.items() if k in known}, **lacking})
+        made = accept({**{k: v for k, v in raw.items() if k in known}, **absent})
         errors = [
             {"type": "extra_forbidden", "loc": (str(name),), "msg": "", "input": None}
             for name in raw

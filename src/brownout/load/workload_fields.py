@@ -353,6 +353,6 @@ class Lanes(Settings):
     global_cap: Annotated[
         int,
         Field(
-            ge=0, le=100_000, description="number of operations over all lanes; 0 is no such cap"
+            ge=0, le=100_000, description="number of operations over all lanes; 0 means no such cap"
         ),
     ] = 0

@@ -7,5 +7,5 @@
                                                                           │
     probes ◀── windows ◀── source ◀───────────────────────────────────────┘
 
-Nothing in here ever stops a run: what does not work is said once, and the run goes on.
+Nothing in here ever stops a run: what does not work is reported once, and the run continues.
 """

@@ -44,7 +44,7 @@ def load_shown(
 ) -> Iterator[None]:
     """Show the `metrics` of a load while the block lasts; nowhere where `listen` is empty.
 
-    `say` gets the address. What does not work here it is told once, and the load goes on.
+    `say` gets the address. It is told once what does not work, and the load continues.
     """
     serving = None
     try:
@@ -52,7 +52,7 @@ def load_shown(
             serving = Serving(listen, run, {"/metrics": metrics})
             say(f"metrics: {serving.url}")
     except (BrownoutError, OSError) as error:
-        say(f"{error}; the load goes on without it")
+        say(f"{error}; the load continues without it")
     try:
         yield
     finally:

@@ -1,6 +1,6 @@
 """Grafana annotations of a run: each event with start, end, node and evidence.
 
-A break is a region from its effect until its node is mended; everything else is a moment.
+A break is a region from its effect until its undo; everything else is a moment.
 """
 
 import json
@@ -22,7 +22,7 @@ _EVIDENCE_CHARACTERS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """One annotation; times are Unix milliseconds, `end_ms` None while it goes on or at a moment.
+    """One annotation; times are Unix milliseconds, `end_ms` None while it lasts or for a moment.
 
     `key` is the event's id, the same whenever the event is told again.
     """
@@ -130,5 +130,5 @@ class Annotator:
 
     def _say(self, problem: str) -> None:
         if not self._failed:
-            logger.warning(f"Grafana takes no annotation: {problem}; the run goes on")
+            logger.warning(f"Grafana takes no annotation: {problem}; the run continues")
         self._failed = problem

@@ -75,6 +75,6 @@ def _broken(known: Known) -> Mapping[str, str]:
         return known.broken
     from brownout.faults import undos
 
-    # A member that was only asked to stand back goes on serving.
+    # A member that was only asked to step down still serves.
     pending = [each for each in undos.left(known.events) if not undos.serving(each.action)]
     return {**undos.broken(pending), **undos.away(pending)}

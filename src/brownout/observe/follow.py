@@ -63,7 +63,7 @@ class Follower:
             return False
 
     def _is_loading(self) -> bool:
-        """A load may hold no claim, as one of a search: its generator says whether it goes on."""
+        """A load may hold no claim, as in a search: its generator shows whether it runs."""
         from brownout.machine import procfs
 
         if (self.path / "run.json").exists():

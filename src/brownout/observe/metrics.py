@@ -1,6 +1,6 @@
 """A run's own metrics, beside those of its load generator; `docs/metrics.md` has them all.
 
-What is not known yet is left out: in Prometheus no sample is no data, and 0 is a measurement.
+What is not known yet is left out: a missing sample means no data, and 0 is a measurement.
 """
 
 from collections import Counter
@@ -145,14 +145,14 @@ def _faults(state: RunState, family: _Families) -> Iterator[Metric]:
     faults = list(state.faults())
     broken = {(f.name, f.node): float(f.end is None) for f in faults}
     own, began = ("fault", "node"), state.started_at
-    text = "1 from a fault's effect until its node is mended, 0 from then on."
+    text = "1 from a fault's effect until it is undone, 0 from then on."
     yield family.gauge("fault_in_progress", text, own, broken.items())
     if began is None:
         return
     text = "When a fault took effect, in Unix time."
     starts = {(f.name, f.node): began + f.start for f in faults}
     yield family.gauge("fault_start_time_seconds", text, own, starts.items())
-    text = "When the node of a fault was mended, in Unix time."
+    text = "When a fault was undone, in Unix time."
     ends = {(f.name, f.node): began + f.end for f in faults if f.end is not None}
     yield family.gauge("fault_end_time_seconds", text, own, ends.items())
     text = "When the cluster reached a milestone last, in Unix time."

@@ -1,6 +1,6 @@
 """One run as others see it: its page served, its target registered, its events annotated.
 
-Whatever does not work here is said once, and the run goes on.
+Whatever does not work here is reported once, and the run continues.
 """
 
 import logging
@@ -110,6 +110,6 @@ def _try(step: Callable[[], None]) -> None:
     try:
         step()
     except (BrownoutError, OSError) as error:
-        logger.warning(f"{error}; the run goes on without it")
+        logger.warning(f"{error}; the run continues without it")
     except Exception:
-        logger.exception("the run cannot be shown to others; it goes on")
+        logger.exception("the run cannot be shown to others; it continues")

@@ -16,7 +16,7 @@ __all__ = ["Page", "Shown"]
 
 
 class Page:
-    """The figures of one run at the moment that somebody asks; may be asked from any thread.
+    """The figures of one run at the moment of the request; may be asked from any thread.
 
     `load` gives the generator's own metrics in Prometheus's text format.
     """

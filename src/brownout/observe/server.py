@@ -16,7 +16,7 @@ from brownout.base.errors import ConfigurationError
 __all__ = ["Server"]
 
 _TYPES = {"/metrics": "text/plain; version=0.0.4; charset=utf-8", "/board": "application/json"}
-#: Nobody is waited for longer than this to see the end of a run.
+#: How long the server waits at most for a last look at the end of a run.
 LAST_LOOK_S = 20.0
 
 

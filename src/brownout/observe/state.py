@@ -64,7 +64,7 @@ class RunState:
         return "pending" if self.impact is None else self.impact.verdict
 
     def faults(self) -> Iterator[Fault]:
-        """Yield each break that took effect, with the mending of its node that followed."""
+        """Yield each break that took effect, with the mend of its node that followed."""
         for event in self.events:
             if event.type == "break" and event.effective is not None:
                 node = event.node or ""
@@ -81,7 +81,7 @@ class RunState:
         yield from reached.items()
 
     def _over(self, fault: "Event") -> float | None:
-        """When a fault was over: with itself where its node goes on serving, else mended."""
+        """When a fault was over: at once where its node still serves, else at its mend."""
         undo = str((fault.undo or {}).get("action", ""))
         if undos.serving(undo):
             return fault.ended

@@ -20,7 +20,7 @@ __all__ = ["Target", "directory", "register", "running", "unregister"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A run that goes on, and the address at which it shows its metrics."""
+    """A run in progress, and the address at which it shows its metrics."""
 
     run: str
     address: str
@@ -51,7 +51,7 @@ def unregister(run: str) -> None:
 
 
 def running() -> Iterator[Target]:
-    """Yield the runs that go on; the files of dead ones are removed."""
+    """Yield the runs in progress; the files of dead ones are removed."""
     for path in sorted(directory().glob("*.json")):
         try:
             ((group,),) = (json.loads(path.read_text(encoding="utf-8")),)

@@ -1,4 +1,4 @@
-"""Figures from what Prometheus has, as the probes answer them. Pure: nothing here asks anybody.
+"""Figures from what Prometheus has, as the probes answer them. Pure: opens no connection.
 
 An answer is `{"value": 0.81, "status": "measured", …}`. Where there is nothing, too little or
 not one series, `status` is `no_data`, `value` is null and `missing` says why.

@@ -209,7 +209,7 @@ def test_a_directory_that_is_no_run_of_ours_is_never_removed(
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "load-host.json").write_text(json.dumps({"directory": str(precious)}))
 
-    with pytest.raises(GeneratorError, match="is no run of ours on a load host; it is left alone"):
+    with pytest.raises(GeneratorError, match="is not a run of ours on a load host"):
         recover(used_host, tmp_path / "run")
 
     assert precious.is_dir()

@@ -1,4 +1,4 @@
-"""Start and end a canary beside the load. Whatever becomes of it, the run goes on."""
+"""Start and end a canary beside the load. If it fails, the run continues."""
 
 import contextlib
 import json

@@ -1,7 +1,7 @@
 """`python -m brownout.load.canary.process`: the canary itself, in a process of its own.
 
-It reads one line of JSON, its orders with the connection's secrets, and goes on until its input
-ends: because it is told to end, or because who started it died. Then it waits a moment for what has
+It reads one line of JSON, its orders with the connection's secrets, and runs until its input
+ends: because it is told to end, or because its parent died. Then it waits a moment for what has
 not ended, removes its records, and writes how it was. A kernel's alarm ends it where that hangs.
 
 Two operations begin together at each intended start, a write of one record and a read of another,

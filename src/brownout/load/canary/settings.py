@@ -20,7 +20,7 @@ def canary_of(wanted: Any, cluster: Cluster) -> CanarySpec | None:
 
     `wanted` is the experiment's variable: empty for what the inventory says, `true` or `false`, a
     mapping, or `rate=5,policies.retryWrites=false` to change single settings. Raises
-    `ConfigurationError` for a setting that there is not, be it ours or the client's.
+    `ConfigurationError` for an unknown setting, of ours or of the client.
     """
     text = str(wanted).strip().lower() if not isinstance(wanted, Mapping) else "mapping"
     if text in ("false", "no", "off") or (text in ("", "none") and cluster.canary is None):

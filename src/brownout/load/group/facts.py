@@ -5,8 +5,8 @@
        "start_uncertainty_s": 0.0004, "end_s": 0.0, "end_uncertainty_s": 0.0006,
        "lost_t": null, "lost": null}, …]}
 
-It is written at the start and again at the end, since nobody else knows it: `brownout analyze`
-reads it to judge the run again.
+It is written at the start and again at the end, since it is recorded nowhere else: `brownout
+analyze` reads it to judge the run again.
 """
 
 from collections.abc import Sequence

@@ -226,7 +226,7 @@ class GeneratorGroup:
         part.lost, part.lost_t = why, None if t is None else round(t, 3)
 
     def _stop_one(self, index: int, generator: Generator) -> None:
-        """Stop one; whoever cannot be stopped is lost, and no reason to leave the others be."""
+        """Stop one; on failure mark it lost, so that the rest are still stopped."""
         if self._facts[index].lost is None:
             try:
                 generator.stop()

@@ -20,7 +20,7 @@ from brownout.load.kubernetes.stream import BLOCK, Broken, PodStream
 
 __all__ = ["LOST", "Attached"]
 
-#: When the connection broke, or the pod was lost, and nobody knows how the process ended.
+#: When the connection broke, or the pod was lost, and the end of the process is unknown.
 LOST: Final = 255
 _TURN_S = 1.0
 
@@ -79,7 +79,7 @@ class Attached:
             self._note(str(error))
 
     def kill(self) -> None:
-        """Let go of it: its Job's removal ends what does not listen."""
+        """Give it up: its Job's removal ends what does not listen."""
         self._given_up.set()
 
     def _run(self) -> None:

@@ -134,7 +134,7 @@ def _place(directory: Path, name: str) -> Path:
     """Return where a file of a pod goes; never outside of `directory`."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts:
-        raise GeneratorError(f"the pod sent `{name}`, which is no file of a run; it is left alone")
+        raise GeneratorError(f"the pod sent `{name}`, which is not a run's file; it is left alone")
     return directory / path
 
 

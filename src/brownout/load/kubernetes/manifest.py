@@ -16,9 +16,9 @@ CONTAINER = "generator"
 DEPOT = "/run/brownout"
 RUN_LABEL = "brownout/run"
 
-#: For draining what is in flight, and for fetching the files of a pod that somebody deletes.
+#: For draining what is in flight, and for fetching the files of a pod that is being deleted.
 _GRACE_S = 60
-#: What is finished and nobody removed is removed by Kubernetes after this.
+#: Kubernetes removes what is finished and was not removed after this.
 _KEPT_S = 600
 
 
@@ -40,8 +40,8 @@ def command(settings: KubernetesLoad) -> list[str]:
 def job(settings: KubernetesLoad, name: str, run: str) -> dict[str, Any]:
     """Return the Job.
 
-    A lost pod is never replaced: another process could not go on with its part, and nobody would
-    have noticed. Nor does it take the others along (`backoffLimitPerIndex`, Kubernetes 1.29).
+    A lost pod is never replaced: another process could not continue its part, and the loss
+    would go unnoticed. Nor does it take the others along (`backoffLimitPerIndex`, Kubernetes 1.29).
     """
     labels = {
         "app.kubernetes.io/name": "brownout",

@@ -51,7 +51,7 @@ class PodPlace:
         return manifest.command(self._job.settings)
 
     def start(self, command: list[str], log: Path) -> Process:
-        """Attach to the generator; when the connection breaks it goes on for its linger."""
+        """Attach to the generator; when the connection breaks it keeps running for its linger."""
         with as_generator_error("load"):
             self._process = Attached(
                 self._job.settings, self._there().name, log, lost=self._lost, end=self._files.end
@@ -73,7 +73,7 @@ class PodPlace:
     def collect(self, clock_uncertainty_s: float | None) -> None:
         """Fetch what the generator has written so far, checked by hash.
 
-        Where the connection to it broke, it is ended first: nobody can tell it anything any more.
+        Where the connection to it broke, it is ended first: it can no longer be controlled.
         What a pod that is lost took along is written down, and keeps nothing from being removed.
         """
         over = self._process is None or self._process.poll() is not None
@@ -131,7 +131,7 @@ class PodPlace:
     def _lost(self, ended: bool) -> tuple[str, int | None]:
         """Say what became of the pod, and how its process ended; nothing where all is well.
 
-        Where nobody said that the process has `ended`, the API may not know of it yet.
+        Where the process was not reported to have `ended`, the API may not know of it yet.
         """
         there = self._there()
         found = wait_until(

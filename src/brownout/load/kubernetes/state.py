@@ -10,7 +10,7 @@ Raw = Mapping[str, Any]
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 
-#: Reasons of a waiting container that waiting does not mend.
+#: Reasons of a waiting container that waiting does not cure.
 _FINAL = frozenset(
     {
         "CreateContainerConfigError",
@@ -56,7 +56,7 @@ class Pod:
 
     @property
     def exit_code(self) -> int | None:
-        """How its process ended, -9 for a signal 9; None while it runs, or if nobody knows."""
+        """How its process ended, -9 for a signal 9; None while it runs, or if unknown."""
         terminated = _container(self.raw).get("terminated")
         if not terminated:
             return None

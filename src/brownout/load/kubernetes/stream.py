@@ -36,7 +36,7 @@ _ERRORS = (OSError, WebSocketException)  # those of TLS are OSErrors
 
 
 class Broken(HostError):
-    """The connection broke; what ran at its other end may go on."""
+    """The connection broke; what ran at its other end may still run."""
 
 
 class PodStream:
@@ -60,7 +60,7 @@ class PodStream:
 
     @property
     def status(self) -> int | None:
-        """How the command ended; None where nobody said so, since the connection broke."""
+        """How the command ended; None if unknown, since the connection broke."""
         if not self._last:
             return None
         code, message = _status(bytes(self._last))

@@ -23,8 +23,8 @@ _CLOCK_SAMPLES = 5
 #: For a generator to end by itself after SIGTERM: it drains what is in flight and flushes.
 _END_S = 20
 
-#: `$1` directory or empty, `$2` hash of the binary. What nobody touched for a month goes, if it is
-#: ours for certain: a directory with our mark, a binary whose hash is its name.
+#: `$1` directory or empty, `$2` hash of the binary. What was unused for a month is removed, if it
+#: is ours for certain: a directory with our mark, a binary whose hash is its name.
 _PREPARE = """
 umask 077
 base=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/brownout}
@@ -136,7 +136,7 @@ class LoadMachine:
     def remove(self, run: PurePosixPath) -> None:
         """Remove the directory of a run, and nothing that `prepare` did not make."""
         if not run.is_absolute() or not re.fullmatch(r"run-[A-Za-z0-9]{8}", run.name):
-            raise GeneratorError(f"`{run}` is no run of ours on a load host; it is left alone")
+            raise GeneratorError(f"`{run}` is not a run of ours on a load host; it is left alone")
         if self._ask(_REMOVE, run).get("mark") == "no":
             raise GeneratorError(
                 f"`{run}` on {self.where} does not carry our mark; it is left alone",

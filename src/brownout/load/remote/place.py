@@ -68,7 +68,7 @@ class RemotePlace:
         return [str(binary), "run"]
 
     def start(self, command: list[str], log: Path) -> Process:
-        """Start the generator there; when the connection breaks it goes on for its linger."""
+        """Start the generator there; when the connection breaks it keeps running for its linger."""
         pipe = subprocess.PIPE
         with as_generator_error("load host"):
             process = Stream(self._connection, command, stdin=pipe, stdout=pipe, stderr=str(log))
@@ -93,7 +93,7 @@ class RemotePlace:
     def collect(self, clock_uncertainty_s: float | None) -> None:
         """Fetch what the generator has written so far, checked by hash.
 
-        Where the connection to it broke, it is ended first: nobody can tell it anything any more.
+        Where the connection to it broke, it is ended first: it can no longer be controlled.
         """
         with as_generator_error("load host"):
             if self._process is None or self._process.poll() is not None:
