@@ -13,7 +13,7 @@ __version__ = version("brownout")
 
 def discover(discover_system: bool = True) -> "Discovery":
     """Return the activities of this package, for `chaos discover brownout`."""
-    # Imported late: every pytest of whoever has brownout imports this package.
+    # Imported late: pytest imports this package wherever brownout is installed.
     from brownout.session import discovery
 
     return discovery.discover(discover_system)

@@ -322,7 +322,7 @@ def test_an_answer_that_is_no_token_is_refused_in_words(
 ) -> None:
     api.token_answers.append(Recorded(200, answer))
 
-    with pytest.raises(ClusterError, match="is no token \\(not shown\\)"):
+    with pytest.raises(ClusterError, match="is not a token \\(not shown\\)"):
         client.cluster()
 
 

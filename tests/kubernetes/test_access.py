@@ -62,7 +62,7 @@ def test_a_pod_needs_no_kubeconfig_and_reads_its_token_again(
 
 
 def test_where_no_cluster_is_known_it_says_where_it_looked() -> None:
-    with pytest.raises(ConfigurationError, match=r"this is no pod, and there is no .*default"):
+    with pytest.raises(ConfigurationError, match=r"this is not a pod, and there is no .*default"):
         connect(Access())
 
 
@@ -78,7 +78,7 @@ def test_a_context_that_is_not_there_is_named(tmp_path: Path) -> None:
     [
         ("clusters: [", "not valid YAML in line"),
         ("", "empty"),
-        ("just words", "it is no kubeconfig"),
+        ("just words", "it is not a kubeconfig"),
         (
             f"users: [{{user: {{token: {_TOKEN}}}}}]\ncurrent-context: a\n",
             "Expected object with name a",

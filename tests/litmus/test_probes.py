@@ -98,8 +98,8 @@ def test_a_pod_of_its_own_reads_the_runs_on_a_claim() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"name": "frontend"}, "frontend (cmdProbe): is none of brownout's probes"),
-        ({"type": "httpProbe"}, "recovery-time (httpProbe): is none of brownout's probes"),
+        ({"name": "frontend"}, "frontend (cmdProbe): not one of brownout's probes"),
+        ({"type": "httpProbe"}, "recovery-time (httpProbe): not one of brownout's probes"),
         ({"criteria": ">="}, "comparator.criteria: found '>=', wanted '<='"),
         ({"value": "soon"}, "comparator.value: found 'soon', wanted a number"),
     ],

@@ -120,7 +120,7 @@ def test_a_measure_that_is_not_known_raises(pytester: pytest.Pytester, made: Mak
             with pytest.raises(NotMeasured, match="the ledger of .* is none"):
                 impact.ledger.lost
             for name in ("recovery_tyme", "ledger_lost"):
-                with pytest.raises(NoSuchMeasure, match="is no measure; wanted one of"):
+                with pytest.raises(NoSuchMeasure, match="not a measure; wanted one of"):
                     getattr(impact, name)
             with pytest.raises(NoSuchMeasure, match="wanted one of app, orders, read, write"):
                 impact.scope("nobody")

@@ -58,11 +58,11 @@ class AtlasClient:
         return self._ask(calls.change_cluster(self._spec, change), answers.AtlasCluster)
 
     def pause(self) -> answers.AtlasCluster:
-        """Request that the cluster stops; nobody can read or write it then."""
+        """Request that the cluster stops; it serves no reads or writes then."""
         return self.change({"paused": True})
 
     def resume(self) -> answers.AtlasCluster:
-        """Request that a paused cluster goes on."""
+        """Request that a paused cluster resumes."""
         return self.change({"paused": False})
 
     def status(self) -> answers.ChangeStatus:
@@ -78,7 +78,7 @@ class AtlasClient:
         return self._ask(calls.start_outage(self._spec, regions), answers.Outage)
 
     def outage(self) -> answers.Outage | None:
-        """Return the outage that there is; None where there is none."""
+        """Return the current outage; None without one."""
         try:
             return self._ask(calls.read_outage(self._spec), answers.Outage)
         except AtlasError as error:

@@ -18,7 +18,7 @@ _BY_STATUS = {
     400: "see the message, and the state of the cluster by the probe `atlas.cluster_state`",
     404: "are `atlas.project` and `atlas.cluster` right, and may the login see the project?",
     409: "another change is under way: wait until the cluster is IDLE, then try again",
-    429: "the project's calls are used up by us or by somebody else: try again later",
+    429: "the project's calls are used up, by us or by another client: try again later",
 }
 _BY_CODE = {
     "CANNOT_UPDATE_PAUSED_CLUSTER": "the cluster is paused: resume it first",
@@ -56,7 +56,7 @@ class AtlasError(CommandFailed):
 def refused(
     call: Call, status: int, text: str, retry_after: str, secrets: Iterable[str]
 ) -> AtlasError:
-    """Return the error of an answer that is none of success."""
+    """Return the error for a response that is not 2xx."""
     said = _parsed(text)
     code = str(said.get("errorCode") or said.get("error", ""))
     words = next((said[key] for key in _WORDS if said.get(key)), _start(text) or "no reason given")

@@ -87,7 +87,7 @@ class TokenLogin(httpx.Auth):
             token, lasts_s = str(found["access_token"]), float(found["expires_in"])
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ClusterError(
-                f"the answer of {TOKEN_PATH} is no token (not shown)",
+                f"the answer of {TOKEN_PATH} is not a token (not shown)",
                 "is `atlas.base_url` the address of the Administration API?",
             ) from error
         self._token, self._until = token, asked + max(lasts_s - _EARLY_S, lasts_s / 2)

@@ -35,7 +35,7 @@ class State:
 
 
 def of_change(state: State) -> list[str]:
-    """Return why nothing may be asked for: shared tier, paused, changing, an outage goes on."""
+    """Return why no change may be requested: shared tier, paused, changing, in an outage."""
     return of_state(state.cluster, state.pending, state.outage)
 
 

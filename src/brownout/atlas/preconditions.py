@@ -86,7 +86,7 @@ def _figures(
 ) -> list[str]:
     """Return who is beyond `limit`, and of whom it is not known."""
     wanted = f"wanted {'less than' if below else 'at least'} {limit:g} {unit}"
-    problems = [f"{what} of nobody is known, {wanted}"] if not found else []
+    problems = [f"{what} is unknown for every member, {wanted}"] if not found else []
     for name, value in found.items():
         if value is None:
             problems.append(f"{what} of {name} is not known, {wanted}")

@@ -29,7 +29,7 @@ def every(quick: bool = False) -> list[Scenario]:
 
 
 def chosen(names: Sequence[str], quick: bool = False) -> list[Scenario]:
-    """Return the scenarios of these names, of a name's beginning, or all where there is none.
+    """Return the scenarios of these names, of a name's beginning, or all if no name is given.
 
     Raises `ConfigurationError` for a name that nothing begins with.
     """

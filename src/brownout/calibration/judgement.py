@@ -66,7 +66,7 @@ class _Case:
 
     @property
     def stall_s(self) -> float:
-        """How late the generator was at worst while this went on, in seconds."""
+        """How late the generator was at worst meanwhile, in seconds."""
         return self.found.stall_s
 
     @property
@@ -116,14 +116,14 @@ def _edges(case: _Case, figure: str) -> Row:
 
 
 def _edges_by_throughput(case: _Case, figure: str) -> Row:
-    """What falls by less than theta in a mean of 1 s is not told from noise, and need not be."""
+    """A fall of less than theta in a mean of 1 s is within the noise and need not be found."""
     depth, theta = case.true_drop, case.found.theta
     shallowest = min(loss.share for loss in case.truth.losses(case.placed.effects))
     sharp = min(depth, shallowest) > 2 * max(THETA_MIN, 3 * case.setup.bucket_noise)
     wanted = (SHARP_S if sharp else BLUNT_S) + case.stall_s
     row = _dips(case, figure, case.found.throughput_dips, wanted)
     if depth <= theta + case.setup.noise + POINT:
-        note = f"a drop of {100 * depth:.1f} % is not told from noise of {100 * theta:.1f} %"
+        note = f"a drop of {100 * depth:.1f} % is within the noise of {100 * theta:.1f} %"
         return replace(row, error=None, state="untold", note=note)
     stood = max(case.stall_s if row.error is None else 0.0, case.found.base_stall_s)
     if row.state == "out" and stood > DIP_STALL_S:

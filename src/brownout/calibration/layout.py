@@ -14,7 +14,7 @@ __all__ = ["Placed", "RunPlan", "lay_out", "settings_for"]
 _SPARE_S = 0.7
 #: A ledger needs no baseline, but writes that were there before.
 _LEAD_S = 1.2
-#: How long after its fault a ledger's run goes on: what is in doubt settles.
+#: How long a ledger's run continues after its fault: what is in doubt settles.
 _SETTLE_S = 0.3
 
 

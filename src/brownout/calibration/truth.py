@@ -116,7 +116,7 @@ def read_truth(path: Path) -> Truth:
             late=tuple(found["late"]),
         )
     except (OSError, ValueError, KeyError) as error:
-        raise RunDirectoryError(f"{path}: is no truth of a scripted server: {error}") from error
+        raise RunDirectoryError(f"{path}: not the truth of a scripted server: {error}") from error
 
 
 def _loss(effect: Mapping[str, Any]) -> Loss:

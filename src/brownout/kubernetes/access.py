@@ -85,7 +85,7 @@ def _default_file() -> str:
     files = default.split(os.pathsep)
     if not any(file and Path(file).expanduser().is_file() for file in files):
         raise ConfigurationError(
-            "kubernetes: no cluster is known: `kubeconfig` names none, this is no pod, and "
+            "kubernetes: no cluster is known: `kubeconfig` names none, this is not a pod, and "
             f"there is no {default}",
             "name a `kubeconfig`, or set KUBECONFIG",
         )
@@ -103,7 +103,7 @@ def _load(where: str, load: Any, **named: Any) -> None:
         ) from None
     except (AttributeError, KeyError, TypeError) as error:
         raise ConfigurationError(
-            f"kubernetes: {where} cannot be used: it is no kubeconfig ({type(error).__name__})"
+            f"kubernetes: {where} cannot be used: it is not a kubeconfig ({type(error).__name__})"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""What the API server, or the way to it, answers that is no success: in one line, as our errors."""
+"""Failures that the API server, or the way to it, answers: in one line, as our errors."""
 
 import json
 import re
@@ -18,12 +18,12 @@ __all__ = ["ROLE", "Away", "Conflict", "Missing", "asking", "said"]
 #: What gives the rights that most calls need, as the hint of a refusal names it.
 ROLE = "infra/kubernetes/rbac, docs/kubernetes.md"
 
-#: How websocket-client words an answer that is no switch to its protocol, headers in the middle.
+#: How websocket-client words a refused switch to its protocol, headers in the middle.
 _HANDSHAKE = re.compile(r"Handshake status (\d+) (.*?) -\+-\+- .* -\+-\+- (.*)", re.DOTALL)
 _HINTS = {
     401: "the login of the kubeconfig, or the token of the service account, is not accepted",
     404: "is the namespace right, and is it installed there?",
-    409: "somebody else made or changed it meanwhile",
+    409: "another client made or changed it meanwhile",
     422: "the words of the API server say which field it does not take",
 }
 
@@ -33,7 +33,7 @@ class Away(HostError):
 
 
 class Conflict(HostError):
-    """Somebody else made or changed the object meanwhile; reading it again may help."""
+    """Another client made or changed the object meanwhile; reading it again may help."""
 
 
 class Missing(HostError):
@@ -65,7 +65,8 @@ def said(error: BaseException) -> str:
 def asking(client: ApiClient, what: str, role: str = ROLE) -> Iterator[None]:
     """Turn what a call of `client` raises into a `HostError`; `what` is done, as `deleting …`.
 
-    It is `Away`, `Conflict` or `Missing` where a caller may go on. `role` is what gives the right.
+    It is `Away`, `Conflict` or `Missing` where a caller may continue. `role` is what gives the
+    right.
     """
     host = client.configuration.host
     try:

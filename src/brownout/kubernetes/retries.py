@@ -1,4 +1,4 @@
-"""Asking an API server again that is away, or where somebody else wrote meanwhile."""
+"""Asking an API server again that is away, or where another client wrote meanwhile."""
 
 from collections.abc import Callable
 from typing import TypeVar

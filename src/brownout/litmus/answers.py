@@ -1,6 +1,6 @@
-"""The figure that a probe of Litmus asks for: of a run that is over, or so far of one that goes on.
+"""The figure that a probe of Litmus asks for: of a finished run, or so far of a running one.
 
-A run that goes on can tell only what grows and never shrinks, and only of the whole load.
+A running one has only figures that never shrink, and only those of the whole load.
 """
 
 import math

@@ -1,6 +1,6 @@
 """The ChaosResult of one experiment of one engine, as litmus-go makes it. Pure.
 
-The history goes on over all runs of the engine; the annotation `brownout/run` says which one was
+The history continues over all runs of the engine; the annotation `brownout/run` says which one was
 counted last, so that a write that is repeated counts it once.
 """
 

@@ -84,7 +84,7 @@ def _run(path: Path, given: list[str]) -> Told:
 
 
 def _outcome(process: ExperimentProcess) -> tuple[Outcome, bool]:
-    """Wait for the end; a SIGTERM goes on to the run, which puts everything back first."""
+    """Wait for the end; a SIGTERM is passed on to the run, which puts everything back first."""
     try:
         return process.outcome(), False
     except KeyboardInterrupt as stop:

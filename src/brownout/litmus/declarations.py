@@ -1,7 +1,7 @@
 """What a ChaosEngine declares of probes, as limits of the run. Pure.
 
 Litmus has its engines say what must hold, so a figure that stands there is the run's limit. A probe
-that is none of ours would be asked by nobody here: it is refused, never passed over.
+of another kind would never be asked here: it is refused, never passed over.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ Document = Mapping[str, Any]
 def probes_of(engine: Document, experiment: str) -> list[Document]:
     """Return the probes that an engine declares for one of its experiments.
 
-    Raises `ConfigurationError` where the experiment is none of the engine's.
+    Raises `ConfigurationError` if the engine does not have the experiment.
     """
     listed = (engine.get("spec") or {}).get("experiments") or []
     for each in listed:
@@ -49,7 +49,7 @@ def declared_limits(
         name, kind = str(probe.get("name")), str(probe.get("type"))
         if name not in known or kind not in ("cmdProbe", "promProbe"):
             problems.append(
-                f"{name} ({kind}): is none of brownout's probes, so nobody would ask it"
+                f"{name} ({kind}): not one of brownout's probes, so it would never be asked"
             )
             continue
         measure, scope = known[name]

@@ -63,7 +63,7 @@ class Told:
 
 
 def started(probes: Sequence[str]) -> Told:
-    """Return what is said while the run goes on; `probes` are the names of its limits."""
+    """Return the status during the run; `probes` are the names of its limits."""
     return Told("Running", "Awaited", None, tuple(_probe(name, "Awaited", "") for name in probes))
 
 

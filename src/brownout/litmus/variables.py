@@ -20,7 +20,7 @@ LENGTHS = ("downtime_s", "maintenance_s", "hang_s", "slow_s", "partition_s", "ou
 def variables(environment: Mapping[str, str], declared: Mapping[str, Any]) -> list[str]:
     """Return the `NAME:float=VALUE` that an experiment whose configuration is `declared` gets.
 
-    Raises `ConfigurationError` with every value that is no number of seconds, and where a length
+    Raises `ConfigurationError` with every value that is not a number of seconds, and where a length
     is given to an experiment that has none.
     """
     length = next((name for name in LENGTHS if name in declared), None)

@@ -40,7 +40,7 @@ class Call:
 
     @property
     def end(self) -> float:
-        """When it ended; of one without an end, when nobody waited any longer."""
+        """When it ended; of one without an end, when the wait was given up."""
         return self.t + self.took_s
 
 

@@ -26,7 +26,7 @@ SCHEMA_VERSION = 1
 GAMEDAYS = "gamedays"
 #: Less than this free is too little for a run of an hour.
 LEAST_FREE_BYTES = 200_000_000
-#: Less than this while a run goes on ends it, with room left for its own last words.
+#: Less than this during a run ends it, with room left for its own last words.
 LEAST_FREE_AT_WORK = 20_000_000
 _PROBE_BYTES = 1 << 16
 
@@ -101,12 +101,12 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
-        """Open a run directory; raises `RunDirectoryError` where `path` is none."""
+        """Open a run directory; raises `RunDirectoryError` if `path` is not one."""
         directory = cls(Path(path))
         if not directory.path.is_dir():
             raise RunDirectoryError(f"{path}: there is no such run directory")
         if not directory.run_json.is_file():
-            raise RunDirectoryError(f"{path}: is no run directory: it has no run.json")
+            raise RunDirectoryError(f"{path}: not a run directory: it has no run.json")
         return directory
 
     @classmethod
@@ -132,7 +132,7 @@ class RunDirectory:
 
 
 def shortage(path: Path) -> str | None:
-    """Say that the file system of a run that goes on is nearly full; None where it is not."""
+    """Say that the file system of a running run is nearly full; None where it is not."""
     try:
         free = shutil.disk_usage(path).free
     except OSError as error:

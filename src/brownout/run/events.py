@@ -5,8 +5,8 @@
     point                               a milestone, a phase, a check, an abort, a note
 
 An intent is written before it is acted on, so after a crash the file tells what may be broken.
-Nothing is broken on purpose that cannot be written down; everything else, mending above all, goes
-on where the disk is full, and what could not be written is written as soon as it can be.
+Nothing is broken on purpose that cannot be written down; everything else, undoing above all,
+continues on a full disk, and what could not be written is written as soon as it can be.
 """
 
 import contextlib

@@ -67,7 +67,7 @@ class Cells:
 
 
 def decode(payloads: Sequence[bytes]) -> Cells:
-    """Decode `payloads`, at least one; raises `RunDirectoryError` for one that is none.
+    """Decode `payloads`, at least one; raises `RunDirectoryError` for an invalid one.
 
     Histograms of different shapes cannot stand together, so these are refused too.
     """

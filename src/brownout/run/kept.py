@@ -33,7 +33,7 @@ class KeptRun:
 
 
 def began_in(name: str) -> datetime | None:
-    """Return when a run began, from its name; None where that is no run's."""
+    """Return when a run began, from its name; None if it is not a run's name."""
     form = _NAME.fullmatch(name)
     return datetime.strptime(form[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) if form else None
 

@@ -192,7 +192,7 @@ def read_hlog(path: Path, wanted: Callable[[str], bool] = is_response) -> Latenc
     """Read the intervals of the tags that are `wanted`; a torn last line is left out.
 
     A run without the file has no response times. Raises `RunDirectoryError` for a line in the
-    middle that is none of the format.
+    middle that does not have the format.
     """
     (columns,) = read_columns(path)
     return log_of(path, columns, wanted)

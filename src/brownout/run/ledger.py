@@ -40,8 +40,8 @@ class Ledger:
     were not read. `data_lost` includes the corrupt ones. `corrupt` keys and records are each one of
     the `lost` writes. `garbled_answers` failed their checksum during the run; None: an older
     generator did not count them.
-    `in_doubt_applied` and `in_doubt_absent` are what became of writes in doubt; of the rest of
-    `in_doubt` nobody can say. None: an older generator did not tell.
+    `in_doubt_applied` and `in_doubt_absent` are what became of writes in doubt; the rest of
+    `in_doubt` is unresolved. None: an older generator did not report it.
 
     `balances` are, of streams of votes, the total, the choices and the records as found.
 
@@ -94,7 +94,7 @@ class Ledger:
     def bounds(self, measure: str) -> tuple[int, int] | None:
         """Return the least and the most that a measure of the ledger may be; None: not known.
 
-        A write in doubt of which nobody can say may have taken effect, or not.
+        An unresolved write in doubt may have taken effect, or not.
         """
         if self.lost_writes is None or measure == "lost_writes":
             return None if self.lost_writes is None else (self.lost_writes, self.lost_writes)
@@ -136,7 +136,7 @@ def classify(
 
     `verified` says whether any stream kept one, `finished` whether the generator lived to write
     down how its last operations ended. `away` says that it was read while nodes were away that may
-    have what was missing or older: nobody can say of such a key.
+    have what was missing or older: the state of such a key is unknown.
     """
     keys: dict[tuple[str, str], Line] = {}
     reads: dict[tuple[str, str], Line] = {}
@@ -427,7 +427,7 @@ def _state(sums: Ledger, *, ended: bool, finished: bool, promised: int) -> tuple
             f"{sums.unread:,} of {sums.keys + (sums.data_keys or 0):,} keys could not be read back",
         )
     if sums.unexpected:
-        return "unknown", f"{sums.unexpected:,} of {sums.keys:,} keys hold what nobody wrote there"
+        return "unknown", f"{sums.unexpected:,} of {sums.keys:,} keys hold foreign values"
     if not sums.read:
         return "unknown", "no key was read back"
     return "clean", f"all {of} are there, by {sums.read:,} of {sums.keys:,} keys read"

@@ -33,7 +33,7 @@ class Interval:
 
 
 def intervals(directory: Path, every_s: float, start: float = 0.0) -> list[Interval]:
-    """Return the whole intervals of a load, from `start` on; what is left at its end is none."""
+    """Return the whole intervals of a load, from `start` on; a shorter rest is left out."""
     load = read_load(directory)
     log, done = load.latency, load.series.completion
     ok = done.total("total", "ok")

@@ -25,7 +25,7 @@ _ANSWERS = {1: True, 0: False}
 class Look(NamedTuple):
     """One answer of one node: it was so at some moment from `asked` to `answered`.
 
-    `primary` is None where it gave none; then `answered` is when nobody waited any longer.
+    `primary` is None without an answer; then `answered` is when the wait was given up.
     """
 
     asked: float

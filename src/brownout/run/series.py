@@ -1,4 +1,4 @@
-"""The series of a run, from its files (`read_series`) or while it goes on (`LiveSeries`)."""
+"""The series of a run, from its files (`read_series`) or during the run (`LiveSeries`)."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -31,7 +31,7 @@ def is_time(value: Any) -> TypeGuard[float]:
     """Say whether `value` is a number of seconds that a run can have."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return abs(value) <= _LONGEST_S  # not so for what is no number either
+    return abs(value) <= _LONGEST_S  # false for what is not a number as well
 
 
 def is_count(value: Any) -> TypeGuard[int]:
@@ -134,5 +134,5 @@ def finite(text: str) -> float:
     """Return the number that `text` says; raises ValueError for none, and for one without end."""
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"`{text}` is no finite number")
+        raise ValueError(f"`{text}` is not a finite number")
     return number

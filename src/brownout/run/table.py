@@ -104,8 +104,8 @@ class Series:
     """Both views of one load.
 
     `closed` names the streams in closed loop; all others follow a schedule. The outcomes lag:
-    a bucket is in them once everything that was to start in it has ended. A series of somebody
-    else may be `ok_only`: what was to be served and was not is not in it.
+    a bucket is in them once everything that was to start in it has ended. A series of another
+    tool may be `ok_only`: operations that were not served are not in it.
     """
 
     completion: Table

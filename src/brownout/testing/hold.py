@@ -1,4 +1,4 @@
-"""One process at a time has a cluster, for as long as its tests go on; the system forgets it."""
+"""One process at a time has a cluster, while its tests run; the system releases it."""
 
 import os
 import re
@@ -36,7 +36,7 @@ class Holds:
             ) from None
 
     def release(self) -> None:
-        """Let go of all."""
+        """Release all."""
         for lock in self._locks.values():
             lock.release()
         self._locks.clear()

@@ -40,7 +40,7 @@ class _Measures:
         if any(find(f"{measure}.{rest}") for rest in _INNER):
             return _Measures(self._run, self._scope, self._baseline, measure)
         raise NoSuchMeasure(
-            f"{measure}: is no measure; wanted one of {', '.join(known())} (docs/measures.md)"
+            f"{measure}: not a measure; wanted one of {', '.join(known())} (docs/measures.md)"
         )
 
     def measure(self, name: str) -> Measured:

@@ -22,7 +22,7 @@ from brownout.testing.impact import Impact
 __all__ = ["Resilience"]
 
 Note = Callable[[str, object], None]
-#: What is told of each run to whoever reads the results of the tests.
+#: What the results of the tests report of each run.
 _TOLD = ("tps_drop", "blackout", "recovery_time", "lost_operations")
 
 

@@ -180,7 +180,7 @@ def test_impact_json_is_made_where_there_is_none(tmp_path: Path) -> None:
 
 
 def test_what_is_no_run_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunDirectoryError, match="no run directory"):
+    with pytest.raises(RunDirectoryError, match="not a run directory"):
         html.write(tmp_path)
 
 

@@ -36,7 +36,7 @@ def by_throughput(window: Window) -> bool:
 
 
 def by_detectable_drop(window: Window) -> bool:
-    """A `tps_drop` above what the baseline says can be told from none."""
+    """A `tps_drop` above the noise of the baseline."""
     level = _level(window)
     drop = tps_drop(window.signal, level, window.middle, window.end)
     return drop is not None and drop > level.detectable

@@ -273,7 +273,7 @@ def _intervals(
         s = "" if len(drifts) == 1 else "s"
         notes.append(
             f"the reporter skipped {len(drifts)} row{s} (before {', '.join(drifts[:3])}) while its "
-            f"running total{s and 's'} went on as before: no outage"
+            f"running total{s and 's'} continued as before: not an outage"
         )
     return intervals
 

@@ -317,7 +317,7 @@ _K6_METRICS = (("http_req_failed", 0.0), ("checks", 1.0), ("grpc_req_duration", 
 
 
 def _k6(points: Callable[[], Iterator[tuple[str, float, float]]]) -> Requests:
-    """Take the metric that tells success from failure, else one that only counts."""
+    """Take the metric that separates success from failure, else one that only counts."""
     seen = {name for name, _, _ in islice(points(), 200_000)}
     metric, wanted = next((pair for pair in _K6_METRICS if pair[0] in seen), ("http_reqs", None))
     requests = (

@@ -1,4 +1,4 @@
-"""What a person sees of a run while it goes on: in the terminal of the run, or from another one.
+"""What a person sees of a run in progress: in the terminal of the run, or from another one.
 
     events.ndjson, run.json ──┐
     series (live or files) ───┼──▶ Board ──▶ panel (terminal) or one line (CI, logs)

@@ -43,7 +43,7 @@ def limits_of(record: Mapping[str, Any]) -> dict[str, float]:
 def measure(
     series: "Series", events: Sequence["Event"], settings: "MeasureSettings", limits: Limits
 ) -> Course:
-    """Return how the latest fault goes on."""
+    """Return how the latest fault develops."""
     from brownout.measure.episodes import episodes
     from brownout.measure.level import level_of
     from brownout.measure.signal import signal_of
@@ -62,7 +62,7 @@ def measure(
     if not found or found[-1].effective is None or found[-1].effective > now:
         return Course(baseline_tps=level.tps)
     last = found[-1]
-    # What the generator missed breaks no limit: nobody knows how it would have ended.
+    # What the generator missed exceeds no limit: its outcome is unknown.
     signal = signal_of(series, "total", "best")
     parts = {}
     for op, scope in series.parts("total").items():
@@ -116,7 +116,7 @@ def _last_errors(view: "View") -> float:
 
 
 def _growing(view: "View") -> dict[str, float]:
-    """The measures that only ever grow while a fault goes on."""
+    """The measures that only ever grow during a fault."""
     from brownout.measure.level import drop
     from brownout.measure.losses import lost_operations
     from brownout.measure.signal import bucket_range, trailing_rate

@@ -1,4 +1,4 @@
-"""What a run lacks, in sentences: a report that is silent about a gap would hide it."""
+"""What is missing in a run, in sentences: a report that is silent about a gap would hide it."""
 
 from collections.abc import Iterator
 

@@ -26,8 +26,8 @@ def write(run: Path, target: Path | None = None) -> Path:
     """Make the page of the run directory `run` from its files and return its path.
 
     It is `target`, by default `report.html` in `run`.
-    Whatever of the run is missing is named in the report. Raises `RunDirectoryError` where
-    `run` is no run directory or the report cannot be written, `Unsupported` without jinja2.
+    Whatever of the run is missing is named in the report. Raises `RunDirectoryError` if
+    `run` is not a run directory or the report cannot be written, `Unsupported` without jinja2.
     """
     target = target or run / "report.html"
     text = render(read(run))

@@ -45,7 +45,7 @@ def document(name: str, cases: Sequence[Case], properties: Mapping[str, str]) ->
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file that somebody asked for; `ConfigurationError` where that cannot be done."""
+    """Write a requested file; `ConfigurationError` where that cannot be done."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -21,7 +21,7 @@ __all__ = ["render", "write_markdown"]
 
 
 def write_markdown(run: Path) -> str:
-    """Return the run in `run` as Markdown; raises `RunDirectoryError` where it is none."""
+    """Return the run in `run` as Markdown; raises `RunDirectoryError` if it is not a run."""
     directory = RunDirectory.open(run)
     impact = read_impact(directory) if directory.impact.is_file() else analyze(directory.path)
     return render(impact, directory.run_id)

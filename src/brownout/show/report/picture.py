@@ -43,8 +43,8 @@ _LETTERS = 160
 def write_png(run: Path, target: Path) -> Path:
     """Draw the run in `run` as a picture in `target` and return its path.
 
-    Raises `Unsupported` where matplotlib is not installed, `RunDirectoryError` where `run` is no
-    run directory or the picture cannot be written.
+    Raises `Unsupported` where matplotlib is not installed, `RunDirectoryError` if `run` is not
+    a run directory or the picture cannot be written.
     """
     figure = _draw(read(run))
     try:

@@ -38,7 +38,7 @@ Part = TypeVar("Part")
 def read(run: Path) -> Material:
     """Return the material of the run in `run`; its impact.json is made where there is none.
 
-    Raises `RunDirectoryError` where `run` is no run directory.
+    Raises `RunDirectoryError` if `run` is not a run directory.
     """
     directory = RunDirectory.open(run)
     return _Reader(directory).material()

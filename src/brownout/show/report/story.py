@@ -45,7 +45,7 @@ def headline(impact: Impact) -> str:
 
 
 def broken(impact: Impact) -> list[str]:
-    """What was broken and mended, one sentence a fault."""
+    """What was broken and undone, one sentence a fault."""
     sentences = []
     for fault in impact.faults:
         steps = [f"{event_words(event.name, event.node)} at {_at(event)}" for event in fault.events]

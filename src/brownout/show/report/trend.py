@@ -82,7 +82,7 @@ def _words(name: str, trend: Trend) -> str:
     """`-3.1 % an hour (-312/h, 95 % from -401 to -220)`."""
     share = "" if trend.relative_per_hour is None else f"{trend.relative_per_hour:+.2%} an hour "
     low, mid, high = (_signed(name, v) for v in (trend.low, trend.per_hour, trend.high))
-    steady = "; that may as well be none" if trend.steady else ""
+    steady = "; that is within the noise" if trend.steady else ""
     return f"{share}({mid} an hour, 95 % from {low} to {high}){steady}"
 
 

@@ -43,7 +43,7 @@ def noise(material: Material) -> Grid:
     rows: list[Words] = [
         [words, worded("tps_drop", value)]
         for value, words in (
-            (base.theta, "θ: the least drop of the 1 s mean that is told from noise"),
+            (base.theta, "θ: the least drop of the 1 s mean that stands out from noise"),
             (base.theta_100ms, "the same for single 0.1 s"),
             (base.detectable_drop, "smaller throughput drops are within the noise"),
         )

@@ -54,7 +54,7 @@ def quantity(measure: str, value: float | Sequence[float] | None) -> str:
 def amount(measure: str, value: float, most_digits: int = 17) -> str:
     """Word a number by the unit of its measure: a ratio as a percentage, µs in ms, a count plain.
 
-    Of a measure that this installation lacks the unit is not known.
+    The unit of a measure that this installation does not have is unknown.
     """
     found = described(measure)
     if found is None:

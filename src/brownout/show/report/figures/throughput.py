@@ -96,7 +96,7 @@ def _brackets(material: Material) -> list[Bracket]:
 
 
 def _points(columns: Columns, name: str, width: int) -> tuple[Floats, Floats]:
-    """When each point of so many buckets begins, and its rate; a last one that is short is none."""
+    """When each point of so many buckets begins, and its rate; a last, shorter one is left out."""
     whole = len(columns[name]) // width * width
     rates = columns[name][:whole].reshape(-1, width).mean(axis=1)
     return columns["t"][:whole:width], per_second(rates)
