@@ -17,6 +17,13 @@ Before the method there is no fault yet: `status` is `not_applicable`, `value` i
 true. The verdict does not rest on that: it is computed over all limits when the run is over.
 
 Each row of `MEASURES` that says what it means has a probe, besides `measure` and `latency`.
+`limits_are_met` is all of them at once that have a limit in this run; every shipped experiment asks
+for it:
+
+    {"status": "measured", "met": false, "limits": [{"measure": "recovery_time", …}, …]}
+
+Its `met` is false where one limit is exceeded, and null where none is but one is open, or where
+the run has no limits.
 """
 
 from typing import Any
@@ -34,7 +41,13 @@ _MADE = {
     if each.means
 }
 globals().update(_MADE)
-__all__ = sorted(["latency", "measure", *_MADE])
+__all__ = sorted(["latency", "limits_are_met", "measure", *_MADE])
+
+
+@activity
+def limits_are_met(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
+    """Return every measure that has a limit in this run, with its value, limit and `met`."""
+    return current().limits_are_met()
 
 
 @activity

@@ -52,10 +52,20 @@ class Ran:
         for name in PROVEN:
             assert conditions[name]["ok"], conditions[name]
 
+    def check_limits_answered(self) -> None:
+        """The hypothesis had one answer, with each limit as the verdict has it."""
+        probes = self.journal["steady_states"]["after"]["probes"]
+        (answer,) = [p["output"] for p in probes if p["activity"]["name"] == "limits-are-met"]
+        answered = [(each["measure"], each["scope"], each["met"]) for each in answer["limits"]]
+        judged = [(slo["name"], slo["scope"], slo["met"]) for slo in self.impact["slos"]]
+        assert sorted(answered, key=str) == sorted(judged, key=str)
+        assert answered, self.output
+
     def check_passed(self) -> None:
         """It is a pass, without the loss of one of many acknowledged writes."""
         assert self.impact["verdict"] == "pass", self.output
         assert self.code == 0
+        self.check_limits_answered()
         assert self.impact["ledger"]["state"] == "clean"
         assert self.impact["ledger"]["acknowledged"] > 500
 

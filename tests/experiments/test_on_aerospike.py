@@ -56,6 +56,7 @@ def check_landed(ran: chaos.Ran) -> None:
     """The fault is proven, the cluster noticed it and got over it, and all of it is judged."""
     impact = ran.impact
     ran.check_proven()
+    ran.check_limits_answered()
     assert milestones(ran) == ["changed", "rejoined", "redundant"]
     assert len(impact["faults"]) == 1
     assert impact["verdict"] in ("pass", "fail", "inconclusive")

@@ -8,9 +8,10 @@ import pytest
 from chaoslib.hypothesis import ensure_hypothesis_tolerance_is_valid, within_tolerance
 from tests.impacts import made
 
-from brownout.judge.measures import answer
-from brownout.judge.slo import place_problems
+from brownout.judge.measures import answer, limits_answer
+from brownout.judge.slo import Limit, place_problems
 from brownout.measure.impact import Impact
+from brownout.show.report.words import answer_words
 
 LIMIT = {"name": "recovery_time", "scope": "total", "limit": 10, "limit_from": "a file"}
 
@@ -74,3 +75,56 @@ def test_a_measure_or_a_scope_that_there_is_not_is_named() -> None:
     assert "scope 'wirte' is unknown; wanted one of total, read, write, orders" in scope
     (whole,) = place_problems("rejoin_time", "write", [])
     assert "is of the whole cluster" in whole
+
+
+OUTAGE = {"name": "blackout", "scope": "write", "limit": 2, "limit_from": "a file", "value": 1.0}
+
+
+def limited(recovery_met: bool | None, outage_met: bool | None) -> Impact:
+    """An impact with one fault and two limits."""
+    fault: dict[str, Any] = {
+        "recovery_time": 3.0, "scopes": {"write": {"blackout": 1.0}}
+    }  # fmt: skip
+    slos = [{**LIMIT, "value": 3.0, "met": recovery_met}, {**OUTAGE, "met": outage_met}]
+    return made({"faults": [fault], "slos": slos})
+
+
+@pytest.mark.parametrize(
+    ("judged", "met"),
+    [
+        (limited(True, True), True),
+        (limited(True, False), False),
+        (limited(None, False), False),
+        (limited(True, None), None),
+        (impact(3.0), None),  # without limits nothing was promised, which is no pass
+        (None, None),
+    ],
+    ids=["met", "one broken", "broken and open", "one open", "no limit", "no run"],
+)
+def test_all_limits_are_met_unless_one_is_broken_or_open_or_there_is_none(
+    judged: Impact | None, met: bool | None, accepts: Callable[[dict[str, Any]], bool]
+) -> None:
+    together = limits_answer(judged, True, [Limit("recovery_time", 10.0)])
+    assert together["met"] is met
+    assert accepts(together) is (met is True)
+
+
+def test_the_answer_about_all_limits_has_the_answer_about_each() -> None:
+    judged = limited(True, False)
+    together = limits_answer(judged, True, [])
+    places = [("recovery_time", "total"), ("blackout", "write")]
+    assert together["limits"] == [answer(judged, True, *place) for place in places]
+    assert [each["met"] for each in together["limits"]] == [True, False]
+    assert [answer_words(each) for each in together["limits"]] == [
+        "recovery_time ≤ 10 s: 3 s, met",
+        "blackout (write) ≤ 2 s: 1 s, not met",
+    ]
+
+
+def test_before_a_run_is_judged_all_limits_are_named_and_none_applies(
+    accepts: Callable[[dict[str, Any]], bool],
+) -> None:
+    together = limits_answer(None, False, [Limit("recovery_time", 10.0)])
+    assert together["status"] == "not_applicable"
+    assert together["limits"] == [answer(None, False, "recovery_time", "total")]
+    assert accepts(together)

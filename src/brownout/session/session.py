@@ -27,7 +27,7 @@ from brownout.inventory import inventory
 from brownout.inventory.database import with_options
 from brownout.inventory.model import Node
 from brownout.judge.analysis import analyze
-from brownout.judge.measures import answer
+from brownout.judge.measures import answer, limits_answer
 from brownout.judge.slo import place_problems
 from brownout.load.cluster_claim import ClusterClaim, Holder
 from brownout.measure.baseline import Baseline
@@ -56,6 +56,7 @@ from brownout.session.step_guards import addresses, guards_of_steps, hosts
 from brownout.session.targets import ADDED, SPARE, TARGET, aim_at, next_spare
 from brownout.session.trail import Trail
 from brownout.show.report.noise import detectable_words
+from brownout.show.report.words import answer_words
 
 __all__ = ["Session"]
 
@@ -439,6 +440,18 @@ class Session:
             raise ConfigurationError(problems)
         self._end_measuring()
         return answer(self._impact, self._finished, name, scope)
+
+    def limits_are_met(self) -> dict[str, Any]:
+        """Answer a probe: every limit of the run with its value, or that there is none yet.
+
+        After the method it logs each of them on a line.
+        """
+        self._end_measuring()
+        limits = limits_answer(self._impact, self._finished, self.plan.limits)
+        if self._impact is not None:
+            for each in limits["limits"]:
+                logger.info(answer_words(each))
+        return limits
 
     def canary(self, figure: str, scope: str) -> dict[str, Any]:
         """Answer a probe: what the canary beside the load saw, or that there is nothing yet."""

@@ -12,6 +12,7 @@ __all__ = [
     "NOT_SEEN",
     "STAND_IN",
     "amount",
+    "answer_words",
     "between",
     "early_words",
     "limit_words",
@@ -85,3 +86,10 @@ def limit_words(limit: Limit) -> str:
     scope = "" if limit.scope == "total" else f" ({limit.scope})"
     sign = "≥" if limit.direction == "at_least" else "≤"
     return f"{limit.measure}{scope} {sign} {quantity(limit.measure, limit.limit)}"
+
+
+def answer_words(answer: Mapping[str, Any]) -> str:
+    """`recovery_time ≤ 10 s: 2.1 s, met`: an answer about a measure that has a limit."""
+    limit = Limit(answer["measure"], answer["limit"], answer["scope"])
+    met = {True: "met", False: "not met", None: "open"}[answer["met"]]
+    return f"{limit_words(limit)}: {quantity(limit.measure, answer['value'])}, {met}"
