@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["names", "naming"]
+__all__ = ["mentions", "naming"]
 
 
 def naming(*parts: object) -> str:
@@ -10,7 +10,7 @@ def naming(*parts: object) -> str:
     return "(?s)^" + "".join(f"(?=.*{_whole(str(part))})" for part in parts)
 
 
-def names(text: str, *parts: object) -> bool:
+def mentions(text: str, *parts: object) -> bool:
     """Whether `text` holds each part as a word of its own."""
     return re.search(naming(*parts), text) is not None
 

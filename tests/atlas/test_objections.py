@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.atlas.test_preconditions import OUTAGE, cluster
+from tests.wording import mentions
 
 from brownout.atlas.answers import AtlasCluster, AtlasEvent, MaintenanceWindow
 from brownout.atlas.objections import (
@@ -16,6 +17,7 @@ from brownout.atlas.objections import (
     of_pause,
     of_resize,
 )
+from brownout.atlas.preconditions import of_state
 from brownout.atlas.sizes import Size
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -48,17 +50,18 @@ def scaling(**kinds: bool) -> AtlasCluster:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        ({"cluster": cluster("M0")}, "the tier is M0, wanted M10 or larger"),
-        ({"cluster": cluster("FLEX")}, "the tier is FLEX, wanted M10 or larger"),
-        ({"cluster": cluster(paused=True)}, "the cluster is paused"),
-        ({"pending": True}, "a change is under way"),
-        ({"outage": OUTAGE}, "an outage is simulated: it is SIMULATING"),
+        {"cluster": cluster("M0")},
+        {"cluster": cluster("FLEX")},
+        {"cluster": cluster(paused=True)},
+        {"pending": True},
+        {"outage": OUTAGE},
     ],
 )
-def test_nothing_is_asked_of_a_cluster_in_a_bad_state(change: dict[str, Any], words: str) -> None:
+def test_nothing_is_asked_of_a_cluster_in_a_bad_state(change: dict[str, Any]) -> None:
     bad = replace(GOOD, **change)
+    (state,) = of_state(bad.cluster, bad.pending, bad.outage)
     for found in (
         of_change(bad),
         of_resize(bad, Size("M40")),
@@ -67,7 +70,7 @@ def test_nothing_is_asked_of_a_cluster_in_a_bad_state(change: dict[str, Any], wo
         of_maintenance(bad, WINDOW),
     ):
         (only,) = found
-        assert words in only
+        assert state in only
 
 
 def test_nothing_stands_against_a_good_cluster() -> None:
@@ -113,7 +116,7 @@ def test_an_outage_leaves_a_majority_unless_that_is_meant(
 def test_an_unknown_region_is_named_with_those_that_there_are() -> None:
     (found,) = of_outage(replace(GOOD, cluster=spread(1, 1, 1)), ["MOON"], False, NOW)
 
-    assert found == "the cluster is not in the region MOON; it is in R1, R2, R3"
+    assert mentions(found, "MOON", "R1, R2, R3")
 
 
 def test_what_was_just_over_has_to_wait() -> None:

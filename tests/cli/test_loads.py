@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Brownout, set_each
-from tests.wording import names, naming
+from tests.wording import mentions, naming
 
 from brownout.base.errors import Refused
 from brownout.faults import heal, open_runs
@@ -58,7 +58,7 @@ def test_a_load_beside_a_run_is_refused(
         said = brownout(*load)
     finally:
         open_runs.release("lab-mongodb")
-    assert (said.code, names(said.err, home / "run", os.getpid())) == (64, True), said.err
+    assert (said.code, mentions(said.err, home / "run", os.getpid())) == (64, True), said.err
     assert not no_lab.exists()
 
 
@@ -82,7 +82,7 @@ def test_a_load_on_production_wants_its_name(
     monkeypatch.setenv("BROWNOUT_CONFIRM", "orders")
     said = brownout(*load, "--cluster", home / "shop.yaml")
     assert said.code == 64
-    assert names(said.err, "environment: `shop`", "`orders`")
+    assert mentions(said.err, "environment: `shop`", "`orders`")
     assert not no_lab.exists()
 
 
@@ -135,7 +135,7 @@ def test_a_load_has_the_cluster_until_it_is_told_to_stop(
 ) -> None:
     with _started_load() as first:
         second = brownout("load", "lab", "--for", "1s", *set_each(SMALL))
-        assert (second.code, names(second.err, first.pid)) == (64, True), second.err
+        assert (second.code, mentions(second.err, first.pid)) == (64, True), second.err
         assert brownout("clean", "--workload", "lab", *set_each(SMALL)).code == 64
         told = brownout("abort", "lab-mongodb")
         assert told.code == 0, told.err

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Brownout
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.base.errors import ConfigurationError
 from brownout.cli.output import DIRECTORY, STDOUT, by_format
@@ -38,4 +38,4 @@ def test_a_wrong_suffix_is_refused_before_any_work(
 ) -> None:
     said = brownout(*arguments, "-o", "a.pdf")
     assert (said.code, said.out) == (64, "")
-    assert names(said.err, "--output", "`a.pdf`")
+    assert mentions(said.err, "--output", "`a.pdf`")

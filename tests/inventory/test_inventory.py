@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.wording import names, naming
+from tests.wording import mentions, naming
 
 from brownout.base import plugins
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
@@ -124,7 +124,7 @@ def test_every_mistake_is_reported_at_once_with_place_found_and_wanted() -> None
         "nodes[0].address: found 'db1', wanted host:port, as in db1.example.com:27017",
         "nodes[1].name: found 'n 2', wanted letters, digits, `.`, `_` and `-`",
         "connection.timeout_s: found -1, wanted more than 0",
-        next(line for line in problems if names(line, "allow_data_los", "`allow_data_loss`")),
+        next(line for line in problems if mentions(line, "allow_data_los", "`allow_data_loss`")),
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.run_builder import RunScript, build_run
+from tests.wording import mentions
 
 from brownout.base.errors import RunDirectoryError
 from brownout.judge.analysis import analyze
@@ -115,7 +116,7 @@ def test_a_slow_database_fails_with_its_reasons(tmp_path: Path) -> None:
         (
             RunScript(lost_keys=3),
             "fail",
-            "lost_writes: 3 of 800 writes acknowledged in the run are gone",
+            "lost_writes: 3 of 800",
         ),
         (RunScript(lost_keys=3, unread_keys=2, whole=False), "fail", "lost_writes"),
         (RunScript(redundant_at=None), "fail", "not redundant again within 60 s"),
@@ -148,7 +149,7 @@ def test_a_slow_database_fails_with_its_reasons(tmp_path: Path) -> None:
         (RunScript(limits=(limit("partial_outage", 0.2),)), "pass", ""),
         (RunScript(limits=(limit("in_doubt_applied", 0),)), "fail", "in_doubt_applied: 1 writes"),
         (RunScript(limits=(limit("latency.during.p99_us", 9, "gone"),)), "inconclusive", "no data"),
-        (RunScript(duration_s=31.0), "inconclusive", "not within the 5.6 s that were observed"),
+        (RunScript(duration_s=31.0), "inconclusive", "5.6 s"),
         (RunScript(duration_s=37.0, outage_s=11.0), "fail", "recovery_time"),
         (RunScript(abort="Ctrl-C", redundant_at=40.0), "aborted", "aborted: Ctrl-C"),
         (RunScript(abort="Ctrl-C", lost_keys=1), "fail", "lost_writes"),
@@ -352,7 +353,8 @@ def test_half_a_line_at_the_end_keeps_a_run_from_a_pass(
     (tmp_path / "run" / name).write_bytes(data[:-5])
     impact = analyzed(tmp_path / "run")
     assert impact["verdict"] == "inconclusive"
-    assert f"{name} ends in the middle of a line" in " ".join(impact["reasons"])
+    (torn,) = impact["reasons"]
+    assert mentions(torn, "files_whole", name)
 
 
 def test_a_ledger_with_a_damaged_line_is_not_known_to_be_clean(
@@ -363,7 +365,8 @@ def test_a_ledger_with_a_damaged_line_is_not_known_to_be_clean(
     (tmp_path / "run" / "ledger.ndjson").write_text(text.replace('"acked": 5', '"acked": "5"', 1))
     impact = analyzed(tmp_path / "run")
     assert impact["verdict"] == "inconclusive"
-    assert "199 of 200 keys are in the file: it is damaged" in " ".join(impact["reasons"])
+    assert impact["ledger"]["state"] == "unknown"
+    assert mentions(" ".join(impact["reasons"]), "199 of 200")
 
 
 @pytest.mark.parametrize(

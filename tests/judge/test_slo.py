@@ -108,7 +108,7 @@ def test_limits_are_kept_in_the_unit_of_their_measure(
         (one(limits=3), ".limits: unknown setting; wanted one of measure"),
         ("- 7\n", "found int, wanted a mapping"),
         ("recovery_time: 10\n", "found dict, wanted a list"),
-        ("", "found nothing, wanted a list"),
+        ("", "found nothing"),
         ("- [", "is not YAML"),
         (one() + one(limit=3), "recovery_time of total: is limited twice"),
     ],

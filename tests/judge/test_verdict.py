@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.impacts import fault_of
 from tests.measure.signals import flat_level
+from tests.wording import mentions
 
 from brownout.judge.slo import Limit
 from brownout.judge.validity import Facts
@@ -149,7 +150,7 @@ def test_a_time_that_nobody_observed_is_open_after_a_refused_action() -> None:
     cut = fault(recovery_time=None, until=21.0)
     found = verdict(facts, limit("recovery_time", 6), faults=(cut,))
     assert (found.word, found.slos[0].met) == ("inconclusive", None)
-    assert found.slos[0].detail == "not within the 0.7 s that were observed"
+    assert mentions(found.slos[0].detail, "0.7 s")
 
 
 def test_a_broken_contract_makes_a_run_inconclusive_unless_the_experiment_allows_it() -> None:
@@ -205,7 +206,7 @@ def test_a_limit_is_met_by_the_worst_case_broken_by_the_best_and_open_between(
     assert found.slos[0].met is met
     assert (found.slos[0].best, found.slos[0].worst) == ends
     assert found.word == {True: "pass", False: "fail", None: "inconclusive"}[met]
-    assert "the load generator was starved: it missed 1.00% of its schedule" in found.remarks[0]
+    assert "starved: it missed 1.00% of its schedule" in found.remarks[0]
 
 
 def test_a_limit_that_is_open_says_between_what() -> None:
@@ -243,7 +244,7 @@ def test_a_limit_finer_than_what_can_be_seen_is_open(
     facts = replace(GOOD, resolutions={(measure, "total"): 0.6, (measure, "write"): 9.0})
     found = verdict(facts, limit(measure, most), faults=(fault(**{measure: 0.0}),))
     assert found.slos[0].met is met
-    assert ("shorter than the 0.6 s that an outage" in found.slos[0].detail) is (met is None)
+    assert mentions(found.slos[0].detail, f"{most:g} s", "0.6 s") is (met is None)
 
 
 def test_with_several_faults_the_worst_counts() -> None:
@@ -479,7 +480,7 @@ def test_what_died_before_the_limit_has_not_shown_that_it_is_broken(
     assert found.word == word
     if word == "inconclusive":
         assert found.slos[0].met is None
-        assert found.slos[0].detail == "not within the 0.4 s that were observed"
+        assert mentions(found.slos[0].detail, "0.4 s")
 
 
 def test_reasons_are_sentences_with_value_and_limit() -> None:

@@ -5,6 +5,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from tests.wording import mentions
 
 from brownout.judge.analysis import analyze
 from brownout.measure.impact import Impact
@@ -29,7 +30,7 @@ def judged(root: Path, name: str, **limits: float) -> Impact:
 def test_a_starved_run_passes_where_even_the_worst_case_keeps_the_limit(tmp_path: Path) -> None:
     impact = judged(tmp_path, "stalled-twice", recovery_time=10, blackout=6)
     assert (impact.verdict, impact.reasons) == ("pass", ())
-    assert "the load generator was starved: it missed 4.37% of its schedule" in impact.remarks[0]
+    assert mentions(impact.remarks[0], "4.37%")
     slo = impact.slos[0]
     assert slo.ends == pytest.approx((3.714, 9.114), abs=0.001)
 

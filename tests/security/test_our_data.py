@@ -8,7 +8,7 @@ from tests import chaos_runner as chaos
 from tests.cli.conftest import set_each
 from tests.security.driving import SMALL, brownout
 from tests.security.secured_lab import SecuredLab
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.base.errors import ExitCode
 
@@ -81,7 +81,7 @@ def test_a_foreign_database_is_refused_and_stays_as_it_is(
     (tmp_path / "reuse.yaml").write_text(REUSE)
     told = brownout(tmp_path, *arguments, "--cluster", inventory)
     assert told.returncode == ExitCode.INCONCLUSIVE
-    assert names(told.stderr, THEIRS, "customers, data")
+    assert mentions(told.stderr, THEIRS, "customers, data")
     assert "left in" not in told.stdout
     assert _fingerprint(secured, THEIRS) == foreign
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.security.driving import try_all
 from tests.security.secured_lab import USERNAME, VARIABLE, SecuredLab
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.databases.lab.certificates import Authority
 
@@ -251,7 +251,7 @@ def test_a_secrets_file_that_is_not_ours_to_read_says_so(
 def test_a_plain_secret_is_refused_and_not_repeated(secured: SecuredLab, tmp_path: Path) -> None:
     plain = {**secured.scram({}), "auth": {"username": "u", "password": secured.password}}
     said = try_all(secured.inventory(tmp_path, plain), tmp_path)
-    assert names(said.inventory, "connection.auth.password", "{env: NAME}")
+    assert mentions(said.inventory, "connection.auth.password", "{env: NAME}")
     assert secured.mark not in said.text
 
 

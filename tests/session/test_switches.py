@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
-from tests.wording import names, naming
+from tests.wording import mentions, naming
 
 from brownout.base.errors import ConfigurationError
 from brownout.inventory.model import Cluster, Node, ProcessSpec
@@ -89,7 +89,7 @@ def test_every_wait_on_the_way_counts_and_those_after_the_undo_do_not() -> None:
     experiment["method"] = [pause, nap, resume, wait]
     values = {**experiment["configuration"], "nap_s": 70}
     (problem,) = switch_problems(experiment, values, cluster(SSH))
-    assert names(problem, "resume_node", "128 s")
+    assert mentions(problem, "resume_node", "128 s")
     listed = "8 s after pause-the-node (hang_s) and 30 s before nap and 70 s by nap (nap_s)"
     assert listed in problem
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.waiting import await_true
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.aerospike import factor
@@ -63,7 +63,7 @@ def test_more_copies_than_nodes_are_refused_and_so_is_what_there_is_not(
     (above,) = adapter.objections_to_adjust("replication_factor", 6, None)
     (unknown,) = adapter.objections_to_adjust("oplog_mb", 6, None)
 
-    assert names(above, "replication factor", 6, 5)
+    assert mentions(above, "replication factor", 6, 5)
     assert "wanted one of replication_factor, migration_speed" in unknown
     with pytest.raises(ConfigurationError, match="oplog_mb"):
         adapter.setting("oplog_mb", None)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.waiting import await_true
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.base.errors import ClusterError
 from brownout.databases.aerospike.adapter import AerospikeAdapter
@@ -57,7 +57,7 @@ def test_a_spare_joins_gets_its_share_and_leaves_without_a_trace(
     assert set(held) == {"n1", "n2", "n3", "n4", "n5", "n6"}
     assert held["n6"].to_move == 0
     assert objections == ([objections[0][0]], [])
-    assert names(objections[0][0], "n6")
+    assert mentions(objections[0][0], "n6")
     assert left.evidence["quiesced"] == ["n6"]
     assert set(forgotten.evidence["told"]) == {"n1", "n2", "n3", "n4", "n5"}
     assert not any(strangers(view) for view in adapter.ask(ALUMNI, PEERS))
@@ -79,7 +79,7 @@ def test_a_member_that_left_is_no_seed_any_more_and_comes_back_by_its_own(
 
     views = adapter.ask(NETWORK)
     assert not any(where.named_by(seeds(view)) for view in views)
-    assert names(adapter.objections_to_leave(last)[0], last.name)
+    assert mentions(adapter.objections_to_leave(last)[0], last.name)
     host_for(last).start()
     proof = adapter.join(last)
     assert proof.evidence["tipped"] == {}, "its own configuration names the others"

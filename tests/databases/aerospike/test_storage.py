@@ -208,7 +208,7 @@ def test_a_device_that_is_mounted_is_not_wiped(tmp_path: Path, loop: Loop) -> No
     if subprocess.run(["mount", str(loop.device), str(place)], capture_output=True).returncode:
         pytest.skip("this machine does not let us mount")
     try:
-        with pytest.raises(Refused, match=naming(loop.stable, f"`{place}`")):
+        with pytest.raises(Refused, match=naming(loop.device, f"`{place}`")):
             wipe(node_with(tmp_path / "n1", f"device {loop.device}"), loop.stable)
         assert (place / "lost+found").is_dir()
     finally:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.databases.cassandra.copies import acknowledged_by, copies_of, lost_with
 from brownout.databases.cassandra.view import View
@@ -41,13 +41,13 @@ def test_what_one_replica_acknowledged_alone_is_lost_with_it(at: str) -> None:
 
 
 def test_two_of_three_copies_may_be_all_that_a_quorum_was() -> None:
-    assert names(lost({"n1", "n2"})[0], "QUORUM", 2, "n1 and n2")
+    assert mentions(lost({"n1", "n2"})[0], "QUORUM", 2, "n1 and n2")
     assert lost({"n1", "n2"}, at="ALL") == []
 
 
 def test_a_node_that_does_not_serve_has_nothing() -> None:
     without = [*THREE[:2], View("n3", "n3:9042", error="connection refused")]
-    assert names(lost({"n1"}, without)[0], "QUORUM", 2, "n1 and n3")
+    assert mentions(lost({"n1"}, without)[0], "QUORUM", 2, "n1 and n3")
 
 
 def test_what_a_node_keeps_for_another_one_is_lost_with_it() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import MilestoneState
@@ -81,7 +81,7 @@ def test_a_node_that_was_cut_off_hears_nobody() -> None:
     deaf = {"heard": {"id-n3": Heard("NORMAL", 1000, 300)}}
     found = judge("rejoined", views(n3=deaf)).detail["missing"]
     assert len(found) == 2
-    assert all(names(each, "n3", name) for each, name in zip(found, ("n1", "n2"), strict=True))
+    assert all(mentions(each, "n3", name) for each, name in zip(found, ("n1", "n2"), strict=True))
 
 
 def test_writes_that_a_node_missed_are_not_redundant_until_it_has_them() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.waiting import await_true
-from tests.wording import names, naming
+from tests.wording import mentions, naming
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused
 from brownout.databases.adapter import adapter_for
@@ -278,7 +278,7 @@ class TestUnreachable:
         try:
             with MongoAdapter(cluster) as adapter:
                 await_true(lambda: "reachable" not in adapter.members()[0].state, "it answers")
-                assert names(adapter.supports("kill").reason, "n1", "standalone")
+                assert mentions(adapter.supports("kill").reason, "n1", "standalone")
                 with pytest.raises(ClusterError, match=naming("n1", "standalone")):
                     adapter.ready()
         finally:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.databases.mongodb import membership
 from brownout.databases.mongodb.view import View
@@ -156,7 +156,7 @@ def test_the_last_voter_keeps_its_vote() -> None:
     alone = config("n1", "n2", n2={"votes": 0, "priority": 0})
 
     (last,) = membership.of_say(alone, NODES["n1"], {"votes": 0, "priority": 0}, ALL)
-    assert names(last, "votes_and_priority", "`n1`", "last voter")
+    assert mentions(last, "votes_and_priority", "`n1`", "last voter")
 
 
 def test_a_set_has_seven_voters_at_most() -> None:

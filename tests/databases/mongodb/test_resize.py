@@ -8,7 +8,7 @@ import pymongo
 import pytest
 import yaml
 from tests.waiting import await_true
-from tests.wording import names, naming
+from tests.wording import mentions, naming
 
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.mongodb.access import access
@@ -90,7 +90,7 @@ def _add_and_remove(adapter: MongoAdapter, cluster: Cluster) -> None:
     await_true(lambda: "initial_sync" in adapter.evidence(spare), "n4 answers")
     assert adapter.evidence(spare)["initial_sync"]["phase"] == "cloning"
     (copying,) = adapter.objections_to_leave(cluster.nodes[0])
-    assert names(copying, "n4", "sync")
+    assert mentions(copying, "n4", "sync")
     with pytest.raises(ClusterError, match=naming("n4", "STARTUP2", "SECONDARY")):
         adapter.admit(spare)
 
@@ -103,7 +103,7 @@ def _add_and_remove(adapter: MongoAdapter, cluster: Cluster) -> None:
     await_true(lambda: amounts() == {(RECORDS, 0)}, "every member holds all data")
     assert adapter.admit(spare).evidence.items() >= {"voters": 4, "priority": 1}.items()
     assert adapter.admit(spare).already
-    assert names(adapter.objections_to_join(spare)[0], spare.name)
+    assert mentions(adapter.objections_to_join(spare)[0], spare.name)
 
     assert adapter.leave(spare).evidence["members"] == 3
     assert adapter.leave(spare).already
@@ -128,7 +128,7 @@ def test_the_primary_hands_over_leaves_and_is_taken_in_again_with_what_it_has(
     assert (left.evidence["members"], left.evidence["had"]) == (2, {"votes": 1, "priority": 1})
     await_milestone(adapter, "whole")
     (copies,) = adapter.objections_to_leave(rest[0])
-    assert names(copies, rest[0].name, 1, 2)
+    assert mentions(copies, rest[0].name, 1, 2)
 
     host_for(primary).start()
     assert not adapter.join(primary).already
@@ -185,7 +185,7 @@ class TestSettings:
     ) -> None:
         node = lab_mongodb.nodes[2]
         (why,) = adapter.objections_to_adjust("oplog_mb", 1024, node)
-        assert names(why, "oplog_mb", node.name, 128, 990)
+        assert mentions(why, "oplog_mb", node.name, 128, 990)
 
         assert adapter.adjust("oplog_mb", 1024, node).evidence == {
             **{"before_mb": 128, "after_mb": 1024}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.databases.mongodb.scenarios import support, topology
 from brownout.databases.mongodb.view import View
@@ -47,7 +47,7 @@ def test_without_a_host_only_the_database_can_be_told_something(scenario: str, o
     answer = support(scenario, cluster(3, hosted=False))
 
     assert answer.ok is ok
-    assert ok or names(answer.reason, "n0, n1, n2", "`host`")
+    assert ok or mentions(answer.reason, "n0, n1, n2", "`host`")
 
 
 @pytest.mark.parametrize("scenario", ["wipe", "stepdown"])

@@ -51,10 +51,10 @@ def refused(api: Api, spec_of: Make, *answers: Recorded) -> BrownoutError:
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        ((orders(replicationSpecs=tier("M0")), APPLIED, NONE), "tier is M0, wanted M10 or larger"),
-        ((orders(paused=True), APPLIED, NONE), "the cluster is paused"),
-        ((OK, PENDING, NONE), "a change is under way"),
-        ((OK, APPLIED, Recorded(200, OUTAGE)), "an outage is simulated: it is SIMULATING"),
+        ((orders(replicationSpecs=tier("M0")), APPLIED, NONE), "M0, wanted M10"),
+        ((orders(paused=True), APPLIED, NONE), "paused"),
+        ((OK, PENDING, NONE), "IDLE"),
+        ((OK, APPLIED, Recorded(200, OUTAGE)), "SIMULATING"),
     ],
     ids=["shared", "paused", "changing", "outage"],
 )

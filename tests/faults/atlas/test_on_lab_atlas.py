@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.wording import mentions, naming
 
 from brownout.atlas.client import AtlasClient
 from brownout.atlas.sizes import sizes
@@ -86,7 +87,7 @@ def test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed(
     assert successor in {node.address for node in cluster.nodes if node != primary}
     assert host_for(primary).running().paused
     assert not faults.settled
-    with pytest.raises(Refused, match="an outage is simulated: it is SIMULATING"):
+    with pytest.raises(Refused, match="SIMULATING"):
         faults.do("start_outage", regions="LAB_R2", **SOON)
     assert [each.action for each in heal.found(cluster, ())] == ["end_outage"]
     assert heal.found(cluster, faults.pending) == ()
@@ -101,10 +102,10 @@ def test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed(
 
 
 def test_what_would_leave_no_majority_or_is_nowhere_is_refused(faults: Faults, log: Path) -> None:
-    with pytest.raises(Refused, match=r"1 of 3 members stay: no majority") as caught:
+    with pytest.raises(Refused, match=naming("LAB_R1", "1 of 3")) as caught:
         faults.do("start_outage", regions="LAB_R1, LAB_R2, MOON", **SOON)
 
-    assert "not in the region MOON; it is in LAB_R1, LAB_R2, LAB_R3" in str(caught.value)
+    assert mentions(str(caught.value), "MOON", "LAB_R1, LAB_R2, LAB_R3")
     assert not log.exists()
 
 
@@ -116,7 +117,7 @@ def test_a_paused_cluster_is_resumed_by_the_rollback(
     assert set(evidence["lost"]) == {node.address for node in cluster.nodes}
     assert client.cluster().paused
     assert not any(host_for(node).running().running for node in cluster.nodes)
-    with pytest.raises(Refused, match="the cluster is paused"):
+    with pytest.raises(Refused, match="paused"):
         faults.do("resize_cluster", tier="M40", **SOON)
 
     assert faults.put_back() == []
@@ -124,7 +125,7 @@ def test_a_paused_cluster_is_resumed_by_the_rollback(
     assert not client.cluster().paused
     (event,) = only(log, "resume_cluster")
     assert event.evidence["members"] == 3
-    with pytest.raises(Refused, match="Atlas wants it to run 60 min first"):
+    with pytest.raises(Refused, match="60 min"):
         faults.do("pause_cluster", **SOON)
 
 

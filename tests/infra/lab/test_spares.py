@@ -7,7 +7,7 @@ from typing import Any
 import pymongo
 import pytest
 from tests.infra.lab.test_lifecycle import NAME, is_whole, processes_below
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.adapter import MongoAdapter
@@ -54,8 +54,8 @@ def test_up_puts_out_a_spare_that_was_left_in_and_takes_in_a_member_that_was_lef
     cluster = lab.up(NAME, progress=said.append)
 
     assert is_whole(cluster)
-    assert [line for line in said if names(line, victim.name)]
-    assert [line for line in said if names(line, spare.name)]
+    assert [line for line in said if mentions(line, victim.name)]
+    assert [line for line in said if mentions(line, spare.name)]
     assert not host_for(spare).running().running
     assert data_of(spare) == []
     with MongoAdapter(cluster) as adapter:

@@ -10,7 +10,7 @@ import pytest
 from tests.load.group.known import SCRIPT, STREAMS, begin
 from tests.loadgen.driving import Server
 from tests.waiting import await_true
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.base.errors import GeneratorError
 from brownout.judge.analysis import analyze
@@ -47,7 +47,7 @@ def check(run: Path, why: str) -> None:
     impact = analyze(run)
     assert impact.verdict == "inconclusive"
     (reason,) = [r for r in impact.reasons if r.startswith("generator_finished")]
-    assert names(reason, "2 of 2", "here")
+    assert mentions(reason, "2 of 2", "here")
     assert why in reason
     assert impact.ledger.state == "unknown"
     summary = json.loads((run / "generator.json").read_text())
@@ -87,7 +87,7 @@ def test_a_load_that_is_closed_without_a_stop_says_who_was_lost(
 ) -> None:
     os.kill(group.pids[1], signal.SIGKILL)
     await_true(lambda: not group.alive, "it is noticed")
-    assert names(group.obituary(), "2 of 2", "here")
+    assert mentions(group.obituary(), "2 of 2", "here")
     group.close()
     check(run, "signal 9")
 

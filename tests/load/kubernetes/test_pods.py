@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.loadgen.driving import Server, check_identities, rows, specification, verified
 from tests.waiting import await_true
+from tests.wording import mentions
 
 if TYPE_CHECKING:
     from tests.control_plane import ControlPlane
@@ -111,7 +112,7 @@ def test_a_pod_that_is_deleted_makes_the_run_void_and_is_named(
         with pytest.raises(GeneratorError) as said:
             generator.stop()
 
-    assert f"pod {lost['pod']} on node {lost['node']}: it is being deleted" in str(said.value)
+    assert mentions(str(said.value), lost["pod"], lost["node"])
     for index in "012":  # it had its grace: not even its own files are lost
         assert json.loads((run / "parts" / index / "generator.json").read_text())["ended"]
     found = record(run)

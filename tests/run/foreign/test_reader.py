@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.run.foreign.outputs import BEGIN, LINES, RATE, REQUESTS, served
+from tests.wording import naming
 
 from brownout.base.errors import ConfigurationError
 from brownout.measure import ScopeImpact, series_impact
@@ -95,7 +96,7 @@ def test_what_missing_rows_mean_is_asked(tmp_path: Path) -> None:
     assert impact_of(parsed(tmp_path, text, gaps="zero")).course.blackout == pytest.approx(7.0)
     unknown = impact_of(parsed(tmp_path, text, gaps="unknown"))
     assert unknown.ranges["blackout"] == (0.0, 7.0)
-    with pytest.raises(ConfigurationError, match="there is no number"):
+    with pytest.raises(ConfigurationError, match=naming("60 to 67", "7 rows")):
         parsed(tmp_path, text, gaps="error")
 
 

@@ -75,7 +75,7 @@ def test_the_times_of_a_fault_leave_nothing_out(tmp_path: Path) -> None:
     [
         (replace(SCRIPT, lost_keys=3), "breach", "acknowledged writes are lost"),
         (replace(SCRIPT, redundant_at=None), "breach", "redundancy did not come back"),
-        (replace(SCRIPT, lag_p99_ms=80.0), "limited", "the load generator was starved"),
+        (replace(SCRIPT, lag_p99_ms=80.0), "limited", "starved"),
         (replace(SCRIPT, fault_at=None, again=((30.0, 1.0),)), "limited", "fault_landed"),
         (replace(SCRIPT, ended=False), "limited", "generator_finished"),
     ],

@@ -13,6 +13,7 @@ import pytest
 from tests.cli.conftest import Brownout, brownout
 from tests.kill_harness import kill_tree
 from tests.runs.gameday.conftest import GENTLY, Hook, Write
+from tests.wording import mentions
 
 from brownout.databases.adapter import adapter_for
 from brownout.databases.milestones import still_lacks
@@ -159,7 +160,7 @@ def test_a_day_that_is_killed_is_healed_and_resumed(
     changed = write(experiments=[*steps, "stepdown"], stop_on=GO_ON)
     refused = brownout("gameday", "run", changed, "--resume")
     assert refused.code == 64
-    assert "is not what it was when" in refused.err
+    assert mentions(refused.err, changed)
     day = write(experiments=steps, stop_on=GO_ON)
     resumed = told("run", day, "--resume")
     assert ": died; taken over" in resumed.stderr
@@ -199,7 +200,7 @@ def test_a_scheduled_day_is_run_and_what_was_missed_is_said(
         process.terminate()
         process.wait(60)
     assert all_days("shut") == []
-    assert "outside the game day's weekly window" in Path("said").read_text()
+    assert "window" in Path("said").read_text()
     check_whole(lab_mongodb)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from tests.runs.gameday.conftest import Write
-from tests.wording import names
+from tests.wording import mentions
 
 from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
@@ -98,7 +98,7 @@ def test_a_calendar_that_excludes_everything_is_bad_input(write: Write) -> None:
 def test_a_secret_stands_in_no_message(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = {"name": "ops", "url": "slack://tokentoken/x"}
     (problem,) = problems(write(notify=[plain]))
-    assert names(problem, "notify[0].url", "{env: NAME}")
+    assert mentions(problem, "notify[0].url", "{env: NAME}")
     assert "tokentoken" not in problem
     monkeypatch.setenv("OPS_HOOK", "nothing-that-apprise-knows://tokentoken")
     (problem,) = problems(write(notify=[{"name": "ops", "url": {"env": "OPS_HOOK"}}]))

@@ -1,10 +1,13 @@
 """What `brownout gameday plan` says, and what stands against a day."""
 
+import os
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.runs.gameday.conftest import Write
+from tests.wording import mentions
 
 from brownout import cli
 from brownout.faults import open_runs
@@ -30,7 +33,7 @@ def test_a_plan_says_when_what_is_done_and_how_old_each_pass_is(
     window = {"begins": begins.isoformat(), "ends": (begins + timedelta(minutes=2)).isoformat()}
     code, said = planned(write(experiments=steps, cool_down=cool_down, window=window), capsys)
     assert code == 64
-    assert "NO   window: the window begins at" in said
+    assert re.search(f"NO   window: .*{begins:%H:%M}", said), said
     first = f"{begins:%H:%M:%S} UTC  stepdown  about 3 min 0 s  STALE: never passed"
     assert f"{first}  does not fit into the window" in said
     second = begins + timedelta(minutes=4)
@@ -56,7 +59,7 @@ def test_a_game_day_that_goes_on_and_a_run_stand_against_it(
     leases.close()
     open_runs.claim("lab-mongodb", home / "runs" / "one", "lab-mongodb", brought_up=False)
     code, said = planned(write(), capsys)
-    assert (code, "is in the hands of the run" in said) == (64, True)
+    assert (code, mentions(said, home / "runs" / "one", os.getpid())) == (64, True)
 
 
 def test_a_day_outside_its_window_does_not_begin_and_leaves_nothing(
@@ -64,7 +67,7 @@ def test_a_day_outside_its_window_does_not_begin_and_leaves_nothing(
 ) -> None:
     begins = (datetime.now(UTC) + timedelta(days=2)).isoformat()
     assert cli.run(["gameday", "run", str(write(window={"begins": begins}))]) == 64
-    assert "does not run now: the window begins at" in capsys.readouterr().err
+    assert "does not run now: the window" in capsys.readouterr().err
     assert not (home / "runs").exists()
 
 
@@ -76,7 +79,7 @@ def test_a_day_that_a_guard_forbids_does_not_begin_and_leaves_nothing(
     steps = ["stepdown", "node-wipe"]
     assert cli.run(["gameday", "run", str(write(cluster="prod.yaml", experiments=steps))]) == 64
     said = capsys.readouterr().err
-    assert "stepdown: environment: `prod` is a production cluster" in said
+    assert "stepdown: environment: `prod`" in said
     assert "node-wipe: data loss" in said
     assert list((home / "runs" / "gamedays").iterdir()) == []
 

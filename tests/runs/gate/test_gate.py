@@ -12,6 +12,7 @@ import yaml
 from tests.cli.conftest import Brownout, brownout, home
 from tests.run_builder import RunScript, build_run
 from tests.runs.gate.repeated import build_repeats
+from tests.wording import mentions
 
 __all__ = ["brownout", "home"]
 
@@ -65,7 +66,7 @@ def test_a_gate_fails_on_a_version_that_recovers_later_and_says_by_how_much(
     said = brownout("gate", "--baseline", pinned, *repeats["slower"], "-o", files[0],
                     "-o", files[1])  # fmt: skip
     assert said.code == 1
-    assert "recovery_time: worse than allowed, and than what is critical" in said.out
+    assert "recovery_time: worse than allowed" in said.out
     suite = ElementTree.parse(files[0]).getroot()[0]
     failed = {c.get("name") for c in suite.iter("testcase") if c.find("failure") is not None}
     assert {"recovery_time", "blackout", "lost_seconds"} <= failed
@@ -163,9 +164,9 @@ def test_too_few_repeats_are_refused_by_pin_and_by_gate(
     brownout: Brownout, pinned: Path, repeats: dict[str, Sequence[Path]], home: Path
 ) -> None:
     few = brownout("gate", "--baseline", pinned, *repeats["same"][:4])
-    assert (few.code, "found 4 runs, wanted at least 5" in few.err) == (64, True)
+    assert (few.code, mentions(few.err, "4 runs", 5)) == (64, True)
     few = brownout("baseline", "pin", *repeats["same"][:4], "-o", home / "few.yaml")
-    assert (few.code, "found 4 runs, wanted at least 5" in few.err) == (64, True)
+    assert (few.code, mentions(few.err, "4 runs", 5)) == (64, True)
     assert not (home / "few.yaml").exists()
 
 
