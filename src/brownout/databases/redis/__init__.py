@@ -1,6 +1,6 @@
 """Redis Cluster: shards of a master and its replicas, which have 16384 slots among them.
 
-`adapter` joins the parts: `link` (one node, by its own protocol), `view` (what one node says of
+`adapter` joins the parts: `link` (one node, by redis-py), `view` (what one node says of
 itself), `milestones` and `choice` (judging those, pure), `settings` and `storage` (a node's own
 configuration, and where it keeps its data), `rejoin` (what a node without data would do to
 others, and introducing it to them). `canary` is redis-py, as an application has it, `options` is

@@ -1,17 +1,25 @@
-"""One node, for short questions, by Redis's own protocol (RESP2), over one connection at a time.
+"""One node, for short questions, by redis-py and over one connection at a time.
 
-Source: the Redis serialization protocol specification, version 2.
+Not by its client of a whole cluster, which would hide which node answers. Of redis-py's errors none
+leaves this module.
 """
 
-import socket
+import ssl
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import BinaryIO
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from redis import Connection
+from redis.exceptions import ConnectionError as Lost
+from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import TimeoutError as TimedOut
 
 from brownout.base import errors
 from brownout.base.errors import ClusterError, NoAnswer
+from brownout.base.settings import host_and_port
 from brownout.databases.access import Access
+from brownout.databases.connections import Connections, in_words
 from brownout.inventory.model import Node
 
 __all__ = ["LOGIN", "CommandFailed", "Link", "Reply"]
@@ -39,9 +47,10 @@ class Link:
     """Asks one node, and only that one; safe to use from several threads, which wait in turn."""
 
     def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
-        self._node, self._access, self._timeout_s = node, access, timeout_s
+        self._address, self._access, self._timeout_s = node.address, access, timeout_s
+        self._who = f"node `{node.name}` ({node.address})"
         self._lock = threading.Lock()
-        self._open: tuple[socket.socket, BinaryIO] | None = None
+        self._connections = Connections[_Connection]()
 
     def ask(self, *words: str, timeout_s: float = 0.0) -> Reply:
         """Send one command, as `ask("CLUSTER", "INFO")`, and return its answer.
@@ -54,135 +63,117 @@ class Link:
 
     def ask_all(self, commands: Sequence[Sequence[str]], timeout_s: float = 0.0) -> list[Reply]:
         """Send several commands in one request; else as `ask`. The first error is raised."""
-        who = f"node `{self._node.name}` ({self._node.address})"
         patience_s = timeout_s or self._timeout_s
         if not self._lock.acquire(timeout=patience_s):
-            raise NoAnswer(f"{who}: no answer in time")
+            raise NoAnswer(f"{self._who}: no answer in time")
         try:
-            answers = self._exchange(commands, patience_s)
-        except TimeoutError as error:
-            self._hang_up()
-            raise NoAnswer(f"{who}: no answer in time") from error
-        except OSError as error:
-            self._hang_up()
-            reason = getattr(error, "reason", None) or error.strerror or str(error)
-            hint = "; see `connection.tls`" if hasattr(error, "reason") else ""
-            raise ClusterError(f"{who}: {reason}{hint}") from error
-        except ValueError as error:
-            self._hang_up()
-            raise ClusterError(f"{who}: it does not speak Redis's protocol: {error}") from error
+            with in_words(self._who):
+                answers = self._connections.ask(
+                    lambda: _Connection(self._address, self._access, patience_s),
+                    lambda connection: connection.ask(commands, patience_s),
+                )
+        except (RedisError, ValueError) as error:
+            raise self._failed(error) from error
         finally:
             self._lock.release()
         for answer in answers:
-            if isinstance(answer, _Said):
-                raise _failed(who, answer)
+            if isinstance(answer, ResponseError):
+                raise self._failed(answer)
         return answers
 
     def close(self) -> None:
         """Close the connection, once a question that is out is answered or over."""
         with self._lock:
-            self._hang_up()
+            self._connections.close()
 
-    def _hang_up(self) -> None:
-        if self._open is not None:
-            to, answers = self._open
-            self._open = None
-            with suppress(OSError):
-                answers.close()
-            to.close()
+    def _failed(self, error: Exception) -> ClusterError:
+        sentence = _sentence(error)
+        if not sentence:
+            return ClusterError(f"{self._who}: it does not speak Redis's protocol: {error}")
+        code, message = sentence.partition(" ")[0], f"{self._who}: {sentence}"
+        if code in ("NOAUTH", "WRONGPASS"):
+            return CommandFailed(f"{message}; see `connection.auth`", sentence)
+        hint = "give the user `+info +cluster` (docs/redis.md)" if code == "NOPERM" else ""
+        return CommandFailed(message, sentence, hint)
 
-    def _exchange(self, commands: Sequence[Sequence[str]], patience_s: float) -> list[Reply]:
-        """Send a request, once more where a connection that was kept turns out to be over."""
-        if self._open is not None:
-            try:
-                return self._over(self._open, commands, patience_s)
-            except TimeoutError:
-                raise
-            except OSError:
-                self._hang_up()
-        opened = self._open = self._connected(patience_s)
-        if self._access.password:
-            names = (self._access.username,) if self._access.username else ()
-            login = ("AUTH", *names, self._access.password)
-            (said,) = self._over(opened, [login], patience_s)
-            if isinstance(said, _Said):
-                self._hang_up()
-                return [said]
-        return self._over(opened, commands, patience_s)
 
-    def _over(
-        self,
-        opened: tuple[socket.socket, BinaryIO],
-        commands: Sequence[Sequence[str]],
-        patience_s: float,
-    ) -> list[Reply]:
-        to, answers = opened
-        to.settimeout(patience_s)
-        to.sendall(b"".join(_encoded(words) for words in commands))
-        return [_read(answers) for _ in commands]
+class _Connection:
+    """One connection that is logged in; redis-py itself tries nothing again."""
 
-    def _connected(self, patience_s: float) -> tuple[socket.socket, BinaryIO]:
-        host, _, port = self._node.address.rpartition(":")
-        host = host.strip("[]")
-        plain = socket.create_connection((host, int(port)), patience_s)
+    def __init__(self, address: str, access: Access, timeout_s: float) -> None:
+        host, port = host_and_port(address)
+        settings: dict[str, Any] = {
+            "host": host,
+            "port": port,
+            "socket_timeout": timeout_s,
+            "socket_connect_timeout": timeout_s,
+            "protocol": 2,
+            "decode_responses": True,
+            "encoding_errors": "surrogateescape",  # a key may be of any bytes
+            "driver_info": None,  # or it would send `CLIENT SETINFO`, which a user may lack
+        }
+        if access.password:
+            settings |= {"username": access.username or None, "password": access.password}
+        # Typed like this since redis-py's connections have no types.
+        kind: Any = Connection
+        if access.tls is not None:
+            kind, settings["context"] = _Encrypted, access.tls
+        self._redis = kind(**settings)
+        with _as_os_errors():
+            self._redis.connect()
+
+    def ask(self, commands: Sequence[Sequence[str]], timeout_s: float) -> list[Any]:
+        """Send commands; return the answer to each, which may be a `ResponseError`."""
+        with _as_os_errors():
+            self._redis.send_packed_command(self._redis.pack_commands(commands))
+            return [self._answer(timeout_s) for _ in commands]
+
+    def close(self) -> None:
+        self._redis.disconnect()
+
+    def _answer(self, timeout_s: float) -> Any:
         try:
-            if self._access.tls is None:
-                return plain, plain.makefile("rb")
-            secure = self._access.tls.wrap_socket(plain, server_hostname=host)
-            return secure, secure.makefile("rb")
+            return self._redis.read_response(timeout=timeout_s)
+        except ResponseError as error:
+            return error
+
+
+class _Encrypted(Connection):
+    """A connection by the inventory's TLS.
+
+    redis-py's own would believe the system's authorities beside the one that the inventory names.
+    """
+
+    def __init__(self, context: ssl.SSLContext, **settings: Any) -> None:
+        self._context = context
+        super().__init__(**settings)  # type: ignore[no-untyped-call]
+
+    def _connect(self) -> ssl.SSLSocket:
+        plain = super()._connect()  # type: ignore[no-untyped-call]
+        try:
+            return self._context.wrap_socket(plain, server_hostname=self.host)
         except BaseException:
             plain.close()
             raise
 
 
-class _Said(str):
-    """An error that a node answered."""
-
-    __slots__ = ()
-
-
-def _encoded(words: Sequence[str]) -> bytes:
-    parts = [b"*%d\r\n" % len(words)]
-    for word in words:
-        text = word.encode(errors="surrogateescape")
-        parts.append(b"$%d\r\n%s\r\n" % (len(text), text))
-    return b"".join(parts)
-
-
-def _read(answers: BinaryIO) -> Reply:
-    """Read one answer. Raises `ConnectionError` at the end, `ValueError` for other data."""
-    line = answers.readline()
-    if not line.endswith(b"\r\n"):
-        raise ConnectionResetError("the node closed the connection")
-    kind, text = line[:1], line[1:-2].decode(errors="replace")
-    if kind == b"+":
-        return text
-    if kind == b"-":
-        return _Said(text)
-    if kind == b":":
-        return int(text)
-    if kind == b"$":
-        return _read_text(answers, int(text))
-    if kind == b"*":
-        return None if int(text) < 0 else [_read(answers) for _ in range(int(text))]
-    raise ValueError(repr(line[:40]))
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
+    """Raise what happened to a connection as Python does; what a node said stays redis-py's."""
+    try:
+        yield
+    except TimedOut as error:
+        raise TimeoutError from error
+    except Lost as error:
+        if _sentence(error):
+            raise
+        origin = error.__context__
+        raise origin if isinstance(origin, OSError) else ConnectionError(str(error)) from None
 
 
-def _read_text(answers: BinaryIO, length: int) -> str | None:
-    if length < 0:
-        return None
-    text = answers.read(length + 2)
-    if len(text) < length + 2:
-        raise ConnectionResetError("the node closed the connection")
-    return text[:-2].decode(errors="surrogateescape")  # a key may be of any bytes
-
-
-def _failed(who: str, said: str) -> CommandFailed:
-    code = said.partition(" ")[0]
-    if code in ("NOAUTH", "WRONGPASS"):
-        return CommandFailed(f"{who}: {said}; see `connection.auth`", said)
-    if code == "NOPERM":
-        return CommandFailed(
-            f"{who}: {said}", said, "give the user `+info +cluster` (docs/redis.md)"
-        )
-    return CommandFailed(f"{who}: {said}", said)
+def _sentence(error: Exception) -> str:
+    """Return a node's own sentence, from which redis-py takes some codes; empty if it said none."""
+    code = getattr(error, "status_code", None)
+    if code:
+        return f"{code} {error}"
+    return str(error) if isinstance(error, ResponseError) else ""
