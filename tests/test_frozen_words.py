@@ -56,12 +56,12 @@ class Place:
 def runs(text: str) -> frozenset[Run]:
     """Return every run of plain words; a number, a name in backticks, a path or a value ends one.
 
-    A run of nothing but small words ("is not in the") belongs to no sentence.
+    A run with fewer than two words of weight ("is not in the", "is not a file") is too common.
     """
     plain = re.sub(r"\\(\W)", r"\1", text)  # a pattern's escapes
     pieces = [re.findall(r"[a-z]+(?:[-'][a-z]+)*", p.lower()) for p in VALUE.split(plain)]
     every = (tuple(p[at : at + RUN]) for p in pieces for at in range(len(p) - RUN + 1))
-    return frozenset(run for run in every if not SMALL.issuperset(run))
+    return frozenset(run for run in every if len(set(run) - SMALL) > 1)
 
 
 def literal(node: ast.AST) -> str | None:
@@ -180,13 +180,13 @@ def test_every_excuse_is_for_a_file_that_is_there() -> None:
 
 
 @pytest.mark.parametrize(("text", "count"), [
-    ("the cluster is not whole", 2),
+    ("the cluster is not whole", 1),
     ("node `n1` is not whole", 0),
     ("it took 14 seconds in all", 0),
-    ("it took \0 of the whole time", 1),
+    ("it took \0 of the whole cluster", 1),
     (r"nodes were not wanted\.", 1),
     (r"nodes were .* not wanted", 0),
-    ("that it is not", 0),
+    ("it is not a database", 0),
     ("see go.mongodb.org/mongo-driver/v2/event", 0),
 ])  # fmt: skip
 def test_only_plain_words_in_a_row_are_prose(text: str, count: int) -> None:

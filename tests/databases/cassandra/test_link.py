@@ -109,7 +109,7 @@ def test_an_error_is_the_nodes_own_words(serve: Serve) -> None:
 
 
 def test_silence_is_no_answer_and_a_closed_port_is_one(serve: Serve) -> None:
-    with pytest.raises(NoAnswer, match="no answer in time"):
+    with pytest.raises(NoAnswer):
         ask(serve({0x01: frame(READY)}), timeout_s=0.2)
     nobody = socket.create_server(("127.0.0.1", 0))
     address = f"127.0.0.1:{nobody.getsockname()[1]}"

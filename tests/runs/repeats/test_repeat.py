@@ -93,11 +93,10 @@ def test_a_cluster_that_is_not_mended_is_not_broken_again(
     leaves = {"type": "process", "path": sys.executable, "arguments": names}
     rollback = {"type": "action", "name": "leave a claim", "provider": leaves}
     experiment = {**on_silent_nodes(tmp_path), "rollbacks": [rollback]}
-    code, document, said = repeat(experiment, tmp_path, "-n", "3")
+    code, document, _ = repeat(experiment, tmp_path, "-n", "3")
     assert code == 4
     assert len(document["repeats"]) == 1
     assert mentions(document["repeats"][0]["unmended"], tmp_path / "runs" / "died")
-    assert "the cluster is not mended" in said
 
 
 #: A control that never comes to the run's own, as a baseline takes its time.

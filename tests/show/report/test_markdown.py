@@ -45,5 +45,5 @@ def test_a_run_without_a_fault_says_that_nothing_was_measured(tmp_path: Path) ->
 
 
 def test_what_is_no_run_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunDirectoryError, match="not a run directory"):
+    with pytest.raises(RunDirectoryError, match=str(tmp_path)):
         write_markdown(tmp_path)
