@@ -131,7 +131,7 @@ def test_a_quiesced_node_is_stopped_when_it_serves_nobody_and_nothing_fails(
     assert errors(ran) == 0, ran.impact["faults"][0]["errors"]
     assert ran.impact["ledger"]["state"] == "clean"
     said = answers(ran)
-    idle = said["wait-until-the-node-serves-nobody"]
+    idle = said["wait-until-the-node-is-idle"]
     assert idle["value"] == 0
     assert idle["operations"], "it says so of histograms that were used"
     assert said["node_is_quiesced"] is True
