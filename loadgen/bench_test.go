@@ -25,7 +25,7 @@ import (
 )
 
 // asCommand makes the test binary behave like the command itself, so that the
-// server's work is no part of what is measured.
+// server's work is not part of what is measured.
 const asCommand = "BROWNOUT_LOADGEN_TEST_COMMAND"
 
 func TestMain(m *testing.M) {

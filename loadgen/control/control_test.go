@@ -82,7 +82,7 @@ func begin(t *testing.T, d *faulty) *talk {
 		s.code <- Run(ctx, "1.2.3", fromUs, events)
 		events.Close()
 	}()
-	t.Cleanup(func() { // its files are removed next, so nobody may write them any more
+	t.Cleanup(func() { // its files are removed next, so they must not be written any more
 		cancel()
 		out.Close()
 		toUs.Close()
@@ -119,7 +119,7 @@ func (s *talk) hear(name string) map[string]any {
 }
 
 func (s *talk) exit() int {
-	go func() { // nobody may be left waiting to write
+	go func() { // no writer may be left waiting
 		for s.lines.Scan() {
 		}
 	}()

@@ -22,7 +22,7 @@ type errOrder struct{ message, hint string }
 func (e *errOrder) Error() string { return e.message }
 func (e *errOrder) Hint() string  { return e.hint }
 
-// fatal tells the exit code of an error after which there is nothing to go on with.
+// fatal returns the exit code of an error after which the session cannot continue.
 func fatal(err error) (code int, exit bool) {
 	var problems spec.Problems
 	var disk *record.Error

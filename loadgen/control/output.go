@@ -11,7 +11,7 @@ import (
 const backlog = 256
 
 // output writes events without ever holding up the load: live figures that
-// nobody reads are dropped, other events wait only a moment.
+// are not read are dropped, other events wait only a moment.
 type output struct {
 	lines  chan []byte
 	done   chan struct{}
@@ -24,7 +24,7 @@ func newOutput(to io.Writer) *output {
 	go func() {
 		defer close(o.done)
 		for line := range o.lines {
-			_, _ = to.Write(line) // without a reader the load goes on
+			_, _ = to.Write(line) // without a reader the load continues
 		}
 	}()
 	return o

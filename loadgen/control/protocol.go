@@ -1,6 +1,6 @@
 // Package control speaks the generator's protocol: commands come in as lines
 // of JSON, events go out as lines of JSON. It also decides what happens when
-// nobody speaks any more.
+// the client falls silent.
 package control
 
 import (

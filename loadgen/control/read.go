@@ -12,7 +12,7 @@ import (
 const longestLine = 16 << 20
 
 // read parses the input in a goroutine of its own, so that a greeting, the clock
-// and the metrics are answered at once, whatever else is going on.
+// and the metrics are answered at once, whatever else is running.
 func (s *Session) read(in io.Reader) <-chan command {
 	commands := make(chan command, 64)
 	go func() {

@@ -59,7 +59,7 @@ func Run(ctx context.Context, version string, in io.Reader, to io.Writer) int {
 func (s *Session) greet() { s.out.send(named("ready", event{"version": s.version})) }
 
 // serve does one command after the other. After the end of the input a running
-// load goes on for a while: perhaps only the one who started it has died.
+// load continues for a while: perhaps only its parent has died.
 func (s *Session) serve(ctx context.Context, commands <-chan command) int {
 	var linger <-chan time.Time
 	for {
@@ -92,7 +92,7 @@ func (s *Session) linger() time.Duration {
 	return time.Duration(s.spec.LingerS * float64(time.Second))
 }
 
-// handle does one command; exit tells that the process cannot go on.
+// handle does one command; exit tells that the process cannot continue.
 func (s *Session) handle(ctx context.Context, c command) (code int, exit bool) {
 	commands := map[string]func(context.Context, command) error{
 		"open": s.open, "load": s.load, "start": s.start,
@@ -112,7 +112,7 @@ func (s *Session) handle(ctx context.Context, c command) (code int, exit bool) {
 	return fatal(err)
 }
 
-// running tells whether the schedule goes on.
+// running tells whether the schedule is running.
 func (s *Session) running() bool { return s.started() && !s.stopped }
 
 func (s *Session) started() bool {

@@ -7,7 +7,7 @@ import (
 	"brownout/loadgen/spec"
 )
 
-// The runtime has one processor more while a load goes on that is known to profit, and as many as
+// The runtime has one processor more during a load that is known to profit, and as many as
 // before once it is over.
 func TestSysmonIsCalmedOnlyWhereThatIsKnownToHelp(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)

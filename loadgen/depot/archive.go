@@ -103,7 +103,7 @@ func (d Depot) Take(folder string, from io.Reader) error {
 			return err
 		}
 		if header.Typeflag != tar.TypeReg || header.Size > largest {
-			return fmt.Errorf("%q is no small file", header.Name)
+			return fmt.Errorf("%q is not a small file", header.Name)
 		}
 		if err := takeOne(into, header.Name, archive); err != nil {
 			return err

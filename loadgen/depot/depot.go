@@ -5,7 +5,7 @@
 //	DIR/run       the run directory
 //	DIR/pid       the generator's process
 //	DIR/ended     its exit code, once it has ended and its files are complete
-//	DIR/released  nobody wants the files any more
+//	DIR/released  the files are not needed any more
 package depot
 
 import (

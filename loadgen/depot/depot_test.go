@@ -184,7 +184,7 @@ func TestAGeneratorHoldsItsFilesUntilItIsReleased(t *testing.T) {
 	if !d.await("ended", time.Minute) {
 		t.Fatal("it did not say that it has ended")
 	}
-	code, err := d.End(time.Minute) // it has ended already: nobody is signalled
+	code, err := d.End(time.Minute) // it has ended already: no signal is sent
 	if code != 3 || err != nil {
 		t.Errorf("code %d, %v", code, err)
 	}

@@ -18,7 +18,7 @@ func TestADocumentIsMadeOrChangedAndWhatStaysIsAsItWasWritten(t *testing.T) {
 		}
 	}
 	if got, err := change.Applied([]byte("no JSON")); err == nil {
-		t.Errorf("what is no document became %q", got)
+		t.Errorf("what is not a document became %q", got)
 	}
 }
 

@@ -30,6 +30,6 @@ func TestItIsKeptNowAndThenAndAFailureIsTold(t *testing.T) {
 	}
 	filled.kept = time.Time{}
 	if err := filled.Done(5, 10); err == nil {
-		t.Error("nobody hears that it cannot be kept")
+		t.Error("the error that it cannot be kept is lost")
 	}
 }

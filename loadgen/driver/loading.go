@@ -131,7 +131,7 @@ func fill(ctx context.Context, s Store, data Dataset, progress func(done, total 
 	if err := writeAll(ctx, s, data, first, limit, filled, written); err != nil {
 		return err
 	}
-	// As late as possible: a load that was killed goes on to its end, and writes its ledger.
+	// As late as possible: a load that lost its parent runs to its end, and writes its ledger.
 	if data.Share.Alone() {
 		if err := s.EmptyLedger(ctx); err != nil {
 			return err

@@ -43,7 +43,7 @@ type Store interface {
 	// ReadMarker returns nil if there is none.
 	ReadMarker(ctx context.Context) (*Marker, error)
 	WriteMarker(ctx context.Context, m *Marker) error
-	// Holds names some of what is there, whoever made it; empty if nothing is.
+	// Holds names some of what is there, ours or foreign; empty if nothing is.
 	Holds(ctx context.Context) (string, error)
 	// Count counts the items of the plain data set, and what else is beside them.
 	Count(ctx context.Context, data Dataset) (items, others uint64, err error)
@@ -88,7 +88,7 @@ func writeMarker(ctx context.Context, s Store, m *Marker) error {
 }
 
 // ownMarker returns the marker of a store that is ours, or nil of an empty one. Whatever else is
-// there is somebody's data: it is an error.
+// there is foreign data: it is an error.
 func ownMarker(ctx context.Context, s Store) (*Marker, error) {
 	m, err := readMarker(ctx, s)
 	if err != nil || m != nil {

@@ -39,7 +39,7 @@ func Checksum(writer, id string, seq uint64, value []byte) uint32 {
 
 // Found is what is stored under a key, taken apart.
 type Found struct {
-	Record  *Record // nil for a counter, or if it is none of ours
+	Record  *Record // nil for a counter, or if it is not one of ours
 	Count   int64
 	Counter bool
 	Valid   bool // the checksum fits

@@ -2,7 +2,7 @@ package driver
 
 // Share is one of so many generators that drive one load together: the one with this index,
 // from 0. Its zero value is one generator alone. Everything that is shared out follows from
-// these two numbers, so nobody has to be asked.
+// these two numbers, so the generators need not talk.
 type Share struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`

@@ -43,7 +43,7 @@ func (e *Engine) do(o *operation) {
 }
 
 // goOn does a write that was refused, because what it was to follow is gone, under the stored key
-// that takes the place of that one: whoever writes does not care, but the ledger knows.
+// that takes the place of that one: the writer does not care, but the ledger knows.
 func (e *Engine) goOn(o *operation, refused outcome) outcome {
 	if !o.set.Leave(o.op.Key, ledger.Ended{Fate: ledger.Failed, At: refused.at, Result: &refused.result}) {
 		return refused

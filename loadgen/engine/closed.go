@@ -12,7 +12,7 @@ const restAfterFailure = time.Millisecond
 
 // work is one worker of a closed-loop stream: an operation's intended start is
 // the moment the worker is free, and the next one waits for its end. The worker
-// does the operation itself, unless it has to wait for a slot: whoever frees
+// does the operation itself, unless it has to wait for a slot: the goroutine that frees
 // one does it then.
 func (e *Engine) work(s *stream) {
 	done := make(chan account.End, 1)

@@ -81,8 +81,8 @@ func (e *Engine) ReportTo(sinks ...account.Sink) { e.sinks = append(e.sinks, sin
 // Lead is the time to write down the start of the schedule before it comes.
 const Lead = 20 * time.Millisecond
 
-// Start begins the schedule at t0, which is still to come, at least Lead away if it is
-// nobody's choice. It is told to begin, whose error means that there is no load.
+// Start begins the schedule at t0, which is still to come, at least Lead away if it was
+// not chosen by the caller. It calls begin, whose error means that there is no load.
 func (e *Engine) Start(t0 time.Time, begin func(t0 time.Time) error) error {
 	e.t0 = t0
 	if err := begin(e.t0); err != nil {
@@ -103,7 +103,7 @@ func (e *Engine) Start(t0 time.Time, begin func(t0 time.Time) error) error {
 	return nil
 }
 
-// Now is the time since the schedule's start; it goes on after the stop.
+// Now is the time since the schedule's start; it continues after the stop.
 func (e *Engine) Now() time.Duration { return time.Since(e.t0) }
 
 // Stop ends the schedule, waits for what is in flight, and hands the last

@@ -51,7 +51,7 @@ func TestAWriterWhoseRecordIsGoneGoesOnUnderAnotherKeyAndTheLedgerKnows(t *testi
 	})
 	kept.check(t, ending)
 	if sum := kept.sum(); sum.Ends[0] != sum.Offered {
-		t.Errorf("whoever writes noticed the loss: %+v", sum)
+		t.Errorf("the writer noticed the loss: %+v", sum)
 	}
 	if len(lines) != 2 {
 		t.Fatalf("%d lines, wanted the lost key and the one that takes its place", len(lines))

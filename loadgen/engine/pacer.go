@@ -23,8 +23,8 @@ const runners = 16
 //
 // Its runners take turns. One of them leads: it sleeps until the next arrival and offers what is
 // due. If one of these operations is its own to do, it first sets the alarm of a runner that waits,
-// which leads from then on without waking up before the arrival after that. So nobody wakes
-// anybody: the arrival wakes a goroutine, and that one does the operation.
+// which leads from then on without waking up before the arrival after that. So no goroutine
+// wakes another: the arrival wakes a goroutine, and that one does the operation.
 type pacer struct {
 	engine    *Engine
 	streams   []*stream
@@ -87,7 +87,7 @@ func (p *pacer) await(r *runner) bool {
 }
 
 // lead offers what becomes due until one of the operations is the leader's own to do, which it is
-// once somebody else leads, or until the schedule ends.
+// once another runner leads, or until the schedule ends.
 func (p *pacer) lead(r *runner) {
 	e := p.engine
 	for !e.stopping.Load() {

@@ -15,11 +15,11 @@ import (
 	"brownout/loadgen/spec"
 )
 
-// witness is an alarm that knows when it goes off, and whether anybody would hear it.
+// witness is an alarm that knows when it goes off, and whether a runner would hear it.
 type witness struct {
 	pace.Alarm
 	t       *testing.T
-	deaf    time.Duration // before each wait: the system runs somebody else
+	deaf    time.Duration // before each wait: the system runs another process
 	at      atomic.Pointer[time.Time]
 	listens atomic.Bool
 }
@@ -35,7 +35,7 @@ func (w *witness) Wait(done func() bool) {
 
 func (w *witness) Set(d time.Duration) {
 	if !w.listens.Load() {
-		w.t.Error("an alarm is set that nobody would hear")
+		w.t.Error("an alarm is set that no runner would hear")
 	}
 	at := time.Now().Add(d)
 	w.at.Store(&at)

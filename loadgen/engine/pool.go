@@ -59,7 +59,7 @@ func (p *pool) give(o *operation) {
 	worker <- o
 }
 
-// pass gives the slot of who is no worker of the pool to the queued operation that
+// pass gives the slot of a caller outside the pool to the queued operation that
 // was intended first, if there is one.
 func (p *pool) pass() {
 	if o := p.next(nil); o != nil {

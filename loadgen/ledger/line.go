@@ -19,7 +19,7 @@ type Line struct {
 	// Coarse tells that there were too many ranges, so that some of them also
 	// cover sequences of another fate.
 	Coarse bool `json:"coarse,omitempty"`
-	// Loaded tells that the load phase wrote it: it has to be there though nobody touched it.
+	// Loaded tells that the load phase wrote it: it has to be there even without later writes.
 	Loaded bool `json:"loaded,omitempty"`
 	// Known is what its one writer knew to be stored at last, from and to: the sequence of a
 	// register, the value of a counter. What is above the first is in doubt.

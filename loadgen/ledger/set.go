@@ -7,7 +7,7 @@
 // effect any more. Each write names what its writer knows to be stored, and is
 // refused where anything else is: so no write covers up that an earlier one is
 // gone. A stored key that was found to hold something else is never written
-// again; its history is kept as it is, and the writer goes on under a new one.
+// again; its history is kept as it is, and the writer continues under a new one.
 // Memory is bounded: per stored key a fixed part, and at most MaxRanges ranges
 // each of sequences in doubt and failed.
 package ledger
@@ -270,7 +270,7 @@ func (s *Set) End(key uint64, ended Ended) {
 }
 
 // Leave books a write that was begun and refused, and keeps its key held, if it was refused because
-// something else is stored: then the writer goes on under the new WriteID.
+// something else is stored: then the writer continues under the new WriteID.
 func (s *Set) Leave(key uint64, ended Ended) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -316,7 +316,7 @@ func (s *Set) learn(k *key, seq uint64, ended *Ended) {
 }
 
 // resolve takes what a write found before it: which of the writes in doubt had taken effect. Of a
-// register's that the found one overwrote nobody can say.
+// register's that the found one overwrote this is unknown.
 func (k *key) resolve(counter bool, before *int64) {
 	if before == nil || *before < int64(k.first) || *before > int64(k.last) {
 		return
@@ -333,8 +333,8 @@ func (k *key) resolve(counter bool, before *int64) {
 	k.absent += k.inDoubt.between(found+1, k.last)
 }
 
-// succeed leaves a stored key that holds something else than its writer knew, or of which nobody
-// knows whether it was made, and has a new one take its place.
+// succeed leaves a stored key that holds something else than its writer knew, or of which it is
+// unknown whether it was made, and has a new one take its place.
 func (s *Set) succeed(number uint64, ended *Ended) {
 	k := &s.keys[number]
 	var refusal *Refusal
@@ -388,7 +388,7 @@ func (s *Set) refusal(k *key, look *driver.ReadBack, at time.Duration) *Refusal 
 	return said
 }
 
-// Tally books a write to a counter that nobody held: any number of them may be under way at
+// Tally books a write to a counter that no writer held: any number of them may be under way at
 // a time, because increments of 1 add up in any order.
 func (s *Set) Tally(key uint64, fate Fate) {
 	s.mu.Lock()

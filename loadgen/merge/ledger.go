@@ -36,7 +36,7 @@ func (n *named) add(name string, line *object) {
 
 // join joins the ledgers: what each generator was promised, and what each read back. A register
 // has one owner. A counter may be added to by all, and one of them reads it. Balances add up side
-// by side. What is no whole line is passed over; the end, which counts the keys, shows it.
+// by side. An incomplete line is passed over; the end, which counts the keys, shows it.
 type join struct {
 	counters, balances, ends named
 	seed                     maphash.Seed

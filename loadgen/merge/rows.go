@@ -41,7 +41,7 @@ func (r *rows) read() error {
 		return err
 	}
 	text := string(line)
-	for strings.Count(text, `"`)%2 == 1 { // a quoted text goes on in the next line
+	for strings.Count(text, `"`)%2 == 1 { // a quoted text continues in the next line
 		line, ok, err := r.Next()
 		if err != nil || !ok || len(text) > runfile.Longest {
 			r.more = false
@@ -50,7 +50,7 @@ func (r *rows) read() error {
 		text += "\n" + string(line)
 	}
 	if r.fields, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil {
-		return r.Wrong("is no row: %v", err)
+		return r.Wrong("is not a row: %v", err)
 	}
 	if len(r.fields) != len(r.header) {
 		return r.Wrong("found %d fields (wanted %d)", len(r.fields), len(r.header))

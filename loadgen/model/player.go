@@ -63,7 +63,7 @@ type play struct {
 	wager         int64 // the id of the transaction that ends it
 }
 
-// player is somebody's whole life with us, all of which follows from the seed and the id.
+// player is a person's whole life with us, all of which follows from the seed and the id.
 type player struct {
 	id       int64
 	county   *county

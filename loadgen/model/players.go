@@ -78,8 +78,8 @@ func (p *Players) id(n int) int64 {
 const manySteps = 600
 
 // populate puts the first players in play, somewhere in the middle of their lives, so that
-// the mix is the usual one from the beginning. At any moment one meets somebody in
-// proportion to the length of his life, so that is how they are chosen.
+// the mix is the usual one from the beginning. The chance to meet a player at a moment is
+// proportional to the length of his life, so that is how they are chosen.
 func (p *Players) populate(random *rand.Rand) {
 	for len(p.inPlay) < p.wanted.Players {
 		one := p.begin()

@@ -38,7 +38,7 @@ func (r *Readers) Next(random *rand.Rand, op *driver.Op) {
 func (r *Readers) Ended(*driver.Op, bool, ledger.Fate) {}
 
 // choose picks a player: of those who finished last, of those who did so a while ago, or of
-// all. There always is one: players are loaded before anybody is read.
+// all. There always is one: players are loaded before the first read.
 func (p *Players) choose(random *rand.Rand, wanted *spec.Reader) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -96,7 +96,7 @@ func TestPlayersOfAllGeneratorsAreThoseOfOne(t *testing.T) {
 			ids[living.id]++
 			same := newPlayer(one.seed, living.id, one.wanted)
 			if same.last != living.last || len(same.plays) != len(living.plays) {
-				t.Errorf("player %d is somebody else", living.id)
+				t.Errorf("player %d is another one", living.id)
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func appendError(line []byte, slots []account.Slot, row *account.ErrorRow) []byt
 	return append(appendUint(line, row.N), '\n')
 }
 
-// laneOps are the fields that tell reads from writes.
+// laneOps are the fields that separate reads from writes.
 var laneOps = map[bool]string{false: ",read", true: ",write"}
 
 func appendLane(line []byte, lanes []string, row *account.LaneRow) []byte {

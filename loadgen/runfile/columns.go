@@ -110,7 +110,7 @@ func readColumns(path string) (*Columns, error) {
 	case "latency.hlog":
 		return intervalsOf(lines)
 	}
-	return nil, fmt.Errorf("%s: is none of the files that have columns (wanted series.csv, outcomes.csv, lanes.csv or latency.hlog)", path)
+	return nil, fmt.Errorf("%s: not one of the files with columns (wanted series.csv, outcomes.csv, lanes.csv or latency.hlog)", path)
 }
 
 func countsOf(lines *Lines, names []string) (*Columns, error) {

@@ -10,7 +10,7 @@ import (
 var LanesColumns = []string{"offered", "ok", "bad", "pending"}
 
 // LanesHeader is the first line of lanes.csv. LanesHeaderOfBoth is that of a file from before reads
-// were told from writes.
+// were separated from writes.
 var (
 	LanesHeader       = "t,lane,op," + strings.Join(LanesColumns, ",")
 	LanesHeaderOfBoth = "t,lane," + strings.Join(LanesColumns, ",")

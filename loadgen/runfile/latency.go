@@ -71,7 +71,7 @@ func (l *Log) take(line []byte) error {
 		var err error
 		*to, err = strconv.ParseFloat(string(field), 64)
 		if !more || err != nil || !(math.Abs(*to) <= longestRun) {
-			return l.Wrong("is no interval: `%.60s` (wanted a tag, three numbers and a histogram)", line)
+			return l.Wrong("is not an interval: `%.60s` (wanted a tag, three numbers and a histogram)", line)
 		}
 		rest = after
 	}

@@ -89,7 +89,7 @@ func (l *Lines) Next() (line []byte, ended bool, err error) {
 		l.buffer = append(l.buffer, piece...)
 		switch {
 		case len(l.buffer) > Longest:
-			return nil, false, &Error{l.File, l.Number + 1, "is no line (wanted one of at most 16 MiB)"}
+			return nil, false, &Error{l.File, l.Number + 1, "is too long (wanted at most 16 MiB)"}
 		case err == nil:
 			l.Number++
 			return trimmed(l.buffer), true, nil

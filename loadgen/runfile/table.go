@@ -111,7 +111,7 @@ func (t *Table) take(line, key []byte, counts []int64) error {
 	return nil
 }
 
-// takeCounts reads numbers with commas between them, and returns which one is none that it may be.
+// takeCounts reads numbers with commas between them, and returns the number of the first invalid one.
 func takeCounts(text []byte, most, counts []int64) (wrong int) {
 	for i := range counts {
 		digits, n := 0, int64(0)
@@ -131,7 +131,7 @@ func takeCounts(text []byte, most, counts []int64) (wrong int) {
 }
 
 // malformed says what is wrong with a row of which this text is left after its first fields, and the
-// count of this number is none.
+// count of this number is invalid.
 func malformed(l *Lines, before int, text []byte, columns []string, most []int64, count int) error {
 	fields := bytes.Split(text, []byte(","))
 	if len(fields) != len(columns) {

@@ -64,7 +64,7 @@ func (l *lane) talk(conn net.Conn) {
 	from.out.Close()
 }
 
-// control answers what is no part of the load.
+// control answers what is not part of the load.
 func (l *lane) control(from *link, r *wire.Request) (answer wire.Response) {
 	if r.Verb == wire.Go {
 		l.server.begin(r.Number)

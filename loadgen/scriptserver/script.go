@@ -129,7 +129,7 @@ func (s *Script) check() (problems []error) {
 // longest bounds every time, in its own unit: its nanoseconds are to fit into a number.
 const longest = 1e9
 
-// within is also false for what is no number.
+// within is also false for NaN.
 func within(value, low, high float64) bool { return value >= low && value <= high }
 
 // Start and End bound the effect.

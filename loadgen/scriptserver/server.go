@@ -34,7 +34,7 @@ type moment struct {
 func New(script *Script, address string) (*Server, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no address (wanted HOST:PORT): %w", address, err)
+		return nil, fmt.Errorf("%q is not an address (wanted HOST:PORT): %w", address, err)
 	}
 	s := &Server{script: script, born: time.Now(), quit: make(chan struct{}), failed: make(chan error, 1)}
 	for i := range script.Lanes {
@@ -57,7 +57,7 @@ func New(script *Script, address string) (*Server, error) {
 // Address is where clients begin.
 func (s *Server) Address() string { return s.nodes[0].Address }
 
-// Failed gives the error that the server cannot go on after.
+// Failed gives the error after which the server cannot continue.
 func (s *Server) Failed() <-chan error { return s.failed }
 
 func (s *Server) fail(err error) {

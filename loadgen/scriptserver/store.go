@@ -20,7 +20,7 @@ type space struct {
 
 func newSpace() *space { return &space{records: map[string]*record{}} }
 
-// claim takes the namespace and empties it, unless it holds what nobody claimed.
+// claim takes the namespace and empties it, unless it holds data without a claim.
 func (s *space) claim(writer string) bool {
 	if s.owner == "" && len(s.records) > 0 {
 		return false

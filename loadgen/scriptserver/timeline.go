@@ -29,7 +29,7 @@ func count(ticks *[]uint32, t time.Duration) {
 	(*ticks)[at]++
 }
 
-// copied is safe to be read while the lane goes on.
+// copied is safe to be read while the lane runs.
 func (l *timeline) copied() timeline {
 	return timeline{append([]uint32{}, l.Received...), append([]uint32{}, l.Served...)}
 }

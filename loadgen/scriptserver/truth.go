@@ -72,7 +72,7 @@ func (w *writings) add(j *job, t time.Duration, replaced uint64) *writing {
 	return made
 }
 
-// copied is safe to be read while the lane goes on.
+// copied is safe to be read while the lane runs.
 func (w writings) copied() writings {
 	copies := writings{}
 	for _, one := range w {

@@ -11,7 +11,7 @@ import (
 )
 
 // Only what would crash the generator, or keep it busy for ever, is checked here: an index or a
-// division by zero, a number that overflows, memory that nobody has. What a load should be is
+// division by zero, a number that overflows, more memory than any machine has. What a load should be is
 // said once, by the schema of workloads (`brownout schema workload`), whose bounds are all
 // narrower than these.
 const (

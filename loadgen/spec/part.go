@@ -7,14 +7,14 @@ const maxParts = 1000
 // Where several generators drive one load, each gets the whole specification and its part. It
 // takes its share of all that is counted; rates are shared out where the arrivals are made.
 
-// checkPart wants of what nobody can do without at least one for each part. What is shared out
+// checkPart wants at least one for each part of what every part needs. What is shared out
 // unevenly is refused before, by those who start the parts.
 func (s *Spec) checkPart(p *Problems) {
 	p.add(s.Part.Of >= 0 && s.Part.Of <= maxParts && s.Part.Index >= 0 && s.Part.Index < s.Part.Parts(),
 		"`part` is %d of %d (wanted an index from 0, below a number of at most %d)", s.Part.Index, s.Part.Of, maxParts)
 	of := s.Part.Parts()
 	whole := func(stream *Stream, what string, n int) {
-		p.add(n == 0 || n >= of, "stream %q: `%s` is %d, which is none for some of %d generators (wanted at least one each)",
+		p.add(n == 0 || n >= of, "stream %q: `%s` is %d, which leaves none for some of %d generators (wanted at least one each)",
 			stream.Name, what, n, of)
 	}
 	for i := range s.Streams {

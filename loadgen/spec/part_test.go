@@ -51,7 +51,7 @@ func TestWhatCannotBeSharedOutIsRefused(t *testing.T) {
 	}
 	for wanted, change := range map[string]func(map[string]any){
 		"`part` is 2 of 2": func(o map[string]any) { o["part"] = part(2, 2) },
-		"`ledger_keys` is 3, which is none for some of 4": money(func(s map[string]any) { s["ledger_keys"] = 3 }),
+		"`ledger_keys` is 3, which leaves none for some of 4": money(func(s map[string]any) { s["ledger_keys"] = 3 }),
 	} {
 		_, err := Parse(changed(t, change))
 		if err == nil || !strings.Contains(err.Error(), wanted) {

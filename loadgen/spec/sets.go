@@ -8,7 +8,7 @@ import (
 )
 
 // Set is one of several plain data sets. Their keys follow one another: the first has
-// 0 to Keys-1, the second goes on from there.
+// 0 to Keys-1, the second continues from there.
 type Set struct {
 	Name       string  `json:"name"`
 	Keys       uint64  `json:"keys"`

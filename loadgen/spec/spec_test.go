@@ -165,8 +165,8 @@ func TestAWrongModelIsRefusedInWords(t *testing.T) {
 		"more fields than names":    {`"fields":2`, `"fields":101`},
 		"no choices":                {`["y","n"]`, `[]`},
 		"an unknown profile":        {`"realtime"`, `"fast"`},
-		"nobody in play":            {`"players":4`, `"players":0`},
-		"nobody to read":            {`"loaded_players":2`, `"loaded_players":0`},
+		"no player in play":         {`"players":4`, `"players":0`},
+		"no player to read":         {`"loaded_players":2`, `"loaded_players":0`},
 		"a reader of nothing":       {`"of":"players"`, `"of":"app"`},
 		"more totals than counties": {`"increment_keys":3`, `"increment_keys":245`},
 	} {

@@ -59,8 +59,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// vote does one vote. It goes on when the client has hung up: what was begun is ended, or
-// nobody would know what is stored.
+// vote does one vote. It continues when the client has hung up: what was begun is ended, or
+// it would be unknown what is stored.
 func (s *Server) vote(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	voter, err := strconv.ParseUint(query.Get("u"), 10, 63)

@@ -112,7 +112,7 @@ def test_a_run_without_the_file_has_no_response_times(tmp_path: Path) -> None:
 
 
 def test_a_line_in_the_middle_that_is_no_interval_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunDirectoryError, match="line 5: is no interval"):
+    with pytest.raises(RunDirectoryError, match="line 5: is not an interval"):
         log_of(tmp_path, "Tag=app/read,soon,1.000", line("app/read", 1, [700]))
 
 
@@ -121,7 +121,9 @@ def test_a_line_that_is_no_interval_is_counted_from_the_start_of_a_long_file(
 ) -> None:
     lines = [line("app/read", second, [500, 700]) for second in range(4000)]
     lines[3000] = "Tag=app/read,3000.000,1.000"
-    with pytest.raises(RunDirectoryError, match="line 3005: is no interval: `Tag=app/read,3000"):
+    with pytest.raises(
+        RunDirectoryError, match="line 3005: is not an interval: `Tag=app/read,3000"
+    ):
         log_of(tmp_path, *lines)
 
 
@@ -150,7 +152,7 @@ def test_a_tag_alone_takes_no_fields_from_other_lines(tmp_path: Path) -> None:
     everything = f"0.000,1.000,0.001,{payload([5])}"  # of all tags together
     file = tmp_path / "latency.hlog"
     file.write_text(f"{everything}\n{line('app/read', 0, [700])}\nTag=app/read\n")
-    with pytest.raises(RunDirectoryError, match="line 3: is no interval: `Tag=app/read`"):
+    with pytest.raises(RunDirectoryError, match="line 3: is not an interval: `Tag=app/read`"):
         read_hlog(file, lambda _: True)
 
 
@@ -170,7 +172,7 @@ def test_histograms_of_different_shapes_are_not_added(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("start", ["nan", "1e300", "-inf"])
 def test_an_interval_at_no_time_of_a_run_is_refused(tmp_path: Path, start: str) -> None:
-    with pytest.raises(RunDirectoryError, match="line 5: is no interval"):
+    with pytest.raises(RunDirectoryError, match="line 5: is not an interval"):
         log_of(tmp_path, f"Tag=app/read,{start},1.000,0.001,{payload([5])}")
 
 

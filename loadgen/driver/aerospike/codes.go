@@ -79,7 +79,7 @@ func meaning(code types.ResultCode) verdict {
 }
 
 // codeText is how a code stands in the files: `-15 MAX_ERROR_RATE`, or its number
-// alone if it is none that is known here.
+// alone if it is unknown here.
 func codeText(code types.ResultCode) string {
 	number := strconv.Itoa(int(code))
 	if _, ok := codes[code]; !ok && code != types.SERVER_ERROR {

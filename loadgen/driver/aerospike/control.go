@@ -17,7 +17,7 @@ const (
 	controlAttempt  = 2 * time.Second
 	controlPause    = 100 * time.Millisecond
 	controlAttempts = 30
-	// emptying bounds how long nodes may take to let go of a set that was emptied.
+	// emptying bounds how long nodes may take to drop a set that was emptied.
 	emptying = 30 * time.Second
 )
 

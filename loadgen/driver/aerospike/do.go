@@ -40,7 +40,7 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 }
 
 // laterPause is the first pause when the client has stopped looking for a connection
-// and is made to go on.
+// and is made to continue.
 const laterPause = 100 * time.Millisecond
 
 // connecting tells of an operation that found no connection: the client stops

@@ -79,7 +79,7 @@ func binsOf(properties driver.Properties) []*client.Bin {
 	all := make([]*client.Bin, 0, len(properties))
 	for _, property := range properties {
 		value := plainValue(property.Value)
-		if value != nil { // a bin without a value is no bin
+		if value != nil { // a bin without a value does not exist
 			all = append(all, client.NewBin(property.Name, value))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // A lane is the node that the client would send the operation to now: by its map
 // of partitions the owner of the key's partition, named by its address; for reads
 // and writes alike the next replica if the owner is known to be gone, and
-// "unrouted" while there is nobody. A batch asks several nodes: "nodes".
+// "unrouted" while there is none. A batch asks several nodes: "nodes".
 const (
 	laneUnrouted = "unrouted"
 	laneNodes    = "nodes"

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { drivertest.Main(m) }
 var sharedCluster = drivertest.Shared(func(t testing.TB, directory string) *cluster {
 	c := startCluster(t, directory, 1, patientYAML)
 	defer func() {
-		if t.Failed() { // nobody else knows of it then
+		if t.Failed() { // it is unknown to others then
 			c.Kill()
 		}
 	}()

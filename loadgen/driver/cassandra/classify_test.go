@@ -89,7 +89,7 @@ func TestAnErrorBeforeTheSendIsAFailure(t *testing.T) {
 		err   error
 		cause driver.Cause
 	}{
-		"nobody is up":  {gocql.ErrNoConnections, driver.CauseNoNode},
+		"no node is up": {gocql.ErrNoConnections, driver.CauseNoNode},
 		"all in use":    {gocql.ErrNoStreams, driver.CausePoolExhausted},
 		"closed":        {gocql.ErrConnectionClosed, driver.CauseNoNode},
 		"not prepared":  {gocql.ErrTimeoutNoResponse, driver.CauseReadTimeout},

@@ -136,7 +136,7 @@ func lookAtRecord(ctx context.Context, query *gocql.Query) (f *driver.Found, err
 	return f, iter.Close()
 }
 
-// row is one of columns; what is null in it is of nobody of ours.
+// row is one of columns; we never write a null.
 type row struct {
 	id            string
 	writer        *string

@@ -13,7 +13,7 @@ import (
 var _ driver.KeepsDocuments = (*Driver)(nil)
 
 // A document is a row with all of it as JSON and a version, by which a lightweight transaction sees
-// that nobody else has written since it was read.
+// that it has not been written since it was read.
 
 func documentKey(set string, id any) string { return set + "/" + fmt.Sprint(id) }
 

@@ -88,7 +88,7 @@ func TestWhatANodeThatIsAwayDoesToWrites(t *testing.T) {
 			t.Errorf("a write after something else than was found, with no replica to ask besides: %+v", got)
 		}
 	})
-	t.Run("nobody", func(t *testing.T) {
+	t.Run("no node", func(t *testing.T) {
 		last.Kill()
 		until(t, "there is no connection", func() bool {
 			got := do(t, d, ownedBy(t, d, last))

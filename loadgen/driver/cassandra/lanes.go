@@ -81,7 +81,7 @@ func (d *Driver) Lane(op *driver.Op) string {
 }
 
 // tokenOf is the first half of MurmurHash3_x64_128 with the seed 0, as Cassandra's Murmur3Partitioner
-// has it: bytes of the tail count as signed numbers, and the smallest number is no token.
+// has it: bytes of the tail count as signed numbers, and the smallest number is not a token.
 //
 // Source: Cassandra's MurmurHash.hash3_x64_128 and Murmur3Partitioner.getToken.
 func tokenOf(key string) int64 {

@@ -18,7 +18,7 @@ var enough = map[string]gocql.Consistency{
 	"LOCAL_QUORUM": gocql.LocalQuorum, "EACH_QUORUM": gocql.LocalQuorum,
 }
 
-// ReadBack reads keys from every replica, which also mends those that are behind; if one
+// ReadBack reads keys from every replica, which also repairs those that are behind; if one
 // of them does not answer, from as many as see what was acknowledged.
 func (d *Driver) ReadBack(
 	ctx context.Context, verified bool, ids []string, counter bool, each func(driver.ReadBack),
@@ -48,12 +48,12 @@ func (d *Driver) ReadBack(
 // fromMost reads from every replica. Once one of them did not answer, it reads from fewer.
 func (c *control) fromMost(ctx context.Context, read func(context.Context, gocql.Consistency) error) error {
 	fewer, is := enough[c.policy.Consistency]
-	if !is || !c.lacking.Load() {
+	if !is || !c.incomplete.Load() {
 		err := c.try(ctx, func(ctx context.Context) error { return read(ctx, gocql.All) })
 		if err == nil || !is {
 			return err
 		}
-		c.lacking.Store(true)
+		c.incomplete.Store(true)
 	}
 	return c.try(ctx, func(ctx context.Context) error { return read(ctx, fewer) })
 }

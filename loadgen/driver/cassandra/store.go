@@ -54,8 +54,8 @@ func (d *Driver) checkLoaded(ctx context.Context) error {
 // does not disturb the load.
 type control struct {
 	*Driver
-	session *gocql.Session
-	lacking atomic.Bool // a replica did not answer
+	session    *gocql.Session
+	incomplete atomic.Bool // a replica did not answer
 }
 
 func (d *Driver) control(ctx context.Context) (*control, error) {
@@ -123,7 +123,7 @@ func (c *control) String() string {
 	return fmt.Sprintf("the keyspace %q on %s", c.config.Namespace, strings.Join(c.hosts, ", "))
 }
 
-// tables are those of the keyspace, whoever made them.
+// tables are all tables of the keyspace, not only our own.
 func (c *control) tables(ctx context.Context) (names []string, err error) {
 	err = c.try(ctx, func(ctx context.Context) error {
 		names = nil
@@ -238,7 +238,7 @@ func (c *control) makeKeyspace(ctx context.Context) error {
 }
 
 // Holds leaves out our tables that are empty: a load that was killed while it made them has left them, or
-// somebody has made them for us.
+// they were made for us.
 func (c *control) Holds(ctx context.Context) (string, error) {
 	const examples = 5
 	tables, err := c.tables(ctx)

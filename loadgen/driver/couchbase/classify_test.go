@@ -31,7 +31,7 @@ func TestAnErrorIsSortedByWhatItSaysOfTheWrite(t *testing.T) {
 		"changed":             {said(gocb.ErrCasMismatch, "KEY_EEXISTS"), failed, driver.CauseGeneration, "CAS mismatch"},
 		"busy":                {said(gocb.ErrTemporaryFailure, "ETMPFAIL"), failed, driver.CauseOverloaded, "temporary failure"},
 		"too few replicas":    {said(gocb.ErrDurabilityImpossible, "x"), failed, driver.CauseQuorumUnavailable, "durability impossible"},
-		"nobody knows":        {said(gocb.ErrDurabilityAmbiguous, "x"), doubt, driver.CauseQuorumUnavailable, "durability ambiguous"},
+		"unknown outcome":     {said(gocb.ErrDurabilityAmbiguous, "x"), doubt, driver.CauseQuorumUnavailable, "durability ambiguous"},
 		"not allowed":         {said(gocb.ErrAuthenticationFailure, "EACCESS"), failed, driver.CauseAuthTLS, "authentication failure"},
 		"another write":       {said(gocb.ErrDurableWriteInProgress, "x"), failed, driver.CauseKeyBusy, "durable write in progress"},
 		"internal":            {said(gocb.ErrInternalServerFailure, "EINTERNAL"), doubt, driver.CauseOther, "internal server failure"},
@@ -56,7 +56,7 @@ func TestAnErrorIsSortedByWhatItSaysOfTheWrite(t *testing.T) {
 				t.Errorf("got %+v, wanted %v %s %q", got, test.class, test.cause, test.code)
 			}
 			if !got.Cause.Known() {
-				t.Errorf("%s is no cause", got.Cause)
+				t.Errorf("%s is not a cause", got.Cause)
 			}
 			if read := classify(test.err, driver.Read, &attempts{}); read.Class != failed {
 				t.Errorf("a read is %v", read.Class)

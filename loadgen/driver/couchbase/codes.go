@@ -63,7 +63,7 @@ var known = []sorted{
 	{gocb.ErrOverload, verdict{cause: driver.CauseOverloaded, code: "queue full", unsent: true}},
 	{gocbcore.ErrMemdClientClosed, verdict{cause: driver.CauseConnectionReset, code: "closed before it was sent", unsent: true}},
 
-	// Nobody knows.
+	// The outcome is unknown.
 	{gocb.ErrDurabilityAmbiguous, verdict{cause: driver.CauseQuorumUnavailable, code: "durability ambiguous", doubt: true}},
 	{gocb.ErrMutationLost, verdict{cause: driver.CauseOther, code: "mutation lost", doubt: true}},
 	{gocb.ErrInternalServerFailure, verdict{cause: driver.CauseOther, code: "internal server failure", doubt: true}},

@@ -69,7 +69,7 @@ func (c *call) refused() driver.Result {
 	return driver.Refused(c.op, &look)
 }
 
-// change writes what next makes of what is stored, provided that nobody else has written meanwhile;
+// change writes what next makes of what is stored, provided that it was not written meanwhile;
 // else it begins anew. If next says no, nothing is written and written is false.
 func (c *call) change(next func(stored *item) (value []byte, ok bool)) (result driver.Result, written bool) {
 	for {

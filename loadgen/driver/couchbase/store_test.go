@@ -26,7 +26,7 @@ func backdoor(t *testing.T) drivertest.Backdoor {
 	s.InKeys = drivertest.InKeys{
 		Keys: s.behind.keys(), Address: m.nodes[0], Get: s.get, Set: s.set, TakeAway: s.takeAway,
 		Stored:    func(record driver.Record, value []byte) string { return string(stored(record, value)) },
-		Misshapen: []string{"somebody else's", "", "r\x00", "rx\x00y\x0000000000"},
+		Misshapen: []string{"another writer's", "", "r\x00", "rx\x00y\x0000000000"},
 	}
 	return s
 }

@@ -26,7 +26,7 @@ type Backdoor interface {
 	Document(set string, id int64) string
 	// PutCanary leaves what a canary that was killed leaves, if the database has one.
 	PutCanary()
-	// PutForeign puts something of somebody else's there, and returns what a refusal is to name.
+	// PutForeign puts foreign data there, and returns what a refusal is to name.
 	PutForeign() []string
 	RemoveForeign()
 }
@@ -86,7 +86,7 @@ func (k InKeys) Put(verified bool, id string, record driver.Record, value []byte
 	k.Set(k.Keys.Key(verified, id), k.Stored(record, value))
 }
 
-// Misshape stores what is no record.
+// Misshape stores what is not a record.
 func (k InKeys) Misshape(id string, way int) (ways int) {
 	k.Set(k.Keys.Key(true, id), k.Misshapen[way])
 	return len(k.Misshapen)
@@ -104,7 +104,7 @@ func (k InKeys) PutCanary() {}
 
 func (k InKeys) customers() string { return string(k.Keys) + "/customers" }
 
-// PutForeign puts something of somebody else's there.
+// PutForeign puts foreign data there.
 func (k InKeys) PutForeign() []string {
 	k.Set(k.customers(), "1")
 	return []string{"customers", k.Address}

@@ -9,7 +9,7 @@ import (
 )
 
 // ClaimsExclude holds for every driver: of many that take the claim one has it, until it removes it or
-// until it expires; a namespace with nothing but a claim is nobody's.
+// until it expires; a namespace with nothing but a claim is free.
 func ClaimsExclude(t *testing.T, open func(t *testing.T) Backdoor) {
 	for name, test := range map[string]func(inStore){
 		"of many at once one takes it":          inStore.takenByOne,

@@ -58,7 +58,7 @@ func ThePoolIsAsWideAsTheLane(t *testing.T, pool func(options map[string]any, la
 	}
 }
 
-// HostsAreThoseOfTheURI wants them as they stand behind the scheme, and what is no such URI to be refused
+// HostsAreThoseOfTheURI wants them as they stand behind the scheme, and what is not such a URI to be refused
 // without telling a password.
 func HostsAreThoseOfTheURI[H any](t *testing.T, scheme string, read func(uri string) ([]H, error)) {
 	hosts, err := read(scheme + "a:1,[::1]:2/")

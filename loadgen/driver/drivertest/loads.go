@@ -61,7 +61,7 @@ func load(t testing.TB, d driver.Driver, data driver.Dataset) {
 }
 
 // LoadsAreWhole holds for every driver: what is loaded is all there, is used again if it is whole
-// and made anew if it is not, is removed again, and nothing of anybody else's is touched.
+// and made anew if it is not, is removed again, and foreign data is never touched.
 func LoadsAreWhole(t *testing.T, open func(t *testing.T) Backdoor) {
 	for name, test := range map[string]func(inStore){
 		"a load is read back and cleaned":                      inStore.readBackAndCleaned,
@@ -70,13 +70,13 @@ func LoadsAreWhole(t *testing.T, open func(t *testing.T) Backdoor) {
 		"inserted items are taken away by the next load":       inStore.withOneMore,
 		"interrupted loads are not taken for whole":            inStore.interrupted,
 		"what was filled is counted at the database":           inStore.overstated,
-		"a fill that was killed goes on where it stopped":      inStore.resumed,
+		"a fill that was killed resumes where it stopped":      inStore.resumed,
 		"other tools' markers are refused":                     inStore.anotherTool,
-		"what is somebody else's is left alone":                inStore.foreign,
+		"foreign data is left alone":                           inStore.foreign,
 		"a data set that is said to be there is looked for":    inStore.saidToBeThere,
 		"two generators load one data set":                     inStore.shared,
 		"what others made for us is emptied and stays":         inStore.givenToUs,
-		"nobody fills what nobody has begun":                   inStore.notBegun,
+		"a fill that was never begun is refused":               inStore.notBegun,
 	} {
 		t.Run(name, func(t *testing.T) { test(inStore{t, open(t)}) })
 	}
@@ -229,11 +229,11 @@ func (s inStore) overstated() {
 }
 
 func (s inStore) anotherTool() {
-	if err := s.Store().WriteMarker(s.Context(), &driver.Marker{MadeBy: "somebody", Schema: 9}); err != nil {
+	if err := s.Store().WriteMarker(s.Context(), &driver.Marker{MadeBy: "another tool", Schema: 9}); err != nil {
 		s.Fatal(err)
 	}
 	err := s.Open(nil).Load(s.Context(), DatasetOf("run-1"), func(uint64, uint64) { s.Error("it wrote") })
-	if err == nil || !strings.Contains(err.Error(), `"somebody", schema 9 (wanted brownout, schema 1)`) {
+	if err == nil || !strings.Contains(err.Error(), `"another tool", schema 9 (wanted brownout, schema 1)`) {
 		s.Errorf("got %v", err)
 	}
 }

@@ -67,7 +67,7 @@ func (w *Writer) Writes(kind driver.Kind, n int) {
 	}
 }
 
-// Doubt books a write of which nobody heard, and which took effect or did not.
+// Doubt books a write without an answer, which took effect or did not.
 func (w *Writer) Doubt(kind driver.Kind, applied bool) {
 	w.t.Helper()
 	op := w.begun(kind)
@@ -101,8 +101,8 @@ func (w *Writer) WantFound(as string) (*ledger.Line, driver.ReadBack) {
 
 var kinds = map[string]driver.Kind{"update": driver.Update, "operate": driver.Operate, "increment": driver.Increment}
 
-// LossesAreFound holds for every driver: no later write hides what was lost or is somebody else's,
-// and a write in doubt is no loss.
+// LossesAreFound holds for every driver: no later write hides what was lost or is foreign,
+// and a write in doubt is not a loss.
 func LossesAreFound(t *testing.T, open func(t *testing.T) Backdoor) {
 	run := func(name string, kind driver.Kind, test func(inStore, *Writer, driver.Kind)) {
 		t.Run(name, func(t *testing.T) {
@@ -113,10 +113,10 @@ func LossesAreFound(t *testing.T, open func(t *testing.T) Backdoor) {
 	for name, kind := range kinds {
 		run("no later write hides that a record is gone/"+name, kind, inStore.gone)
 		run("no later write hides that an older state came back/"+name, kind, inStore.older)
-		run("a write in doubt that took effect is no loss/"+name, kind, func(s inStore, w *Writer, kind driver.Kind) {
+		run("a write in doubt that took effect is not a loss/"+name, kind, func(s inStore, w *Writer, kind driver.Kind) {
 			s.followedUp(w, kind, true)
 		})
-		run("a write in doubt that took none is no loss/"+name, kind, func(s inStore, w *Writer, kind driver.Kind) {
+		run("a write in doubt that took none is not a loss/"+name, kind, func(s inStore, w *Writer, kind driver.Kind) {
 			s.followedUp(w, kind, false)
 		})
 		run("a record of the data set that is missing is made anew and told/"+name, kind, inStore.madeAnew)

@@ -11,14 +11,14 @@ import (
 // unless it Overwrites that.
 func OperationsDoWhatTheySay(t *testing.T, exists string, open func(t *testing.T) Backdoor) {
 	for name, test := range map[string]func(inStore){
-		"a write is read back as it was":              inStore.writeAndRead,
-		"an exchange writes and reads":                inStore.exchange,
-		"an insert of a key that is there fails":      func(s inStore) { s.insertTwice(exists) },
-		"a batch is good if every record is":          inStore.batch,
-		"an increment counts from nothing":            inStore.count,
-		"increments of several writers all count":     inStore.countTogether,
-		"a record that fails its checksum is spoilt":  inStore.failChecksum,
-		"what is no record of ours is spoilt as well": inStore.misshape,
+		"a write is read back as it was":                 inStore.writeAndRead,
+		"an exchange writes and reads":                   inStore.exchange,
+		"an insert of a key that is there fails":         func(s inStore) { s.insertTwice(exists) },
+		"a batch is good if every record is":             inStore.batch,
+		"an increment counts from nothing":               inStore.count,
+		"increments of several writers all count":        inStore.countTogether,
+		"a record that fails its checksum is spoilt":     inStore.failChecksum,
+		"what is not a record of ours is spoilt as well": inStore.misshape,
 	} {
 		t.Run(name, func(t *testing.T) { test(inStore{t, open(t)}) })
 	}
@@ -43,7 +43,7 @@ func (s inStore) writeAndRead() {
 	if got := s.ok(d, driver.Op{Kind: driver.Read, ID: written.ID}); got.Found {
 		s.Errorf("the plain data set has a key of the ledger: %+v", got)
 	}
-	if got := s.ok(d, driver.Op{Kind: driver.Read, ID: "nobody"}); got.Found {
+	if got := s.ok(d, driver.Op{Kind: driver.Read, ID: "missing"}); got.Found {
 		s.Errorf("a missing key: %+v", got)
 	}
 }
@@ -134,7 +134,7 @@ func (s inStore) countTogether() {
 func (s inStore) failChecksum() {
 	d, op := s.claimed(), Update(0, "right")
 	another, later := op.Record, op.Record
-	another.Writer, later.Seq = "somebody else", 9
+	another.Writer, later.Seq = "another writer", 9
 	for what, spoil := range map[string]func(){
 		"another value":    func() { s.Put(true, op.ID, op.Record, []byte("wrong")) },
 		"another writer":   func() { s.Put(true, op.ID, another, op.Value) },

@@ -63,7 +63,7 @@ func (s *Server) Pause(t testing.TB) {
 	})
 }
 
-// Resume lets a paused process go on.
+// Resume resumes a paused process.
 func (s *Server) Resume(t testing.TB) {
 	t.Helper()
 	s.signal(t, syscall.SIGCONT)
@@ -111,7 +111,7 @@ func Binary(t testing.TB, variable string) string {
 	return path
 }
 
-// FreeAddresses are so many addresses on loopback at which nobody listens.
+// FreeAddresses are so many addresses on loopback without a listener.
 func FreeAddresses(t testing.TB, n int) []string {
 	t.Helper()
 	addresses := make([]string, n)

@@ -20,7 +20,7 @@ import (
 //
 // Reads change nothing and are never in doubt. The client only returns the last error of several
 // attempts, and it repeats a write also if a server said that its time was over, after which
-// nobody knows: a write that was sent more than once is in doubt whatever the last one met.
+// its outcome is unknown: a write that was sent more than once is in doubt whatever ended the last.
 func classify(err error, kind driver.Kind, seen *attempts) driver.Result {
 	if err == nil {
 		return driver.Result{Class: driver.OK, Sent: true, Attempts: seen.sent}

@@ -54,7 +54,7 @@ func TestAnErrorAfterTheSendIsSortedByWhatItSaysOfTheWrite(t *testing.T) {
 				t.Errorf("got %+v, wanted %v %s %q", got, test.class, test.cause, test.code)
 			}
 			if !got.Cause.Known() {
-				t.Errorf("%s is no cause", got.Cause)
+				t.Errorf("%s is not a cause", got.Cause)
 			}
 			if read := classify(test.err, driver.Read, &attempts{sent: 1}); read.Class != failed {
 				t.Errorf("a read is %v", read.Class)

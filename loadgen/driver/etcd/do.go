@@ -189,7 +189,7 @@ func (c *call) increment(ctx context.Context) driver.Result {
 	return result
 }
 
-// change writes what next makes of what is stored, provided that nobody else has written
+// change writes what next makes of what is stored, provided that it was not written
 // meanwhile; else it begins anew. etcd has no other way to change a part of a value. If next says
 // no, nothing is written and written is false.
 func (c *call) change(
@@ -212,7 +212,7 @@ func (c *call) change(
 		if err != nil || done.Succeeded {
 			return c.classify(err), err == nil
 		}
-		if c.seen.sent > 1 { // who changed it, an earlier attempt or somebody else?
+		if c.seen.sent > 1 { // who changed it, an earlier attempt or another client?
 			return c.classify(errOvertaken), false
 		}
 		stored = readBy(done, 0)

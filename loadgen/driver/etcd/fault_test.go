@@ -142,7 +142,7 @@ func TestWithoutAQuorumAWriteIsInDoubtUnlessTheMemberRefusesIt(t *testing.T) {
 		t.Errorf("its lane is %q", lane)
 	}
 	follower.Kill()
-	drivertest.Until(t, "nobody is connected", func() bool { return lanes(waits)[laneUnrouted] && len(lanes(waits)) == 1 })
+	drivertest.Until(t, "no server is connected", func() bool { return lanes(waits)[laneUnrouted] && len(lanes(waits)) == 1 })
 	drivertest.Until(t, "it is known why", func() bool {
 		got := do(t, waits, to(waits, leader))
 		return got.Class == driver.Failed && got.Cause == driver.CauseConnectRefused && !got.Sent

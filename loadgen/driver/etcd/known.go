@@ -10,7 +10,7 @@ import (
 )
 
 // writeKnown writes only where what is known to be stored is stored. The condition is on the
-// content and not on the revision: after a write in doubt nobody knows the revision, and a
+// content and not on the revision: after a write in doubt the revision is unknown, and a
 // cluster that was put back from a snapshot gives the same ones again. A write that is refused
 // brings back, from the same transaction, what is stored instead.
 func (c *call) writeKnown(ctx context.Context) driver.Result {

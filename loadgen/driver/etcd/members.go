@@ -25,7 +25,7 @@ const (
 	laneMembers  = "members"
 )
 
-// member is one server and the client that asks nobody else.
+// member is one server and the client that asks only this one.
 type member struct {
 	address string
 	client  atomic.Pointer[clientv3.Client] // nil until it could log in
@@ -95,13 +95,13 @@ func (d *Driver) Lane(op *driver.Op) string {
 	return m.address
 }
 
-// serverFor is whom an operation asks; nil if nobody could be logged in to.
+// serverFor is whom an operation asks; nil if every login failed.
 func (d *Driver) serverFor(op *driver.Op) clientv3.KV {
 	if d.config.Streams[op.Stream].RetriesItself() {
 		return d.whole
 	}
 	m, prepared := op.Prepared.(*member)
-	if op.Prepared = nil; !prepared { // nobody was connected, or a second attempt
+	if op.Prepared = nil; !prepared { // no server was connected, or a second attempt
 		m, _ = d.next()
 	}
 	if client := m.client.Load(); client != nil {

@@ -28,7 +28,7 @@ func backdoor(t *testing.T) drivertest.Backdoor {
 		Set:       func(key, value string) { s.do(clientv3.OpPut(key, value)) },
 		TakeAway:  func(key string) { s.do(clientv3.OpDelete(key)) },
 		Stored:    stored,
-		Misshapen: []string{"somebody else's", ""},
+		Misshapen: []string{"another writer's", ""},
 	}
 	return s
 }

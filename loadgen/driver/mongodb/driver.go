@@ -51,7 +51,7 @@ type Driver struct {
 	shards  *shards // nil unless the cluster is a sharded one, behind routers
 
 	encrypted bool // by the configuration or by the URI
-	secure    bool // whether it speaks TLS, be it by the URI's word
+	secure    bool // whether it speaks TLS, also if only the URI says so
 }
 
 // way is what a client is for. Reads and writes have connections of their own: writes that wait for a
@@ -223,7 +223,7 @@ func (d *Driver) InDoubtFor() time.Duration { return d.config.LongestDeadline() 
 // Started has nothing to do: no policy depends on the schedule.
 func (d *Driver) Started(time.Time) {}
 
-// Close disconnects, without waiting for what a broken server still owes.
+// Close disconnects, without waiting for the pending answers of a broken server.
 func (d *Driver) Close() {
 	if d.shards != nil {
 		d.shards.close()
@@ -236,5 +236,5 @@ func (d *Driver) Close() {
 func closeClient(c *mongo.Client) {
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
-	_ = c.Disconnect(ctx) // the process lets go of the rest
+	_ = c.Disconnect(ctx) // the end of the process closes the rest
 }

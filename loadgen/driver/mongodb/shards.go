@@ -43,7 +43,7 @@ func watchShards(ctx context.Context, d *Driver) (*shards, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Whoever reads the map must read it from those that keep it.
+	// The map must be read from the servers that keep it.
 	connected, err := mongo.Connect(o.SetMinPoolSize(0).SetMaxPoolSize(1).SetReadPreference(readpref.Primary()))
 	if err != nil {
 		return nil, err

@@ -195,7 +195,7 @@ func TestBehindARouterALaneIsTheShardOfTheKeyAndItsPrimary(t *testing.T) {
 	t.Run("a shard that dies is felt in its own lane and in no other", func(t *testing.T) {
 		keys := dataKeys(d)
 		servers[1].Kill()
-		drivertest.Until(t, "nobody is primary in the dead shard", func() bool {
+		drivertest.Until(t, "the dead shard has no primary", func() bool {
 			return d.Lane(&driver.Op{Kind: driver.Read, ID: keys["s2"][0]}) == "s2/"+laneUnrouted
 		})
 		for _, id := range keys["s1"][:5] {

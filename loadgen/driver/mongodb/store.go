@@ -112,7 +112,7 @@ func (c *control) touchMarker(ctx context.Context) error {
 	return nil
 }
 
-// Holds leaves out our collections that are empty: somebody may have made them for us.
+// Holds leaves out our collections that are empty: they may have been made for us.
 func (c *control) Holds(ctx context.Context) (string, error) {
 	collections, err := c.ListCollectionNames(ctx, bson.D{})
 	var names []string
@@ -179,7 +179,7 @@ func (c *control) BatchOf(data driver.Dataset) uint64 {
 	return data.InBatch(batchRecords, batchBytes)
 }
 
-// Write leaves plain documents that are there already. Of the ledger there is none.
+// Write leaves plain documents that are there already. The ledger has none.
 func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit uint64) error {
 	documents := make([]any, 0, limit-first)
 	for i := first; i < limit; i++ {

@@ -41,7 +41,7 @@ func TestEveryAnswerOfAServerIsFailedOrInDoubt(t *testing.T) {
 		{err: fmt.Errorf("read: %w", syscall.ECONNRESET), class: driver.InDoubt, cause: driver.CauseConnectionReset, retry: true},
 		{err: context.DeadlineExceeded, class: driver.InDoubt, cause: driver.CauseReadTimeout, retry: true},
 		{err: context.Canceled, class: driver.InDoubt, cause: driver.CauseTotalTimeout, retry: true},
-		{err: errors.New("what nobody knows"), class: driver.InDoubt, cause: driver.CauseOther, retry: true},
+		{err: errors.New("an unknown error"), class: driver.InDoubt, cause: driver.CauseOther, retry: true},
 		{err: pgconn.ErrConnClosed, class: driver.InDoubt, cause: driver.CauseConnectionReset, retry: true},
 		{err: unsaid{}, class: driver.Failed, cause: driver.CauseNoNode, retry: true},
 	} {
@@ -60,7 +60,7 @@ func TestEveryAnswerOfAServerIsFailedOrInDoubt(t *testing.T) {
 				t.Errorf("an increment in doubt may be repeated: %+v", got)
 			}
 			if !got.Cause.Known() {
-				t.Errorf("%q is no cause", got.Cause)
+				t.Errorf("%q is not a cause", got.Cause)
 			}
 		})
 	}

@@ -141,7 +141,7 @@ func (d *Driver) Lane(*driver.Op) string {
 func (d *Driver) LaneCap() int { return cmp.Or(d.config.LaneCap, d.policy.PoolSize) }
 
 // InDoubtFor is the longest deadline, which is also the server's own limit of a statement. That
-// starts when the server reads the statement: one that was frozen meanwhile does it when it goes on.
+// starts when the server reads the statement: one that was frozen meanwhile does it when it resumes.
 func (d *Driver) InDoubtFor() time.Duration { return d.config.LongestDeadline() }
 
 // Started has nothing to do: no policy depends on the schedule.
@@ -161,7 +161,7 @@ func closePool(pool *pgxpool.Pool) {
 	go func() { pool.Close(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(500 * time.Millisecond): // the process lets go of the rest
+	case <-time.After(500 * time.Millisecond): // the end of the process closes the rest
 	}
 }
 

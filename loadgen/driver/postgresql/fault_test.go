@@ -169,7 +169,7 @@ func TestACommitThatDidNotWaitForItsReplicaIsInDoubt(t *testing.T) {
 	t.Parallel()
 	s := ownServer(t)
 	d := claimed(t, s)
-	s.synchronize(t, "nobody")
+	s.synchronize(t, "missing")
 	op := update("v")
 	got := do(t, d, op)
 	if got.Class != driver.InDoubt || got.Cause != driver.CauseReadTimeout {

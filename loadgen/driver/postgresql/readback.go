@@ -62,7 +62,7 @@ func (c *control) checkOnePrimary(ctx context.Context) error {
 		}
 		_ = connection.Close(ctx)
 		if first != "" {
-			return fmt.Errorf("%s and %s both accept writes: nobody knows yet what will stay; "+
+			return fmt.Errorf("%s and %s both accept writes, and which of them will stay is undecided; "+
 				"see that the cluster has one primary, and read again", first, h)
 		}
 		first = h.String()

@@ -245,7 +245,7 @@ func (c *control) tables(ctx context.Context, most int) (names []string, err err
 	return names, err
 }
 
-// Holds leaves out our tables that are empty: somebody may have made them for us.
+// Holds leaves out our tables that are empty: they may have been made for us.
 func (c *control) Holds(ctx context.Context) (string, error) {
 	const examples = 5
 	tables, err := c.tables(ctx, examples+len(ours()))

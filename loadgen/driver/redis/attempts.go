@@ -28,7 +28,7 @@ func attemptsOf(ctx context.Context) *attempts {
 	return a
 }
 
-// begin counts an attempt; it returns the error of an earlier one after which there is to be none.
+// begin counts an attempt; it returns the error of an earlier one that rules out another.
 func (a *attempts) begin() error {
 	a.lock.Lock()
 	defer a.lock.Unlock()

@@ -27,7 +27,7 @@ var known = map[string]verdict{
 	"NOREPLICAS":  {cause: driver.CauseQuorumUnavailable}, // fewer than min-replicas-to-write
 	"LOADING":     {cause: driver.CauseNoNode},
 	"MASTERDOWN":  {cause: driver.CauseNoNode},
-	"BUSY":        {cause: driver.CauseOverloaded}, // with a script of somebody else
+	"BUSY":        {cause: driver.CauseOverloaded}, // with another client's script
 	"MISCONF":     {cause: driver.CauseStopWrites}, // it cannot write to its disk
 	"OOM":         {cause: driver.CauseStopWrites},
 	"CROSSSLOT":   {cause: driver.CauseOther, final: true},

@@ -179,7 +179,7 @@ func (c *cluster) owner(t testing.TB, d *Driver, key string) *server {
 			return s
 		}
 	}
-	t.Fatalf("nobody has %q", key)
+	t.Fatalf("no node has %q", key)
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 //
 //	one key              "slots 0-5460": the failure domain is the master and its replicas
 //	a batch over several "shards"
-//	a slot of nobody     "unrouted"
+//	a slot without owner "unrouted"
 //
 // It stays the same when a replica is promoted, and when the client does not know of that.
 const (

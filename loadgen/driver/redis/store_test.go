@@ -40,7 +40,7 @@ func by(client string) func(t *testing.T) drivertest.Backdoor {
 					t.Fatalf("%s is not there", key)
 				}
 			},
-			Misshapen: []string{"somebody else's", "r\x00x\x00", ""},
+			Misshapen: []string{"another writer's", "r\x00x\x00", ""},
 		}
 		return s
 	}

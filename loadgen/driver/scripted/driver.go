@@ -73,7 +73,7 @@ func (d *Driver) Open(ctx context.Context, config driver.Config) error {
 	}
 	var nodes []struct{ Name, Address string }
 	if err := json.Unmarshal(answer.value, &nodes); err != nil || len(nodes) == 0 {
-		return fmt.Errorf("what answers at %s is no scripted server", address)
+		return fmt.Errorf("what answers at %s is not a scripted server", address)
 	}
 	for _, node := range nodes {
 		l := &lane{name: node.Name}

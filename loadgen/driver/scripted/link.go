@@ -123,7 +123,7 @@ func (l *link) read(conn net.Conn, out *wire.Writer) {
 	}
 }
 
-// take removes a call that waits; nil if nobody waits for it any more.
+// take removes a pending call; nil if it is not pending any more.
 func (l *link) take(id uint64) *call {
 	l.mu.Lock()
 	defer l.mu.Unlock()

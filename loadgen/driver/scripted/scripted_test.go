@@ -289,7 +289,7 @@ func TestABatchReadsOneAfterTheOtherAndMissesNone(t *testing.T) {
 	if got := do(d, time.Second, batch); got.Class != driver.OK || !got.Found {
 		t.Errorf("got %+v", got)
 	}
-	batch.IDs = append(batch.IDs, "nobody", driver.DataID(1))
+	batch.IDs = append(batch.IDs, "missing", driver.DataID(1))
 	if got := do(d, time.Second, batch); got.Class != driver.OK || got.Found {
 		t.Errorf("one is missing: %+v", got)
 	}

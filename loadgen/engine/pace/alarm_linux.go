@@ -9,8 +9,8 @@ import (
 )
 
 // descriptor is an alarm that is exact to some tens of microseconds: a timer descriptor wakes the
-// runtime's poller at the right moment. The poller is told of each expiry, so that nobody has to
-// read the descriptor, and setting it is the only system call.
+// runtime's poller at the right moment. The poller is told of each expiry, so that
+// the descriptor need not be read, and setting it is the only system call.
 type descriptor struct {
 	file *os.File
 	raw  syscall.RawConn

@@ -67,7 +67,7 @@ type Response struct {
 // longest bounds a frame: a peer that is not ours is noticed at once.
 const longest = 16 << 20
 
-var errFrame = errors.New("this is no frame of the scripted protocol")
+var errFrame = errors.New("this is not a frame of the scripted protocol")
 
 // AppendRequest appends a request's frame.
 func AppendRequest(to []byte, r *Request) []byte {

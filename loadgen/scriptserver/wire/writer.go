@@ -9,7 +9,7 @@ import (
 const mostBuffered = 64 << 20
 
 // Writer sends frames in a goroutine of its own, those that came together
-// together. Whoever appends never waits for the peer.
+// together. An append never waits for the peer.
 type Writer struct {
 	conn   net.Conn
 	mu     sync.Mutex

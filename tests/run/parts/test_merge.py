@@ -84,7 +84,7 @@ def test_recorded_parts_are_merged_as_they_were_when_this_was_python(
         ("errors.csv", "0.3,app,read,reset,x,many", r"parts/1/errors.csv, line 12: `n` is `many`"),
         ("lanes.csv", "0.3,n1,1", r"parts/1/lanes.csv, line 12: found 3 fields \(wanted 6\)"),
         ("generator.csv", "1.0,x,1,1,1,1,1", r"parts/1/generator.csv, line 2: `lag_p99_ms` is `x`"),
-        ("latency.hlog", "Tag=a,1", r"parts/1/latency.hlog, line 12: is no interval"),
+        ("latency.hlog", "Tag=a,1", r"parts/1/latency.hlog, line 12: is not an interval"),
         ("generator.json", '"offered": -1,', r"parts/1/generator.json: `offered` is -1 \(wanted a"),
     ],
 )

@@ -61,6 +61,6 @@ func TestABoundIsReadAsTheRouterKeepsIt(t *testing.T) {
 	}
 	raw, _ := bson.Marshal(bson.D{{Key: "_id", Value: true}})
 	if _, err := BoundOf(raw); err == nil {
-		t.Error("a truth value is no bound that we can place a key by")
+		t.Error("a truth value is not a bound that we can place a key by")
 	}
 }
