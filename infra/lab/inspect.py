@@ -17,7 +17,7 @@ __all__ = ["Condition", "LabStatus", "MemberStatus", "condition", "logs", "recor
 
 #: down: there is none. half-made: it was being made when its maker died. crashed: no member runs
 #: any more. degraded: a member is paused or not running. up: every member runs. What a spare does
-#: is no matter.
+#: does not matter.
 Condition = Literal["down", "half-made", "crashed", "degraded", "up"]
 
 

@@ -20,7 +20,7 @@ from brownout.machine.host import host_for
 
 __all__ = ["down", "ensure", "up"]
 
-#: Somebody may take a port between our look at it and the member's.
+#: A port may be taken between our look at it and the member's start.
 _ATTEMPTS = 3
 
 
@@ -34,7 +34,7 @@ def up(
     *,
     progress: Progress = _silent,
 ) -> Cluster:
-    """Bring a lab up, or mend the one that is there, and return its cluster, whole.
+    """Bring a lab up, or repair the one that is there, and return its cluster, whole.
 
     `lab` is an inventory's name, path or content with a `lab` in it; `members` overrides its
     number. What an earlier lab of that name left behind is cleaned first. On any error all that
@@ -53,7 +53,7 @@ def ensure(lab: str | Cluster, *, progress: Progress = _silent) -> tuple[Cluster
     """Return the cluster to use and whether it had to be brought up.
 
     A lab of which something runs is returned as it is: what is wrong with it is not hidden by
-    mending it here. A cluster that is no lab is returned unchanged.
+    repairing it here. A cluster that is not a lab is returned unchanged.
     """
     declared = lab if isinstance(lab, Cluster) else inventory.declared(lab)
     if declared.lab is None:
@@ -123,7 +123,7 @@ def _make(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
         except HostError as error:
             if "Address already in use" not in str(error) or attempt == _ATTEMPTS:
                 raise
-            progress("a port was taken by somebody else, trying others")
+            progress("a port was taken by another process, trying others")
     raise AssertionError("unreachable")  # pragma: no cover  the loop returns or raises
 
 

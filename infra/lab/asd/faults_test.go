@@ -346,6 +346,6 @@ func masterOf(l *lab, k *aerospike.Key) string {
 			}
 		}
 	}
-	l.t.Fatal("nobody is the master")
+	l.t.Fatal("no node is the master")
 	return ""
 }

@@ -87,7 +87,7 @@ func (l *lab) startAll() {
 	l.stable(len(l.nodes))
 }
 
-// loner returns one more node, which knows nobody and whom nobody knows; it runs.
+// loner returns one more running node, which knows no other and is unknown to all.
 func (l *lab) loner() *member {
 	l.t.Helper()
 	ports := freePorts(l.t, 3)

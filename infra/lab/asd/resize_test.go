@@ -15,7 +15,7 @@ func TestALonerIsTakenInWhenOneMemberIsToldOfIt(t *testing.T) {
 	before, loner := l.stable(5), l.loner()
 	l.await("a cluster of its own", func() bool { return loner.number("statistics", "cluster_size") == "1" })
 	if got := l.nodes[0].info("cluster-stable:size=5"); got != before {
-		t.Errorf("the others noticed a node that nobody was told of: %s", got)
+		t.Errorf("the others noticed a node that was never announced: %s", got)
 	}
 	tip := "tip:host=127.0.0.1;port=" + loner.setting("network", "heartbeat.port")
 	for _, want := range []string{"ok", "ERROR::unknown"} {
@@ -58,13 +58,13 @@ func forgotten(t *testing.T, l *lab, gone *member) {
 	if got := n.info("get-config:context=network"); strings.Contains(got, "127.0.0.1:"+heartbeat) {
 		t.Errorf("it is a seed still: %s", got)
 	}
-	l.start(gone) // soon: the others dial it for ten time-outs, be it anybody's seed or nobody's
+	l.start(gone) // soon: the others dial it for ten time-outs, a seed or not
 	l.nodes = append(l.nodes, gone)
 	l.stable(6)
 	gone.signal(syscall.SIGKILL)
 	l.nodes = l.nodes[:5]
 	l.stable(5)
-	l.await("nobody who dials it", func() bool {
+	l.await("no node that dials it", func() bool {
 		for _, n := range l.nodes {
 			if !strings.Contains(n.log(t), "mesh forgetting node a6") {
 				return false

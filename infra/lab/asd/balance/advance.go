@@ -28,7 +28,7 @@ func (p plan) advanced(self int, final Version) Version {
 	return p.related(self, v, final)
 }
 
-// related returns the version of a copy that is neither master's: it goes on as a part of the
+// related returns the version of a copy that is neither master's: it continues as a part of the
 // family it comes from, if that one is still there.
 func (p plan) related(self int, v, final Version) Version {
 	families := p.families()

@@ -101,7 +101,7 @@ func TestWhoAnswersAndWhoSendsToWhom(t *testing.T) {
 		versions []Version // in the order of the succession A5, A4, A3, A2
 		want     string
 	}{
-		{"nobody has it", []Version{gone, gone, gone, gone}, "master A5"},
+		{"no node has it", []Version{gone, gone, gone, gone}, "master A5"},
 		{"all is well", []Version{master, prole, gone, gone}, "master A5"},
 		{"the master died", []Version{prole, gone, gone}, "master A5 A5>A4"},
 		{"the prole died", []Version{master, gone, gone}, "master A5 A5>A4"},

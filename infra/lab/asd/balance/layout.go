@@ -18,10 +18,10 @@ type Layout struct {
 // Role is what a layout means for one node until the migrations it asks for are done.
 type Role struct {
 	Version, Final Version
-	Fresh          bool // nobody had the partition: it starts empty
+	Fresh          bool // no node had the partition: it starts empty
 	Drop           bool // not a replica, and nothing to hand over
 	Working        nodeid.ID
-	// Duplicates have content that the working master may lack; only the final and the working
+	// Duplicates have content that the working master may miss; only the final and the working
 	// master know them.
 	Duplicates []nodeid.ID
 	Immigrates []bool // by replica: is to be filled
@@ -34,7 +34,7 @@ type Role struct {
 // plan is what all nodes conclude alike from a layout.
 type plan struct {
 	Layout
-	working    int // index of the working master; -1 is nobody
+	working    int // index of the working master; -1 is none
 	duplicates []int
 	immigrates []bool
 }
@@ -73,8 +73,8 @@ func (l Layout) plan() plan {
 	p.duplicates = l.duplicatesOf(p.working)
 	for i := range p.immigrates {
 		v := l.Versions[i]
-		lacks := i != p.working && (!v.HasData() || v.Subset)
-		p.immigrates[i] = len(p.duplicates) > 0 || lacks
+		incomplete := i != p.working && (!v.HasData() || v.Subset)
+		p.immigrates[i] = len(p.duplicates) > 0 || incomplete
 	}
 	return p
 }
@@ -122,7 +122,7 @@ func (l Layout) shifted(i int) int {
 }
 
 // duplicatesOf returns one node of each distinct content but the working master's. A subset counts
-// only where nobody has the whole of it.
+// only where no node has the whole of it.
 func (l Layout) duplicatesOf(working int) []int {
 	var nodes []int
 	var parents []Version

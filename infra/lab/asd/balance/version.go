@@ -10,10 +10,10 @@ import (
 // unrelated is the family of a copy that shares its content with no other one.
 const unrelated uint8 = 15
 
-// Version says what a node has of a partition. Copies of one key and family that are no subset hold
+// Version says what a node has of a partition. Copies of one key and family that are not a subset hold
 // the same records; a subset holds some of them.
 type Version struct {
-	Key    uint64 // of the cluster in which it came to be; 0 is no copy at all
+	Key    uint64 // of the cluster in which it came to be; 0 means no copy at all
 	Family uint8
 	Master bool // was the working master
 	Subset bool

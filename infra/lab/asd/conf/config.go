@@ -55,7 +55,7 @@ func (e Endpoint) Public() string {
 type Namespace struct {
 	Name         string
 	Replication  int
-	Rack         int // Enterprise only; 0 is none
+	Rack         int // Enterprise only; 0 means no rack
 	PendingLimit int
 	MigrateSleep time.Duration
 	File         string

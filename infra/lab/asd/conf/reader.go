@@ -21,7 +21,7 @@ var inert = []string{
 	"context", "log-millis", "admin.address", "admin.port", "connect-timeout-ms", "default-ttl",
 }
 
-// reader takes settings out of blocks and collects all problems; what nobody takes is one.
+// reader takes settings out of blocks and collects all problems; an unused setting is one.
 type reader struct {
 	problems []string
 	taken    map[*block]map[string]bool
@@ -162,7 +162,7 @@ func (r *reader) namespace(b *block) Namespace {
 	return n
 }
 
-// finish reports what nobody took: the real server refuses what it does not know, too.
+// finish reports unused settings: the real server refuses what it does not know, too.
 func (r *reader) finish(b *block) {
 	for name := range b.settings {
 		if !r.taken[b][name] && !slices.Contains(inert, name) && !slices.Contains(inert, b.kind+"."+name) {

@@ -124,7 +124,7 @@ func (d *Device) Remove(digest record.Digest) {
 	d.noted[digest] = nil
 }
 
-// Close writes all that is noted and then the whole header from memory: what somebody wiped of it
+// Close writes all that is noted and then the whole header from memory: what was wiped of it
 // while the node was running is there again.
 func (d *Device) Close() error {
 	err := d.Flush()

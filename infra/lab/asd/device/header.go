@@ -27,7 +27,7 @@ const (
 	partitionSize = 16
 )
 
-// ErrNotErased is a file that neither we wrote nor anybody wiped.
+// ErrNotErased is a file that we did not write and that was not wiped.
 var ErrNotErased = errors.New("not a stand-in device but not erased - check config or erase device")
 
 // Partition is what a node remembers of one partition, in a form of its own.

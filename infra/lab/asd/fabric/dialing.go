@@ -45,7 +45,7 @@ func (d *Dialing) Add(address string) bool {
 	return true
 }
 
-// Remove makes an address no seed any more; false if it was none. A contact is dialled still.
+// Remove removes an address from the seeds; false if it was not one. A contact is dialled still.
 func (d *Dialing) Remove(address string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -40,8 +40,8 @@ type Mesh struct {
 	asked map[uint64]chan Message
 }
 
-// NewMesh returns a mesh without peers. handle is called for each message that is no awaited answer,
-// one at a time for each connection: what takes long must go on elsewhere.
+// NewMesh returns a mesh without peers. handle is called for each message that is not an awaited answer,
+// one at a time for each connection: what takes long must run elsewhere.
 func NewMesh(self nodeid.ID, handle func(Message)) *Mesh {
 	return &Mesh{
 		self: self, handle: handle,
@@ -166,7 +166,7 @@ func (m *Mesh) answered(answer Message) {
 	arrive := m.asked[answer.ID]
 	m.mu.Unlock()
 	select {
-	case arrive <- answer: // a nil channel, for one that nobody awaits, never takes it
+	case arrive <- answer: // a nil channel, for one that is not awaited, never takes it
 	default:
 	}
 }

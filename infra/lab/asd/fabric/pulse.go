@@ -11,7 +11,7 @@ import (
 )
 
 // Pulse is one heartbeat: who sends it, where it is to be reached, which cluster it believes to be
-// in (0 is none), whom it sees, and where those take heartbeats.
+// in (0 means none), whom it sees, and where those take heartbeats.
 type Pulse struct {
 	From      nodeid.ID
 	Cluster   string

@@ -1,4 +1,4 @@
-// Package logfile writes the log of a node in the form of the real server's, so that whoever reads
+// Package logfile writes the log of a node in the form of the real server's, so that a reader of
 // one can read the other.
 package logfile
 

@@ -11,7 +11,7 @@ import (
 )
 
 // dialled is for how many time-outs a node that is not heard any more is dialled, as by the real
-// server: for so long it is taken back, be it anybody's seed or nobody's.
+// server: for so long it is taken back, a seed or not.
 const dialled = 10
 
 // Board is whom a node hears, and when it last did.
@@ -27,7 +27,7 @@ type heard struct {
 	at    time.Time
 }
 
-// NewBoard returns a board on which nobody is heard yet.
+// NewBoard returns a board on which no node is heard yet.
 func NewBoard(self nodeid.ID, timeout time.Duration) *Board {
 	return &Board{self: self, timeout: timeout, heard: map[nodeid.ID]heard{}, lost: map[nodeid.ID]heard{}}
 }

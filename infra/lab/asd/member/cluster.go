@@ -69,7 +69,7 @@ func (c *Cluster) Arrived(now time.Time) {
 }
 
 // Departed notes that nodes are not heard any more; true if the principal is one of them, which
-// leaves this node without a cluster that anybody keeps.
+// leaves this node without a cluster that has a principal.
 func (c *Cluster) Departed(gone []nodeid.ID, now time.Time) (lost bool) {
 	lost = slices.Contains(gone, c.Principal())
 	c.abandoned = false
@@ -102,7 +102,7 @@ func (c *Cluster) Proposal(now time.Time) ([]nodeid.ID, bool) {
 }
 
 // watchForStraying finds members that have another key, as one has that was restarted before
-// anybody missed it, and members that are heard and were left out. A member that was only slow to
+// it was missed, and members that are heard and were left out. A member that was only slow to
 // apply the cluster has the key by the time a new one is due, and then none is proposed.
 func (c *Cluster) watchForStraying(now time.Time) {
 	if c.Key == 0 || now.Sub(c.joined) < c.share(strayingGrace) || c.board.Leader() != c.board.self {

@@ -210,7 +210,7 @@ func TestWhoIsLostIsDialledForTenTimeoutsMore(t *testing.T) {
 	w.now = w.now.Add(timeout + ms)
 	w.board.Expire(w.now)
 	if got := w.board.Contacts(); !slices.Equal(got, []string{"four"}) {
-		t.Errorf("%v: wanted the one that was lost, and nobody that it alone had heard", got)
+		t.Errorf("%v: wanted the one that was lost, and none that it alone had heard", got)
 	}
 	w.now = w.now.Add(8 * timeout)
 	if got := w.board.Forget(w.now); got != nil {

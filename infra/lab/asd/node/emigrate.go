@@ -54,7 +54,7 @@ func (n *Node) move(t task, pace *pacer) bool {
 	m := fabric.Message{Kind: fabric.Begin, Partition: uint16(t.pid), Key: t.key}
 	empty := len(n.partitions[t.pid].digests()) == 0
 	if empty { // what is written from now on reaches the receiver as a replica
-		pace.owe(n.options.PartitionPace)
+		pace.add(n.options.PartitionPace)
 		m.Kind = fabric.Empty
 	}
 	code, again := n.askMove(t, m)
@@ -96,7 +96,7 @@ func (n *Node) askMove(t task, m fabric.Message) (code byte, again bool) {
 // carry sends every record of the partition, at the pace of the options.
 func (n *Node) carry(t task, pace *pacer) (sent int, ok bool) {
 	p := n.partitions[t.pid]
-	pace.owe(n.options.PartitionPace)
+	pace.add(n.options.PartitionPace)
 	for _, digest := range p.digests() {
 		p.mu.Lock()
 		r := p.has(digest)
@@ -113,7 +113,7 @@ func (n *Node) carry(t task, pace *pacer) (sent int, ok bool) {
 		}
 		sent++
 		n.moves.change(func(m *moves) { m.sent++ })
-		pace.owe(n.options.RecordPace + time.Duration(n.sleep.Load())*time.Microsecond)
+		pace.add(n.options.RecordPace + time.Duration(n.sleep.Load())*time.Microsecond)
 	}
 	return sent, true
 }

@@ -65,7 +65,7 @@ func (n *Node) alumni() []peer {
 	return all
 }
 
-// resetAlumni forgets those that are no peers any more.
+// resetAlumni forgets the former peers.
 func (n *Node) resetAlumni() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"brownout/infra/lab/asd/answers"
 )
 
-// namespace answers with every number of the namespace; another one is no error.
+// namespace answers with every number of the namespace; another one is not an error.
 func (n *Node) namespace(given parameters) string {
 	if given["/"] != n.conf.Namespace.Name {
 		return "type=unknown"

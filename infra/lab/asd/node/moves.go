@@ -107,15 +107,15 @@ func (q *taskQueue) take() (task, bool) {
 }
 
 // pacer stretches work to the time that it is to take, in naps worth their overhead.
-type pacer struct{ owed time.Duration }
+type pacer struct{ pending time.Duration }
 
 const shortestNap = 2 * time.Millisecond
 
-func (p *pacer) owe(d time.Duration) {
-	p.owed += d
-	if p.owed >= shortestNap {
+func (p *pacer) add(d time.Duration) {
+	p.pending += d
+	if p.pending >= shortestNap {
 		start := time.Now()
-		time.Sleep(p.owed)
-		p.owed -= time.Since(start)
+		time.Sleep(p.pending)
+		p.pending -= time.Since(start)
 	}
 }

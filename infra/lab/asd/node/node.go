@@ -68,7 +68,7 @@ type Node struct {
 	threads     *crew        // that migrate
 	maxIncoming atomic.Int64 // migrations that are taken at once
 	forming     atomic.Bool  // a round of this node's is under way
-	quiesced    atomic.Bool  // is to be nobody's replica
+	quiesced    atomic.Bool  // is to have no replicas
 	migrating   atomic.Bool  // partitions may change hands
 	key         atomic.Uint64
 	generation  atomic.Int64 // of the partition map, as clients are told; -1 before there is one

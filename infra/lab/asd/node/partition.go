@@ -19,7 +19,7 @@ type partition struct {
 	mu sync.Mutex
 
 	version, final balance.Version
-	nodes          []nodeid.ID // the succession; none is no cluster yet
+	nodes          []nodeid.ID // the succession; empty before there is a cluster
 	replicas       []nodeid.ID // the first of them
 	working        nodeid.ID   // known to the final and the working master only
 	proxy          nodeid.ID   // to whom everybody else hands requests on

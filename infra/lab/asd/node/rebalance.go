@@ -108,7 +108,7 @@ func (n *Node) setVersion(p *partition, v balance.Version) {
 	}
 }
 
-// giveUp drops a copy that nobody needs from here any more. A quiesced node keeps it as a part of
+// giveUp drops a copy that is not needed from here any more. A quiesced node keeps it as a part of
 // the whole, so that little is to be moved when it comes back. The partition is locked.
 func (n *Node) giveUp(p *partition) {
 	if n.quiesced.Load() {

@@ -9,7 +9,7 @@ import (
 	"brownout/infra/lab/asd/wire"
 )
 
-// TestEveryEndOfARequestIsCountedUnderANameThatIsTold: other names would be counted for nobody.
+// TestEveryEndOfARequestIsCountedUnderANameThatIsTold: other names would be counted and never shown.
 func TestEveryEndOfARequestIsCountedUnderANameThatIsTold(t *testing.T) {
 	n := &Node{counts: meter.NewCounters()}
 	codes := []wire.Code{

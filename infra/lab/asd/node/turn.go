@@ -10,7 +10,7 @@ import (
 // turn is the right to change one record; writers of the same record wait for it in line.
 type turn struct {
 	waiting int
-	free    chan struct{} // holds one token while nobody has the turn
+	free    chan struct{} // holds one token while the turn is free
 }
 
 // enter waits for the record's turn: KeyBusy if too many wait already, Timeout if it comes too late.

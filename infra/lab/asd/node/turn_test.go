@@ -33,7 +33,7 @@ func TestWritersOfOneRecordTakeTurns(t *testing.T) {
 	}
 	p.leave(key)
 	if _, there := p.busy[key]; there {
-		t.Error("the turn is still there when nobody wants it")
+		t.Error("the turn is still there when it is not wanted")
 	}
 }
 

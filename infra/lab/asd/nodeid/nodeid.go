@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ID names a node; zero is none.
+// ID names a node; zero means no node.
 type ID uint64
 
 // Parse reads a node's id as its configuration writes it.

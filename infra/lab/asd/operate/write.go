@@ -1,4 +1,4 @@
-// Package operate says what a request makes of a record. It is pure: whoever calls it holds the
+// Package operate says what a request makes of a record. It is pure: the caller holds the
 // record's lock, stores what comes out and answers the client.
 package operate
 
@@ -15,7 +15,7 @@ const (
 	keepExpiry = math.MaxUint32 - 1
 )
 
-// Outcome is what a request makes of a record. Record is the new version, nil if there is to be
+// Outcome is what a request makes of a record. Record is the new version, nil for
 // none; without Changed everything stays as it was.
 type Outcome struct {
 	Code    wire.Code

@@ -75,7 +75,7 @@ func run(spec Spec) error {
 	if err := spec.Identity.take(); err != nil {
 		return err
 	}
-	// Whoever changes what it runs as is untied (prctl(2)).
+	// A process that changes its user is untied (prctl(2)).
 	if err := leash.Tie(); err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func enter(root string) error {
 	return os.Chdir("/")
 }
 
-// leave lets go of the root before.
+// leave unmounts the earlier root.
 func leave() error {
 	if err := syscall.Unmount(former, syscall.MNT_DETACH); err != nil {
 		return fmt.Errorf("umount the former root: %w", err)

@@ -37,5 +37,5 @@ type Namespaces struct {
 	HostPID bool // this machine's PID namespace
 }
 
-// Path is where a container looks for programs where nobody says otherwise, as images have it.
+// Path is where a container looks for programs by default, as images have it.
 const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

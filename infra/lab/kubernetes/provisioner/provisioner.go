@@ -84,7 +84,7 @@ func describe(path string, wanted controller.ProvisionOptions) *core.PersistentV
 // Delete removes a volume's directory.
 func (d directories) Delete(_ context.Context, volume *core.PersistentVolume) error {
 	if volume.Spec.Local == nil || filepath.Dir(volume.Spec.Local.Path) != filepath.Clean(d.folder) {
-		return fmt.Errorf("volume %s is none of ours in %s", volume.Name, d.folder)
+		return fmt.Errorf("volume %s is not one of ours in %s", volume.Name, d.folder)
 	}
 	return os.RemoveAll(volume.Spec.Local.Path)
 }

@@ -13,11 +13,11 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// outputs are a container's standard files: what it says goes to its log, and to whoever is
-// attached; what an attached one says goes to it.
+// outputs are a container's standard files: what it says goes to its log, and to every
+// attached client; what an attached one says goes to it.
 type outputs struct {
 	stdin    *os.File // our end; nil where it has none
-	once     bool     // it ends with whoever is attached first
+	once     bool     // it ends with the first attached client
 	terminal *os.File // our end; nil where it has none
 	copying  sync.WaitGroup
 	mutex    sync.Mutex

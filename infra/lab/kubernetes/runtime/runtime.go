@@ -60,7 +60,7 @@ func Serve(config Config, socket string) error {
 	server := grpc.NewServer()
 	cri.RegisterRuntimeServiceServer(server, runtime)
 	cri.RegisterImageServiceServer(server, runtime)
-	go func() { panic(server.Serve(listener)) }() // without it the node is none
+	go func() { panic(server.Serve(listener)) }() // without it the node is useless
 	return nil
 }
 

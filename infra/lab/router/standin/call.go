@@ -14,7 +14,7 @@ import (
 // call is a command without what belongs to the connection that it came over.
 type call struct {
 	name, database string
-	collection     string // "" where the command's value is none
+	collection     string // "" where the command's value is not a name
 	preference     *readpref.ReadPref
 	document       bson.D
 }

@@ -2,8 +2,8 @@
 // our own that speaks OP_MSG in front of real replica sets, one a shard. It says
 // what a mongos says of itself (`msg: isdbgrid`), serves config.shards,
 // config.databases, config.collections and config.chunks, and sends what
-// concerns one key to the primary of its shard. It is no mongos: no balancer, no
-// transactions, no causal sessions, no cursors that go on, no retryable writes.
+// concerns one key to the primary of its shard. It is not a mongos: no balancer, no
+// transactions, no causal sessions, no cursors beyond the first batch, no retryable writes.
 // What is measured through it says nothing of mongos.
 package standin
 
