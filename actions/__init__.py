@@ -1,1 +1,1 @@
-"""What breaks or mends. Each activity checks its arguments, calls the core, returns evidence."""
+"""Breaking and undoing. Each activity checks its arguments, calls the core, returns evidence."""

@@ -31,7 +31,7 @@ def drain_and_stop_node(
     configuration: Configuration = None,
     secrets: Secrets = None,
 ) -> dict[str, Any]:
-    """Stop `node` so that nobody feels it: quiesce, recluster, wait until it is idle, SIGTERM.
+    """Stop `node` unnoticed by clients: quiesce, recluster, wait until it is idle, SIGTERM.
 
     Fails, and leaves the node running, if it still serves after `idle_timeout_s` seconds. Undone
     by `start_node` and then `unquiesce_node`.

@@ -14,7 +14,7 @@ __all__ = ["move_leader"]
 def move_leader(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
     """Have the leader hand over to the follower that has applied most (`MoveLeader`).
 
-    It is the planned failover of `experiments/stepdown.json`; the old leader goes on as a follower.
+    It is the planned failover of `experiments/stepdown.json`; the old leader becomes a follower.
     """
     session = current()
     return session.faults.do("step_down_primary", session.node("target"))

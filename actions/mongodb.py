@@ -30,7 +30,7 @@ def add_member(
     added = session.faults.do("add_node", member)
     if session.await_milestone("redundant", float(timeout_s)) is None:
         raise ClusterError(
-            f"member `{member.name}` is no secondary after {float(timeout_s):.0f} s",
+            f"member `{member.name}` is not a secondary after {float(timeout_s):.0f} s",
             "its initial sync may need longer: raise `timeout_s`",
         )
     session.faults.do("admit_node", member)

@@ -1,4 +1,4 @@
-"""Break or mend one node. `node` is a name, or `target`: who has its role right before the break.
+"""Break one node, or undo that. `node` is a name or `target`: who has its role before the break.
 
 Every action writes its intent before it acts, proves its effect, and returns the evidence:
 `{"node": "n1", "effective": 20.412, "evidence": {"pid": 4711, "gone": true}}` with the time of
@@ -23,9 +23,9 @@ __all__ = sorted(["put_back", *_MADE])
 
 @activity
 def put_back(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
-    """Undo whatever this run broke and has not mended: the rollback of every experiment.
+    """Undo whatever this run broke and has not undone yet: the rollback of every experiment.
 
-    Returns the nodes it mended, `{"mended": {"n1": "start_node"}}`; every node is tried even if
+    Returns what it undid, `{"mended": {"n1": "start_node"}}`; every node is tried even if
     one fails, and what could not be undone is named.
     """
     if not is_open() or not current().may_have_broken:
@@ -34,5 +34,5 @@ def put_back(configuration: Configuration = None, secrets: Secrets = None) -> di
     broken = session.faults.broken
     failures = session.faults.put_back()
     if failures:
-        raise UndoFailed("; ".join(failures), "mend the nodes named here by hand")
+        raise UndoFailed("; ".join(failures), "repair the nodes named here by hand")
     return {"mended": broken}

@@ -55,7 +55,7 @@ def _now() -> list[Any]:
             note="Nodes whose metrics Prometheus gets.",
         ),
         figure(
-            "Requests that lacked replicas",
+            "Requests short of replicas",
             "ops",
             Query(f"sum({_rate('clientrequest_unavailables_count', _kinds())})"),
             note="Reads and writes a second that were refused, because fewer replicas were up than "

@@ -48,7 +48,7 @@ def _rate(metric: str, more: str = "") -> str:
 
 def _behind() -> str:
     """The primary's WAL that a replica has not replayed."""
-    newest = 'scalar(max(patroni_xlog_location{scope="$scope"} > 0))'  # 0 of who is no primary
+    newest = 'scalar(max(patroni_xlog_location{scope="$scope"} > 0))'  # 0 for a replica
     return f"({newest} - {_patroni('xlog_replayed_location')}) and ({_patroni('replica')} == 1)"
 
 
@@ -78,7 +78,7 @@ def _now() -> list[Any]:
             "Leader's lock is free",
             "bool_yes_no",
             Query(f"max({_patroni('cluster_unlocked')})"),
-            note="Yes while any member sees nobody hold the leader's lock.",
+            note="Yes while any member sees the leader's lock as free.",
             limit=1,
         ),
         figure(

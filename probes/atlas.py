@@ -63,7 +63,7 @@ def primaries(configuration: Configuration = None, secrets: Secrets = None) -> A
 def elections(configuration: Configuration = None, secrets: Secrets = None) -> Answer:
     """Return how many elections were held since this run began, by the set's term.
 
-    As `mongodb.elections`: one that nobody won counts too.
+    As `mongodb.elections`: one without a winner counts too.
     """
     session = current()
     members = members_of(session.cluster, session.adapter)

@@ -73,7 +73,7 @@ def wait_until_no_primary(
     if found is None:
         raise ClusterError(
             f"a member is still primary, or none answers, after {float(timeout_s):.0f} s",
-            "the members that are down may be no majority",
+            "the members that are down may not be a majority",
         )
     return found
 

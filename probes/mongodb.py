@@ -34,7 +34,7 @@ def primaries(configuration: Configuration = None, secrets: Secrets = None) -> A
 def elections(configuration: Configuration = None, secrets: Secrets = None) -> Answer:
     """Return how many elections were held since this run began, by the set's term.
 
-    One that nobody won counts too, since it takes a term; `nodes` has the term of each member.
+    One without a winner counts too, since it takes a term; `nodes` has the term of each member.
     """
     session = current()
     members = members_of(session.cluster, session.adapter)
