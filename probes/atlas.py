@@ -55,8 +55,8 @@ def primaries(configuration: Configuration = None, secrets: Secrets = None) -> A
     """
     session = current()
     with asking(session.cluster) as client:
-        told = {p.id: p.type_name for p in own_processes(client, session.cluster)}
-    return {**figures.primaries(members_of(session.cluster, session.adapter)), "atlas": told}
+        types = {p.id: p.type_name for p in own_processes(client, session.cluster)}
+    return {**figures.primaries(members_of(session.cluster, session.adapter)), "atlas": types}
 
 
 @activity

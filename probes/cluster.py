@@ -69,13 +69,13 @@ def wait_until_no_primary(
     `{"waited_s": 2.1, "members": {"n1": "SECONDARY", "n2": "unreachable"}}`.
     """
     session = current()
-    found = await_no_primary(session.adapter, float(timeout_s), session.interruption.must_stop)
-    if found is None:
+    answer = await_no_primary(session.adapter, float(timeout_s), session.interruption.must_stop)
+    if answer is None:
         raise ClusterError(
             f"a member is still primary, or none answers, after {float(timeout_s):.0f} s",
             "the members that are down may not be a majority",
         )
-    return found
+    return answer
 
 
 @activity
@@ -95,10 +95,10 @@ def wait_until_promoted(
     if not isinstance(session.adapter, Electing):
         raise Unsupported(f"{session.adapter.engine()} elects no primary")
     stopped = session.interruption.must_stop
-    found = await_promotion(session.adapter, old, float(timeout_s), stopped)
-    if found is None:
+    answer = await_promotion(session.adapter, old, float(timeout_s), stopped)
+    if answer is None:
         raise ClusterError(
             f"no other node than `{old.name}` is primary after {float(timeout_s):.0f} s",
             "see that another one may be promoted, or raise `timeout_s`",
         )
-    return found
+    return answer

@@ -48,8 +48,8 @@ def verdict(
     secrets: Secrets = None,
 ) -> str:
     """Return Litmus's verdict: Pass, Fail, Error, Stopped or Awaited."""
-    found = _result(engine, experiment, manifest, namespace, kubeconfig, context)
-    return str(found["verdict"])
+    result = _result(engine, experiment, manifest, namespace, kubeconfig, context)
+    return str(result["verdict"])
 
 
 @activity
@@ -82,8 +82,8 @@ def probe_success_percentage(
 
     For a fault of Litmus's own without probes that is 100 for a pass: it says nothing.
     """
-    found = _result(engine, experiment, manifest, namespace, kubeconfig, context)
-    share = found["probe_success_percentage"]
+    result = _result(engine, experiment, manifest, namespace, kubeconfig, context)
+    share = result["probe_success_percentage"]
     if share is None:
         raise ClusterError("Litmus says no percentage yet", "wait by `wait_until_completed` first")
     return float(share)

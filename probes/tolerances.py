@@ -22,7 +22,7 @@ def at_most(
     secrets: Secrets = None,
 ) -> bool:
     """Accept a measure of at most `limit`; one that could not be measured is not accepted."""
-    return _compare(value, lambda found: found <= float(limit))
+    return _compare(value, lambda number: number <= float(limit))
 
 
 def at_least(
@@ -32,7 +32,7 @@ def at_least(
     secrets: Secrets = None,
 ) -> bool:
     """Accept a measure of at least `limit`; one that could not be measured is not accepted."""
-    return _compare(value, lambda found: found >= float(limit))
+    return _compare(value, lambda number: number >= float(limit))
 
 
 def _compare(value: Any, holds: Any) -> bool:

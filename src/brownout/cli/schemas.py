@@ -120,9 +120,9 @@ def _with_references(part: Any, name: str = "") -> Any:
 
 def _limits() -> dict[str, Any]:
     from brownout.judge.slo_checks import FIELDS
-    from brownout.measure.measures import known, measures
+    from brownout.measure.measures import limit_names, measures
 
-    plain = [name for name in known() if "<" not in name]
+    plain = [name for name in limit_names() if "<" not in name]
     scales = {scale for measure in measures().values() for scale in measure.unit.scales}
     families = [
         r"^latency(_all)?\.(before|during|after)\.(p50|p99|p999|max)_us$",

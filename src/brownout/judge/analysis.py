@@ -53,10 +53,10 @@ def analyze(path: Path | str) -> Impact:
     check_generator(generator)
     data = load_run(directory, record)
     ledger = _ledger(directory, data, generator)
-    found = assess(data)
-    facts = _facts(directory, data, generator, found, ledger)
+    findings = assess(data)
+    facts = _facts(directory, data, generator, findings, ledger)
     beside = read_canary(directory.canary, directory.canary_calls)
-    impact = _impact(record, data, found, ledger, facts, beside, driver_of(generator))
+    impact = _impact(record, data, findings, ledger, facts, beside, driver_of(generator))
     write_json(directory.ledger, {"schema_version": SCHEMA_VERSION, **ledger.as_dict()})
     write_impact(directory, impact)
     return impact
@@ -88,7 +88,7 @@ def load_run(directory: RunDirectory, record: Document) -> RunData:
 
 def _streams(record: Document) -> list[Stream]:
     """Read what the measures need of each stream of the resolved workload."""
-    found = (record.get("workload") or {}).get("streams") or []
+    streams = (record.get("workload") or {}).get("streams") or []
     return [
         Stream(
             name=str(stream["name"]),
@@ -98,15 +98,15 @@ def _streams(record: Document) -> list[Stream]:
             rate=float(stream.get("rate") or 0.0),
             verified=bool(stream.get("verified")),
         )
-        for stream in found
+        for stream in streams
     ]
 
 
 def _load_end(series: Series, events: Sequence[Event]) -> float:
     """Return when the load ended: at the stop, or where its last bucket ends."""
     stops = [e.requested for e in events if e.type == "phase" and e.name == "load_stopped"]
-    known = [t for t in stops if t is not None]
-    return min([series.completion.end, *(bucket_of(t) / BUCKETS_PER_S for t in known)])
+    moments = [t for t in stops if t is not None]
+    return min([series.completion.end, *(bucket_of(t) / BUCKETS_PER_S for t in moments)])
 
 
 def _error_row(row: Sequence[str]) -> ErrorRow:
@@ -128,13 +128,13 @@ def _ledger(directory: RunDirectory, data: RunData, generator: Document) -> Ledg
 
 
 def _facts(
-    directory: RunDirectory, data: RunData, generator: Document, found: Findings, ledger: Ledger
+    directory: RunDirectory, data: RunData, generator: Document, findings: Findings, ledger: Ledger
 ) -> Facts:
     done = data.series.completion
     reported = int(generator.get("identity_violations") or 0)
     return Facts(
         events=data.events,
-        baseline=found.baseline,
+        baseline=findings.baseline,
         ledger=ledger,
         settings=data.settings,
         generator_ended=generator.get("ended") is True,
@@ -145,7 +145,7 @@ def _facts(
         deadline_s=min((stream.deadline_s for stream in data.streams), default=1.0),
         torn=torn_files(directory, data, generator),
         apart=apart_of(generator),
-        resolutions=resolutions(data, found.baseline.level),
+        resolutions=resolutions(data, findings.baseline.level),
     )
 
 
@@ -160,21 +160,21 @@ def _lag(directory: RunDirectory, generator: Document) -> float | None:
 def _impact(
     record: Document,
     data: RunData,
-    found: Findings,
+    findings: Findings,
     ledger: Ledger,
     facts: Facts,
     beside: CanaryRecord | None,
     driver: Driver | None,
 ) -> Impact:
     """Put the impact together; what a canary saw is in it where there was one."""
-    faults = rounded(found.faults)
+    faults = rounded(findings.faults)
     limits, dropped = (
         [Limit(**each) for each in record.get(name) or []] for name in ("limits", "dropped_limits")
     )
     verdict = rounded(judge(faults, limits, facts))
     cluster = dict(record.get("cluster") or {})
     deadlines = {stream.name: stream.deadline_s for stream in data.streams}
-    level = found.baseline.level
+    level = findings.baseline.level
     spans = [(f.effective, f.end) for f in faults if f.effective is not None and f.end is not None]
     seen = canary_of(beside, (level.start, level.end), spans) if beside else None
     return Impact(
@@ -192,11 +192,11 @@ def _impact(
         workload=dict(record.get("workload") or {}),
         deadline_s=max(deadlines.values(), default=None),
         deadlines_s=deadlines,
-        baseline=rounded(found.figures),
+        baseline=rounded(findings.figures),
         faults=faults,
-        shams=rounded(found.shams),
+        shams=rounded(findings.shams),
         ledger=replace(ledger, examples=(), refused=()),
-        load=rounded(_load(data, found, facts)),
+        load=rounded(_load(data, findings, facts)),
         driver=driver,
         canary=rounded(seen),
         settings=data.settings.as_dict(),
@@ -204,7 +204,7 @@ def _impact(
     )
 
 
-def _load(data: RunData, found: Findings, facts: Facts) -> Load:
+def _load(data: RunData, findings: Findings, facts: Facts) -> Load:
     loops = {"closed" if stream.closed else "open" for stream in data.streams}
     return Load(
         loop=loops.pop() if len(loops) == 1 else "mixed",
@@ -212,7 +212,7 @@ def _load(data: RunData, found: Findings, facts: Facts) -> Load:
         duration_s=data.end,
         offered=facts.offered,
         ok=int(data.series.completion.total("total", "ok").sum()),
-        achieved_ratio=found.baseline.test("delivered").value,
+        achieved_ratio=findings.baseline.test("delivered").value,
         missed=facts.missed,
         lag_p99_ms=facts.lag_p99_ms,
     )

@@ -59,8 +59,8 @@ class Limit:
     @property
     def direction(self) -> str:
         """`at_most` or `at_least`."""
-        found = find(self.measure)
-        return found.direction if found else "at_most"
+        measure = find(self.measure)
+        return measure.direction if measure else "at_most"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the limit as JSON data."""
@@ -93,8 +93,8 @@ def resolve(
     """
     scopes = (*_SCOPES, *streams)
     problems: list[str] = []
-    found = {(limit.scope, limit.measure): limit for limit in file_limits(scenario, database)}
-    for limit in found.values():
+    limits = {(limit.scope, limit.measure): limit for limit in file_limits(scenario, database)}
+    for limit in limits.values():
         if limit.scope not in scopes:
             problems.append(_no_scope(f"{limit.limit_from}: {limit.measure}", limit.scope, scopes))
     dropped: dict[tuple[str, str], Limit] = {}
@@ -110,16 +110,16 @@ def resolve(
             problems.append(_no_scope(given.where, given.scope, scopes))
         if wrong or given.scope not in scopes:
             continue
-        former = dropped.pop(place, None) or found.get(place)
+        former = dropped.pop(place, None) or limits.get(place)
         if not given.drops:
             number, why = float(given.number), former.why if former else ""
-            found[place] = Limit(given.measure, number, given.scope, given.source, why)
+            limits[place] = Limit(given.measure, number, given.scope, given.source, why)
         elif former:
-            found.pop(place, None)
+            limits.pop(place, None)
             dropped[place] = replace(former, limit_from=given.source)
     if problems:
         raise ConfigurationError(problems)
-    return list(found.values()), list(dropped.values())
+    return list(limits.values()), list(dropped.values())
 
 
 def scenarios() -> list[str]:
@@ -154,9 +154,9 @@ def parse(text: str, source: str) -> list[Limit]:
     problems: list[str] = []
     limits: list[Limit] = []
     for number, item in enumerate(data):
-        found = list(item_problems(item))
-        problems += [f"{source}: [{number}]{problem}" for problem in found]
-        if not found:
+        mistakes = list(item_problems(item))
+        problems += [f"{source}: [{number}]{problem}" for problem in mistakes]
+        if not mistakes:
             limits.append(_limit(item, source))
     places = [(limit.scope, limit.measure) for limit in limits]
     problems += [
@@ -171,8 +171,8 @@ def parse(text: str, source: str) -> list[Limit]:
 def place_problems(measure: str, scope: str, streams: Iterable[str]) -> list[str]:
     """Name all that is wrong with a measure and the scope that it is asked in."""
     scopes = (*_SCOPES, *streams)
-    found = list(slo_checks.place_problems(measure, scope))
-    return found if scope in scopes else [*found, _no_scope(measure, scope, scopes)]
+    problems = list(slo_checks.place_problems(measure, scope))
+    return problems if scope in scopes else [*problems, _no_scope(measure, scope, scopes)]
 
 
 def _limit(item: Mapping[str, Any], source: str) -> Limit:

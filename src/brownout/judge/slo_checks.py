@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from brownout.measure.measures import AT_LEAST, Measure, find, known
+from brownout.measure.measures import AT_LEAST, Measure, find, limit_names
 
 __all__ = ["FIELDS", "item_problems", "kind_of", "place_problems", "value_problems"]
 
@@ -40,7 +40,7 @@ def place_problems(name: Any, scope: Any) -> Iterator[str]:
     """Name all that is wrong with a measure and the scope that it is asked or limited in."""
     measure = find(name) if isinstance(name, str) else None
     if measure is None:
-        yield f"measure: {name!r} is unknown; wanted one of {', '.join(known())}"
+        yield f"measure: {name!r} is unknown; wanted one of {', '.join(limit_names())}"
     elif not measure.per_scope and scope != "total":
         yield f"scope: {name} is of the whole cluster; found {scope!r}, wanted total"
 

@@ -74,18 +74,18 @@ def starved(facts: Facts) -> str | None:
     settings, missed = facts.settings, facts.missed / facts.offered
     if missed < settings.missed_ratio_max and facts.lag_p99_ms < settings.lag_p99_max_ms:
         return None
-    said = (
+    words = (
         f"the load generator was starved: it missed {missed:.2%} of its schedule, scheduling lag "
         f"p99 {facts.lag_p99_ms:.1f} ms"
     )
-    return f"{said}; the outcome of the missed operations is unknown" if facts.missed else said
+    return f"{words}; the outcome of the missed operations is unknown" if facts.missed else words
 
 
 def conditions(facts: Facts) -> list[Condition]:
     """Return every condition of validity but that of the limits, which `verdict` knows."""
-    found = [check(facts) for check in _CHECKS]
-    found += _load_held(facts)
-    return found if facts.apart is None else [*found, _generators_together(facts, facts.apart)]
+    results = [check(facts) for check in _CHECKS]
+    results += _load_held(facts)
+    return results if facts.apart is None else [*results, _generators_together(facts, facts.apart)]
 
 
 def never_held(facts: Facts) -> list[str]:
@@ -102,10 +102,10 @@ def _is_theirs(event: Event) -> bool:
 
 
 def _not_held(event: Event) -> str:
-    said = event.fields
-    hold_s, waited_s = float(said.get("hold_s", 0)), float(said.get("waited_s", 0))
-    failed = int(said.get("failed", 0))
-    whose = "; what the load generator missed decides" if said.get("ours") else ""
+    fields = event.fields
+    hold_s, waited_s = float(fields.get("hold_s", 0)), float(fields.get("waited_s", 0))
+    failed = int(fields.get("failed", 0))
+    whose = "; what the load generator missed decides" if fields.get("ours") else ""
     return (
         f"the load did not hold for {hold_s:g} s within {waited_s:g} s of waiting: {failed:,} "
         f"operations of the last {hold_s:g} s did not succeed in time{whose}"
@@ -247,11 +247,11 @@ def _generators_together(facts: Facts, apart: Apart) -> Condition:
 
 
 def _identities_exact(facts: Facts) -> Condition:
-    found = facts.violations
+    count = facts.violations
     detail = (
-        f"{found} rows of the raw files whose sums do not agree" if found else "every sum agrees"
+        f"{count} rows of the raw files whose sums do not agree" if count else "every sum agrees"
     )
-    return Condition("identities_exact", not found, detail)
+    return Condition("identities_exact", not count, detail)
 
 
 def _files_whole(facts: Facts) -> Condition:
@@ -273,8 +273,8 @@ def _cluster_whole(facts: Facts) -> Condition:
             break
         if event.type == "check" and event.name == "cluster_whole":
             ok = event.fields.get("ok") is True
-            said = "whole and redundant" if ok else f"not whole: {event.fields.get('detail')}"
-            return Condition(name, ok, f"the cluster was {said} before anything was broken")
+            state = "whole and redundant" if ok else f"not whole: {event.fields.get('detail')}"
+            return Condition(name, ok, f"the cluster was {state} before anything was broken")
     return _untold(facts, name, "the cluster was not checked to be whole at the start")
 
 

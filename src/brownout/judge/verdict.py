@@ -59,8 +59,8 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     """Judge a run by its faults, its limits and what else is known."""
     judged = tuple(_judge(limit, faults, facts) for limit in limits)
     declared = steps_declared(faults, facts)
-    found = conditions(facts) if declared is None else [*conditions(facts), declared]
-    validity = (*found, _slos_evaluated(judged, facts))
+    checks = conditions(facts) if declared is None else [*conditions(facts), declared]
+    validity = (*checks, _slos_evaluated(judged, facts))
     unmet_limits = [each for each in judged if each.met is False]
     lost = [
         *_lost_writes(facts.ledger),
@@ -123,16 +123,16 @@ def _missed_milestones(fault: Fault, judged: Sequence[Judged]) -> list[str]:
     """
     longer = {_waits_for(each.name) for each in judged if each.met is None}
     missed = {}
-    for found in fault.milestones:
-        name, limit = found.name, found.limit_s
-        if found.first_yes is None and limit is not None and name in _PROMISED.keys() - longer:
+    for milestone in fault.milestones:
+        name, limit = milestone.name, milestone.limit_s
+        if milestone.first_yes is None and limit is not None and name in _PROMISED.keys() - longer:
             missed[name] = f"{fault.name}: the cluster {_PROMISED[name]} within {limit:g} s"
     return list(missed.values())
 
 
 def _waits_for(measure: str) -> str:
-    found = find(measure)
-    return found.waits_for if found else ""
+    definition = find(measure)
+    return definition.waits_for if definition else ""
 
 
 def _slos_evaluated(judged: Sequence[Judged], facts: Facts) -> Condition:
@@ -148,10 +148,10 @@ def _slos_evaluated(judged: Sequence[Judged], facts: Facts) -> Condition:
 
 
 def _judge(limit: Limit, faults: Sequence[Fault], facts: Facts) -> Judged:
-    found, met, detail = _evaluate(limit, faults, facts)
-    value, best, least = found
+    bounds, met, detail = _evaluate(limit, faults, facts)
+    value, best, worst = bounds
     return Judged(
-        limit.measure, limit.scope, value, _finite(best), _finite(least), limit.limit,
+        limit.measure, limit.scope, value, _finite(best), _finite(worst), limit.limit,
         limit.direction, limit.limit_from, met, detail, limit.why, _by_fault(limit, faults, facts),
     )  # fmt: skip
 
@@ -169,13 +169,13 @@ def _finite(value: float | None) -> float | None:
 
 
 #: What a measure was, and what it may have been at best and at worst; NEVER is beyond every number.
-Found = tuple[float | None, float | None, float | None]
-_UNKNOWN: Found = (None, None, None)
+Bounds = tuple[float | None, float | None, float | None]
+_UNKNOWN: Bounds = (None, None, None)
 
 
 def _evaluate(
     limit: Limit, faults: Sequence[Fault], facts: Facts
-) -> tuple[Found, bool | None, str]:
+) -> tuple[Bounds, bool | None, str]:
     """Return the worst of all faults, whether it is within the limit, and why that is open."""
     measure = find(limit.measure)
     if measure is not None and measure.of_ledger:
@@ -183,38 +183,38 @@ def _evaluate(
     measured = [(fault, t) for fault in faults if (t := fault.effective) is not None]
     if not measured:
         return _UNKNOWN, None, "no fault took effect"
-    each = [_found(fault, t, limit) for fault, t in measured]
-    for found, (fault, _) in zip(each, measured, strict=True):
-        if found[2] is None:
+    each = [_bounds_of(fault, t, limit) for fault, t in measured]
+    for bounds, (fault, _) in zip(each, measured, strict=True):
+        if bounds[2] is None:
             return _UNKNOWN, None, _unknown(fault, limit, facts)
-    found = _worst_of(limit, each)
+    bounds = _worst_of(limit, each)
     blind = _too_fine(limit, [fault for fault, _ in measured], facts)
     if blind:
-        return found, None, blind
+        return bounds, None, blind
     seen = min(fault.until - t for fault, t in measured)
-    return _compared(limit, found, seen, facts)
+    return _compared(limit, bounds, seen, facts)
 
 
-def _of_ledger(limit: Limit, ledger: Ledger) -> tuple[Found, bool | None, str]:
+def _of_ledger(limit: Limit, ledger: Ledger) -> tuple[Bounds, bool | None, str]:
     """Compare what the ledger says of the whole run; unknown outcomes leave a limit open."""
     bounds = ledger.bounds(limit.measure)
     if bounds is None:
-        told = ledger.lost_writes is not None
-        return _UNKNOWN, None, "the generator did not tell" if told else ledger.detail
-    least, most = bounds
-    kept = {_keeps(limit, least), _keeps(limit, most)}
+        has_counts = ledger.lost_writes is not None
+        return _UNKNOWN, None, "the generator did not tell" if has_counts else ledger.detail
+    minimum, maximum = bounds
+    kept = {_keeps(limit, minimum), _keeps(limit, maximum)}
     if len(kept) == 1:
-        return (least, least, most), kept.pop(), ""
-    return (least, least, most), None, f"{most - least:,} writes are in doubt"
+        return (minimum, minimum, maximum), kept.pop(), ""
+    return (minimum, minimum, maximum), None, f"{maximum - minimum:,} writes are in doubt"
 
 
-def _found(fault: Fault, effective: float, limit: Limit) -> Found:
+def _bounds_of(fault: Fault, effective: float, limit: Limit) -> Bounds:
     """Return what was measured of one fault, at best and at worst; unknown is None throughout."""
     value = fault.number(limit.measure, limit.scope)
     ends = fault.range(limit.measure, limit.scope)
     if ends is not None:
-        best, least = (NEVER if end is None else end for end in ends)
-        return value, best, least
+        best, worst = (NEVER if end is None else end for end in ends)
+        return value, best, worst
     if value is not None:
         return value, value, value
     if not fault.never(limit.measure, limit.scope):
@@ -224,38 +224,38 @@ def _found(fault: Fault, effective: float, limit: Limit) -> Found:
     return None, fault.until - effective, NEVER
 
 
-def _worst_of(limit: Limit, each: Sequence[Found]) -> Found:
+def _worst_of(limit: Limit, each: Sequence[Bounds]) -> Bounds:
     """Return the worst of several faults; what never came is worse than any number."""
-    values, best, least = zip(*each, strict=True)
+    values, best, worst = zip(*each, strict=True)
     name = limit.measure
-    return worst_of(name, values), worst_of(name, best), worst_of(name, least)
+    return worst_of(name, values), worst_of(name, best), worst_of(name, worst)
 
 
 def _compared(
-    limit: Limit, found: Found, seen: float, facts: Facts
-) -> tuple[Found, bool | None, str]:
+    limit: Limit, bounds: Bounds, seen: float, facts: Facts
+) -> tuple[Bounds, bool | None, str]:
     """Say whether the worst case keeps the limit, or even the best case breaks it.
 
     The load was observed for `seen` seconds after the effect.
     """
-    value, best, least = found
+    value, best, worst = bounds
     measure = find(limit.measure)
     by_looks = measure is not None and measure.by_looks
     observed = min(seen, best) if by_looks and best is not None else seen
     never = f"not within the {observed:.1f} s that were observed"
-    if least is not None and _keeps(limit, least):
-        return found, True, ""
+    if worst is not None and _keeps(limit, worst):
+        return bounds, True, ""
     if best is not None and not _keeps(limit, best):
         if best == NEVER:
-            return found, False, "longer than the deadline"
-        return found, False, never if value is None else ""
+            return bounds, False, "longer than the deadline"
+        return bounds, False, never if value is None else ""
     if value is None and not facts.missed and not (by_looks and limit.limit < seen):
-        return found, None, never
-    spread = _spread(limit.measure, best, least)
+        return bounds, None, never
+    spread = _spread(limit.measure, best, worst)
     if by_looks:
-        return found, None, f"{spread}: no look shows what decides"
+        return bounds, None, f"{spread}: no look shows what decides"
     why = "the load generator missed what decides"
-    return found, None, f"{spread}: {why if facts.missed else 'when it took effect decides'}"
+    return bounds, None, f"{spread}: {why if facts.missed else 'when it took effect decides'}"
 
 
 def _keeps(limit: Limit, value: float) -> bool:
@@ -311,9 +311,9 @@ def _sentence(judged: Judged, faults: Sequence[Fault]) -> str:
     Of several faults it says which broke the limit: `in fault 2 of 3 (kill_node n1 at 41.0 s)`.
     """
     bound = "at least" if judged.direction == AT_LEAST else "at most"
-    found = judged.detail or _worded(judged.name, judged.value or 0.0)
+    words = judged.detail or _worded(judged.name, judged.value or 0.0)
     if judged.value is not None and judged.best != judged.worst:
-        found = _spread(judged.name, judged.best, judged.worst)
+        words = _spread(judged.name, judged.best, judged.worst)
     limit = _worded(judged.name, judged.limit)
     title = _title(judged.name, judged.scope)
     where = ", ".join(
@@ -322,19 +322,19 @@ def _sentence(judged: Judged, faults: Sequence[Fault]) -> str:
         if met is False
     )
     where = f" in {where}" if where else ""
-    return f"{title}: {found}{where}; {bound} {limit} wanted ({judged.limit_from})"
+    return f"{title}: {words}{where}; {bound} {limit} wanted ({judged.limit_from})"
 
 
-def _spread(measure: str, best: float | None, least: float | None) -> str:
+def _spread(measure: str, best: float | None, worst: float | None) -> str:
     """Return `2.3 s at best, 8.6 s at worst`."""
     ends = [
         "never" if value is None or value == NEVER else _worded(measure, value)
-        for value in (best, least)
+        for value in (best, worst)
     ]
     return f"{ends[0]} at best, {ends[1]} at worst"
 
 
 def _worded(measure: str, value: float) -> str:
     """Return a value with its unit: `12.3 s`, `99.12 %`, `4.2 ms`, `1,523 operations`."""
-    found = find(measure)
-    return found.unit.beside_its_limit(value) if found else f"{value:,.0f}"
+    definition = find(measure)
+    return definition.unit.beside_its_limit(value) if definition else f"{value:,.0f}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from brownout.base.errors import ConfigurationError, Inconclusive, RunDirectoryError
 from brownout.base.wait import wait_until
 from brownout.measure.document import read_impact
-from brownout.measure.measures import find, known
+from brownout.measure.measures import find, limit_names
 from brownout.run.directory import RunDirectory
 from brownout.show.live.files import RunFiles
 from brownout.show.live.outlook import CLOCKS, limits_of
@@ -31,7 +31,9 @@ def figure(
     known: no data is never within a limit.
     """
     if find(measure) is None:
-        raise ConfigurationError(f"MEASURE: found {measure!r}, wanted one of {', '.join(known())}")
+        raise ConfigurationError(
+            f"MEASURE: found {measure!r}, wanted one of {', '.join(limit_names())}"
+        )
     directory = RunDirectory.find(run)
     over = wait_until(directory.impact.is_file, wait_s, _POLL_S, pause=sleep)
     value = _judged(directory, measure, scope) if over else _growing(directory, measure, scope)

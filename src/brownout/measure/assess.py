@@ -19,7 +19,7 @@ from brownout.measure.level import Level, level_interval, level_of
 from brownout.measure.losses import losses_of
 from brownout.measure.measures import added
 from brownout.measure.milestones import milestones_of
-from brownout.measure.ranges import least_of, ranges_of
+from brownout.measure.ranges import lower_bounds_of, ranges_of
 from brownout.measure.rebalance import Span, rebalance_of
 from brownout.measure.recovery import held_from
 from brownout.measure.sham import Sham, shams_of
@@ -55,8 +55,8 @@ Signals = Mapping[str, Signal]
 
 def assess(data: RunData) -> Findings:
     """Measure a run. The same data gives the same findings; nothing is read or written."""
-    found = episodes(data.events, data.end, data.managed)
-    base = check(data.series, baseline_end(data, found), data.settings)
+    fault_episodes = episodes(data.events, data.end, data.managed)
+    base = check(data.series, baseline_end(data, fault_episodes), data.settings)
     cases: dict[Case, Signals] = {"measured": _signals(data, "measured")}
     if data.series.outcomes.total("total", "missed").any():
         cases |= {"best": _signals(data, "best"), "worst": _signals(data, "worst")}
@@ -64,15 +64,15 @@ def assess(data: RunData) -> Findings:
         scope: level_of(signal, base.level.start, base.level.end, data.settings)
         for scope, signal in cases["measured"].items()
     }
-    faults = tuple(_fault(data, episode, cases, levels, base) for episode in found)
+    faults = tuple(_fault(data, episode, cases, levels, base) for episode in fault_episodes)
     total = cases["measured"]["total"]
     figures = base.figures(level_interval(total, base.level, data.settings))
     return Findings(base, figures, faults, shams_of(data, total))
 
 
-def baseline_end(data: RunData, found: list[Episode]) -> float:
+def baseline_end(data: RunData, fault_episodes: list[Episode]) -> float:
     """Return where the baseline ends: 1 s before the first fault begins, or with the load."""
-    return found[0].start - data.settings.baseline_gap_s if found else data.end
+    return fault_episodes[0].start - data.settings.baseline_gap_s if fault_episodes else data.end
 
 
 def _signals(data: RunData, case: Case) -> Signals:
@@ -118,7 +118,7 @@ def _fault(
         }
         for case, signals in cases.items()
     }
-    made = {c: _measured(replace(fault, end=end), data, episode, views[c], base) for c in cases}
+    by_case = {c: _measured(replace(fault, end=end), data, episode, views[c], base) for c in cases}
     total = views["measured"]["total"]
     before = (total.level.start, total.level.end)
     lanes = blackouts_by_lane(
@@ -131,21 +131,25 @@ def _fault(
     ranges = {}
     for scope in views["measured"]:
         seen = [
-            (made[case], least_of(made[case].scopes[scope].course, views[case][scope], episode))
+            (
+                by_case[case],
+                lower_bounds_of(by_case[case].scopes[scope].course, views[case][scope], episode),
+            )
             for case in _CASES
-            if case in made
+            if case in by_case
         ]
         bounds: dict[str, tuple[float, float]] = {}
-        if "worst" in made:
+        if "worst" in by_case:
             bounds = _bounds(views["best"][scope], views["worst"][scope], data.end, base)
-        bounds |= _since_effect(made["measured"], scope, episode)
+        bounds |= _since_effect(by_case["measured"], scope, episode)
         ranges[scope] = ranges_of(seen, scope, bounds)
     scopes = {
-        name: replace(scope, ranges=ranges[name]) for name, scope in made["measured"].scopes.items()
+        name: replace(scope, ranges=ranges[name])
+        for name, scope in by_case["measured"].scopes.items()
     }
     worst_lane = worst_partial_outage(total, data)
     return replace(
-        made["measured"],
+        by_case["measured"],
         scopes=scopes,
         longest_blackout_by_lane={str(key): length for key, length in lanes.items()},
         partial_outage_in=_where(worst_lane[0]) if worst_lane and worst_lane[1] else {},
@@ -224,7 +228,7 @@ def _added(
     scope: str, view: View, data: RunData, throughput_known: bool
 ) -> dict[str, float | Seen | None]:
     """Return the measures with a function of their own; where that fails, they are not measured."""
-    found: dict[str, float | Seen | None] = {}
+    values: dict[str, float | Seen | None] = {}
     for measure in added():
         if measure.of is None or (scope != "total" and not measure.per_scope):
             continue
@@ -235,8 +239,8 @@ def _added(
             except Exception as error:  # whatever it raises, the run is judged by all the rest
                 what = f"{type(error).__name__}: {error}"
                 logger.warning("%s is not measured: its function failed: %s", measure.name, what)
-        found[measure.name] = value
-    return found
+        values[measure.name] = value
+    return values
 
 
 def _usable(value: float | Seen | None) -> float | Seen | None:

@@ -130,8 +130,8 @@ def check(
     level = level_of(signal, max(0.0, end - settings.baseline_s), end, settings)
     tests = (*steadiness(signal, level, settings), *_ends(signal, level, settings))
     if migrating is not None:
-        said = "data is moving between nodes" if migrating else "no data is moving between nodes"
-        tests += (Check("migrations", not migrating, float(migrating), 0.0, said),)
+        detail = "data is moving between nodes" if migrating else "no data is moving between nodes"
+        tests += (Check("migrations", not migrating, float(migrating), 0.0, detail),)
     return Baseline(level, tests, signal.open_loop)
 
 

@@ -81,20 +81,20 @@ def worst_blackout(whole: Blackout | None, parts: Mapping[str, Blackout | None])
     """
     if whole is None:
         return None
-    known: dict[str | None, Blackout] = {None: whole}
-    known |= {op: each for op, each in parts.items() if each is not None}
-    op = max(known, key=lambda name: (known[name].longest, name is None))
-    every = [(a * BUCKETS_PER_S, b * BUCKETS_PER_S) for e in known.values() for a, b in e.stretches]
-    stalls = [each.stall for each in known.values() if each.stall is not None]
-    longer_by = known[op].longest - whole.longest
+    by_op: dict[str | None, Blackout] = {None: whole}
+    by_op |= {op: each for op, each in parts.items() if each is not None}
+    op = max(by_op, key=lambda name: (by_op[name].longest, name is None))
+    every = [(a * BUCKETS_PER_S, b * BUCKETS_PER_S) for e in by_op.values() for a, b in e.stretches]
+    stalls = [each.stall for each in by_op.values() if each.stall is not None]
+    longer_by = by_op[op].longest - whole.longest
     return Blackout(
-        total=max(each.total for each in known.values()),
-        longest=known[op].longest,
-        longest_at=known[op].longest_at,
-        resolution=max(each.resolution for each in known.values()),
+        total=max(each.total for each in by_op.values()),
+        longest=by_op[op].longest,
+        longest_at=by_op[op].longest_at,
+        resolution=max(each.resolution for each in by_op.values()),
         stretches=tuple(_seconds(0, each) for each in joined(every)),
         stall=max(stalls, default=None),
-        op=op if longer_by > max(1 / BUCKETS_PER_S, known[op].resolution) + 1e-9 else None,
+        op=op if longer_by > max(1 / BUCKETS_PER_S, by_op[op].resolution) + 1e-9 else None,
     )
 
 

@@ -44,8 +44,8 @@ def medians(values: Floats, settings: MeasureSettings) -> tuple[Floats, Floats] 
 
 def interval(values: Floats, settings: MeasureSettings) -> Interval | None:
     """Return the 95 % interval of the median of `values`; None where `medians` returns None."""
-    found = medians(values, settings)
-    if found is None:
+    resampled = medians(values, settings)
+    if resampled is None:
         return None
-    low, high = np.percentile(found[0], [2.5, 97.5])
+    low, high = np.percentile(resampled[0], [2.5, 97.5])
     return float(low), float(high)

@@ -86,8 +86,8 @@ class Canary:
     @property
     def scopes(self) -> dict[str, Figures]:
         """The figures by `SCOPES`; none of a canary that is not measured."""
-        found = zip(SCOPES, (self.total, self.read, self.write), strict=True)
-        return {scope: figures for scope, figures in found if figures is not None}
+        pairs = zip(SCOPES, (self.total, self.read, self.write), strict=True)
+        return {scope: figures for scope, figures in pairs if figures is not None}
 
 
 def canary_of(

@@ -71,10 +71,10 @@ def as_evenly(
     settings: MeasureSettings,
 ) -> list[Piece]:
     """Return the rows as they are, but for the one that contains the fault."""
-    made: list[Piece] = []
+    even_pieces: list[Piece] = []
     for piece in pieces:
-        made += _at_the_fault(piece, effective, usual, settings)
-    return made
+        even_pieces += _at_the_fault(piece, effective, usual, settings)
+    return even_pieces
 
 
 def as_one_outage(
@@ -85,15 +85,15 @@ def as_one_outage(
     settings: MeasureSettings,
 ) -> list[Piece]:
     """Return the rows with what each bad one lost put together."""
-    made = as_evenly(pieces, effective, usual, before, settings)
-    floor = _floor(made, usual, before, settings)
-    ratios = [_ratio(piece, usual) for piece in made]
+    even_pieces = as_evenly(pieces, effective, usual, before, settings)
+    floor = _floor(even_pieces, usual, before, settings)
+    ratios = [_ratio(piece, usual) for piece in even_pieces]
     bad = [
         piece.start >= effective - _LEAST_S and ratio < floor and piece.length > 1.5 * WIDTH_S
-        for piece, ratio in zip(made, ratios, strict=True)
+        for piece, ratio in zip(even_pieces, ratios, strict=True)
     ]
     placed: list[Piece] = []
-    for place, piece in enumerate(made):
+    for place, piece in enumerate(even_pieces):
         begins, ends = not _at(bad, place - 1), not _at(bad, place + 1)
         inner = place + 1 if begins else place - 1
         short = _at(bad, place + 2 if begins else place - 2) is False

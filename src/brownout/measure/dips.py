@@ -77,18 +77,18 @@ def below_ratio(born: Counts, served: Counts, settings: MeasureSettings) -> npt.
     return bad
 
 
-def _pools(born: Counts, least: int) -> npt.NDArray[np.int64]:
-    """Return where each pool begins: consecutive buckets in which at least `least` were to start.
+def _pools(born: Counts, minimum: int) -> npt.NDArray[np.int64]:
+    """Return where each pool begins: consecutive buckets in which at least `minimum` were to start.
 
     What is left over at the end joins the last pool.
     """
-    if len(born) and born.min() >= least:
+    if len(born) and born.min() >= minimum:
         return np.arange(len(born))
     firsts: list[int] = []
     begin, total = 0, 0.0
     for number, count in enumerate(born.tolist()):
         total += count
-        if total >= least - 1e-6:
+        if total >= minimum - 1e-6:
             firsts.append(begin)
             begin, total = number + 1, 0.0
     return np.array(firsts or [0][: len(born)], np.int64)

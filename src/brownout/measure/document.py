@@ -68,8 +68,8 @@ def read_verdict(directory: RunDirectory) -> str | None:
     """Read the verdict alone, for a list of many runs; None where there is none."""
     if not directory.impact.is_file():
         return None
-    found = read_json(directory.impact).get("verdict")
-    return None if found is None else str(found)
+    verdict = read_json(directory.impact).get("verdict")
+    return None if verdict is None else str(verdict)
 
 
 def has_its_digest(data: bytes) -> bool:
@@ -106,12 +106,12 @@ def document_of(impact: Impact) -> dict[str, Any]:
     return {**document, "digest": digest_of(document)}
 
 
-def findings_document(found: Findings) -> dict[str, Any]:
+def findings_document(findings: Findings) -> dict[str, Any]:
     """Return `{"baseline": …, "faults": […], "shams": […]}`, for a series without a run."""
     return {
-        "baseline": _plain(asdict(found.figures)),
-        "faults": [_fault(fault) for fault in found.faults],
-        "shams": [_sham(sham) for sham in found.shams],
+        "baseline": _plain(asdict(findings.figures)),
+        "faults": [_fault(fault) for fault in findings.faults],
+        "shams": [_sham(sham) for sham in findings.shams],
     }
 
 
@@ -203,10 +203,10 @@ class _NotOne(Exception):
 def _list(document: Any, name: str) -> list[Any]:
     if not isinstance(document, Mapping):
         raise _wrong("", document, "an object with a verdict, a baseline and faults")
-    found = document.get(name, ())
-    if not isinstance(found, list | tuple):
-        raise _wrong(name, found, "a list")
-    return list(found)
+    entries = document.get(name, ())
+    if not isinstance(entries, list | tuple):
+        raise _wrong(name, entries, "a list")
+    return list(entries)
 
 
 def _fault_of(data: Any, where: str) -> Fault:
@@ -226,19 +226,19 @@ def _fault_of(data: Any, where: str) -> Fault:
 
 
 def _scope_of(data: Document, where: str) -> ScopeImpact:
-    known = {"latency", "latency_all", "time_above", "ranges"}
-    known |= {each.name for family in FAMILIES.values() for each in fields(family)}
-    made: dict[str, Any] = {
+    field_names = {"latency", "latency_all", "time_above", "ranges"}
+    field_names |= {each.name for family in FAMILIES.values() for each in fields(family)}
+    arguments: dict[str, Any] = {
         **{name: _read_any(family, data, where) for name, family in FAMILIES.items()},
         "latency": _latency_of(data, where),
         "added": {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in data.items()
-            if key not in known
+            if key not in field_names
         },
         "ranges": data.get("ranges", {}),
     }
-    return _read(ScopeImpact, made, where)
+    return _read(ScopeImpact, arguments, where)
 
 
 def _latency_of(data: Document, where: str) -> Latency:
@@ -264,8 +264,8 @@ _NAMES = {float: "a number", int: "a number", str: "a text", bool: "true or fals
 
 def _read(kind: type[Kind], data: Any, where: str) -> Kind:
     """Return JSON data as what `kind` is, whatever more it has; numbers stay as they are."""
-    found: Any = _read_any(kind, data, where)
-    return found  # type: ignore[no-any-return]
+    instance: Any = _read_any(kind, data, where)
+    return instance  # type: ignore[no-any-return]
 
 
 def _read_any(kind: Any, data: Any, where: str) -> Any:
@@ -306,16 +306,16 @@ def _read_fields(kind: Any, data: Any, where: str) -> Any:
         return Dip(*_read_tuple((float, float), data, where))
     if not isinstance(data, Mapping):
         raise _wrong(where, data, "an object")
-    made = {}
+    arguments = {}
     for name, (of, required) in _fields_of(kind).items():
         at = f"{where}.{name}".lstrip(".")
         if name in data:
-            made[name] = _read_any(of, data[name], at)
+            arguments[name] = _read_any(of, data[name], at)
         elif required and isinstance(of, UnionType):
-            made[name] = None  # older than the field
+            arguments[name] = None  # older than the field
         elif required:
             raise _NotOne(f"{at} is missing, wanted {_NAMES.get(of, 'an object')}")
-    return kind(**made)
+    return kind(**arguments)
 
 
 @cache
@@ -328,6 +328,6 @@ def _fields_of(kind: type) -> dict[str, tuple[Any, bool]]:
     }
 
 
-def _wrong(where: str, found: Any, wanted: str) -> _NotOne:
-    told = type(found).__name__ if isinstance(found, Mapping | list) else repr(found)[:60]
-    return _NotOne(f"{where or 'it'}: found {told}, wanted {wanted}")
+def _wrong(where: str, value: Any, wanted: str) -> _NotOne:
+    words = type(value).__name__ if isinstance(value, Mapping | list) else repr(value)[:60]
+    return _NotOne(f"{where or 'it'}: found {words}, wanted {wanted}")

@@ -42,14 +42,14 @@ class Driver:
 
 def driver_of(generator: Mapping[str, Any]) -> Driver | None:
     """Return the driver that a `generator.json` names; None where it names none."""
-    kind, said = generator.get("driver"), generator.get("driver_settings") or {}
+    kind, settings = generator.get("driver"), generator.get("driver_settings") or {}
     if not kind:
         return None
-    name, _, version = str(said.get("client") or kind).partition(" ")
-    retries = said.get("driver_retries")
+    name, _, version = str(settings.get("client") or kind).partition(" ")
+    retries = settings.get("driver_retries")
     return Driver(
         name=name,
         version=version or None,
         retries={str(k): str(v) for k, v in retries.items()} if isinstance(retries, dict) else {},
-        settings={name: said[name] for name in _SETTINGS if name in said},
+        settings={name: settings[name] for name in _SETTINGS if name in settings},
     )

@@ -118,10 +118,10 @@ def tps_drop_interval(
     fault itself happened once; how another one would turn out is for replicates to say.
     """
     lowest = _lowest(trailing_rate(signal.ok), start, end)
-    found = medians(baseline_rates(signal.ok, level.start, level.end), settings)
-    if lowest is None or found is None or not level.tps:
+    resampled = medians(baseline_rates(signal.ok, level.start, level.end), settings)
+    if lowest is None or resampled is None or not level.tps:
         return None
-    base, noise = found[0], found[1] / level.tps
+    base, noise = resampled[0], resampled[1] / level.tps
     usable = base > 0
     drops = np.maximum(0.0, 1.0 - lowest * noise[usable] / base[usable])
     low, high = np.percentile(drops, [2.5, 97.5])
@@ -159,8 +159,8 @@ def mean_drop_bounds(best: View, worst: View) -> tuple[float, float] | None:
         sums = drops[sure].sum() + np.concatenate(([0.0], np.cumsum(others)))
         counts = sure.sum() + np.arange(len(others) + 1)
         means = sums[counts > 0] / counts[counts > 0]
-        found = float(means.max() if extreme < 0 else means.min())
-        return max(0.0, found)
+        bound = float(means.max() if extreme < 0 else means.min())
+        return max(0.0, bound)
 
     return (depth(best, 1) if sure.any() else 0.0), depth(worst, -1)
 
@@ -180,9 +180,9 @@ def decay(ok: Counts, end: float) -> float | None:
     return decay_of(float(means.max()), float(means[-1]), float(means.mean()))
 
 
-def decay_bounds(most: Counts, least: Counts, end: float) -> tuple[float, float] | None:
-    """Return between what the decay lies where each bucket had from `least` to `most` ok."""
-    high, low = _minutes(most, end), _minutes(least, end)
+def decay_bounds(maximum: Counts, minimum: Counts, end: float) -> tuple[float, float] | None:
+    """Return between what the decay lies where each bucket had from `minimum` to `maximum` ok."""
+    high, low = _minutes(maximum, end), _minutes(minimum, end)
     if high is None or low is None or not low.any():
         return None
     smallest = decay_of(float(low.max()), float(high[-1]), float(high.mean()))

@@ -68,16 +68,16 @@ def episodes(events: Sequence[Event], end: float, managed: bool = False) -> list
         groups[-1].append(event)
         if event.type == "milestone" and event.name == "redundant":
             over = not event.is_revoked and (over or _is_reached(event, "redundant"))
-    made = [_episode(group, end, managed) for group in groups]
-    nexts = [*(episode.requested for episode in made[1:]), end]
+    grouped = [_episode(group, end, managed) for group in groups]
+    nexts = [*(episode.requested for episode in grouped[1:]), end]
     # Without an episode `end` is left over.
-    return [replace(e, until=min(end, n)) for e, n in zip(made, nexts, strict=False)]
+    return [replace(e, until=min(end, n)) for e, n in zip(grouped, nexts, strict=False)]
 
 
 def has_landed(event: Event) -> bool:
     """Say whether there is proof that a break or a mend had an effect that was not there before."""
-    known = event.effective is not None and event.error is None
-    return known and not event.evidence.get("skipped") and not event.evidence.get("already")
+    is_proven = event.effective is not None and event.error is None
+    return is_proven and not event.evidence.get("skipped") and not event.evidence.get("already")
 
 
 def is_by_others(event: Event) -> bool:
@@ -122,23 +122,23 @@ def milestone(episode: Episode, name: str) -> Milestone | None:
 
     Redundancy includes that every node rejoined, so that it bounds a rejoining not seen again.
     """
-    found = _latest(episode, name)
-    if name != "rejoined" or found is None or found.first_yes is not None:
-        return found
+    latest = _latest(episode, name)
+    if name != "rejoined" or latest is None or latest.first_yes is not None:
+        return latest
     redundant = _latest(episode, "redundant")
     if redundant is None or redundant.first_yes is None:
-        return found
-    if found.last_no is not None and found.last_no > redundant.first_yes:
-        return found
-    return replace(found, first_yes=redundant.first_yes)
+        return latest
+    if latest.last_no is not None and latest.last_no > redundant.first_yes:
+        return latest
+    return replace(latest, first_yes=redundant.first_yes)
 
 
 def _latest(episode: Episode, name: str) -> Milestone | None:
-    found = [event for event in episode.milestones if event.name == name]
-    if not found:
+    events = [event for event in episode.milestones if event.name == name]
+    if not events:
         return None
-    reached = [event for event in found if event.fields.get("first_yes") is not None]
-    last = (reached or found)[-1]
+    reached = [event for event in events if event.fields.get("first_yes") is not None]
+    last = (reached or events)[-1]
     return Milestone(last.fields.get("last_no"), last.fields.get("first_yes"))
 
 

@@ -31,9 +31,9 @@ def promoted_time(view: View, data: RunData) -> Seen | None:
     where no node was asked, or where it is unknown whether the first one that claimed to be primary
     was so before the fault.
     """
-    found = [_promoted(looks, view, data.events) for looks in _by_shard(data.primaries).values()]
-    known = [each for each in found if each is not None]
-    return max(known, key=_latest) if found and len(known) == len(found) else None
+    by_shard = [_promoted(looks, view, data.events) for looks in _by_shard(data.primaries).values()]
+    measured = [each for each in by_shard if each is not None]
+    return max(measured, key=_latest) if by_shard and len(measured) == len(by_shard) else None
 
 
 def client_recovered_time(view: View, data: RunData) -> Seen | None:

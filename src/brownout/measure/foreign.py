@@ -115,9 +115,9 @@ def _readings(
             for piece, known in zip(pieces, rows.known, strict=True)
         ]
         for reading in (as_one_outage, as_evenly):
-            made = reading(filled, effective, usual, before, settings)
-            if made not in readings:
-                readings.append(made)
+            candidate = reading(filled, effective, usual, before, settings)
+            if candidate not in readings:
+                readings.append(candidate)
     return readings
 
 
@@ -187,7 +187,7 @@ def _ranged(cases: Sequence[Fault]) -> Fault:
         return first
     scopes = {}
     for name, scope in first.scopes.items():
-        least = [
+        lower_bounds = [
             {
                 measure: ends[0]
                 for measure, ends in case.scopes[name].ranges.items()
@@ -195,7 +195,7 @@ def _ranged(cases: Sequence[Fault]) -> Fault:
             }
             for case in cases
         ]
-        ranges = ranges_of(list(zip(cases, least, strict=True)), name, {})
+        ranges = ranges_of(list(zip(cases, lower_bounds, strict=True)), name, {})
         scopes[name] = replace(scope, ranges={**scope.ranges, **ranges})
     return replace(first, scopes=scopes)
 

@@ -108,19 +108,19 @@ class ScopeImpact:
         if head == "time_above":
             return self.latency.time_above.get(rest)
         phase, _, percentile = rest.partition(".")
-        found = self.latency.phases.get(phase)
-        if found is None:
+        times = self.latency.phases.get(phase)
+        if times is None:
             return None
-        return (found.all if head == "latency_all" else found.ok).get(percentile)
+        return (times.all if head == "latency_all" else times.ok).get(percentile)
 
     def is_beyond_deadline(self, name: str) -> bool:
         """Whether a percentile of all operations is one that was not served in time."""
         head, _, rest = name.partition(".")
         phase, _, percentile = rest.partition(".")
-        found = self.latency.phases.get(phase) if head == "latency_all" else None
-        if found is None or percentile not in found.all:
+        times = self.latency.phases.get(phase) if head == "latency_all" else None
+        if times is None or percentile not in times.all:
             return False
-        return found.all[percentile] is None and found.n + found.not_ok > 0
+        return times.all[percentile] is None and times.n + times.not_ok > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +163,8 @@ class Fault:
         """Return a measure as it stands in impact.json: a number, a pair, parts, or None."""
         if name in _REBALANCE:
             return getattr(self.rebalance, name) if scope == "total" else None
-        found = self.scopes.get(scope)
-        return None if found is None else found.figure(name)
+        part = self.scopes.get(scope)
+        return None if part is None else part.figure(name)
 
     def number(self, name: str, scope: str = "total") -> float | None:
         """Return a measure as a number: a sum over causes, the later bound of a pair."""
@@ -179,8 +179,8 @@ class Fault:
 
     def range(self, name: str, scope: str = "total") -> Range | None:
         """Return the best and the worst case of a measure; None where they do not differ."""
-        found = self.scopes.get(scope)
-        return None if found is None else found.ranges.get(name)
+        part = self.scopes.get(scope)
+        return None if part is None else part.ranges.get(name)
 
     def missed(self, milestone: str) -> bool:
         """Whether a milestone was awaited and not reached, at least once."""
@@ -188,15 +188,15 @@ class Fault:
 
     def never(self, name: str, scope: str = "total") -> bool:
         """Whether a measure without a value waited for what did not come."""
-        part, known = self.scopes.get(scope), find(name)
+        part, measure = self.scopes.get(scope), find(name)
         if part is None:
             return False
         if isinstance(figure := part.figure(name), tuple):  # [last no, first yes]
             return figure[-1] is None
-        if known is not None and known.waits_for == "service":
+        if measure is not None and measure.waits_for == "service":
             return name in _FAMILY_OF or name in part.added
-        if known is not None and known.waits_for:
-            return self.missed(known.waits_for)
+        if measure is not None and measure.waits_for:
+            return self.missed(measure.waits_for)
         return part.is_beyond_deadline(name)
 
 
@@ -321,8 +321,8 @@ class Impact:
     @property
     def members(self) -> int | None:
         """How many nodes the cluster has."""
-        found = self.cluster.get("members")
-        return found if isinstance(found, int) else None
+        count = self.cluster.get("members")
+        return count if isinstance(count, int) else None
 
     @property
     def workload_name(self) -> str | None:
@@ -355,8 +355,8 @@ class Impact:
         Faults that did not take effect count for nothing. What an aborted run did not live to see
         is not known.
         """
-        known = find(measure)
-        if known is not None and known.of_ledger:
+        definition = find(measure)
+        if definition is not None and definition.of_ledger:
             writes = self.ledger.value(measure)
             return None if writes is None else float(writes)
         values = [fault.value(measure, scope) for fault in self.effective_faults]
@@ -365,8 +365,8 @@ class Impact:
 
     def limit(self, measure: str, scope: str = "total") -> Judged | None:
         """Return what became of the limit on a measure; None where none is set."""
-        found = [slo for slo in self.slos if (slo.name, slo.scope) == (measure, scope)]
-        return found[-1] if found else None
+        judged = [slo for slo in self.slos if (slo.name, slo.scope) == (measure, scope)]
+        return judged[-1] if judged else None
 
     def unmet(self, names: Sequence[str]) -> list[Condition]:
         """Return which of these conditions of validity do not hold."""
@@ -375,10 +375,10 @@ class Impact:
 
 def worst_of(measure: str, values: Sequence[float | None]) -> float | None:
     """Return the worst of several values; None where there is none, or one is not known."""
-    known = [value for value in values if value is not None]
-    if not known or len(known) < len(values):
+    numbers = [value for value in values if value is not None]
+    if not numbers or len(numbers) < len(values):
         return None
-    return min(known) if is_at_least(measure) else max(known)
+    return min(numbers) if is_at_least(measure) else max(numbers)
 
 
 def as_number(value: Any) -> float | None:
@@ -391,8 +391,8 @@ def as_number(value: Any) -> float | None:
 
 
 def _word(part: Mapping[str, Any], name: str) -> str | None:
-    found = part.get(name)
-    return None if found in (None, "") else str(found)
+    word = part.get(name)
+    return None if word in (None, "") else str(word)
 
 
 #: Stands for an impact that cannot be read.

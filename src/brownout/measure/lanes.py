@@ -60,10 +60,10 @@ def worst_partial_outage(view: View, data: RunData) -> tuple[LaneKey, float] | N
     The others are judged together as one lane is: a moment in which nothing succeeds does not yet
     make them silent.
     """
-    found = dict[LaneKey, float]()
+    outages = dict[LaneKey, float]()
     for op in sorted({key.op for key in data.lanes}):
-        found |= _partial_outages({k: lane for k, lane in data.lanes.items() if k.op == op}, view)
-    return max(found.items(), key=lambda item: item[1], default=None)
+        outages |= _partial_outages({k: lane for k, lane in data.lanes.items() if k.op == op}, view)
+    return max(outages.items(), key=lambda item: item[1], default=None)
 
 
 def _partial_outages(lanes: Lanes, view: View) -> dict[LaneKey, float]:
@@ -73,7 +73,7 @@ def _partial_outages(lanes: Lanes, view: View) -> dict[LaneKey, float]:
     settings, open_loop = view.settings, view.signal.open_loop
     baseline, episode = (view.level.start, view.level.end), (view.start, view.end)
     dark = _dark_lanes(lanes, baseline, episode, settings, open_loop=open_loop)
-    found = {}
+    outages = {}
     for name, stretches in dark.items():
         others = _together([lane for other, lane in lanes.items() if other != name])
         ok = others["ok"][bucket_range(*episode, len(others["ok"]))]
@@ -90,8 +90,8 @@ def _partial_outages(lanes: Lanes, view: View) -> dict[LaneKey, float]:
                 if ok[math.ceil(first) : int(last)].any()  # in a whole bucket
             )
             parts += joined(beside, settings.dip_gap_s * BUCKETS_PER_S)
-        found[name] = _longest(parts)
-    return found
+        outages[name] = _longest(parts)
+    return outages
 
 
 def rate_of(counts: Counts, start: float, end: float) -> float:
@@ -127,10 +127,10 @@ def _together(lanes: Sequence[Lane]) -> Lane:
     return sums
 
 
-def _without(stretch: Stretch, silent: Iterable[Stretch], known: int) -> Iterable[Stretch]:
-    """Yield the parts of a stretch before bucket `known` that are in none of the silent ones."""
+def _without(stretch: Stretch, silent: Iterable[Stretch], end_bucket: int) -> Iterable[Stretch]:
+    """Yield the parts of a stretch before `end_bucket` that are in none of the silent ones."""
     begin = stretch[0]
-    for first, last in (*silent, (float(known), math.inf)):
+    for first, last in (*silent, (float(end_bucket), math.inf)):
         end = min(first, stretch[1])
         if begin < end:
             yield begin, end

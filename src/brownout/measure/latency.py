@@ -64,7 +64,7 @@ def _phase(signal: Signal, data: RunData, start: float, end: float) -> Phase:
     of_ok = {name: _percentile(histogram, ratio, lost, quick) for name, ratio in _RATIOS.items()}
     if histogram and lost:  # what was served after all took no longer than it may
         longest = _deadline_us(data, signal.scope)
-        of_ok = {name: longest if found is None else found for name, found in of_ok.items()}
+        of_ok = {name: longest if value is None else value for name, value in of_ok.items()}
     return Phase(
         n=histogram.n if histogram else 0,
         not_ok=not_ok,

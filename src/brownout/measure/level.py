@@ -56,7 +56,7 @@ def level_of(signal: Signal, start: float, end: float, settings: MeasureSettings
     buckets = signal.ok[here].astype(np.float64) * BUCKETS_PER_S
     offered = sum_of(signal.offered[here])
     deepest = settings.theta_deepest * drop(tps, float(rates.min())) if len(rates) else 0.0
-    least = max(settings.detectable_sigmas * sigma, 1.0) / tps if tps else 1.0
+    by_noise = max(settings.detectable_sigmas * sigma, 1.0) / tps if tps else 1.0
     return Level(
         start=start,
         end=end,
@@ -66,7 +66,7 @@ def level_of(signal: Signal, start: float, end: float, settings: MeasureSettings
         theta_bucket=max(settings.theta_min, 3 * _spread(buckets) / tps) if tps else 1.0,
         deepest=deepest,
         error_ratio=sum_of(signal.errors[here]) / offered if offered else 0.0,
-        detectable=min(1.0, max(least, deepest)),
+        detectable=min(1.0, max(by_noise, deepest)),
         offered=offered * BUCKETS_PER_S / max(1, here.stop - here.start),
         lowest=float(rates.min()) if len(rates) else 0.0,
     )

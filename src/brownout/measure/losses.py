@@ -131,11 +131,11 @@ def _errors_after_retry(view: View, data: RunData) -> int | None:
     errors = _errors_of(data.series.completion, view.signal.scope, once, _BAD)
     if errors is None:
         return None
-    found = sum_of(errors[bucket_range(view.start, view.end, len(errors))])
+    count = sum_of(errors[bucket_range(view.start, view.end, len(errors))])
     unsent = _errors_of(data.series.outcomes, view.signal.scope, once, ("missed",))
     if view.signal.case == "worst" and unsent is not None:
-        found += sum_of(unsent[bucket_range(view.start, view.end, len(unsent))])
-    return round(found)
+        count += sum_of(unsent[bucket_range(view.start, view.end, len(unsent))])
+    return round(count)
 
 
 def _errors_of(table: Table, scope: str, streams: set[str], names: Sequence[str]) -> Counts | None:

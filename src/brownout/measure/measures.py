@@ -52,8 +52,8 @@ __all__ = [
     "described",
     "find",
     "is_at_least",
-    "known",
     "label",
+    "limit_names",
     "main",
     "measures",
     "split",
@@ -250,21 +250,21 @@ MEASURES = (
 @cache
 def measures() -> Mapping[str, Measure]:
     """Return every measure by its name: ours, then those of other packages."""
-    found = {measure.name: measure for measure in MEASURES}
+    by_name = {measure.name: measure for measure in MEASURES}
     for name in plugins.known(plugins.MEASURES):
         try:
             measure = _checked(plugins.load(plugins.MEASURES, name, "measure"), name)
         except ConfigurationError as error:
             logger.warning("%s", error)
             continue
-        if measure.name in found:
+        if measure.name in by_name:
             raise ConfigurationError(
                 f"the measure `{measure.name}` is defined twice, the second time by the entry "
                 f"point `{name}` of {plugins.MEASURES}",
                 "uninstall the package that has it, or rename its measure",
             )
-        found[measure.name] = measure
-    return found
+        by_name[measure.name] = measure
+    return by_name
 
 
 def described(name: str) -> Measure | None:
@@ -279,8 +279,8 @@ def described(name: str) -> Measure | None:
 
 def find(name: str) -> Measure | None:
     """Return the measure of this name that a limit can be set on; None if there is none."""
-    found = described(name)
-    return found if found is not None and found.limitable else None
+    measure = described(name)
+    return measure if measure is not None and measure.limitable else None
 
 
 def split(name: str) -> tuple[str, str]:
@@ -293,14 +293,14 @@ def split(name: str) -> tuple[str, str]:
 
 def is_at_least(measure: str) -> bool:
     """Whether more of a measure is better."""
-    found = find(measure)
-    return found is not None and found.better == "higher"
+    definition = find(measure)
+    return definition is not None and definition.better == "higher"
 
 
 def label(name: str) -> str:
     """Return the label of a measure; its name where this installation does not have it."""
-    found = described(name)
-    return found.label if found else name.replace("_", " ")
+    measure = described(name)
+    return measure.label if measure else name.replace("_", " ")
 
 
 def main() -> list[Measure]:
@@ -313,7 +313,7 @@ def added() -> list[Measure]:
     return [measure for measure in measures().values() if measure.of is not None]
 
 
-def known() -> list[str]:
+def limit_names() -> list[str]:
     """Return the names that a limit can have, the families as patterns; for messages and docs."""
     return [
         *(m.name for m in measures().values() if m.limitable and "." not in m.name),
@@ -325,30 +325,30 @@ def known() -> list[str]:
 
 def time_above_of(name: str) -> TimeAbove | None:
     """Return what `time_above.p99_10ms` asks for; None for any other measure."""
-    found = _TIME_ABOVE.fullmatch(name)
-    if found is None:
+    match = _TIME_ABOVE.fullmatch(name)
+    if match is None:
         return None
-    limit_us = int(found[3]) * int(MICROSECONDS.scales[found[4]])
-    return TimeAbove(found[1], _PERCENTILES[found[2]], limit_us)
+    limit_us = int(match[3]) * int(MICROSECONDS.scales[match[4]])
+    return TimeAbove(match[1], _PERCENTILES[match[2]], limit_us)
 
 
-def _checked(found: Any, entry: str) -> Measure:
+def _checked(measure: Any, entry: str) -> Measure:
     """Return a measure of another package; raises `ConfigurationError` with all that is wrong."""
     where = f"the entry point `{entry}` of {plugins.MEASURES}"
-    if not isinstance(found, Measure):
-        kind = type(found).__name__
+    if not isinstance(measure, Measure):
+        kind = type(measure).__name__
         raise ConfigurationError(f"{where}: found a {kind}, wanted a brownout.measure.Measure")
     problems = []
-    if not _NAME.fullmatch(found.name):
-        problems.append(f"name: found {found.name!r}, wanted small letters, digits and _")
-    if not isinstance(found.unit, Unit):
+    if not _NAME.fullmatch(measure.name):
+        problems.append(f"name: found {measure.name!r}, wanted small letters, digits and _")
+    if not isinstance(measure.unit, Unit):
         wanted = f"a brownout.measure.Unit, or one of {', '.join(UNITS)}"
-        problems.append(f"unit: found {found.unit!r}, wanted {wanted}")
-    elif not _NAME.fullmatch(found.unit.metric):
+        problems.append(f"unit: found {measure.unit!r}, wanted {wanted}")
+    elif not _NAME.fullmatch(measure.unit.metric):
         wanted = "small letters, digits and _, as in the name of a metric"
-        problems.append(f"unit.metric: found {found.unit.metric!r}, wanted {wanted}")
-    if found.of is None:
+        problems.append(f"unit.metric: found {measure.unit.metric!r}, wanted {wanted}")
+    if measure.of is None:
         problems.append("of: missing; wanted the function that measures it")
     if problems:
         raise ConfigurationError([f"{where}: {problem}" for problem in problems])
-    return found
+    return measure

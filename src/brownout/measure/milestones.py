@@ -27,17 +27,17 @@ def not_before(episode: Episode, effective: float) -> dict[str, float]:
     """Return a lower bound in seconds for each milestone that was not reached:
     until the last look that said no."""
     mends = _mends(episode)
-    least = {}
+    lower_bounds = {}
     for measure, name in (("rejoin_time", "rejoined"), ("redundancy_time", "redundant")):
-        found = milestone(episode, name)
-        if found is None or found.first_yes is not None:
+        sighting = milestone(episode, name)
+        if sighting is None or sighting.first_yes is not None:
             continue
-        last = effective if found.last_no is None else found.last_no
-        least[measure] = max(0.0, last - effective)
+        last = effective if sighting.last_no is None else sighting.last_no
+        lower_bounds[measure] = max(0.0, last - effective)
         before = [t for t in mends if t <= last]
         if before:
-            least[f"{measure}_after_start"] = last - max(before)
-    return least
+            lower_bounds[f"{measure}_after_start"] = last - max(before)
+    return lower_bounds
 
 
 def _mends(episode: Episode) -> list[float]:
@@ -51,17 +51,17 @@ def milestones_of(episode: Episode, effective: float) -> Milestones:
     mends = _mends(episode)
 
     def since(name: str, origin: float | None) -> Interval | None:
-        found = milestone(episode, name)
-        if origin is None or found is None or found.first_yes is None:
+        sighting = milestone(episode, name)
+        if origin is None or sighting is None or sighting.first_yes is None:
             return None
-        no = origin if found.last_no is None else found.last_no
-        return max(0.0, no - origin), max(0.0, found.first_yes - origin)
+        no = origin if sighting.last_no is None else sighting.last_no
+        return max(0.0, no - origin), max(0.0, sighting.first_yes - origin)
 
     def after_start(name: str) -> Interval | None:
-        found = milestone(episode, name)
-        if found is None or found.first_yes is None:
+        sighting = milestone(episode, name)
+        if sighting is None or sighting.first_yes is None:
             return None
-        before = [t for t in mends if t <= found.first_yes]
+        before = [t for t in mends if t <= sighting.first_yes]
         return since(name, max(before)) if before else None
 
     return Milestones(

@@ -17,32 +17,33 @@ Span = tuple[float, float]
 
 
 def primary_overlap(view: View, data: RunData) -> Seen | None:
-    """Return the least and the most that it may have been in the fault, of several shards the most.
+    """Return the minimum and the maximum that it may have been, of several shards the largest.
 
     A node was primary at least from its first yes to its last of one election, and at most from
     the no before to the no after, whatever it was while it gave no answer. A process that surely
     did not run takes no writes. None where no node was asked.
     """
     shards = groupby(sorted(data.primaries, key=attrgetter("shard")), attrgetter("shard"))
-    found = [_overlap(list(looks), view, data.events) for _, looks in shards]
-    if not found:
+    spans = [_overlap(list(looks), view, data.events) for _, looks in shards]
+    if not spans:
         return None
-    return max(least for least, _ in found), max(most for _, most in found)
+    return max(minimum for minimum, _ in spans), max(maximum for _, maximum in spans)
 
 
 def _overlap(looks: Sequence[Look], view: View, events: Sequence[Event]) -> Span:
-    """Return the least and the most of one shard."""
-    least: list[Span] = []
-    most: list[Span] = []
+    """Return the minimum and the maximum of one shard."""
+    minimum: list[Span] = []
+    maximum: list[Span] = []
     ordered = sorted(looks, key=attrgetter("node", "answered"))
     for node, of_node in groupby(ordered, attrgetter("node")):
         rows = _rows(seen := list(of_node))
-        least += ((row[0].answered, row[-1].asked) for row in rows if row[0].primary)
-        told = telling(seen, events)
-        if not told or told[-1].answered < needed_until(view):  # it may have become anything since
-            told.append(Look(math.inf, math.inf, "", node, True, "unknown"))
-        most += _most(_rows(told))
-    return _shared(least, view), _shared(most, view)
+        minimum += ((row[0].answered, row[-1].asked) for row in rows if row[0].primary)
+        answers = telling(seen, events)
+        if not answers or answers[-1].answered < needed_until(view):
+            # It may have become anything since.
+            answers.append(Look(math.inf, math.inf, "", node, True, "unknown"))
+        maximum += _most(_rows(answers))
+    return _shared(minimum, view), _shared(maximum, view)
 
 
 def _rows(looks: Iterable[Look]) -> list[list[Look]]:

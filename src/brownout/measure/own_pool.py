@@ -23,10 +23,10 @@ def own_pool_time(view: View, data: RunData) -> float:
 
 def _by_bucket(view: View, data: RunData) -> dict[int, int]:
     here = bucket_range(view.start, view.end, len(view.signal.errors))
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for row in data.errors:
         bucket = bucket_of(row.t)
         ours = row.cause in OWN_POOL and in_scope(view.signal.scope, (row.stream, row.op))
         if ours and here.start <= bucket < here.stop:
-            found[bucket] = found.get(bucket, 0) + row.n
-    return found
+            counts[bucket] = counts.get(bucket, 0) + row.n
+    return counts

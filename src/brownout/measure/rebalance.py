@@ -102,8 +102,8 @@ def _time(after: Sequence[Balance], effective: float) -> Interval | None:
 
 def _left(look: Balance) -> int | None:
     """Return what is left to move; None where no node told."""
-    told = [held.to_move for held in look.nodes.values() if held.to_move is not None]
-    return sum(told) if told else None
+    counts = [held.to_move for held in look.nodes.values() if held.to_move is not None]
+    return sum(counts) if counts else None
 
 
 def _gained(before: Mapping[str, Holding], after: Mapping[str, Holding]) -> tuple[int, int]:
@@ -143,5 +143,5 @@ def _capacity(signal: Signal, level: Level, span: Span, settings: MeasureSetting
     first = max(0.0, span.end - settings.hold_s + 1.0)
     here = bucket_range(first, span.until, len(signal.ok))
     rates = trailing_rate(signal.ok)[here]
-    known = rates[~np.isnan(rates)]
-    return float(np.median(known)) / level.tps if len(known) and level.tps else None
+    numbers = rates[~np.isnan(rates)]
+    return float(np.median(numbers)) / level.tps if len(numbers) and level.tps else None

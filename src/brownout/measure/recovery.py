@@ -227,9 +227,9 @@ def _errors_allowed(
     end: float = np.inf,
 ) -> npt.NDArray[np.bool_]:
     """Say for each moment whether few enough operations ended badly in the hold after it."""
-    known = round(min(end * BUCKETS_PER_S, len(signal.errors)))
-    first = np.minimum(np.floor(moments * BUCKETS_PER_S + 1e-6).astype(np.int64), known)
-    after = np.minimum(first + round(settings.hold_s * BUCKETS_PER_S), known)
+    buckets = round(min(end * BUCKETS_PER_S, len(signal.errors)))
+    first = np.minimum(np.floor(moments * BUCKETS_PER_S + 1e-6).astype(np.int64), buckets)
+    after = np.minimum(first + round(settings.hold_s * BUCKETS_PER_S), buckets)
     errors = np.concatenate(([0], np.cumsum(signal.errors)))
     offered = np.concatenate(([0], np.cumsum(signal.offered)))
     ratio = level.error_ratio + settings.hold_error_ratio

@@ -30,11 +30,11 @@ def resolutions(data: RunData, level: Level) -> Mapping[tuple[str, str], float]:
         needed = math.ceil(settings.blackout_operations * BUCKETS_PER_S / slowest - 1e-9)
         return (max(needed, shortest) + 1) / BUCKETS_PER_S
 
-    found = {("partial_outage", "total"): apart(lanes, 1)}
+    shortest_limits = {("partial_outage", "total"): apart(lanes, 1)}
     for scope in data.series.scopes:
         parts = ("read", "write") if scope == "total" else (scope,)
         rates = [rate_of(done.total(part, "offered"), level.start, level.end) for part in parts]
         rates += lanes if scope == "total" else []
         gap = round(settings.dip_gap_s * BUCKETS_PER_S)
-        found["client_recovered_time", scope] = apart(rates, gap)
-    return found
+        shortest_limits["client_recovered_time", scope] = apart(rates, gap)
+    return shortest_limits

@@ -85,11 +85,13 @@ class MeasureSettings:
 
         Raises `ConfigurationError` with every unknown name and unusable value.
         """
-        known = {field.name for field in fields(cls)}
-        problems = [f"settings.{name}: unknown setting" for name in values if name not in known]
+        field_names = {field.name for field in fields(cls)}
+        problems = [
+            f"settings.{name}: unknown setting" for name in values if name not in field_names
+        ]
         for name, value in values.items():
             optional = name == "resolution_s" and value is None
-            if name in known and not optional and not _usable(value):
+            if name in field_names and not optional and not _usable(value):
                 problems.append(f"settings.{name}: found {value!r}, wanted a number of 0 or more")
         if problems:
             raise ConfigurationError(problems)

@@ -130,13 +130,13 @@ def _supposed(signal: Signal, unsent: Counts, case: Case) -> Signal:
     both = min(len(begun), len(unsent))
     begun[:both] = unsent[:both]
     waiting = np.cumsum(begun - signal.missed)
-    known = replace(
+    none_missed = replace(
         signal, missed=np.zeros_like(signal.missed), unsent=unsent, case=case,
         pending=np.maximum(0, signal.pending - waiting),
     )  # fmt: skip
     if case == "best":
-        return replace(known, ok=signal.ok + begun, served=signal.served + unsent)
-    return replace(known, errors=signal.errors + begun)
+        return replace(none_missed, ok=signal.ok + begun, served=signal.served + unsent)
+    return replace(none_missed, errors=signal.errors + begun)
 
 
 def bucket_range(start: float, end: float, buckets: int) -> slice:

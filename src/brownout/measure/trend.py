@@ -46,10 +46,10 @@ def trend_of(times: Sequence[float], values: Sequence[float | None]) -> Trend | 
 
     None with fewer than `LEAST` values: that would be a guess.
     """
-    known = [(t, v) for t, v in zip(times, values, strict=True) if v is not None]
-    if len(known) < LEAST:
+    points = [(t, v) for t, v in zip(times, values, strict=True) if v is not None]
+    if len(points) < LEAST:
         return None
-    t, v = np.array(known).T
+    t, v = np.array(points).T
     first, second = np.triu_indices(len(v), 1)
     slopes = np.sort((v[second] - v[first]) / (t[second] - t[first])) * _HOUR_S
     low, high = _interval(len(v), len(slopes))

@@ -47,7 +47,7 @@ def view_of(
     `parts` are the reads and the writes of a scope that has both.
     """
     start = bucket_of(episode.start) / BUCKETS_PER_S
-    found = find_dips(signal, level, settings)
+    dips = find_dips(signal, level, settings)
     apart = {
         op: blackout_of(part, usual, start, end, settings)
         for op, (part, usual) in (parts or {}).items()
@@ -60,8 +60,8 @@ def view_of(
         start=start,
         end=end,
         until=min(episode.until, signal.end),
-        dips=tuple(clip(found, start, end)),
-        all_dips=tuple(found),
+        dips=tuple(clip(dips, start, end)),
+        all_dips=tuple(dips),
         mended=mended(episode),
         blackout=worst_blackout(blackout_of(signal, level, start, end, settings), apart),
     )

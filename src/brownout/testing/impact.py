@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.measure.document import document_of
-from brownout.measure.measures import find, known
+from brownout.measure.measures import find, limit_names
 from brownout.runs.gate.baseline import Baseline
 from brownout.runs.run_set import FinishedRun
 from brownout.testing.errors import NoSuchMeasure, NotMeasured
@@ -40,7 +40,7 @@ class _Measures:
         if any(find(f"{measure}.{rest}") for rest in _INNER):
             return _Measures(self._run, self._scope, self._baseline, measure)
         raise NoSuchMeasure(
-            f"{measure}: not a measure; wanted one of {', '.join(known())} (docs/measures.md)"
+            f"{measure}: not a measure; wanted one of {', '.join(limit_names())} (docs/measures.md)"
         )
 
     def measure(self, name: str) -> Measured:
