@@ -307,7 +307,7 @@ def parse(data: Mapping[str, Any], source: str = "workload") -> Workload:
     """
     workload, problems = examined(Workload, data)
     problems += _variant_problems(data, problems)
-    if problems:
+    if workload is None or problems:
         ordered = sorted(problems, key=lambda problem: tuple(map(str, problem.place)))
         raise ConfigurationError([f"{source}: {problem}" for problem in ordered])
     workload._name = Path(source).stem

@@ -1,7 +1,8 @@
 """What every part of a workload file is made of: settings, and what they mean for each other.
 
 A model says of each setting by itself what it may be. What two settings mean for each other is
-said by its methods marked `@check`. Both see whatever else is wrong, so a person is told of every
+said by its methods marked `@check`. These run after pydantic's own validation; if that refused
+something, they run on a copy without the settings that are wrong, so a person is told of every
 problem of a file at once:
 
     class Span(Settings):
@@ -16,17 +17,10 @@ problem of a file at once:
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, get_args, get_origin
 
-from pydantic import (
-    ModelWrapValidatorHandler,
-    PrivateAttr,
-    ValidationError,
-    ValidationInfo,
-    ValidatorFunctionWrapHandler,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ValidationError, create_model, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from brownout.base.problems import Place, Problem, problems_of
@@ -35,9 +29,7 @@ from brownout.base.settings import StrictSettings
 __all__ = ["Settings", "Unsound", "check", "examined"]
 
 Check = TypeVar("Check", bound=Callable[[Any], Iterator[Problem]])
-#: Validated with this context, a part keeps its problems instead of raising them.
-_KEEP: Final = {"keep": True}
-_MISSING: Final = object()
+_CONTRADICTION = "contradiction"
 
 
 class Unsound(Exception):
@@ -45,7 +37,7 @@ class Unsound(Exception):
 
 
 def check(method: Check) -> Check:
-    """Mark a method that yields contradictions and missing halves of a part.
+    """Mark a method that yields what contradicts or lacks its other half in a part.
 
     It reads the part's settings as usual; reading one that is wrong itself ends it.
     """
@@ -53,24 +45,10 @@ def check(method: Check) -> Check:
     return method
 
 
-class _Wrong:
-    """Stands in place of a setting's value: what pydantic says of it."""
-
-    def __init__(self, errors: list[Any]) -> None:
-        self.errors = errors
-
-
 class Settings(StrictSettings):
-    """A part of a workload file.
-
-    Validated by itself it raises all of its problems; by `examined` it keeps them, and is there
-    without the settings that are wrong.
-    """
+    """A part of a workload file."""
 
     _checks: ClassVar[tuple[Callable[[Any], Iterator[Problem]], ...]] = ()
-    #: What pydantic says of this part's own settings, and what the checks say.
-    _errors: list[Any] = PrivateAttr(default_factory=list)
-    _problems: list[Problem] = PrivateAttr(default_factory=list)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -85,6 +63,12 @@ class Settings(StrictSettings):
     def settle(self) -> None:
         """Fill in the settings that follow from others."""
 
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield what the checks of this part alone find."""
+        for one in self._checks:
+            with suppress(Unsound):
+                yield from one(self)
+
     if not TYPE_CHECKING:  # or every misspelt attribute would pass
 
         def __getattr__(self, name: str) -> Any:
@@ -92,90 +76,83 @@ class Settings(StrictSettings):
                 raise Unsound(name)
             return super().__getattr__(name)
 
-    @field_validator("*", mode="wrap")
-    @classmethod
-    def _setting(
-        cls, value: Any, accept: ValidatorFunctionWrapHandler, info: ValidationInfo
-    ) -> Any:
-        if value is _MISSING:
-            return _Wrong([{"type": "missing", "loc": (), "msg": "", "input": None}])
-        try:
-            return accept(value)
-        except ValidationError as error:
-            if info.context is not _KEEP:
-                raise
-            return _Wrong(error.errors(include_url=False))
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _whole(
-        cls, raw: Any, accept: ModelWrapValidatorHandler[Self], info: ValidationInfo
-    ) -> Self:
-        if info.context is not _KEEP:
-            made = accept(raw)
-        elif isinstance(raw, Mapping):
-            made = cls._salvaged(raw, accept)
-        else:
-            made = cls.model_construct()
-            made.__dict__.clear()
-            made._errors = [{"type": "model_type", "loc": (), "msg": "", "input": raw}]
-            return made
-        with suppress(Unsound):
-            made.settle()
-        made._problems = [problem for one in cls._checks for problem in made._found(one)]
-        if made._problems and info.context is not _KEEP:
-            details = [_details(problem, raw) for problem in made._problems]
-            raise ValidationError.from_exception_data(cls.__name__, details)
-        return made
-
-    @classmethod
-    def _salvaged(cls, raw: Mapping[Any, Any], accept: ModelWrapValidatorHandler[Self]) -> Self:
-        """Return the part with those of its settings that are right."""
-        known = cls.model_fields
-        absent = {
-            name: _MISSING
-            for name, field in known.items()
-            if field.is_required() and name not in raw
-        }
-        made = accept({**{k: v for k, v in raw.items() if k in known}, **absent})
-        errors = [
-            {"type": "extra_forbidden", "loc": (str(name),), "msg": "", "input": None}
-            for name in raw
-            if name not in known
-        ]
-        for name, value in list(made.__dict__.items()):
-            if isinstance(value, _Wrong):
-                del made.__dict__[name]
-                errors += [{**each, "loc": (name, *each["loc"])} for each in value.errors]
-        made._errors = errors
-        return made
-
-    def _found(self, one: Callable[[Any], Iterator[Problem]]) -> Iterator[Problem]:
-        with suppress(Unsound):
-            yield from one(self)
-
-    def _all(self, prefix: Place = ()) -> Iterator[Problem]:
-        """Yield the problems of this part and of those in it, with their places in the file."""
-        yield from problems_of(self._errors, type(self), prefix)
-        for problem in self._problems:
-            yield Problem((*prefix, *problem.place), problem.text)
-        for name, value in self.__dict__.items():
-            if isinstance(value, Settings):
-                yield from value._all((*prefix, name))
-            for index, item in enumerate(value if isinstance(value, tuple) else ()):
-                if isinstance(item, Settings):
-                    yield from item._all((*prefix, name, index))
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        self.settle()
+        details = [_details(problem) for problem in self.contradictions()]
+        if details:
+            raise ValidationError.from_exception_data(type(self).__name__, details)
+        return self
 
 
 Part = TypeVar("Part", bound=Settings)
 
 
-def examined(model: type[Part], raw: Mapping[str, Any]) -> tuple[Part, list[Problem]]:
-    """Return `raw` as a `model` and every problem of it; with one, settings may be `Unsound`."""
-    made = model.model_validate(dict(raw), context=_KEEP)
-    return made, list(made._all())
+def examined(model: type[Part], raw: Mapping[str, Any]) -> tuple[Part | None, list[Problem]]:
+    """Return `raw` as a `model`, or every problem of it."""
+    try:
+        return model.model_validate(dict(raw)), []
+    except ValidationError as error:
+        own = [e for e in error.errors(include_url=False) if e["type"] != _CONTRADICTION]
+    return None, [*problems_of(own, model), *_all_contradictions(_sound_part(model, raw))]
 
 
-def _details(problem: Problem, raw: Any) -> InitErrorDetails:
-    told = PydanticCustomError("contradiction", "{text}", {"text": problem.text})
-    return InitErrorDetails(type=told, loc=problem.place, input=raw)
+def _details(problem: Problem) -> InitErrorDetails:
+    text = PydanticCustomError(_CONTRADICTION, "{text}", {"text": problem.text})
+    return InitErrorDetails(type=text, loc=problem.place, input=None)
+
+
+def _all_contradictions(part: Settings, prefix: Place = ()) -> Iterator[Problem]:
+    """Yield the contradictions of a part and of those in it, with their places in the file."""
+    if not part.__dict__:  # it is not even a mapping
+        return
+    for problem in part.contradictions():
+        yield Problem((*prefix, *problem.place), problem.text)
+    for name, value in part.__dict__.items():
+        if isinstance(value, Settings):
+            yield from _all_contradictions(value, (*prefix, name))
+        for index, item in enumerate(value if isinstance(value, tuple) else ()):
+            if isinstance(item, Settings):
+                yield from _all_contradictions(item, (*prefix, name, index))
+
+
+def _sound_part(model: type[Part], raw: Any) -> Part:
+    """Return a part with those of its settings that are right."""
+    if not isinstance(raw, Mapping):
+        part = model.model_construct()
+        part.__dict__.clear()
+        return part
+    stated = {name: raw[name] for name in model.model_fields if name in raw}
+    part = model.model_construct(**stated)
+    for name, value in stated.items():
+        try:
+            part.__dict__[name] = _sound_value(model, name, value)
+        except ValidationError:
+            del part.__dict__[name]
+    with suppress(Unsound):
+        part.settle()
+    return part
+
+
+def _sound_value(model: type[Settings], name: str, raw: Any) -> Any:
+    """Return one setting; the parts in it are without what is wrong. Else raises as pydantic."""
+    try:
+        return _alone(model, name).model_validate({"value": raw}).__dict__["value"]
+    except ValidationError:
+        annotation = model.model_fields[name].annotation
+        several = get_origin(annotation) is tuple
+        for kind in get_args(annotation) or (annotation,):
+            if isinstance(kind, type) and issubclass(kind, Settings):
+                if not several:
+                    return _sound_part(kind, raw)
+                if isinstance(raw, list | tuple):
+                    return tuple(_sound_part(kind, item) for item in raw)
+        raise
+
+
+@cache
+def _alone(model: type[Settings], name: str) -> type[BaseModel]:
+    """Return a model of one setting of `model`, called `value`."""
+    field = model.model_fields[name]
+    setting: Any = (field.annotation, field)
+    return create_model(name, __base__=StrictSettings, value=setting)
