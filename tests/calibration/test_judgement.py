@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.impacts import fault_of
 
-from brownout.calibration.figures import Found
+from brownout.calibration.figures import Measured
 from brownout.calibration.judgement import Row, judge, not_measured, outcome
 from brownout.calibration.layout import Placed
 from brownout.calibration.scenario import Scenario, Setup
@@ -34,15 +34,15 @@ def fault_with(**measures: float | None) -> Fault:
     return fault_of({**faithful, **measures})
 
 
-def found(**changes: object) -> Found:
+def found(**changes: object) -> Measured:
     """What a faithful measure makes of `truth()`."""
     fault = fault_with()
     dips = [(10.0, 12.1)]
-    made = Found((1.0, 9.0), 16.0, 0.05, fault, Ledger("none", ""), dips, dips, 0.0, 0.0)
-    return replace(made, **changes)  # type: ignore[arg-type]
+    measured = Measured((1.0, 9.0), 16.0, 0.05, fault, Ledger("none", ""), dips, dips, 0.0, 0.0)
+    return replace(measured, **changes)  # type: ignore[arg-type]
 
 
-def row(figure: str, measured: Found, of: Truth | None = None) -> Row:
+def row(figure: str, measured: Measured, of: Truth | None = None) -> Row:
     return next(r for r in judge(of or truth(), PLACED, measured) if r.figure == figure)
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.calibration.calibrating import Calibrated, calibrate
 
 from brownout.calibration import catalogue
-from brownout.calibration.figures import found_of
+from brownout.calibration.figures import measured_of
 from brownout.calibration.judgement import Row, judge, outcome
 from brownout.calibration.layout import RunPlan, lay_out, settings_for
 from brownout.calibration.scenario import Scenario
@@ -74,7 +74,7 @@ def run_of(kept: Kept, setup: str) -> tuple[RunPlan, RunDirectory]:
 def judged(kept: Kept, setup: str) -> list[Row]:
     plan, run = run_of(kept, setup)
     driven = measure(plan, run)
-    return [row for p in plan.placed for row in judge(driven.truth, p, found_of(driven, p))]
+    return [row for p in plan.placed for row in judge(driven.truth, p, measured_of(driven, p))]
 
 
 def test_the_same_files_give_the_same_rows(kept: Kept) -> None:

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from brownout.base.errors import BrownoutError
-from brownout.calibration.figures import found_of
+from brownout.calibration.figures import measured_of
 from brownout.calibration.judgement import Row, judge, not_measured
 from brownout.calibration.layout import RunPlan, lay_out
 from brownout.calibration.scenario import Scenario
@@ -66,18 +66,18 @@ def _rows(
 def _once(
     plan: RunPlan, directory: Path, settings: MeasureSettings, progress: Progress | None
 ) -> list[Row]:
-    told = None if progress is None else lambda t: progress(plan, t)
+    on_progress = None if progress is None else lambda t: progress(plan, t)
     try:
-        driven = drive(plan, directory, settings, told)
+        driven = drive(plan, directory, settings, on_progress)
     except BrownoutError as error:
         return [row for placed in plan.placed for row in not_measured(placed, str(error))]
     finally:
-        if told is not None:
-            told(plan.seconds)
+        if on_progress is not None:
+            on_progress(plan.seconds)
     if driven.starved is not None:
         return [row for placed in plan.placed for row in not_measured(placed, driven.starved)]
     return [
         row
         for placed in plan.placed
-        for row in judge(driven.truth, placed, found_of(driven, placed))
+        for row in judge(driven.truth, placed, measured_of(driven, placed))
     ]

@@ -24,8 +24,8 @@ DIP = ("drop", "edges", "edges_by_throughput", "lost_operations")
 
 def every(quick: bool = False) -> list[Scenario]:
     """Return the scenarios of a quick calibration or of a whole one."""
-    found = [*_dips(), *_shapes(), *_noisy(), *_lanes(), *_ledgers()]
-    return _quick(found) if quick else [scenario for scenario in found if scenario.full]
+    scenarios = [*_dips(), *_shapes(), *_noisy(), *_lanes(), *_ledgers()]
+    return _quick(scenarios) if quick else [scenario for scenario in scenarios if scenario.full]
 
 
 def chosen(names: Sequence[str], quick: bool = False) -> list[Scenario]:

@@ -7,13 +7,13 @@ from brownout.calibration.trial import Driven
 from brownout.measure.impact import Fault
 from brownout.run.ledger import Ledger
 
-__all__ = ["Found", "found_of"]
+__all__ = ["Measured", "measured_of"]
 
 Dips = list[tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Measured:
     """One scenario as measured; times in seconds since the schedule's start.
 
     `dips` are by success ratio, `throughput_dips` from `ok` alone; `theta` is what the latter take
@@ -36,13 +36,13 @@ class Found:
         return self.fault.number(name)
 
 
-def found_of(driven: Driven, placed: Placed) -> Found:
+def measured_of(driven: Driven, placed: Placed) -> Measured:
     """Return what was measured of one scenario of a run."""
     number = driven.plan.placed.index(placed)
     fault = driven.impact.faults[number]
     blind = driven.by_throughput.faults[number].scopes["total"]
     base = driven.impact.baseline
-    return Found(
+    return Measured(
         base=(base.start, base.end),
         end=fault.until if fault.end is None else fault.end,
         theta=blind.drops.theta,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from brownout.calibration.figures import Dips, Found
+from brownout.calibration.figures import Dips, Measured
 from brownout.calibration.layout import Placed
 from brownout.calibration.scenario import Setup
 from brownout.calibration.truth import Truth
@@ -58,7 +58,7 @@ class Row:
 class _Case:
     truth: Truth
     placed: Placed
-    found: Found
+    measured: Measured
 
     @property
     def setup(self) -> Setup:
@@ -67,20 +67,20 @@ class _Case:
     @property
     def stall_s(self) -> float:
         """How late the generator was at worst meanwhile, in seconds."""
-        return self.found.stall_s
+        return self.measured.stall_s
 
     @property
     def true_drop(self) -> float:
         """1 - the lowest mean of 1 s ÷ the mean of the baseline, by the server's own count."""
-        level = self.truth.level(*self.found.base)
-        return self.truth.deepest(self.placed.at, self.found.end, level)
+        level = self.truth.level(*self.measured.base)
+        return self.truth.deepest(self.placed.at, self.measured.end, level)
 
 
-def judge(truth: Truth, placed: Placed, found: Found) -> list[Row]:
+def judge(truth: Truth, placed: Placed, measured: Measured) -> list[Row]:
     """Return a row for each figure of a scenario."""
-    case = _Case(truth, placed, found)
-    if placed.scenario.setup.baseline and found.stall_s > MOST_STALL_S:
-        why = f"the generator was {1000 * found.stall_s:.0f} ms late: the machine is too busy"
+    case = _Case(truth, placed, measured)
+    if placed.scenario.setup.baseline and measured.stall_s > MOST_STALL_S:
+        why = f"the generator was {1000 * measured.stall_s:.0f} ms late: the machine is too busy"
         return not_measured(placed, why)
     return [_FIGURES[figure](case, figure) for figure in placed.scenario.figures]
 
@@ -104,28 +104,28 @@ def outcome(rows: Sequence[Row]) -> int:
 
 def _drop(case: _Case, figure: str) -> Row:
     # B is a median of a finite baseline: it carries that much of the noise.
-    spread = case.setup.noise / math.sqrt(max(1.0, case.found.base[1] - case.found.base[0]))
-    return _number(case, figure, case.true_drop, case.found.value("tps_drop"),
+    spread = case.setup.noise / math.sqrt(max(1.0, case.measured.base[1] - case.measured.base[0]))
+    return _number(case, figure, case.true_drop, case.measured.value("tps_drop"),
                    POINT + spread + case.stall_s)  # fmt: skip
 
 
 def _edges(case: _Case, figure: str) -> Row:
     depth = min(loss.share for loss in case.truth.losses(case.placed.effects))
     sharp = depth > 2 * case.setup.bucket_noise
-    return _dips(case, figure, case.found.dips, (SHARP_S if sharp else BLUNT_S) + case.stall_s)
+    return _dips(case, figure, case.measured.dips, (SHARP_S if sharp else BLUNT_S) + case.stall_s)
 
 
 def _edges_by_throughput(case: _Case, figure: str) -> Row:
     """A fall of less than theta in a mean of 1 s is within the noise and need not be found."""
-    depth, theta = case.true_drop, case.found.theta
+    depth, theta = case.true_drop, case.measured.theta
     shallowest = min(loss.share for loss in case.truth.losses(case.placed.effects))
     sharp = min(depth, shallowest) > 2 * max(THETA_MIN, 3 * case.setup.bucket_noise)
     wanted = (SHARP_S if sharp else BLUNT_S) + case.stall_s
-    row = _dips(case, figure, case.found.throughput_dips, wanted)
+    row = _dips(case, figure, case.measured.throughput_dips, wanted)
     if depth <= theta + case.setup.noise + POINT:
         note = f"a drop of {100 * depth:.1f} % is within the noise of {100 * theta:.1f} %"
         return replace(row, error=None, state="untold", note=note)
-    stood = max(case.stall_s if row.error is None else 0.0, case.found.base_stall_s)
+    stood = max(case.stall_s if row.error is None else 0.0, case.measured.base_stall_s)
     if row.state == "out" and stood > DIP_STALL_S:
         note = (
             f"the machine stood still for {1000 * stood:.0f} ms, which throughput takes for noise"
@@ -143,24 +143,24 @@ def _lost_operations(case: _Case, figure: str) -> Row:
     share = max(loss.share for loss in case.truth.losses(case.placed.effects))
     under_way = 2 * (UNDER_WAY_S + case.stall_s) * case.setup.rate * share
     wanted = max(1.0, under_way, 0.01 * true if frozen else 0.0)
-    return _number(case, figure, true, case.found.value(figure), wanted)
+    return _number(case, figure, true, case.measured.value(figure), wanted)
 
 
 def _blackout(case: _Case, figure: str) -> Row:
     true = sum(loss.end - loss.start for loss in case.truth.losses(case.placed.effects))
-    return _number(case, figure, true, case.found.value(figure),
+    return _number(case, figure, true, case.measured.value(figure),
                    BLACKOUT_S + case.stall_s)  # fmt: skip
 
 
 def _recovery(case: _Case, figure: str) -> Row:
     """Service is back where the last loss with no other within the hold after it ends."""
     true = case.truth.dips(case.placed.effects)[-1][1] - case.placed.at
-    return _number(case, figure, true, case.found.value("recovery_time"),
+    return _number(case, figure, true, case.measured.value("recovery_time"),
                    SHARP_S + case.stall_s)  # fmt: skip
 
 
 def _never_recovers(case: _Case, figure: str) -> Row:
-    measured = case.found.value("recovery_time")
+    measured = case.measured.value("recovery_time")
     state: State = "within" if measured is None else "out"
     return Row(case.placed.scenario.name, figure, _UNITS[figure], None, measured, None, 0.0, state)
 
@@ -169,14 +169,14 @@ def _lane_share(case: _Case, figure: str) -> Row:
     """One lane of `lanes`; what the keys made of it is in the note."""
     (effect,) = case.placed.scenario.effects
     keys = case.truth.share_of_lane(int(effect["lane"]), case.placed.at)
-    row = _number(case, figure, 1 / case.setup.lanes, case.found.value("mean_drop"), POINT)
+    row = _number(case, figure, 1 / case.setup.lanes, case.measured.value("mean_drop"), POINT)
     note = f"the lane had {100 * keys:.1f} % of the operations before"
     return replace(row, note=note)
 
 
 def _ledger(truth: Callable[[Truth], int], name: str) -> Callable[[_Case, str], Row]:
     def row(case: _Case, figure: str) -> Row:
-        state, value = case.found.ledger.state, float(getattr(case.found.ledger, name))
+        state, value = case.measured.ledger.state, float(getattr(case.measured.ledger, name))
         measured = None if state == "unknown" else value
         return _number(case, figure, float(truth(case.truth)), measured, 0.0)
 
@@ -196,9 +196,9 @@ def _dips(case: _Case, figure: str, measured: Dips, wanted: float) -> Row:
     error: float | None = None
     if len(measured) == len(true):
         pairs = [
-            (found - edge)
+            (measured_edge - true_edge)
             for one, other in zip(measured, true, strict=True)
-            for found, edge in zip(one, other, strict=True)
+            for measured_edge, true_edge in zip(one, other, strict=True)
         ]
         error = max(pairs, key=abs)
     within = error is not None and abs(error) <= wanted + _ROUNDING

@@ -37,8 +37,8 @@ def grid(rows: Sequence[Row], title: str = "") -> Grid:
 
 def markdown(rows: Sequence[Row]) -> str:
     """Return the table in Markdown, and why a figure is not as wanted."""
-    said = [f"* {note}" for note in notes(rows)]
-    return "\n".join([grid(rows).markdown(), *(["", *said] if said else [])])
+    lines = [f"* {note}" for note in notes(rows)]
+    return "\n".join([grid(rows).markdown(), *(["", *lines] if lines else [])])
 
 
 def as_cells(rows: Sequence[Row]) -> list[tuple[str, ...]]:

@@ -54,11 +54,11 @@ class Driven:
         """Why the run says nothing about the measures; None where it does."""
         wanted = ["generator_finished", "identities_exact"]
         # A ledger is as good from a late generator.
-        said = list(self.impact.remarks) if self.plan.setup.baseline else []
+        remarks = list(self.impact.remarks) if self.plan.setup.baseline else []
         if self.plan.setup.baseline:
             wanted.append("generator_not_starved")
         bad = self.impact.unmet(wanted)
-        return "; ".join([*said, *(f"{c.name}: {c.detail}" for c in bad)]) or None
+        return "; ".join([*remarks, *(f"{c.name}: {c.detail}" for c in bad)]) or None
 
     def latest(self, start: float, end: float) -> float:
         """Return how late the generator was at worst between two times, in seconds."""

@@ -104,16 +104,16 @@ class Truth:
 def read_truth(path: Path) -> Truth:
     """Read the file that `loadgen serve --truth` wrote. Raises `RunDirectoryError`."""
     try:
-        found = json.loads(path.read_text("utf-8"))
-        lanes = found["timeline"]
+        document = json.loads(path.read_text("utf-8"))
+        lanes = document["timeline"]
         length = max(len(lane[name]) for lane in lanes for name in ("served", "received"))
         return Truth(
-            effects=tuple(found["effects"]),
-            tick_s=float(found["tick_s"]),
+            effects=tuple(document["effects"]),
+            tick_s=float(document["tick_s"]),
             served=tuple(_padded(lane["served"], length) for lane in lanes),
             received=tuple(_padded(lane["received"], length) for lane in lanes),
-            lost=tuple(found["lost"]),
-            late=tuple(found["late"]),
+            lost=tuple(document["lost"]),
+            late=tuple(document["late"]),
         )
     except (OSError, ValueError, KeyError) as error:
         raise RunDirectoryError(f"{path}: not the truth of a scripted server: {error}") from error

@@ -1,6 +1,7 @@
 """`brownout impact`: the measures on a series that another tool made."""
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -126,15 +127,15 @@ def impact(
     series = read(file, options)
     apart = seconds(resolution, "--resolution") if resolution else None
     settings = replace(MeasureSettings.default(), resolution_s=apart)
-    known = [count == count for count in series.ok]  # NaN is not known
+    reported = [not math.isnan(count) for count in series.ok]
     measured = rounded(
         series_impact(
             series.start,
-            [count if is_known else 0.0 for count, is_known in zip(series.ok, known, strict=True)],
+            [0.0 if math.isnan(count) else count for count in series.ok],
             series.offered,
             fault_at=series.fault_at,
             until=series.end,
-            known=known,
+            reported=reported,
             settings=settings,
         )
     )

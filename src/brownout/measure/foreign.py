@@ -42,7 +42,7 @@ class _Rows:
     end: npt.NDArray[np.float64]
     ok: npt.NDArray[np.float64]
     offered: npt.NDArray[np.float64] | None
-    known: npt.NDArray[np.bool_]
+    reported: npt.NDArray[np.bool_]
 
 
 def series_impact(
@@ -52,7 +52,7 @@ def series_impact(
     *,
     fault_at: float,
     until: Numbers | None = None,
-    known: Sequence[bool] | None = None,
+    reported: Sequence[bool] | None = None,
     settings: MeasureSettings | None = None,
 ) -> Findings:
     """Return what a fault at `fault_at` did to a series of counts.
@@ -65,12 +65,12 @@ def series_impact(
     as it is, and it ends before the row that contains the fault.
 
     What a row cannot resolve is a range: that row's loss is one outage at its edge, or spread
-    evenly. Of rows that are not `known`, all or nothing was served. Times in the result count from
-    the first row. Raises `ConfigurationError` with every problem of the input.
+    evenly. Of rows that are not `reported` all or nothing was served. Times in the result count
+    from the first row. Raises `ConfigurationError` with every problem of the input.
     """
     settings = settings or MeasureSettings.default()
     _check(t, ok, offered, fault_at, until)
-    rows = _rows(t, ok, offered, until, known)
+    rows = _rows(t, ok, offered, until, reported)
     effective = float(fault_at) - float(t[0])
     row_start = float(rows.start[np.searchsorted(rows.start, effective, "right") - 1])
     gap = max(settings.baseline_gap_s, effective - row_start)
@@ -106,13 +106,13 @@ def _readings(
         )
         for i, (a, b, n) in enumerate(zip(rows.start, rows.end, rows.ok, strict=True))
     ]
-    usual = _usual(pieces, rows.known, before, settings.baseline_s)
-    fills = [0.0] if rows.known.all() else [0.0, 1.0]
+    usual = _usual(pieces, rows.reported, before, settings.baseline_s)
+    fills = [0.0] if rows.reported.all() else [0.0, 1.0]
     readings: list[list[Piece]] = []
     for share in fills:
         filled = [
-            piece if known else piece.served(share * piece.capacity(usual))
-            for piece, known in zip(pieces, rows.known, strict=True)
+            piece if reported else piece.served(share * piece.capacity(usual))
+            for piece, reported in zip(pieces, rows.reported, strict=True)
         ]
         for reading in (as_one_outage, as_evenly):
             candidate = reading(filled, effective, usual, before, settings)
@@ -122,13 +122,13 @@ def _readings(
 
 
 def _usual(
-    pieces: Sequence[Piece], known: npt.NDArray[np.bool_], before: float, baseline_s: float
+    pieces: Sequence[Piece], reported: npt.NDArray[np.bool_], before: float, baseline_s: float
 ) -> float:
     """Return how many a second are served in the baseline, the median over its rows."""
     rates = [
         piece.ok / (piece.end - piece.start)
-        for piece, is_known in zip(pieces, known, strict=True)
-        if is_known and before - baseline_s - 1e-9 <= piece.start and piece.end <= before + 1e-9
+        for piece, is_reported in zip(pieces, reported, strict=True)
+        if is_reported and before - baseline_s - 1e-9 <= piece.start and piece.end <= before + 1e-9
     ]
     return float(np.median(rates)) if rates else 0.0
 
@@ -254,7 +254,7 @@ def _rows(
     ok: Numbers,
     offered: Numbers | None,
     until: Numbers | None,
-    known: Sequence[bool] | None,
+    reported: Sequence[bool] | None,
 ) -> _Rows:
     start = np.asarray(t, np.float64) - float(t[0])
     if until is None:
@@ -266,7 +266,9 @@ def _rows(
         end=end,
         ok=np.asarray(ok, np.float64),
         offered=None if offered is None else np.asarray(offered, np.float64),
-        known=np.ones(len(start), np.bool_) if known is None else np.asarray(known, np.bool_),
+        reported=np.ones(len(start), np.bool_)
+        if reported is None
+        else np.asarray(reported, np.bool_),
     )
 
 

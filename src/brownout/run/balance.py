@@ -45,8 +45,8 @@ class Balance(NamedTuple):
 def balance_lines(t: float, nodes: Mapping[str, Holding]) -> str:
     """Return one look at the nodes as lines of the file."""
     rows = [
-        (f"{t:.1f}", name, str(held.records), str(held.bytes), _told(held.to_move),
-         _told(held.received))
+        (f"{t:.1f}", name, str(held.records), str(held.bytes), _cell(held.to_move),
+         _cell(held.received))
         for name, held in nodes.items()
     ]  # fmt: skip
     return "".join(",".join(row) + "\n" for row in rows)
@@ -60,14 +60,14 @@ def read_balance(path: Path) -> list[Balance]:
     looks: dict[float, dict[str, Holding]] = {}
     for t, node, *numbers in read_rows(path, HEADER):
         records, held, to_move, received = (int(float(number)) for number in numbers)
-        holding = Holding(records, held, _known(to_move), _known(received))
+        holding = Holding(records, held, _number(to_move), _number(received))
         looks.setdefault(float(t), {})[node] = holding
     return [Balance(t, nodes) for t, nodes in looks.items()]
 
 
-def _told(number: int | None) -> str:
+def _cell(number: int | None) -> str:
     return str(_NOT_TOLD if number is None else number)
 
 
-def _known(number: int) -> int | None:
+def _number(number: int) -> int | None:
     return None if number < 0 else number

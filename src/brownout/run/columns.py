@@ -48,15 +48,15 @@ def read_columns(*paths: Path) -> list[Columns]:
     return list(_parts(ask_loadgen("columns", *map(str, paths))))
 
 
-def ask_loadgen(*words: str, told: bytes = b"") -> bytes:
-    """Return what a command of the load generator writes, with `told` on its stdin.
+def ask_loadgen(*words: str, stdin: bytes = b"") -> bytes:
+    """Return what a command of the load generator writes, with `stdin` on its stdin.
 
     Raises `RunDirectoryError` with its own words where it fails, and `GeneratorError` where it does
     not understand the command, because it is of another version.
     """
     binary = str(find_loadgen())
     try:
-        done = subprocess.run([binary, *words], input=told, capture_output=True)
+        done = subprocess.run([binary, *words], input=stdin, capture_output=True)
     except OSError as error:
         raise RunDirectoryError(f"{binary}: cannot be run: {error.strerror}") from error
     if done.returncode == _MISUSED:
@@ -65,8 +65,8 @@ def ask_loadgen(*words: str, told: bytes = b"") -> bytes:
             f"build it again with `make setup`, or unset `{VARIABLE}` if that names another build",
         )
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()
-        raise RunDirectoryError(said or f"`loadgen {words[0]}` ended with {done.returncode}")
+        message = done.stderr.decode("utf-8", "replace").strip()
+        raise RunDirectoryError(message or f"`loadgen {words[0]}` ended with {done.returncode}")
     return done.stdout
 
 

@@ -82,10 +82,10 @@ def early_end(evidence: Mapping[str, Any]) -> tuple[float, float] | None:
     ends = evidence.get("lasted_s")
     if not evidence.get("ended_early") or not isinstance(ends, list | tuple) or len(ends) != 2:
         return None
-    least, most = ends
-    if not isinstance(least, int | float) or not isinstance(most, int | float):
+    minimum, maximum = ends
+    if not isinstance(minimum, int | float) or not isinstance(maximum, int | float):
         return None
-    return float(least), float(most)
+    return float(minimum), float(maximum)
 
 
 def write(log: EventLog, breach: Breach) -> None:

@@ -53,11 +53,11 @@ def _whole_lines(file: BinaryIO) -> Iterator[str]:
 def _check_header(path: Path, file: BinaryIO, header: Sequence[str]) -> bool:
     """Return whether the header is there to its end; not yet, while it is being written."""
     line = file.readline()
-    found, wanted = line.decode("utf-8", "replace").strip(), ",".join(header)
-    if found and found != wanted and not wanted.startswith(found):
-        raise RunDirectoryError(f"{path.name}: found the header `{found}`, wanted `{wanted}`")
+    names, wanted = line.decode("utf-8", "replace").strip(), ",".join(header)
+    if names and names != wanted and not wanted.startswith(names):
+        raise RunDirectoryError(f"{path.name}: found the header `{names}`, wanted `{wanted}`")
     return line.endswith(b"\n")
 
 
-def _malformed(path: Path, found: str, fields: int) -> RunDirectoryError:
-    return RunDirectoryError(f"{path.name}: {found}; wanted rows of {fields} fields")
+def _malformed(path: Path, problem: str, fields: int) -> RunDirectoryError:
+    return RunDirectoryError(f"{path.name}: {problem}; wanted rows of {fields} fields")

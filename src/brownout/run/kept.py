@@ -49,14 +49,14 @@ def list_all() -> list[KeptRun]:
 
 
 def _kept_in(root: Path) -> list[KeptRun]:
-    found = []
+    runs = []
     for path in root.iterdir() if root.is_dir() else ():
         began = began_in(path.name)
         if began is None or not path.name.isprintable() or path.is_symlink():
             continue
         if any((path / name).is_file() for name in _OURS):
-            found.append(KeptRun(path, began))
-    return sorted(found, key=lambda run: run.name)
+            runs.append(KeptRun(path, began))
+    return sorted(runs, key=lambda run: run.name)
 
 
 def to_remove(

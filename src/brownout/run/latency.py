@@ -105,13 +105,13 @@ class LatencyLog:
 
     def seconds(self, tags: Iterable[str], start: float, end: float) -> dict[int, Histogram]:
         """Return the histogram of each second in [start, end) in which anything was ok."""
-        found: dict[int, Histogram] = {}
+        by_second: dict[int, Histogram] = {}
         for cells, seconds in self._cells(tags, start, end):
             for second in np.unique(seconds).tolist():
                 histogram = _histogram(cells.of(seconds == second))
-                known = found.get(second)
-                found[second] = histogram.plus(known) if known else histogram
-        return dict(sorted(found.items()))
+                earlier = by_second.get(second)
+                by_second[second] = histogram.plus(earlier) if earlier else histogram
+        return dict(sorted(by_second.items()))
 
     def percentiles(
         self, tags: Iterable[str], end: float, ratios: Sequence[float]
@@ -127,9 +127,9 @@ class LatencyLog:
         if len(stored):
             stored = stored[np.argsort(stored[:, 0], kind="stable")]
             words = ("percentiles", str(tracks[0].path), *map(repr, ratios))
-            answer = ask_loadgen(*words, told=stored.astype("<i8").tobytes())
-            found = np.frombuffer(answer, "<i8").reshape(-1, len(ratios))
-            rows[np.unique(stored[:, 0])] = np.where(found < 0, np.nan, found)
+            answer = ask_loadgen(*words, stdin=stored.astype("<i8").tobytes())
+            times = np.frombuffer(answer, "<i8").reshape(-1, len(ratios))
+            rows[np.unique(stored[:, 0])] = np.where(times < 0, np.nan, times)
         return rows
 
     def _cells(self, tags: Iterable[str], start: float, end: float) -> Iterator[tuple[Cells, Ints]]:
@@ -200,12 +200,12 @@ def read_hlog(path: Path, wanted: Callable[[str], bool] = is_response) -> Latenc
 
 def log_of(path: Path, read: Columns, wanted: Callable[[str], bool] = is_response) -> LatencyLog:
     """Return the log that stands in a file of which this was read."""
-    found = {}
+    tracks = {}
     for number, tag in enumerate(read.labels):
         if wanted(tag):
             here = np.flatnonzero(read.columns["tag"] == number)
-            found[tag] = _Track(path, {name: rows[here] for name, rows in read.columns.items()})
-    return LatencyLog(found)
+            tracks[tag] = _Track(path, {name: rows[here] for name, rows in read.columns.items()})
+    return LatencyLog(tracks)
 
 
 def _histogram(cells: Cells) -> Histogram:

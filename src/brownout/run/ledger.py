@@ -101,8 +101,8 @@ class Ledger:
         applied, absent = self.in_doubt_applied, self.in_doubt_absent
         if applied is None or absent is None:
             return None
-        least = {"in_doubt_applied": applied, "in_doubt_absent": absent}[measure]
-        return least, least + max(0, self.in_doubt - applied - absent)
+        minimum = {"in_doubt_applied": applied, "in_doubt_absent": absent}[measure]
+        return minimum, minimum + max(0, self.in_doubt - applied - absent)
 
     def value(self, measure: str) -> int | None:
         """Return a measure of the ledger, as far as it was found; None where it is not known."""
@@ -120,7 +120,7 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Outcome:
     """What one key turned out to be; `writes` is how many acknowledged ones are gone."""
 
     kind: str
@@ -164,15 +164,17 @@ def classify(
     if not verified and not garbled:
         return Ledger("none", "no stream is verified")
     sampled = bool(end and end.get("sampled"))
-    found = {at: _judge(key, reads.get(at), sampled) for at, key in keys.items()}
+    outcomes = {at: _judge(key, reads.get(at), sampled) for at, key in keys.items()}
     if away:
         gone = ("rolled_back", "overwritten_by_late")
-        found = {at: _Found("unread") if each.kind in gone else each for at, each in found.items()}
-    for at in found:
-        if at[1] in records and found[at].kind in ("ok", "recovered", "unread", "unsampled"):
-            found[at] = _Found("corrupt", 1)  # the majority has it, and another copy does not
+        outcomes = {
+            at: _Outcome("unread") if each.kind in gone else each for at, each in outcomes.items()
+        }
+    for at in outcomes:
+        if at[1] in records and outcomes[at].kind in ("ok", "recovered", "unread", "unsampled"):
+            outcomes[at] = _Outcome("corrupt", 1)  # the majority has it, and another copy does not
     of_data = [record for name, record in records.items() if name not in {at[1] for at in keys}]
-    sums = _sum(keys, reads, found, end, balances)
+    sums = _sum(keys, reads, outcomes, end, balances)
     sums = _with_data(sums, data, of_data, away)
     if garbled:
         sums = _with_garbled(sums, garbled)
@@ -186,31 +188,31 @@ def _words_of(balance: Line) -> str:
     failed or is in doubt, makes the sides differ without any acknowledged write being lost.
     """
     sides = {name: balance[name] for name in SIDES}
-    found = {name: int(side["found"]) for name, side in sides.items()}
+    counts = {name: int(side["found"]) for name, side in sides.items()}
     acknowledged = int(sides["records"]["acked"])
-    words = [f"{found['total']:,} in total", f"{found['choices']:,} by choice"]
-    words += [f"{found['records']:,} voters' records", f"{acknowledged:,} acknowledged"]
-    equal = len({*found.values(), acknowledged}) == 1
+    words = [f"{counts['total']:,} in total", f"{counts['choices']:,} by choice"]
+    words += [f"{counts['records']:,} voters' records", f"{acknowledged:,} acknowledged"]
+    equal = len({*counts.values(), acknowledged}) == 1
     shown = f"{balance.get('stream', '')}: {(' = ' if equal else ', ').join(words)}"
     in_doubt = sum(int(side["in_doubt"]) for side in sides.values())
     return shown if equal else f"{shown}: not equal, with {in_doubt:,} steps in doubt"
 
 
-def _judge(key: Line, read: Line | None, sampled: bool) -> _Found:
+def _judge(key: Line, read: Line | None, sampled: bool) -> _Outcome:
     """Return the class of one key."""
     if read is None:
-        return _Found("unsampled" if sampled else "unread")
+        return _Outcome("unsampled" if sampled else "unread")
     if "error" in read:
-        return _Found("unread")
+        return _Outcome("unread")
     if key.get("kind") == "counter" and not read.get("checksum_ok", True):
-        return _Found("corrupt", 1, *_resolved(key))
+        return _Outcome("corrupt", 1, *_resolved(key))
     if key.get("kind") == "counter":
-        return _judge_counter(key, read) if {"value", "missing"} & set(read) else _Found("unread")
-    known = {"seq", "missing"} & set(read) or not read.get("checksum_ok", True)
-    return _judge_register(key, read) if known else _Found("unread")
+        return _judge_counter(key, read) if {"value", "missing"} & set(read) else _Outcome("unread")
+    is_readable = {"seq", "missing"} & set(read) or not read.get("checksum_ok", True)
+    return _judge_register(key, read) if is_readable else _Outcome("unread")
 
 
-def _judge_counter(key: Line, read: Line) -> _Found:
+def _judge_counter(key: Line, read: Line) -> _Outcome:
     """Acknowledged <= value <= acknowledged + in doubt; an increment is 1.
 
     The one writer of a counter may know better what is to be there, as `known`.
@@ -219,18 +221,18 @@ def _judge_counter(key: Line, read: Line) -> _Found:
     applied, absent = _resolved(key)
     low, high = key.get("known", (acked, acked + int(key.get("in_doubt_n", 0))))
     if read.get("missing") and (acked or key.get("loaded")):
-        return _Found("rolled_back", max(acked, 1), applied, absent)
+        return _Outcome("rolled_back", max(acked, 1), applied, absent)
     if value < low:
-        return _Found("rolled_back", max(acked - value, 1), applied, absent)
+        return _Outcome("rolled_back", max(acked - value, 1), applied, absent)
     if value > high:
-        return _Found("unexpected", 0, applied, absent)
+        return _Outcome("unexpected", 0, applied, absent)
     applied, absent = applied + value - low, absent + high - value
     if key.get("remade_n"):  # what was acknowledged before, or the write that made it, is gone
-        return _Found("rolled_back", 1, applied, absent)
-    return _Found("ok" if value == acked else "recovered", 0, applied, absent)
+        return _Outcome("rolled_back", 1, applied, absent)
+    return _Outcome("ok" if value == acked else "recovered", 0, applied, absent)
 
 
-def _judge_register(key: Line, read: Line) -> _Found:
+def _judge_register(key: Line, read: Line) -> _Outcome:
     """Compare the sequence that was read with the last acknowledged one."""
     kind, writes = _register(key, read)
     applied, absent = _resolved(key)
@@ -239,7 +241,7 @@ def _judge_register(key: Line, read: Line) -> _Found:
         later = [(max(a, acked + 1), b) for a, b in key.get("in_doubt", ()) if b > acked]
         applied += kind == "recovered"
         absent += sum(max(0, b - max(a, seq + 1) + 1) for a, b in later)
-    return _Found(kind, writes, applied, absent)
+    return _Outcome(kind, writes, applied, absent)
 
 
 def _resolved(key: Line) -> tuple[int, int]:
@@ -289,15 +291,15 @@ def _acked_after(key: Line, seq: int) -> int:
 def _sum(
     keys: Mapping[tuple[str, str], Line],
     reads: Mapping[tuple[str, str], Line],
-    found: Mapping[tuple[str, str], _Found],
+    outcomes: Mapping[tuple[str, str], _Outcome],
     end: Line | None,
     balances: Sequence[Line],
 ) -> Ledger:
-    kinds = Counter(each.kind for each in found.values())
+    kinds = Counter(each.kind for each in outcomes.values())
     writes: Counter[str] = Counter()
-    for each in found.values():
+    for each in outcomes.values():
         writes[each.kind] += each.writes
-    told = any("loaded" in key or "applied_n" in key for key in keys.values()) or not keys
+    has_resolved = any("loaded" in key or "applied_n" in key for key in keys.values()) or not keys
     refused = [at for at, key in keys.items() if "refused" in key]
     return Ledger(
         state="",
@@ -314,14 +316,14 @@ def _sum(
         overwritten_by_late=writes["overwritten_by_late"],
         overwritten_by_late_keys=kinds["overwritten_by_late"],
         **{kind: kinds[kind] for kind in ("ok", "recovered", "unexpected", "corrupt", "unread")},
-        in_doubt_applied=sum(each.applied for each in found.values()) if told else None,
-        in_doubt_absent=sum(each.absent for each in found.values()) if told else None,
+        in_doubt_applied=sum(each.applied for each in outcomes.values()) if has_resolved else None,
+        in_doubt_absent=sum(each.absent for each in outcomes.values()) if has_resolved else None,
         refused_keys=len(refused),
-        temporarily_missing=sum(found[at].kind in ("ok", "recovered") for at in refused),
+        temporarily_missing=sum(outcomes[at].kind in ("ok", "recovered") for at in refused),
         sampled=bool(end and end.get("sampled")),
-        examples=_examples(keys, reads, found),
+        examples=_examples(keys, reads, outcomes),
         refused=tuple(
-            {"stream": at[0], "key": at[1], **keys[at]["refused"], "class": found[at].kind}
+            {"stream": at[0], "key": at[1], **keys[at]["refused"], "class": outcomes[at].kind}
             for at in refused[:_EXAMPLES]
         ),
         balances=tuple(balances),
@@ -443,16 +445,16 @@ def _count(key: Line, fate: str) -> int:
 def _examples(
     keys: Mapping[tuple[str, str], Line],
     reads: Mapping[tuple[str, str], Line],
-    found: Mapping[tuple[str, str], _Found],
+    outcomes: Mapping[tuple[str, str], _Outcome],
 ) -> tuple[Mapping[str, Any], ...]:
     """Return the first keys that are neither ok nor recovered, with what was found there."""
-    bad = [at for at, each in found.items() if each.kind not in ("ok", "recovered", "unsampled")]
+    bad = [at for at, each in outcomes.items() if each.kind not in ("ok", "recovered", "unsampled")]
     return tuple(
         {
             "stream": at[0],
             "key": at[1],
-            "class": found[at].kind,
-            "writes": found[at].writes,
+            "class": outcomes[at].kind,
+            "writes": outcomes[at].writes,
             "acked": keys[at].get("acked"),
             "read": {k: v for k, v in reads.get(at, {}).items() if k not in ("read", "stream")},
         }

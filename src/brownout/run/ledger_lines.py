@@ -75,5 +75,5 @@ def _says_what_was_read(line: Mapping[str, Any]) -> bool:
     """A register has a sequence, a counter a value; one that is corrupt may have neither."""
     if line.get("checksum_ok") is False:
         return True
-    said = [line[name] for name in ("seq", "value") if name in line]
-    return bool(said) and all(isinstance(n, int) and abs(n) < 2**62 for n in said)
+    numbers = [line[name] for name in ("seq", "value") if name in line]
+    return bool(numbers) and all(isinstance(n, int) and abs(n) < 2**62 for n in numbers)

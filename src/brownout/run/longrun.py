@@ -38,16 +38,16 @@ def intervals(directory: Path, every_s: float, start: float = 0.0) -> list[Inter
     log, done = load.latency, load.series.completion
     ok = done.total("total", "ok")
     looks = read_balance(directory / "balance.csv")
-    found, number = [], 0
+    rows, number = [], 0
     while (end := start + (number + 1) * every_s) <= done.end + 1e-6:
         begin = start + number * every_s
         served = ok[round(begin * BUCKETS_PER_S) : round(end * BUCKETS_PER_S)].sum()
         times = log.between(log.tags, begin, end)
         p50, p99, p999 = (times.percentile_us(r) if times else None for r in (0.5, 0.99, 0.999))
         records, size = _held([look for look in looks if begin <= look.t < end], looks)
-        found.append(Interval(begin, end, float(served) / every_s, p50, p99, p999, records, size))
+        rows.append(Interval(begin, end, float(served) / every_s, p50, p99, p999, records, size))
         number += 1
-    return found
+    return rows
 
 
 def _held(here: Sequence[Balance], looks: Sequence[Balance]) -> tuple[int | None, int | None]:

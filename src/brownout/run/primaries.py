@@ -51,7 +51,7 @@ def read_primaries(path: Path) -> Sequence[Look]:
     Raises `RunDirectoryError` for what is not of this shape.
     """
     looks = [
-        Look(float(asked), float(answered), shard, node, _ANSWERS.get(int(float(said))), election)
-        for asked, answered, shard, node, said, election in read_rows(path, HEADER)
+        Look(float(asked), float(answered), shard, node, _ANSWERS.get(int(float(state))), election)
+        for asked, answered, shard, node, state, election in read_rows(path, HEADER)
     ]
     return sorted(looks, key=lambda look: look.answered)

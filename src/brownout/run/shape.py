@@ -52,9 +52,9 @@ def check_record(record: Mapping[str, Any]) -> None:
     _check("run.json", _Record, record)
 
 
-def check_generator(said: Mapping[str, Any]) -> None:
+def check_generator(document: Mapping[str, Any]) -> None:
     """Refuse a generator.json in which something is not of its kind, naming every problem."""
-    _check("generator.json", _Generator, said)
+    _check("generator.json", _Generator, document)
 
 
 class _Part(BaseModel):
@@ -126,8 +126,8 @@ def _check(name: str, model: type[BaseModel], data: Mapping[str, Any]) -> None:
     try:
         model.model_validate(dict(data))
     except ValidationError as error:
-        found = "; ".join(from_validation(error, model))
-        raise RunDirectoryError(f"{name}: is not as a run writes it: {found}") from error
+        problems = "; ".join(from_validation(error, model))
+        raise RunDirectoryError(f"{name}: is not as a run writes it: {problems}") from error
 
 
 def finite(text: str) -> float:

@@ -21,11 +21,11 @@ def parsed(home: Path, text: str, **options: Any) -> ForeignSeries:
 
 
 def impact_of(series: ForeignSeries) -> ScopeImpact:
-    known = [not math.isnan(count) for count in series.ok]
-    counts = [count if is_known else 0.0 for count, is_known in zip(series.ok, known, strict=True)]
+    reported = [not math.isnan(count) for count in series.ok]
+    counts = [0.0 if math.isnan(count) else count for count in series.ok]
     findings = series_impact(
         series.start, counts, series.offered,
-        fault_at=series.fault_at, until=series.end, known=known,
+        fault_at=series.fault_at, until=series.end, reported=reported,
     )  # fmt: skip
     return findings.faults[0].scopes["total"]
 

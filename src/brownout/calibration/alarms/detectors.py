@@ -82,8 +82,8 @@ def _level(window: Window) -> Level:
 
 def _has_dip(window: Window, open_loop: bool) -> bool:
     signal = replace(window.signal, open_loop=open_loop)
-    found = find_dips(signal, _level(window), window.settings)
-    return bool(clip(found, window.middle, window.end))
+    dips = find_dips(signal, _level(window), window.settings)
+    return bool(clip(dips, window.middle, window.end))
 
 
 def _standardised(window: Window) -> Floats:

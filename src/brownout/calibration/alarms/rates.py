@@ -70,13 +70,13 @@ def finds(
 
 def error_rates(windows: int, settings: MeasureSettings, seed: int) -> list[ErrorRate]:
     """Return the rate of dips by success ratio where operations fail by themselves."""
-    found = []
+    results = []
     for rate, errors in itertools.product(RATES, ERRORS):
         random = np.random.default_rng([seed, round(rate), round(errors * 1e6)])
-        made = (made_up(random, 0.0, settings, errors=errors, rate=rate) for _ in range(windows))
-        alarms = sum(map(by_ratio, made))
-        found.append(ErrorRate(rate, errors, alarms, windows))
-    return found
+        samples = (made_up(random, 0.0, settings, errors=errors, rate=rate) for _ in range(windows))
+        alarms = sum(map(by_ratio, samples))
+        results.append(ErrorRate(rate, errors, alarms, windows))
+    return results
 
 
 def of_windows(windows: Iterable[Window], noise: float) -> list[Rate]:

@@ -55,7 +55,7 @@ def _refused(each: Refusals) -> str:
 
 def document(
     alarms: Sequence[Rate],
-    found: Sequence[Rate],
+    dip_rates: Sequence[Rate],
     errors: Sequence[ErrorRate],
     real: Sequence[Rate],
     baselines: Sequence[Refusals],
@@ -66,7 +66,7 @@ def document(
         f"{alarms[0].windows} windows of each kind, none with a fault in it:",
         markdown(alarms, "windows with an alarm"),
         f"The same, each with {dip}, which was found in:",
-        markdown(found, "windows with an alarm"),
+        markdown(dip_rates, "windows with an alarm"),
         "Windows with a dip by success ratio where operations fail by themselves, by load:",
         errors_markdown(errors),
     ]

@@ -62,11 +62,11 @@ def read(path: Path, options: Options) -> ForeignSeries:
     if source.is_document:
         format, rows = read_document(source, options)
         return _series(rows, at, options, format, source)
-    known = (
+    recognised = (
         None if options.format == "csv" or _names_columns(options) else read_lines(source, options)
     )
-    if known is not None:
-        format, content = known
+    if recognised is not None:
+        format, content = recognised
         return _series(content, at, options, format, source)
     if options.format not in ("", "csv", "grafana", *(table.format for table in TABLES)):
         raise refused(

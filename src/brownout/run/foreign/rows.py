@@ -39,14 +39,14 @@ _LONG_S = 90.0
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """A row's place on the time axis and its counts; `known` is false for a gap."""
+    """A row's place on the time axis and its counts; `reported` is false for a gap."""
 
     start: float
     end: float
     ok: float
     offered: float | None
     place: str
-    known: bool = True
+    reported: bool = True
 
 
 def series_of(
@@ -81,7 +81,7 @@ def series_of(
     return ForeignSeries(
         start=[each.start for each in intervals],
         end=[each.end for each in intervals],
-        ok=[each.ok if each.known else math.nan for each in intervals],
+        ok=[each.ok if each.reported else math.nan for each in intervals],
         offered=[each.offered or 0.0 for each in intervals] if with_offered else None,
         fault_at=fault_at,
         format=format,
@@ -167,10 +167,10 @@ def _kind(
 
 def _differences(ordered: Sequence[Row], notes: list[str], column: str) -> list[Row]:
     """Return the counts between totals; the first row only says where counting begins."""
-    known = [row for row in ordered if row.ok is not None]
+    counted = [row for row in ordered if row.ok is not None]
     counts = []
     restarts = 0
-    for before, after in pairwise(known):
+    for before, after in pairwise(counted):
         ok = (after.ok or 0.0) - (before.ok or 0.0)
         offered = None
         if before.offered is not None and after.offered is not None:
@@ -247,7 +247,7 @@ def _intervals(
         start, end = starts[place], ends[place]
         if intervals and start - intervals[-1].end > 1e-6:
             gap = _Interval(intervals[-1].end, start, 0.0, None, f"after {intervals[-1].place}",
-                            known=False)  # fmt: skip
+                            reported=False)  # fmt: skip
             filled = _by_total(gap, earlier, row, kind, step)
             if filled is None:
                 intervals.append(gap)
@@ -255,7 +255,7 @@ def _intervals(
                 drifts.append(row.place)
                 start = gap.start
             else:
-                intervals.append(replace(gap, ok=float(filled), known=True))
+                intervals.append(replace(gap, ok=float(filled), reported=True))
         elif intervals and start < intervals[-1].end:
             start = intervals[-1].end
         if end - start <= 1e-9:
@@ -265,9 +265,10 @@ def _intervals(
             row = replace(row, ok=(row.ok or 0.0) * (end - start) / step)
         factor = (end - start) if kind == "rate" else 1.0
         offered = None if row.offered is None else row.offered * factor
-        known = row.ok is not None
-        intervals.append(_Interval(start, end, (row.ok or 0.0) * factor, offered, row.place, known))
-        if known:
+        reported = row.ok is not None
+        ok = (row.ok or 0.0) * factor
+        intervals.append(_Interval(start, end, ok, offered, row.place, reported))
+        if reported:
             earlier = row
     if drifts:
         s = "" if len(drifts) == 1 else "s"
@@ -335,16 +336,16 @@ def _filled(
 
     What lies before the last gap that ends well before the baseline is left out.
     """
-    while intervals and not intervals[-1].known and intervals[-1].end <= fault_at:
+    while intervals and not intervals[-1].reported and intervals[-1].end <= fault_at:
         intervals.pop()
     begin = fault_at - max(_BASELINE_S, _BASELINE_ROWS * step) - 2 * step
-    early = [place for place, each in enumerate(intervals) if not each.known and each.end < begin]
+    early = [at for at, each in enumerate(intervals) if not each.reported and each.end < begin]
     if early and meant is None:
         intervals = intervals[early[-1] + 1 :]
         notes.append("rows before a gap that ends before the baseline are left out")
-    while intervals and not intervals[0].known:
+    while intervals and not intervals[0].reported:
         intervals.pop(0)
-    gaps = _joined([each for each in intervals if not each.known])
+    gaps = _joined([each for each in intervals if not each.reported])
     if not gaps:
         return intervals
     missing = sum(end - start for start, end, _ in gaps)
@@ -354,7 +355,7 @@ def _filled(
         return _zeros(intervals)
     if meant == "unknown":
         notes.append(f"of {what} nothing is known: measures have a best and a worst case")
-        return _zeros(intervals, known=False)
+        return _zeros(intervals, reported=False)
     start, end, place = gaps[0]
     rows = round((end - start) / step)
     more = f" (and {len(gaps) - 1} more like it)" if len(gaps) > 1 else ""
@@ -368,22 +369,22 @@ def _filled(
     )
 
 
-def _zeros(intervals: Sequence[_Interval], known: bool = True) -> list[_Interval]:
+def _zeros(intervals: Sequence[_Interval], reported: bool = True) -> list[_Interval]:
     """Return the intervals with nothing served in gaps; what was offered there is as usual."""
     rates = [
         each.offered / (each.end - each.start)
         for each in intervals
-        if each.known and each.offered is not None
+        if each.reported and each.offered is not None
     ]
     usual = median(rates) if rates else None
     return [
         each
-        if each.known
+        if each.reported
         else replace(
             each,
             ok=0.0,
             offered=None if usual is None else usual * (each.end - each.start),
-            known=known,
+            reported=reported,
         )
         for each in intervals
     ]

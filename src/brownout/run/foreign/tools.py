@@ -153,11 +153,13 @@ def _found_in(pattern: re.Pattern[str]) -> Callable[[str], bool]:
     return lambda line: pattern.search(line[:_WIDEST]) is not None
 
 
-def _found(source: Source, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
+def _matching_lines(
+    source: Source, pattern: re.Pattern[str]
+) -> Iterator[tuple[int, re.Match[str]]]:
     """Yield each line in which a pattern is found, with its number."""
     for place, line in enumerate(source.lines(), 1):
-        if found := pattern.search(line[:_WIDEST]):
-            yield place, found
+        if match := pattern.search(line[:_WIDEST]):
+            yield place, match
 
 
 def _rows(rows: Iterable[Row], source: Source) -> list[Row]:
@@ -172,16 +174,16 @@ def _rows(rows: Iterable[Row], source: Source) -> list[Row]:
 
 def _pgbench(source: Source, options: Options) -> Rows:
     rows = (
-        Row(float(found["t"]), float(found["rate"]), f"line {line}")
-        for line, found in _found(source, _PGBENCH)
+        Row(float(match["t"]), float(match["rate"]), f"line {line}")
+        for line, match in _matching_lines(source, _PGBENCH)
     )
     return Rows(_rows(rows, source), "tps", "rate", "end")
 
 
 def _sysbench(source: Source, options: Options) -> Rows:
     rows = (
-        Row(float(found["t"]), float(found["rate"]), f"line {line}")
-        for line, found in _found(source, _SYSBENCH)
+        Row(float(match["t"]), float(match["rate"]), f"line {line}")
+        for line, match in _matching_lines(source, _SYSBENCH)
     )
     return Rows(_rows(rows, source), "tps", "rate", "end")
 
@@ -190,22 +192,22 @@ def _ycsb(source: Source, options: Options) -> Rows:
     """YCSB counts a failed operation as one; those of a row are taken off."""
     rows: list[Row] = []
     epoch, failed = None, 0.0
-    for line, found in _found(source, _YCSB):
-        t = float(found["t"])
-        if epoch is None and (day := _DAY.search(found.string, 0, found.start())):
+    for line, match in _matching_lines(source, _YCSB):
+        t = float(match["t"])
+        if epoch is None and (day := _DAY.search(match.string, 0, match.start())):
             epoch = _day(source, line, day["day"]) - t
-        failed += sum(map(float, _YCSB_FAILED.findall(found["rest"])))
+        failed += sum(map(float, _YCSB_FAILED.findall(match["rest"])))
         if rows and rows[-1].t == t:  # the last status comes a moment after the one before
             rows.pop()
-        rows.append(Row(t, float(found["total"]) - failed, f"line {line}"))
+        rows.append(Row(t, float(match["total"]) - failed, f"line {line}"))
     return Rows(rows, "operations", "total", "end", epoch)
 
 
 def _asbench(source: Source, options: Options) -> Rows:
     rows = (
-        Row(_day(source, line, found["day"]), float(found["rate"] or found["write"]),
+        Row(_day(source, line, match["day"]), float(match["rate"] or match["write"]),
             f"line {line}")
-        for line, found in _found(source, _ASBENCH)
+        for line, match in _matching_lines(source, _ASBENCH)
     )  # fmt: skip
     return Rows(_rows(rows, source), "tps", "rate", "end", of_day=True)
 
@@ -246,10 +248,10 @@ def _day(source: Source, line: int, text: str) -> float:
 def _pgbench_log(source: Source, options: Options) -> Requests:
     def requests() -> Iterator[Request]:
         for place, line in enumerate(source.lines(), 1):
-            if found := _PGBENCH_LOG.fullmatch(line.strip()):
-                end = int(found["s"]) + int(found["us"]) / 1e6
-                ok = found["time"].isdigit()
-                took = int(found["time"]) / 1e6 if ok else 0.0
+            if match := _PGBENCH_LOG.fullmatch(line.strip()):
+                end = int(match["s"]) + int(match["us"]) / 1e6
+                ok = match["time"].isdigit()
+                took = int(match["time"]) / 1e6 if ok else 0.0
                 yield Request(end - took, end, ok)
             elif line.strip():
                 raise refused(f"{source.path}:{place}: is not a line of `pgbench -l`")
@@ -259,16 +261,16 @@ def _pgbench_log(source: Source, options: Options) -> Requests:
 
 def _pgbench_aggregate(source: Source, options: Options) -> Rows:
     rows = (
-        Row(float(found["t"]), float(found["n"]), f"line {line}")
-        for line, found in _found(source, _PGBENCH_AGGREGATE)
+        Row(float(match["t"]), float(match["n"]), f"line {line}")
+        for line, match in _matching_lines(source, _PGBENCH_AGGREGATE)
     )
     return Rows(_rows(rows, source), "num_transactions", "count", "start")
 
 
 def _gatling(source: Source, options: Options) -> Requests:
     def requests() -> Iterator[Request]:
-        for _, found in _found(source, _GATLING):
-            yield Request(int(found["start"]) / 1e3, int(found["end"]) / 1e3, found["ok"] == "OK")
+        for _, match in _matching_lines(source, _GATLING):
+            yield Request(int(match["start"]) / 1e3, int(match["end"]) / 1e3, match["ok"] == "OK")
 
     return Requests(requests())
 
@@ -276,10 +278,10 @@ def _gatling(source: Source, options: Options) -> Requests:
 def _vegeta(source: Source, options: Options) -> Requests:
     def requests() -> Iterator[Request]:
         for place, line in enumerate(source.lines(), 1):
-            if found := _VEGETA.match(line):
-                start = int(found["t"]) / 10**9
-                ok = 100 <= int(found["code"]) < 400
-                yield Request(start, start + int(found["ns"]) / 1e9, ok)
+            if match := _VEGETA.match(line):
+                start = int(match["t"]) / 10**9
+                ok = 100 <= int(match["code"]) < 400
+                yield Request(start, start + int(match["ns"]) / 1e9, ok)
             elif line.strip() and place > 1:  # some write a header
                 raise refused(f"{source.path}:{place}: is not a line of `vegeta encode --to csv`")
 
@@ -380,20 +382,20 @@ def _hlog(source: Source, options: Options) -> Rows:
     for line, text in enumerate(source.lines(), 1):
         if time := _HLOG_TIME.match(text):
             base.setdefault(time["what"], float(time["t"]))
-        found = _HLOG.fullmatch(text.strip()) if "HIST" in text else None
-        if not found:
+        match = _HLOG.fullmatch(text.strip()) if "HIST" in text else None
+        if not match:
             continue
-        tag = found["tag"] or ""
+        tag = match["tag"] or ""
         if any(name.lower() != "tag" or value != tag for name, value in wanted.items()):
             continue
         if tag.endswith(("-rt", "-wt")):  # cassandra-stress writes each operation in three ways
             continue
         tags.add(tag)
         try:
-            count = float(decode([found["payload"].encode()]).count.sum())
+            count = float(decode([match["payload"].encode()]).count.sum())
         except RunDirectoryError as error:
             raise refused(f"{source.path}:{line}: holds no histogram that can be read") from error
-        t, length = float(found["t"]), float(found["length"])
+        t, length = float(match["t"]), float(match["length"])
         if length <= 0:
             continue
         before = rows.get((t, length))

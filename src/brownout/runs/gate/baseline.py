@@ -52,7 +52,7 @@ class Compared(Settings):
 
     @field_validator("measure")
     @classmethod
-    def _known(cls, name: str) -> str:
+    def _is_a_measure(cls, name: str) -> str:
         if find(split(name)[1]) is None:
             raise ValueError("not a measure; `docs/measures.md` lists them all")
         return name
@@ -193,11 +193,11 @@ def _inconsistent(baseline: Baseline) -> list[str]:
     for compared in baseline.measures:
         where = f"measures: {compared.measure}"
         values = baseline.values(compared.measure)
-        known = [value for value in values if value is not None and not math.isnan(value)]
-        if len(known) < len(values) or not known:
+        numbers = [value for value in values if value is not None and not math.isnan(value)]
+        if len(numbers) < len(values) or not numbers:
             problems.append(f"{where}: not every repeat has a value; pin it anew")
         else:
-            problems += [f"{where}: {problem}" for problem in _impossible(compared, known)]
+            problems += [f"{where}: {problem}" for problem in _impossible(compared, numbers)]
         if compared.critical < compared.allowed:
             problems.append(
                 f"{where}: critical is {compared.critical:g}, wanted at least what is allowed, "

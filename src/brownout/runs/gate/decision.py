@@ -84,8 +84,8 @@ class Decision:
     def needed(self) -> int | None:
         """How many repeats would decide every measure that is open."""
         wanted = [c.needed for c in self.comparisons if c.word == OPEN]
-        known = [n for n in wanted if n is not None]
-        return max(known) if known and len(known) == len(wanted) else None
+        counts = [n for n in wanted if n is not None]
+        return max(counts) if counts and len(counts) == len(wanted) else None
 
 
 def decide(runs: Sequence[FinishedRun], baseline: Baseline | None, spare: int = 0) -> Decision:
@@ -135,26 +135,26 @@ def _compared(runs: Sequence[FinishedRun], baseline: Baseline | None) -> tuple[C
 
 def _look(runs: Sequence[FinishedRun], baseline: Baseline, compared: Compared) -> Comparison:
     values = {run.run_id: run.value(compared.measure) for run in runs}
-    known = [value for value in values.values() if value is not None]
+    numbers = [value for value in values.values() if value is not None]
     missing = [name for name, value in values.items() if value is None]
     nothing = Comparison(compared.measure, OPEN, "", compared.allowed, compared.critical)
     if missing and compared.must_have_data:
         return replace(nothing, detail=f"there is no data in {', '.join(missing)}")
-    if missing and len(known) < LEAST:
+    if missing and len(numbers) < LEAST:
         return replace(nothing, word=LEFT_OUT, detail=f"no data in {len(missing)} runs")
-    if len(known) < LEAST:
-        detail = f"found {len(known)} repeats that count, wanted {LEAST}"
+    if len(numbers) < LEAST:
+        detail = f"found {len(numbers)} repeats that count, wanted {LEAST}"
         return replace(nothing, detail=detail, needed=LEAST)
     pinned = [value for value in baseline.values(compared.measure) if value is not None]
-    return _first_look(pinned, known, compared)
+    return _first_look(pinned, numbers, compared)
 
 
 def _first_look(before: Sequence[float], after: Sequence[float], compared: Compared) -> Comparison:
     sign = _sign(compared.measure)
-    found = shift([sign * v for v in before], [sign * v for v in after])
+    difference = shift([sign * v for v in before], [sign * v for v in after])
     return Comparison(
         compared.measure, OPEN, "", compared.allowed, compared.critical,
-        tuple(before), tuple(after), found, found.p,
+        tuple(before), tuple(after), difference, difference.p,
     )  # fmt: skip
 
 
@@ -184,30 +184,30 @@ def _corrected(looked: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _worded(each: Comparison, count: int) -> Comparison:
-    found = each.shift
-    if found is None or each.p is None:
+    difference = each.shift
+    if difference is None or each.p is None:
         return each
-    if found.estimate > each.allowed and each.p <= ALPHA:
-        critical = ", and than what is critical" if found.estimate > each.critical else ""
+    if difference.estimate > each.allowed and each.p <= ALPHA:
+        critical = ", and than what is critical" if difference.estimate > each.critical else ""
         return replace(each, word=FAIL, detail=f"worse than allowed{critical}")
-    if found.estimate > each.allowed:
+    if difference.estimate > each.allowed:
         detail = "worse than allowed, but that may be chance"
         if count * float(null_below(len(each.before), len(each.after))[0]) > ALPHA:
             detail = f"{detail}: so few repeats cannot show it for {count} measures"
         return replace(each, detail=detail)
-    if found.high is not None and found.high <= each.critical:
+    if difference.high is not None and difference.high <= each.critical:
         return replace(each, word=PASS, detail="no worse than allowed")
     return replace(each, detail="what is critical cannot be ruled out")
 
 
 def _held(runs: Sequence[FinishedRun]) -> tuple[Held, ...]:
     """The limits of all runs, each with what became of it."""
-    found: dict[tuple[Any, ...], list[Judged]] = {}
+    by_limit: dict[tuple[Any, ...], list[Judged]] = {}
     for run in runs:
         for slo in run.impact.slos:
             key = (slo.name, slo.scope, slo.limit, slo.direction)
-            found.setdefault(key, []).append(slo)
-    return tuple(_over_runs(slos) for slos in found.values())
+            by_limit.setdefault(key, []).append(slo)
+    return tuple(_over_runs(slos) for slos in by_limit.values())
 
 
 def _over_runs(slos: Sequence[Judged]) -> Held:

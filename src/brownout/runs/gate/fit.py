@@ -29,15 +29,15 @@ def remarks(runs: Runs, baseline: Baseline | None) -> list[str]:
     dropped = list(dict.fromkeys(words for run in runs for words in run.dropped))
     if baseline is None:
         return ["no baseline: only the runs' own limits were judged", *dropped]
-    said = dropped
+    lines = dropped
     if baseline.limits is None:
-        said.append("the baseline does not say by which limits its runs were judged; pin it again")
+        lines.append("the baseline does not say by which limits its runs were judged; pin it again")
     here = runs[0].impact.versions
     for name in sorted({*here, *baseline.versions}):
         before, now = baseline.versions.get(name), here.get(name)
         if before != now:
-            said.append(f"{name}: {now or 'none'}, baseline {before or 'none'}")
+            lines.append(f"{name}: {now or 'none'}, baseline {before or 'none'}")
     clusters = sorted({run.cluster for run in runs})
     if clusters != [baseline.cluster]:
-        said.append(f"cluster: {', '.join(clusters)}, baseline {baseline.cluster}")
-    return said
+        lines.append(f"cluster: {', '.join(clusters)}, baseline {baseline.cluster}")
+    return lines

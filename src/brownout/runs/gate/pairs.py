@@ -28,8 +28,8 @@ class Difference:
         """Whether the two are called different: by more than can hide, and by no chance."""
         if self.shift is None or self.p is None:
             return False
-        known = find(split(self.measure)[1])
-        floor = known.unit.floor if known else 1.0
+        measure = find(split(self.measure)[1])
+        floor = measure.unit.floor if measure else 1.0
         return self.p <= ALPHA and abs(self.shift.estimate) > floor
 
 
@@ -38,12 +38,12 @@ def differences(first: Runs, second: Runs, measures: Sequence[str]) -> list[Diff
 
     A wait that never ended ranks above every value.
     """
-    found = [_test(first, second, name) for name in measures]
-    tested = [each for each in found if each.p is not None]
+    tests = [_test(first, second, name) for name in measures]
+    tested = [each for each in tests if each.p is not None]
     chances = dict(
         zip((t.measure for t in tested), holm([t.p or 0.0 for t in tested]), strict=True)
     )
-    return [Difference(each.measure, each.shift, chances.get(each.measure)) for each in found]
+    return [Difference(each.measure, each.shift, chances.get(each.measure)) for each in tests]
 
 
 def _test(first: Runs, second: Runs, measure: str) -> Difference:
@@ -51,5 +51,5 @@ def _test(first: Runs, second: Runs, measure: str) -> Difference:
                 for runs in (first, second))  # fmt: skip
     if min(len(one), len(two)) < LEAST:
         return Difference(measure)
-    found = shift(one, two)
-    return Difference(measure, found, min(1.0, 2 * min(found.p, shift(two, one).p)))
+    difference = shift(one, two)
+    return Difference(measure, difference, min(1.0, 2 * min(difference.p, shift(two, one).p)))

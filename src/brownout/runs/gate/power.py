@@ -69,8 +69,8 @@ def _middle(ranked: Floats) -> Floats:
 
 
 def _deviations(values: Sequence[float]) -> Floats:
-    known = np.asarray(values, float)
+    numbers = np.asarray(values, float)
     middle = median(values)
     if middle is None or math.isinf(middle):
         return np.asarray([math.nan])
-    return np.asarray(known - middle, dtype=np.float64)
+    return np.asarray(numbers - middle, dtype=np.float64)

@@ -87,8 +87,8 @@ def null_below(n: int, m: int) -> Floats:
 def _differences(before: Floats, after: Floats) -> Floats:
     """All differences of pairs, ascending; 0 for two that both never happened."""
     with np.errstate(invalid="ignore"):
-        found = np.subtract.outer(after, before).ravel()
-    return np.sort(np.nan_to_num(found, nan=0.0, posinf=np.inf, neginf=-np.inf))
+        differences = np.subtract.outer(after, before).ravel()
+    return np.sort(np.nan_to_num(differences, nan=0.0, posinf=np.inf, neginf=-np.inf))
 
 
 def _middle(ranked: Floats) -> float:
@@ -101,18 +101,18 @@ def _p(before: Sequence[float], after: Sequence[float]) -> float:
     """One-sided: the second sample has become worse. Exact for small samples, ties or not."""
     n, m = len(after), len(before)
     ranks = _doubled_ranks([*after, *before])
-    found = sum(ranks[:n])
+    rank_sum = sum(ranks[:n])
     if max(n, m) <= _EXACT_UP_TO:
         # ways[k, s]: in how many ways k of the ranks sum to s.
         ways = np.zeros((n + 1, sum(ranks) + 1), dtype=np.int64)
         ways[0, 0] = 1
         for rank in ranks:
             ways[1:, rank:] += ways[:-1, :-rank]
-        return float(ways[n, found:].sum()) / math.comb(n + m, n)
+        return float(ways[n, rank_sum:].sum()) / math.comb(n + m, n)
     # Hollander, Wolfe and Chicken, section 4.1: the variance is less where values are equal.
     ties = sum(count**3 - count for count in Counter(ranks).values())
     spread = math.sqrt(n * m / 12 * (n + m + 1 - ties / ((n + m) * (n + m - 1))))
-    above = found / 2 - n * (n + m + 1) / 2 - 0.5
+    above = rank_sum / 2 - n * (n + m + 1) / 2 - 0.5
     return 1 - _NORMAL.cdf(above / spread) if spread else 1.0
 
 

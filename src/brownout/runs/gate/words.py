@@ -51,12 +51,12 @@ def summary(decision: Decision, runs: Runs, remarks: Sequence[str]) -> str:
 
 def grids(decision: Decision) -> list[Grid]:
     """Return the tables of a decision: the limits, and the comparison."""
-    found = [Grid("Limits", columns("limit | scope | wanted:n | worst:n | met in:n | "),
+    tables = [Grid("Limits", columns("limit | scope | wanted:n | worst:n | met in:n | "),
                   [_limit_row(held) for held in decision.limits])]  # fmt: skip
     heads = "measure | baseline:n | now:n | worse by:n | 95 %:n | p:n | allowed:n | critical:n | "
     rows = [_row(each) for each in decision.comparisons]
-    found.append(Grid("Against the baseline, medians of the repeats", columns(heads), rows))
-    return [grid for grid in found if grid.rows]
+    tables.append(Grid("Against the baseline, medians of the repeats", columns(heads), rows))
+    return [grid for grid in tables if grid.rows]
 
 
 def need(decision: Decision) -> list[str]:
@@ -101,12 +101,12 @@ def _row(each: Comparison) -> list[str | Cell]:
     word = f"{SIGNS[each.word]} {each.word}"
     if each.shift is None or each.medians is None:
         return [name, NONE, NONE, NONE, each.detail or NONE, NONE, *limits, word]
-    found = each.shift
+    difference = each.shift
     interval = NONE
-    if found.low is not None and found.high is not None:
-        interval = f"{told(measure, found.low)} to {told(measure, found.high)}"
+    if difference.low is not None and difference.high is not None:
+        interval = f"{told(measure, difference.low)} to {told(measure, difference.high)}"
     medians = dotted(measure, [each.before, each.after])
-    worse = told(measure, found.estimate)
+    worse = told(measure, difference.estimate)
     return [name, *medians, worse, interval, f"{each.p:.3f}", *limits, word]
 
 
@@ -120,23 +120,23 @@ def _excluded(runs: Runs) -> list[str]:
 
 def cases(decision: Decision, runs: Runs) -> list[Case]:
     """Return every thing that was judged, with what was seen of it."""
-    found = []
+    results = []
     for run in runs:
         word = "left out" if run.run_id in decision.left_out else run.verdict
         why = "; ".join(run.impact.reasons)
-        found.append(Case("run", run.run_id, word, why, str(run.path)))
+        results.append(Case("run", run.run_id, word, why, str(run.path)))
     seen = iter([row for grid in grids(decision) for row in _rows(grid)])
     for held in decision.limits:
         name = held.name if held.scope == "total" else f"{held.scope}.{held.name}"
-        found.append(Case("limit", name, held.word, f"not met in {held.unmet} runs", next(seen)))
+        results.append(Case("limit", name, held.word, f"not met in {held.unmet} runs", next(seen)))
     for each in decision.comparisons:
-        found.append(Case("baseline", each.measure, each.word, each.detail, next(seen)))
-    return found
+        results.append(Case("baseline", each.measure, each.word, each.detail, next(seen)))
+    return results
 
 
 def properties(decision: Decision, runs: Runs) -> dict[str, str]:
     """Return what a CI may show beside the cases."""
-    found = {
+    values = {
         "brownout.verdict": decision.word,
         "brownout.scenario": runs[0].scenario,
         "brownout.cluster": runs[0].cluster,
@@ -145,8 +145,8 @@ def properties(decision: Decision, runs: Runs) -> dict[str, str]:
         "brownout.runs": ", ".join(run.run_id for run in runs),
     }
     if decision.needed is not None:
-        found["brownout.repeats_needed"] = str(decision.needed)
-    return found
+        values["brownout.repeats_needed"] = str(decision.needed)
+    return values
 
 
 def _rows(grid: Grid) -> list[str]:
