@@ -3,12 +3,17 @@ package aerospike
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	client "github.com/aerospike/aerospike-client-go/v8"
 
 	"brownout/loadgen/driver"
 	"brownout/loadgen/driver/drivertest"
 )
+
+// patience is how long the back door waits for an answer. The client's own second is too short on a
+// busy machine, where a test would fail for want of a processor.
+const patience = 30 * time.Second
 
 // store is the sets of one test.
 type store struct {
@@ -20,7 +25,12 @@ type store struct {
 func backdoor(t *testing.T) drivertest.Backdoor {
 	c := sharedCluster(t)
 	drivers := drivertest.Drivers{T: t, Config: func() driver.Config { return configFor(t, c) }, Fresh: blank}
-	return store{drivers, c, opened(t, c, nil)}
+	behind := opened(t, c, nil)
+	reads, writes := client.NewPolicy(), client.NewWritePolicy(0, client.TTLDontExpire)
+	reads.TotalTimeout, writes.TotalTimeout = patience, patience
+	behind.client.SetDefaultPolicy(reads)
+	behind.client.SetDefaultWritePolicy(writes)
+	return store{drivers, c, behind}
 }
 
 func (s store) Store() driver.Store {
@@ -60,7 +70,7 @@ func (s store) get(key *client.Key) client.BinMap {
 func (s store) put(set, id string, bins client.BinMap) {
 	s.Helper()
 	policy := client.NewWritePolicy(0, client.TTLDontExpire)
-	policy.RecordExistsAction = client.REPLACE
+	policy.RecordExistsAction, policy.TotalTimeout = client.REPLACE, patience
 	if err := s.behind.client.Put(policy, s.key(set, id), bins); err != nil {
 		s.Fatal(err)
 	}

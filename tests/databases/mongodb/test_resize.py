@@ -1,5 +1,6 @@
 """Members that come and go on a real replica set."""
 
+import json
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -18,8 +19,10 @@ from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for
 
 LIMIT_S = 90.0
-#: Copied one at a time, they last for all that is asked meanwhile, on a busy machine too.
-RECORDS = 20_000
+RECORDS = 1000
+#: After so many the copy of a new member waits until the test lets it continue.
+COPIED_FIRST = 100
+HOLDS = "initialSyncHangDuringCollectionClone"
 
 
 def _another_is_primary(adapter: MongoAdapter, node: Node) -> bool:
@@ -76,7 +79,7 @@ def test_a_spare_copies_all_data_without_a_say_then_gets_it_and_goes_again(
 def _add_and_remove(adapter: MongoAdapter, cluster: Cluster) -> None:
     (spare,) = cluster.spares
     assert adapter.objections_to_join(spare) == []
-    _copy_slowly(spare)
+    _hold_copy(spare)
     host_for(spare).start()
 
     joined = adapter.join(spare)
@@ -94,6 +97,7 @@ def _add_and_remove(adapter: MongoAdapter, cluster: Cluster) -> None:
     with pytest.raises(ClusterError, match=naming("n4", "STARTUP2", "SECONDARY")):
         adapter.admit(spare)
 
+    _continue_copy(spare)
     await_milestone(adapter, "whole")
 
     def amounts() -> set[tuple[int, int | None]]:
@@ -196,11 +200,24 @@ class TestSettings:
         assert "found 989, wanted 990 to" in why
 
 
-def _copy_slowly(node: Node) -> None:
-    """Have a member that does not run yet copy one record at a time."""
+def _hold_copy(node: Node) -> None:
+    """Have a member that does not run yet stop in the middle of its copy, by a server fail point.
+
+    What is asked meanwhile takes longer on a busy machine than the copy of any number of records.
+    """
     assert node.host is not None
     assert node.host.config_file is not None
     file = node.host.config_file
     settings = yaml.safe_load(file.read_text(encoding="utf-8"))
-    settings["setParameter"]["collectionClonerBatchSize"] = 1
+    held = {"namespace": "shop.orders", "numDocsToClone": COPIED_FIRST}
+    settings["setParameter"] |= {
+        "collectionClonerBatchSize": 1,
+        "enableTestCommands": 1,
+        f"failpoint.{HOLDS}": json.dumps({"mode": "alwaysOn", "data": held}),
+    }
     file.write_text(yaml.safe_dump(settings), encoding="utf-8")
+
+
+def _continue_copy(node: Node) -> None:
+    with pymongo.MongoClient[dict[str, Any]](node.address, directConnection=True) as client:
+        client.admin.command("configureFailPoint", HOLDS, mode="off")
