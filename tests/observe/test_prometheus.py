@@ -13,7 +13,7 @@ from brownout.base.errors import ClusterError
 from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.observation import Endpoint, Exporter
 from brownout.observe import prometheus, targets
-from brownout.observe.config import config
+from brownout.observe.prometheus import config
 from brownout.observe.push import push
 
 

@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,25 @@ from brownout.inventory.model import Node, ProcessSpec
 from brownout.inventory.observation import Endpoint, Exporter
 from brownout.machine.host import host_for
 from brownout.machine.launch import last_words
-from brownout.observe.config import config
 from brownout.observe.targets import directory as targets
 
-__all__ = ["Scraped", "down", "home", "remove_data", "running", "scraped", "up"]
+__all__ = [
+    "SCRAPE_S",
+    "Scraped",
+    "config",
+    "down",
+    "home",
+    "remove_data",
+    "running",
+    "scraped",
+    "up",
+]
 
 _ANSWERS_WITHIN_S = 60.0
 _POLL_S = 0.05
 _ASK_S = 5.0
+#: A dip of a few seconds shows only where it is scraped as often.
+SCRAPE_S = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +179,38 @@ def _ask(url: str, method: str = "GET") -> bytes:
         raise HostError(f"Prometheus: {url}: {error.code} {said}") from error
     except OSError as error:
         raise HostError(f"Prometheus: {url}: {getattr(error, 'reason', error)}") from error
+
+
+def config(folder: Path, exporters: Iterable[Exporter]) -> dict[str, Any]:
+    """Return prometheus.yml: running runs by their files in `folder`, exporters as they stand.
+
+    Labels of ours win over Prometheus's own, so that `run` and `instance` are never renamed.
+    """
+    runs = {
+        "job_name": "brownout",
+        "file_sd_configs": [{"files": [str(folder / "*.json")], "refresh_interval": "5s"}],
+    }
+    named = [
+        {"job_name": job, "static_configs": [{"targets": sorted(found)}]}
+        for job, found in sorted(_by_job(exporters).items())
+    ]
+    with as_file(files("brownout") / "dashboards" / "rules") as rules:
+        shipped = str(rules.resolve() / "*.yaml")
+    every = f"{SCRAPE_S}s"
+    return {
+        "global": {
+            "scrape_interval": every,
+            "scrape_timeout": every,
+            "evaluation_interval": every,
+        },
+        "rule_files": [shipped],
+        "scrape_configs": [runs, *named],
+    }
+
+
+def _by_job(exporters: Iterable[Exporter]) -> dict[str, set[str]]:
+    """Prometheus refuses a job that is there twice, as where two clusters have the same one."""
+    jobs: dict[str, set[str]] = {}
+    for exporter in exporters:
+        jobs.setdefault(exporter.job, set()).update(exporter.targets)
+    return jobs

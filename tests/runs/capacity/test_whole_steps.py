@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.runs.capacity.known import paced_server, workload
 
-from brownout.runs.capacity.hunt import Hunt, resumed
 from brownout.runs.capacity.judgement import Terms
 from brownout.runs.capacity.search import Probe, Settings
+from brownout.runs.capacity.session import Hunt, search_after
 from brownout.runs.capacity.step import Step, Steps
 from brownout.runs.capacity.whole_steps import Lengths, WholeSteps
 
@@ -43,7 +43,7 @@ def test_a_known_capacity_is_found_within_a_few_percent(target: Any, tmp_path: P
     assert 0.93 * CAPACITY <= found.rate <= 1.05 * CAPACITY
     assert (found.bound, found.confirmed) == ("exact", True)
     assert kept.read() == said
-    assert resumed(settings, kept.read(), "whole").next() is None
+    assert search_after(settings, kept.read(), "whole").next() is None
 
 
 @pytest.mark.live

@@ -8,7 +8,7 @@ has no clients. `options` is what a workload may say, `lab` makes clusters of pr
 
 `resize` is what can be done while it serves: `join` and `leave` with what nodes know of each
 other (`mesh`), `factor` and `speed`, what speaks against it (`objections`), what each node holds
-(`holdings`) and on which rack (`racks`). `canary` is the official client, as an application has it.
+and on which rack (`racks`). `canary` is the official client, as an application has it.
 """
 
 from collections.abc import Mapping

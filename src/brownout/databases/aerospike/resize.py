@@ -5,7 +5,7 @@ The part of the adapter that `brownout.databases.resize` asks for.
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brownout.base.errors import ConfigurationError, Refused
@@ -19,7 +19,6 @@ from brownout.databases.aerospike import (
     speed,
     storage,
 )
-from brownout.databases.aerospike.holdings import holding_of
 from brownout.databases.aerospike.mesh import endpoint_of
 from brownout.databases.aerospike.panel import Panel
 from brownout.databases.aerospike.view import View
@@ -27,9 +26,11 @@ from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 from brownout.run.balance import Holding
 
-__all__ = ["ResizingPart"]
+__all__ = ["ResizingPart", "holding_of"]
 
 _SETTINGS = ("replication_factor", "migration_speed")
+#: By version and storage: since 7.0, devices before it, memory before it.
+_BYTES = ("data_used_bytes", "device_used_bytes", "memory_used_bytes")
 
 
 class ResizingPart(ABC):
@@ -173,3 +174,22 @@ def _unknown(node: Node) -> list[str]:
     except Refused as error:
         return [f"{error.message}; wanted it, for the others to forget the node"]
     return []
+
+
+def holding_of(view: View) -> Holding | None:
+    """Return what a node holds in all namespaces; None if it does not say.
+
+    It tells nothing of what is to be moved while it is in no cluster.
+    """
+    records = view.total("objects")
+    used = [_bytes(numbers) for numbers in view.namespaces.values()]
+    if records is None or None in used:
+        return None
+    moving = view.total("migrate_tx_partitions_remaining", "migrate_rx_partitions_remaining")
+    received = view.total("migrate_record_receives")
+    return Holding(records, sum(filter(None, used)), moving if view.key else None, received)
+
+
+def _bytes(numbers: Mapping[str, str]) -> int | None:
+    told = [numbers[name] for name in _BYTES if numbers.get(name, "").isdigit()]
+    return int(told[0]) if told else None

@@ -1,15 +1,20 @@
 """Having a member hand over what it does, and letting it take it back."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from brownout.base.errors import ClusterError, ConfigurationError, ordering
 from brownout.base.wait import wait_until
-from brownout.databases.mongodb.connections import Connected
+from brownout.databases.mongodb import storage
+from brownout.databases.mongodb.access import access
+from brownout.databases.mongodb.configuration import Changed, SetConfiguration
 from brownout.databases.mongodb.link import CommandFailed, Link
+from brownout.databases.mongodb.membership import Document
 from brownout.databases.mongodb.milestones import primary_of
 from brownout.databases.mongodb.view import PRIMARY, View, look
-from brownout.inventory.model import Node
+from brownout.databases.node_answers import Asking
+from brownout.databases.places import Places
+from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof
 
 __all__ = ["CATCH_UP_S", "DRAIN_S", "Draining"]
@@ -27,8 +32,26 @@ _NOT_SECONDARY = 95
 _NOBODY_CAUGHT_UP = 262
 
 
-class Draining(Connected):
-    """The primary steps down, a secondary does not stand for election."""
+class Draining(Asking[Link, View]):
+    """A set with a link to each member: the primary steps down, a secondary does not stand.
+
+    Members, and spares, are asked directly and in parallel, with `connection.timeout_s`.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._access, timeout_s = access(cluster), cluster.connection.timeout_s
+        links = {n.name: Link(n, self._access, timeout_s) for n in cluster.every}
+        super().__init__(cluster, links, look, View)
+        self._places = Places(storage.is_data)
+        self._configuration = SetConfiguration(cluster, links, self._polled)
+
+    def expect(self, nodes: Sequence[Node]) -> None:
+        """Take these nodes for the set's members from now on."""
+        self._panel.expect(nodes)
+
+    def configure(self, step: Callable[[Document], Document | None]) -> Changed:
+        """Give the set what `step` makes of its configuration; None where it has it already."""
+        return self._configuration.change(step)
 
     def step_down(self, node: Node, catch_up_s: int) -> Proof:
         """As `drain`; the server waits up to `catch_up_s` until a secondary has all its writes."""

@@ -15,10 +15,11 @@ from brownout.base.wait import wait_until
 from brownout.databases.mongodb import membership, milestones
 from brownout.databases.mongodb.configuration import Changed
 from brownout.databases.mongodb.drain import Draining
-from brownout.databases.mongodb.holdings import holding
-from brownout.databases.mongodb.link import CommandFailed
+from brownout.databases.mongodb.initial_sync import Copying, copying
+from brownout.databases.mongodb.link import CommandFailed, Link
 from brownout.databases.mongodb.membership import Document
-from brownout.databases.mongodb.view import look
+from brownout.databases.mongodb.milestones import MAX_LAG_S
+from brownout.databases.mongodb.view import View, look
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof
 from brownout.run.balance import Holding
@@ -28,6 +29,8 @@ __all__ = ["SetResizing"]
 #: From the start of a process until it answers; a busy machine has taken 15 s.
 _ANSWERS_WITHIN_S = 60.0
 _POLL_S = 0.05
+#: What MongoDB keeps for itself.
+_OWN = frozenset({"admin", "config", "local"})
 
 
 class SetResizing(Draining):
@@ -110,7 +113,7 @@ class SetResizing(Draining):
             view = views.get(node.name)
             if view is None or view.error:
                 return node.name, None
-            return node.name, holding(self._links[node.name], view, lags[node.name])
+            return node.name, _holding(self._links[node.name], view, lags[node.name])
 
         return {name: found for name, found in self._panel.each(held) if found is not None}
 
@@ -153,3 +156,34 @@ def _proof(changed: Changed, node: Node) -> Proof:
         **(membership.say_of(entry) if entry is not None else {}),
     }
     return Proof(changed.at, changed.took_s, evidence, already=changed.already)
+
+
+def _holding(link: Link, view: View, lag_s: float | None) -> Holding | None:
+    """Return what the member of this view holds; None if it does not say.
+
+    The counts are the databases' statistics: after a crash they may be off a little.
+    """
+    progress = copying(view.status)
+    if progress is not None:
+        return _so_far(progress)
+    try:
+        databases = link.ask("listDatabases", nameOnly=True)["databases"]
+        names = [name for database in databases if (name := database["name"]) not in _OWN]
+        stats = [link.ask("dbStats", database=name) for name in names]
+    except ClusterError:
+        return None
+    return Holding(
+        records=sum(int(one["objects"]) for one in stats),
+        bytes=sum(int(one["dataSize"]) for one in stats),
+        to_move=0 if _is_level(view, lag_s) else None,
+    )
+
+
+def _so_far(progress: Copying) -> Holding:
+    documents = progress.documents_copied
+    return Holding(documents, progress.bytes_copied, progress.bytes_left, received=documents)
+
+
+def _is_level(view: View, lag_s: float | None) -> bool:
+    """Whether it has what the primary has, as `redundant` means it."""
+    return view.serves and lag_s is not None and lag_s <= MAX_LAG_S + view.delay_s

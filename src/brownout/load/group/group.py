@@ -7,32 +7,52 @@ wanted, and is never shown as if it were.
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeVar
 
 from brownout.base.errors import GeneratorError
 from brownout.load.generator import Generator, Progress
-from brownout.load.group.exposition import one_page
-from brownout.load.group.facts import PartFacts, write_facts
 from brownout.load.group.live import LiveSum
 from brownout.load.place import Place
+from brownout.run.metadata import write_json
 from brownout.run.parts.apart import generator_name, lost_words
 from brownout.run.parts.merge import merge_ledger, merge_load
-from brownout.run.parts.paths import part_directories
+from brownout.run.parts.paths import FACTS, part_directories
 from brownout.run.series import LiveSeries
 
-__all__ = ["GeneratorGroup"]
+__all__ = ["GeneratorGroup", "one_page"]
 
 T = TypeVar("T")
-
 #: From the command to the common start: all have to hear of it by then.
 _LEAD_S: Final = 0.5
 #: A generator under load speaks twice a second.
 _SILENCE_S: Final = 10.0
+
+
+@dataclass(slots=True)
+class _PartFacts:
+    """One generator, as in `parts.json`.
+
+    `late_s` is how long after its moment it began, by its own clock. `start_s` is how much later
+    than the first generator's its schedule began, by the comparison of the clocks at the start,
+    `end_s` by that at the end, when they may have drifted apart; each may be off by its
+    uncertainty. `lost` says why it was lost and `lost_t` when it was last heard of, by the run's
+    clock. None is what is not known.
+    """
+
+    index: int
+    where: str
+    late_s: float | None = None
+    start_s: float | None = None
+    start_uncertainty_s: float | None = None
+    end_s: float | None = None
+    end_uncertainty_s: float | None = None
+    lost_t: float | None = None
+    lost: str | None = None
 
 
 class GeneratorGroup:
@@ -48,7 +68,7 @@ class GeneratorGroup:
         self.stopped: Mapping[str, Any] = {}
         self._directory, self._on_live = directory, on_live
         self._paths = part_directories(directory, len(places))
-        self._facts = [PartFacts(index, place.where) for index, place in enumerate(places)]
+        self._facts = [_PartFacts(index, place.where) for index, place in enumerate(places)]
         self._sum, self._adding = LiveSum(len(places)), threading.Lock()
         self._running = False
         self._unmerged: set[str] = set()
@@ -118,7 +138,7 @@ class GeneratorGroup:
         """Begin all schedules at one moment of ours, told to each in its own clock's seconds."""
         off = max(self._each(lambda _, g: g.compare_clocks()))
         at = time.monotonic() + _LEAD_S + 4 * off
-        write_facts(self._directory, self._facts)
+        _write_facts(self._directory, self._facts)
         self._unmerged = {"load", "ledger"}
         late = self._each(lambda _, g: g.start(at))
         self._running = True
@@ -154,7 +174,7 @@ class GeneratorGroup:
             self._running = False
             self._compare("end")
             self._each(self._stop_one)
-            write_facts(self._directory, self._facts)
+            _write_facts(self._directory, self._facts)
             if self.lost:
                 raise GeneratorError(self.obituary(), "see generator.log of each in `parts`")
             self.stopped = merge_load(self._directory)
@@ -187,7 +207,7 @@ class GeneratorGroup:
         finally:
             unmerged, self._unmerged = self._unmerged, set()
             if unmerged:
-                write_facts(self._directory, self._facts)
+                _write_facts(self._directory, self._facts)
             if "load" in unmerged:
                 merge_load(self._directory)
             if "ledger" in unmerged:
@@ -221,7 +241,7 @@ class GeneratorGroup:
             elif time.monotonic() - generator.heard > _SILENCE_S:
                 self._lose(part, f"it said nothing for {_SILENCE_S:g} s")
 
-    def _lose(self, part: PartFacts, why: str) -> None:
+    def _lose(self, part: _PartFacts, why: str) -> None:
         t = self.to_t(self._parts[part.index].heard)
         part.lost, part.lost_t = why, None if t is None else round(t, 3)
 
@@ -244,7 +264,7 @@ class GeneratorGroup:
                 both = round((off or 0.0) + (uncertainty or 0.0), 6) if part.index else 0.0
                 setattr(part, f"{when}_s", later)
                 setattr(part, f"{when}_uncertainty_s", both)
-        write_facts(self._directory, self._facts)
+        _write_facts(self._directory, self._facts)
 
     def _first(self, do: Callable[[Generator], T]) -> T:
         return self._named(0, lambda: do(self._parts[0]))
@@ -293,3 +313,43 @@ class _Progress:
                     self._told(*(sum(column) for column in zip(*self._far.values(), strict=True)))
 
         return tell
+
+
+def _write_facts(directory: Path, parts: Sequence[_PartFacts]) -> None:
+    """Replace `parts.json` of the run at `directory`.
+
+    It says how well the generators kept together, and which was lost. It is written at the start
+    and again at the end, since it is recorded nowhere else: `brownout analyze` reads it.
+    """
+    document = {"of": len(parts), "parts": [asdict(part) for part in parts]}
+    write_json(directory / FACTS, document)
+
+
+def one_page(pages: Iterable[str]) -> str:
+    """Return all samples of several pages in Prometheus's text format, family by family.
+
+    Each generator labels its own with `part`; a family's comments may stand there only once.
+    """
+    comments: dict[str, list[str]] = {}
+    samples: dict[str, list[str]] = {}
+    for page in pages:
+        for family, line in _lines(page):
+            if line.startswith("#"):
+                known = comments.setdefault(family, [])
+                if line not in known:
+                    known.append(line)
+            else:
+                samples.setdefault(family, []).append(line)
+    families = dict.fromkeys([*comments, *samples])
+    lines = [x for f in families for x in (*comments.get(f, ()), *samples.get(f, ()))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _lines(page: str) -> Iterator[tuple[str, str]]:
+    """Yield each line with its family: samples follow their family's comments."""
+    family = ""
+    for line in page.splitlines():
+        if line.startswith(("# HELP ", "# TYPE ")):
+            family = line.split(" ", 3)[2]
+        if line.strip() and (not line.startswith("#") or family):
+            yield family, line

@@ -10,6 +10,7 @@ anything is started, so that a run that died can be collected later:
 """
 
 import json
+import struct
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -20,16 +21,24 @@ from brownout.base.errors import GeneratorError
 from brownout.base.files import replace_file
 from brownout.load.place import TLS_FILES, Process, as_generator_error
 from brownout.load.remote import files
-from brownout.load.remote.fit import check_fit
 from brownout.load.remote.machine import LoadMachine, Prepared
 from brownout.load.remote.spec import LoadHost
 from brownout.machine.ssh.pool import connection_for
 from brownout.machine.ssh.stream import Stream
 
-__all__ = ["RECORD", "RemotePlace", "recover"]
+__all__ = ["RECORD", "RemotePlace", "check_fit", "machine_of", "recover"]
 
 RECORD = "load-host.json"
 _FREE_BYTES = 256 << 20
+#: `e_machine` of an ELF file, and what `uname -m` says on such a machine.
+_MACHINES = {
+    3: ("i386", "i486", "i586", "i686"),
+    40: ("armv6l", "armv7l", "armv8l"),
+    62: ("x86_64",),
+    183: ("aarch64", "arm64"),
+    243: ("riscv64",),
+}
+_RUNS_TOO = {"x86_64": 3}
 
 
 class RemotePlace:
@@ -178,3 +187,32 @@ def recover(host: LoadHost, directory: Path) -> bool:
         return False
     RemotePlace(host, directory, record).take_over()
     return True
+
+
+def machine_of(binary: Path) -> int:
+    """Return `e_machine` of a Linux binary; raises `GeneratorError` for anything else."""
+    with binary.open("rb") as file:
+        header = file.read(20)
+    if len(header) < 20 or header[:4] != b"\x7fELF":
+        raise GeneratorError(
+            f"the load generator `{binary}` is not a Linux program, so no load host can run it",
+            "run brownout on Linux, or set BROWNOUT_LOADGEN to a Linux build",
+        )
+    order = "<" if header[5] == 1 else ">"
+    return int(struct.unpack_from(f"{order}H", header, 18)[0])
+
+
+def check_fit(binary: Path, system: str, machine: str, where: str) -> None:
+    """Raise `GeneratorError` unless `where`, by its `uname -s` and `-m`, can run `binary`."""
+    wanted = machine_of(binary)
+    if system == "Linux" and (
+        machine in _MACHINES.get(wanted, ()) or _RUNS_TOO.get(machine) == wanted
+    ):
+        return
+    names = " or ".join(_MACHINES.get(wanted, (f"machine {wanted}",)))
+    raise GeneratorError(
+        f"the load host {where} is {system} on {machine}, and our load generator is for Linux on "
+        f"{names}",
+        "use another load host, or set BROWNOUT_LOADGEN to a build for it "
+        "(`GOOS=linux GOARCH=… go build ./loadgen`)",
+    )

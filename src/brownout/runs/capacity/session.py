@@ -9,7 +9,7 @@ runs/20261122T101500Z-capacity-lab-1/
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -34,12 +34,11 @@ from brownout.load.workload import Workload
 from brownout.run.directory import RunDirectory
 from brownout.run.metadata import read_json, write_json
 from brownout.runs.capacity.fault_steps import FaultSteps, fault_variables
-from brownout.runs.capacity.hunt import Hunt
 from brownout.runs.capacity.judgement import Terms
 from brownout.runs.capacity.page import page, svg
 from brownout.runs.capacity.promises import promised, promises_of
 from brownout.runs.capacity.result import Asked, document, exit_code
-from brownout.runs.capacity.search import Finding, Probe, Settings
+from brownout.runs.capacity.search import Finding, Probe, Search, Settings
 from brownout.runs.capacity.step import Phase, Step, Steps
 from brownout.runs.capacity.whole_steps import Lengths, WholeSteps
 from brownout.runs.capacity.words import line, trying
@@ -49,10 +48,50 @@ from brownout.session.plan import Plan
 from brownout.session.plan_file import plan_of
 from brownout.show.report.html import save
 
-__all__ = ["Wanted", "carry_out", "new_search", "read_wanted"]
+__all__ = ["Hunt", "Wanted", "carry_out", "new_search", "read_wanted", "search_after"]
 
 Say = Callable[[str], None]
 _WANTED = "wanted.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Hunt:
+    """Searches in one phase, from the steps that are kept already. `say` gets each new step."""
+
+    phase: Phase
+    settings: Settings
+    steps: Steps
+    make: Callable[[Probe, int], Step]
+    say: Callable[[Step], None]
+    trying: Callable[[Probe], None] = lambda _: None
+
+    def run(self) -> Finding:
+        """Search to the end; raises what a step raises, with all steps before it kept."""
+        search, number = self._resumed(), len(self.steps.read())
+        while (probe := search.next()) is not None:
+            number += 1
+            self.trying(probe)
+            step = self.make(probe, number)
+            self.steps.add(step)
+            self.say(step)
+            search.take(probe, step.verdict)
+        return search.finding()
+
+    def finding(self) -> Finding:
+        """Return what is known from the kept steps."""
+        return self._resumed().finding()
+
+    def _resumed(self) -> Search:
+        return search_after(self.settings, self.steps.read(), self.phase)
+
+
+def search_after(settings: Settings, steps: Sequence[Step], phase: Phase) -> Search:
+    """Return the search of one phase as it was after `steps`."""
+    search = Search(settings)
+    for step in steps:
+        if step.phase == phase:
+            search.take(step.probe, step.verdict)
+    return search
 
 
 @dataclass(frozen=True, slots=True)

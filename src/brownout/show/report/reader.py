@@ -19,7 +19,6 @@ from brownout.run.latency import LatencyLog, read_hlog
 from brownout.run.metadata import read_json
 from brownout.run.series import Series, Table, read_series
 from brownout.run.table import BUCKETS_PER_S, OUTCOME_COLUMNS
-from brownout.show.report.absences import absences
 from brownout.show.report.chart import Floats
 from brownout.show.report.happenings import happenings
 from brownout.show.report.material import Columns, Material, Window
@@ -33,6 +32,18 @@ SCOPES = ("total", "read", "write")
 #: A fault without an effect on users is shown for this long.
 LEAST_FELT_S = 2.0
 Part = TypeVar("Part")
+#: The raw files of a run by the part of a report that stands on them, and what is lost with each.
+FILES = {
+    "series": ("series.csv", "what was served when is not known"),
+    "outcomes": ("outcomes.csv", "how operations ended by intended start is not known"),
+    "errors": ("errors.csv", "why operations ended badly is not known"),
+    "lanes": ("lanes.csv", "the lanes are not known"),
+    "latency": ("latency.hlog", "response times are not known"),
+    "events": ("events.ndjson", "what was done when is not known"),
+    "generator": ("generator.json", "the load generator never said what it did"),
+    "health": ("generator.csv", "how well the generator kept to its schedule is not known"),
+    "journal": ("journal.json", "the steps of the experiment are not known"),
+}
 
 
 def read(run: Path) -> Material:
@@ -77,7 +88,7 @@ class _Reader:
             missing=dict(self._missing),
             **_drawn(series, log, errors, impact),
         )
-        return replace(material, missing={**self._missing, **absences(material)})
+        return replace(material, missing={**self._missing, **_absences(material)})
 
     def _part(self, name: str, read_it: Callable[[], Part], otherwise: Part) -> Part:
         try:
@@ -206,3 +217,41 @@ def _recovery(fault: Fault) -> Iterator[tuple[float, float | None]]:
     took = fault.number("recovery_time")
     if fault.effective is not None and fault.number("blackout") is not None and took != 0:
         yield fault.effective, None if took is None else fault.effective + took
+
+
+def _absences(material: Material) -> dict[str, str]:
+    """Return a sentence for each part that is not there, by part; none for a whole run."""
+    gone = {
+        part: f"No {name}: {meaning}."
+        for part, (name, meaning) in FILES.items()
+        if not (material.path / name).is_file()
+    }
+    return {**dict(_empty(material)), **gone, **dict(_unknown(material))}
+
+
+def _empty(material: Material) -> Iterator[tuple[str, str]]:
+    """Files that are there and say nothing, or not to the end."""
+    if not material.series and "series" not in material.missing:
+        yield "series", "The load did not run for as long as a tenth of a second."
+    if material.series and not material.latency and "latency" not in material.missing:
+        yield "latency", "latency.hlog holds no response times."
+    if material.generator and material.generator.get("ended") is not True:
+        yield (
+            "generator",
+            (f"The load generator died; its files end {material.end:.1f} s after the load began."),
+        )
+
+
+def _unknown(material: Material) -> Iterator[tuple[str, str]]:
+    """What cannot be said of the faults and of the acknowledged writes."""
+    if not material.impact.faults:
+        yield "faults", "No fault: nothing was broken, so nothing could be measured of one."
+    for number, fault in enumerate(material.impact.faults, 1):
+        if fault.effective is None:
+            yield (
+                f"fault-{number}",
+                (f"No proof that {fault.name} took effect, so none of its measures."),
+            )
+    ledger = material.impact.ledger
+    if ledger.state in ("none", "unknown"):
+        yield "ledger", f"No word on acknowledged writes: {ledger.detail}."

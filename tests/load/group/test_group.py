@@ -1,6 +1,6 @@
 """The metrics of several generators on one page."""
 
-from brownout.load.group.exposition import one_page
+from brownout.load.group.group import one_page
 
 
 def test_metrics_of_all_stand_on_one_page_each_family_once() -> None:
