@@ -17,8 +17,8 @@ def complete_run(incomplete: str) -> list[str]:
     """Return the runs whose names begin so, the latest first."""
     from brownout.run.kept import list_runs
 
-    found = [run.name for run in reversed(list_runs())]
-    return [name for name in ("latest", *found) if name.startswith(incomplete)]
+    names = [run.name for run in reversed(list_runs())]
+    return [name for name in ("latest", *names) if name.startswith(incomplete)]
 
 
 def complete_cluster(incomplete: str) -> list[str]:

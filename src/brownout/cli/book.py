@@ -56,21 +56,21 @@ def run(
 
     spec = _read(book)
     if resume:
-        found = _resumed(spec)
-        put_back(spec, found, _say)
+        record = _resumed(spec)
+        put_back(spec, record, _say)
     else:
-        found = records.new(spec)
-    _say(f"the book is kept in {found.path}")
+        record = records.new(spec)
+    _say(f"the book is kept in {record.path}")
     try:
-        conduct(spec, found, _say)
+        conduct(spec, record, _say)
     finally:
-        if found.made:
-            _write(spec, found, anew=False)
+        if record.made:
+            _write(spec, record, anew=False)
     missing = [
         f"{key.engine}, {key.fault}, {key.load}"
         for engine in spec.engines
         for key, _ in cells_of(spec, engine)
-        if not found.why_not(spec, key) and _counted(found, key) < spec.repeats
+        if not record.why_not(spec, key) and _counted(record, key) < spec.repeats
     ]
     for words in missing:
         _say(f"has fewer than {spec.repeats} runs that count: {words}")
@@ -120,8 +120,8 @@ def page(
     """
     from brownout.runs.book.record import open_record
 
-    found, spec = open_record(directory)
-    _write(spec, found, from_runs, output)
+    record, spec = open_record(directory)
+    _write(spec, record, from_runs, output)
 
 
 def _read(text: str) -> "Book":
@@ -137,29 +137,29 @@ def _resumed(spec: "Book") -> "Record":
     where = last(spec.name)
     if where is None:
         raise Refused(f"there is no book {spec.name} to resume", "run it without --resume")
-    found, _ = open_record(where)
-    if found.book != spec.model_dump(mode="json"):
+    record, _ = open_record(where)
+    if record.book != spec.model_dump(mode="json"):
         raise Refused(
             f"{spec.path} is not what it was when {where} began", "run it without --resume"
         )
-    if found.ended:
+    if record.ended:
         raise Refused(f"nothing is left to run of {where}", "run it without --resume")
-    return found
+    return record
 
 
-def _counted(found: "Record", key: object) -> int:
+def _counted(record: "Record", key: object) -> int:
     from brownout.runs.book.record import COUNTED
 
-    return sum(each.verdict in COUNTED for each in found.made if each.key == key)
+    return sum(each.verdict in COUNTED for each in record.made if each.key == key)
 
 
-def _write(spec: "Book", found: "Record", anew: bool, output: Path | None = None) -> None:
+def _write(spec: "Book", record: "Record", anew: bool, output: Path | None = None) -> None:
     from brownout.runs.book.book_file import published_in
     from brownout.runs.book.page import edition_of, write
     from brownout.runs.book.publication import publish
 
-    edition = edition_of(spec, found, published_in(spec), anew)
-    for path in publish(edition, output, _say) if output else write(edition, found.path):
+    edition = edition_of(spec, record, published_in(spec), anew)
+    for path in publish(edition, output, _say) if output else write(edition, record.path):
         typer.echo(str(path))
 
 

@@ -163,7 +163,7 @@ def false_alarms(
     with _bar("windows without a fault") as progress:
         alarms = rates.false_alarms(windows, settings, seed, progress)
     with _bar("windows with a dip") as progress:
-        found = rates.finds(windows, settings, seed, progress)
+        result = rates.finds(windows, settings, seed, progress)
     errors = rates.error_rates(windows, settings, seed)
     lab = MeasureSettings.lab()
     refused = [each for s in (settings, lab) for each in baselines.refusals(windows, s, seed)]
@@ -172,20 +172,20 @@ def false_alarms(
         with scratch("calibrate") as place:
             driven = real_rates(place, length, lab, seed)
     for _, path in outputs:
-        text = table.document(alarms, found, errors, driven, refused)
+        text = table.document(alarms, result, errors, driven, refused)
         pages.put(path, "false alarms", f"{text}\n\nMeasured with {machine_words()}.")
     if as_json:
         document = {
             "schema_version": 1,
             "false_alarms": [asdict(rate) for rate in alarms],
-            "finds": [asdict(rate) for rate in found],
+            "finds": [asdict(rate) for rate in result],
             "errors": [asdict(rate) for rate in errors],
             "baselines": [asdict(each) for each in refused],
             "real": [asdict(rate) for rate in driven],
         }
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        typer.echo(table.document(alarms, found, errors, driven, refused))
+        typer.echo(table.document(alarms, result, errors, driven, refused))
 
 
 @contextmanager

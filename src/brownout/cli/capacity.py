@@ -107,8 +107,8 @@ def _check(wanted: "Wanted") -> None:
         "--step": (wanted.step_s, wanted.step_s >= 2, "2 s at least"),
         "--final": (wanted.confirm_s, wanted.confirm_s >= wanted.step_s, "no less than --step"),
     }
-    problems = [f"{name}: found {found or 'nothing'}, wanted {words}"
-                for name, (found, ok, words) in rules.items() if not ok]  # fmt: skip
+    problems = [f"{name}: found {value or 'nothing'}, wanted {words}"
+                for name, (value, ok, words) in rules.items() if not ok]  # fmt: skip
     if 0 < wanted.ceiling < wanted.start:
         problems.append(f"--start: found {wanted.start:g}, above --max {wanted.ceiling:g}")
     if problems:

@@ -39,12 +39,12 @@ def list_(
         typer.echo(str(catalog.find_experiment(path)))
         return
     wanted = KINDS if kind == "all" else (kind,)
-    found = {name: list(_rows(name)) for name in wanted}
+    entries = {name: list(_rows(name)) for name in wanted}
     if as_json:
-        named = {key: [{"name": n, "about": a} for n, a in rows] for key, rows in found.items()}
+        named = {key: [{"name": n, "about": a} for n, a in rows] for key, rows in entries.items()}
         typer.echo(json.dumps(named, indent=2, ensure_ascii=False))
         return
-    blocks = [_block(name, rows, titled=kind == "all") for name, rows in found.items()]
+    blocks = [_block(name, rows, titled=kind == "all") for name, rows in entries.items()]
     typer.echo("\n\n".join(blocks))
 
 
@@ -80,9 +80,9 @@ def _workloads() -> Iterator[Row]:
     from brownout.load import workload
 
     for name in catalog.names("workloads"):
-        found = workload.load(name)
-        variants = f"; variants {', '.join(found.variants)}" if found.variants else ""
-        yield name, f"{found.title} ({found.summary().removeprefix(name).strip()}{variants})"
+        loaded = workload.load(name)
+        variants = f"; variants {', '.join(loaded.variants)}" if loaded.variants else ""
+        yield name, f"{loaded.title} ({loaded.summary().removeprefix(name).strip()}{variants})"
 
 
 def _clusters() -> Iterator[Row]:
@@ -129,8 +129,8 @@ def _activities(kind: str) -> Iterator[Row]:
     """Our activities as an experiment names them: `module.function`."""
     from brownout.session.discovery import activities
 
-    for found in activities():
-        module = str(found["mod"])
+    for each in activities():
+        module = str(each["mod"])
         if module.startswith(f"brownout.{kind}."):
-            name = f"{module.removeprefix(f'brownout.{kind}.')}.{found['name']}"
-            yield name, str(found["doc"]).strip().split("\n")[0]
+            name = f"{module.removeprefix(f'brownout.{kind}.')}.{each['name']}"
+            yield name, str(each["doc"]).strip().split("\n")[0]

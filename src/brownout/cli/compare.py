@@ -43,23 +43,23 @@ def compare(
 
     outputs = by_format([output] if output else [], ".html")
     pairs = [_pair(text) for text in runs]
-    found = Runs.read([run for _, run in pairs])
+    systems_runs = Runs.read([run for _, run in pairs])
     names = [name for name, _ in pairs]
-    sorted_ = systems.sort(list(zip(names, found, strict=True)))
+    sorted_ = systems.sort(list(zip(names, systems_runs, strict=True)))
     warnings = systems.mixtures(sorted_)
     if warnings and not mixed:
         raise ConfigurationError(warnings, "--mixed compares all the same, and says so")
     notes = systems.remarks(sorted_)
-    told = [*(f"MIXED: {warning}" for warning in warnings), *notes]
+    remarks = [*(f"MIXED: {warning}" for warning in warnings), *notes]
     for _, path in outputs:
         from brownout.show.report.html import save
 
         save(path, page.render(sorted_, warnings, notes))
         typer.echo(str(path), err=True)
     if as_json:
-        typer.echo(json.dumps(page.as_document(sorted_, told), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(page.as_document(sorted_, remarks), indent=2, ensure_ascii=False))
     else:
-        typer.echo(page.say(sorted_, told))
+        typer.echo(page.say(sorted_, remarks))
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -31,23 +31,23 @@ def doctor(
     from brownout.cli.machine import examine, examine_for
 
     findings = examine()
-    known = {found.name for found in findings}
-    findings += [f for f in (examine_for(cluster) if cluster else ()) if f.name not in known]
+    names = {each.name for each in findings}
+    findings += [f for f in (examine_for(cluster) if cluster else ()) if f.name not in names]
     if as_json:
-        typer.echo(json.dumps([asdict(found) for found in findings], indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([asdict(each) for each in findings], indent=2, ensure_ascii=False))
     else:
         typer.echo("\n".join(_lines(findings)))
-    raise typer.Exit(1 if any(found.needed and not found.ok for found in findings) else 0)
+    raise typer.Exit(1 if any(each.needed and not each.ok for each in findings) else 0)
 
 
 def _lines(findings: "list[Finding]") -> list[str]:
     rows = []
-    for found in findings:
-        rows.append(("ok" if found.ok else "NO" if found.needed else "-", found.name, found.found))
-        if not found.ok:
-            rows.append(("", "", f"{found.purpose}: {found.remedy}"))
+    for each in findings:
+        rows.append(("ok" if each.ok else "NO" if each.needed else "-", each.name, each.found))
+        if not each.ok:
+            rows.append(("", "", f"{each.purpose}: {each.remedy}"))
     lines = aligned(rows)
-    missing = [found.name for found in findings if found.needed and not found.ok]
+    missing = [each.name for each in findings if each.needed and not each.ok]
     lines.append("")
     lines.append(
         f"NOT READY: {', '.join(missing)}" if missing else "ready: every run that needs no more "

@@ -27,10 +27,10 @@ def bundle(
     from brownout.runs.evidence.bundle import bundle as make
 
     directory = RunDirectory.find(run)
-    made = make(directory, output or Path(f"{directory.run_id}.tar.gz"))
-    cut = [name for name, file in made.manifest.files.items() if file.redacted]
-    typer.echo(str(made.path))
-    typer.echo(f"sha256 {made.sha256}")
+    packed = make(directory, output or Path(f"{directory.run_id}.tar.gz"))
+    cut = [name for name, file in packed.manifest.files.items() if file.redacted]
+    typer.echo(str(packed.path))
+    typer.echo(f"sha256 {packed.sha256}")
     if cut:
         typer.echo(f"secrets were taken out of {', '.join(cut)}", err=True)
 

@@ -43,11 +43,11 @@ def new(
     """
     from brownout.cli.scaffold import make
 
-    made = make(scenario, output or Path(name or scenario), name or scenario, workload, cluster)
-    for path in made:
+    files = make(scenario, output or Path(name or scenario), name or scenario, workload, cluster)
+    for path in files:
         typer.echo(str(path))
     _name_lacking_hosts()
-    typer.echo(f"next: read {made[0]}", err=True)
+    typer.echo(f"next: read {files[0]}", err=True)
 
 
 def adopt(
@@ -121,9 +121,9 @@ def check(
 
     problems: list[str] = []
     for path in files:
-        kind, found = check_file(path)
-        problems += found
-        if not found:
+        kind, mistakes = check_file(path)
+        problems += mistakes
+        if not mistakes:
             typer.echo(f"ok  {path}  ({kind})")
     if problems:
         raise ConfigurationError(problems)

@@ -33,7 +33,7 @@ EXTRAS = (
 def findings() -> Iterator[Finding]:
     """Yield a finding for each extra."""
     for extra, packages, purpose in EXTRAS:
-        found = {name: version_of(name) for name in packages}
-        told = ", ".join(f"{name} {number or 'missing'}" for name, number in found.items())
+        versions = {name: version_of(name) for name in packages}
+        text = ", ".join(f"{name} {number or 'missing'}" for name, number in versions.items())
         remedy = how_to_install(extra)
-        yield Finding(f"packages: {extra}", all(found.values()), told, purpose, remedy)
+        yield Finding(f"packages: {extra}", all(versions.values()), text, purpose, remedy)

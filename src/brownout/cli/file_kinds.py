@@ -32,9 +32,11 @@ def check_file(path: Path) -> tuple[str, list[str]]:
         data = read_document(path, "file")
         kind = kind_of(data)
         if kind is None:
-            found = ", ".join(map(str, data)) if isinstance(data, Mapping) else type(data).__name__
+            contents = (
+                ", ".join(map(str, data)) if isinstance(data, Mapping) else type(data).__name__
+            )
             return "unknown", [
-                f"{path}: found {found}; wanted an experiment (it has `method`), a game "
+                f"{path}: found {contents}; wanted an experiment (it has `method`), a game "
                 "day (`experiments`), a book (`engines`), a published table (`rows`), a workload "
                 "(`streams`), an inventory (`nodes` or `lab`) or a list of limits"
             ]

@@ -70,11 +70,11 @@ def fill(
         with opened_adapter(target) as adapter:
             adapter.ready()
             status.start()
-            told, steady = _carried_out(wanted, target, cluster, adapter, status, seed, longest,
+            text, steady = _carried_out(wanted, target, cluster, adapter, status, seed, longest,
                                         step, tolerance)  # fmt: skip
     finally:
         status.stop()
-    typer.echo(told)
+    typer.echo(text)
     raise typer.Exit(0 if steady else ExitCode.INCONCLUSIVE)
 
 
@@ -104,10 +104,10 @@ def _carried_out(
         done = filled(wanted, adapter.load_spec(), directory.path, seed=seed,
                       places=places_for(target, directory.path),
                       progress=status.progress)  # fmt: skip
-    told = (f"{target.name}: {done['keys']:,} records are there, counted at the database "
+    text = (f"{target.name}: {done['keys']:,} records are there, counted at the database "
             f"({duration(float(done['seconds']))})")  # fmt: skip
     if not longest:
-        return told, True
+        return text, True
     status.phase = "conditioning"
     status.until(longest)
     conditioning, place = Conditioning(window, tolerance), RunDirectory.create("condition", seed)
@@ -123,5 +123,5 @@ def _carried_out(
                           enough=conditioning.enough)  # fmt: skip
     state, took = conditioning.state(), duration(float(result.stopped["end_t"]))
     if state.steady:
-        return f"{told}\nsteady after {took} ({len(conditioning.windows)} windows)", True
-    return f"{told}\nnot steady after {took}: {state.why}\n{place.path}", False
+        return f"{text}\nsteady after {took} ({len(conditioning.windows)} windows)", True
+    return f"{text}\nnot steady after {took}: {state.why}\n{place.path}", False

@@ -31,8 +31,8 @@ def program(names: str | tuple[str, ...], purpose: str, remedy: str) -> Finding:
     """Return whether one of these is on PATH, or where an administrator's programs lie."""
     listed = (names,) if isinstance(names, str) else names
     path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
-    found = next((place for name in listed if (place := shutil.which(name, path=path))), None)
-    return Finding(listed[0], found is not None, found or "not found", purpose, remedy)
+    binary = next((place for name in listed if (place := shutil.which(name, path=path))), None)
+    return Finding(listed[0], binary is not None, binary or "not found", purpose, remedy)
 
 
 def version_of(package: str) -> str | None:

@@ -40,8 +40,8 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command; a mistyped one is also looked for in all other groups."""
         name = args[0]
-        known = self.get_command(ctx, name) is not None or name.startswith("-")
-        if not known and not ctx.resilient_parsing:
+        complete = self.get_command(ctx, name) is not None or name.startswith("-")
+        if not complete and not ctx.resilient_parsing:
             ctx.fail(f"No such command `{name}`.{_meant(name, ctx)}")
         return super().resolve_command(ctx, args)
 
@@ -82,11 +82,11 @@ def _meant(name: str, ctx: Any) -> str:
     here = _path(ctx)
     last = {path: path.rpartition(" ")[2] for path in _paths(ctx.find_root().command)}
     near = [path for path in last if path.rpartition(" ")[0] == here]
-    found = [path for path, word in last.items() if word == name]
-    for among in () if found else (near, list(last)):
+    matches = [path for path, word in last.items() if word == name]
+    for among in () if matches else (near, list(last)):
         alike = get_close_matches(name, {last[path] for path in among}, _SUGGESTIONS)
-        found += [path for word in alike for path in among if last[path] == word]
-    chosen = " or ".join(f"`brownout {path}`" for path in [*dict.fromkeys(found)][:_SUGGESTIONS])
+        matches += [path for word in alike for path in among if last[path] == word]
+    chosen = " or ".join(f"`brownout {path}`" for path in [*dict.fromkeys(matches)][:_SUGGESTIONS])
     return f" Did you mean {chosen}?" if chosen else ""
 
 

@@ -100,24 +100,24 @@ def status(as_json: Json = False) -> None:
     with Leases() as leases:
         now = leases.now()
         rows = [(lease, lease.state(now)) for lease in leases.held()]
-    found = []
+    entries = []
     for lease, state in rows:
         try:
             record = Day.open(Path(lease.day)).record
         except RunDirectoryError:
             record = None  # of another host
-        found.append((lease, state, record))
+        entries.append((lease, state, record))
     if as_json:
         documents = [
             {"cluster": lease.cluster, "state": state, "day": lease.day, "host": lease.host,
              "pid": lease.pid, "record": asdict(record) if record else None}
-            for lease, state, record in found
+            for lease, state, record in entries
         ]  # fmt: skip
         typer.echo(json.dumps(documents, indent=2))
         return
-    for lease, state, record in found:
+    for lease, state, record in entries:
         typer.echo(going_on(lease, state, record))
-    if not found:
+    if not entries:
         typer.echo("no game day is in progress")
 
 

@@ -61,21 +61,21 @@ def gate(
 
     outputs = by_format(output or [], ".xml", ".md")
     pinned = baselines.read(baseline) if baseline is not None else None
-    found = run_set.Runs.read(runs)
-    fit.check(found, pinned)
-    decision = decide(found, pinned, spare)
-    remarks = fit.remarks(found, pinned)
+    judged = run_set.Runs.read(runs)
+    fit.check(judged, pinned)
+    decision = decide(judged, pinned, spare)
+    remarks = fit.remarks(judged, pinned)
     for form, path in outputs:
         if form == ".md":
-            write(path, words.summary(decision, found, remarks))
+            write(path, words.summary(decision, judged, remarks))
             continue
-        name = f"brownout gate {words.title(decision, found).partition('gate of ')[2]}"
-        known = words.properties(decision, found)
-        write(path, document(name, words.cases(decision, found), known))
+        name = f"brownout gate {words.title(decision, judged).partition('gate of ')[2]}"
+        properties = words.properties(decision, judged)
+        write(path, document(name, words.cases(decision, judged), properties))
     if as_json:
-        typer.echo(json.dumps(words.as_document(decision, found, remarks), indent=2))
+        typer.echo(json.dumps(words.as_document(decision, judged, remarks), indent=2))
     else:
-        typer.echo(words.say(decision, found, remarks))
+        typer.echo(words.say(decision, judged, remarks))
     raise typer.Exit(ExitCode.of(decision.word))
 
 
@@ -101,8 +101,8 @@ def pin(
     from brownout.runs import run_set
     from brownout.runs.gate import baseline as baselines
 
-    found = run_set.Runs.read(runs)
-    chosen = list(dict.fromkeys(measure or baselines.default_measures(found)))
-    pinned = baselines.pin(found, chosen, allowed, critical)
+    judged = run_set.Runs.read(runs)
+    chosen = list(dict.fromkeys(measure or baselines.default_measures(judged)))
+    pinned = baselines.pin(judged, chosen, allowed, critical)
     baselines.write(pinned, output, force)
-    typer.echo(f"{output}: {len(found)} runs pinned, compared by {', '.join(chosen)}")
+    typer.echo(f"{output}: {len(judged)} runs pinned, compared by {', '.join(chosen)}")

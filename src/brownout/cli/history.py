@@ -71,9 +71,9 @@ def add(
     from brownout.runs.history.store import Store
     from brownout.runs.run_set import Runs
 
-    found = Runs.read(runs)
+    added = Runs.read(runs)
     with Store(_place()) as store:
-        for run in found:
+        for run in added:
             store.put(replace(run, occasion=occasion or None))
             typer.echo(f"{run.run_id}  {run.verdict}")
 

@@ -132,7 +132,7 @@ def from_kubernetes(
             how_to_install("kubernetes"),
         ) from error
     access = {"kubeconfig": kubeconfig, "context": context or None, "namespace": namespace}
-    found, database = kubernetes.found(
+    machines, database = kubernetes.found(
         kubernetes.wanted(
             what or f"the pods of {selector}",
             access,
@@ -144,7 +144,7 @@ def from_kubernetes(
         ),
         selector,
     )
-    _write(found, database, "", port, output)
+    _write(machines, database, "", port, output)
 
 
 def _read(file: Path) -> tuple[str, str]:

@@ -62,14 +62,14 @@ def status(name: Name = usual.CLUSTER) -> None:
     """Show whether the lab is up, and the state of each node. Exit code 1 if it is down."""
     from brownout.infra import lab
 
-    found = lab.status(name)
-    typer.echo(f"{found.name} is {found.condition}  ({found.directory})")
-    for member in found.members:
+    states = lab.status(name)
+    typer.echo(f"{states.name} is {states.condition}  ({states.directory})")
+    for member in states.members:
         typer.echo(f"{member.name}  {member.address}  {member.process}  {member.state}")
-    for spare in found.spares:
+    for spare in states.spares:
         left = "" if spare.state == "spare" else " (a spare that was left in: `lab up` puts it out)"
         typer.echo(f"{spare.name}  {spare.address}  {spare.process}  {spare.state}{left}")
-    raise typer.Exit(0 if found.condition == "up" else 1)
+    raise typer.Exit(0 if states.condition == "up" else 1)
 
 
 @app.command()

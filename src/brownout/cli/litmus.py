@@ -57,9 +57,9 @@ def run(
     here = surroundings(os.environ)
     with closing(litmus_at(Where(here.namespace, kubeconfig), patience_s=0.0)) as litmus:
         reporter = Reporter(litmus, here, patience_s, _say)
-        told = conduct(experiment, here, reporter, os.environ, _say)
-    typer.echo(f"ChaosResult {here.namespace}/{here.result}: {told.phase}, {told.verdict}")
-    raise typer.Exit(int(CODES[told.verdict]) if by_verdict else 0)
+        report = conduct(experiment, here, reporter, os.environ, _say)
+    typer.echo(f"ChaosResult {here.namespace}/{here.result}: {report.phase}, {report.verdict}")
+    raise typer.Exit(int(CODES[report.verdict]) if by_verdict else 0)
 
 
 @app.command()
@@ -107,8 +107,8 @@ def probes(
 
     plan, _ = plan_of(experiment, variables(catalog.find_experiment(experiment), settings))
     source = Source(image, claim) if image else None
-    made = definitions(plan.limits, f"{kind}Probe", source, prometheus, plan.scenario)
-    typer.echo(text({"probe": made}), nl=False)
+    definitions_of = definitions(plan.limits, f"{kind}Probe", source, prometheus, plan.scenario)
+    typer.echo(text({"probe": definitions_of}), nl=False)
 
 
 @app.command()

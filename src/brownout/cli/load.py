@@ -217,19 +217,19 @@ def words_of(result: "LoadResult", path: Path) -> str:
     """Return what a load came to, in a few lines; its raw files are in `path`."""
     from brownout.run.parts.apart import apart_of
 
-    told = result.stopped
+    text = result.stopped
     ends = ("ok", "late", "failed", "in_doubt", "shed", "missed")
     lines = [
-        f"offered {told['offered']:,} in {told['end_t']:.1f} s: "
-        + ", ".join(f"{told[end]:,} {end.replace('_', ' ')}" for end in ends),
-        f"{_response(path)}scheduling lag p99 {told['lag_p99_ms']:.1f} ms",
+        f"offered {text['offered']:,} in {text['end_t']:.1f} s: "
+        + ", ".join(f"{text[end]:,} {end.replace('_', ' ')}" for end in ends),
+        f"{_response(path)}scheduling lag p99 {text['lag_p99_ms']:.1f} ms",
     ]
-    if told["offered"] and told["ok"] < CARRIED * told["offered"]:
+    if text["offered"] and text["ok"] < CARRIED * text["offered"]:
         lines.append(
-            f"only {told['ok'] / told['offered']:.1%} were ok: this is more than the cluster or "
+            f"only {text['ok'] / text['offered']:.1%} were ok: this is more than the cluster or "
             "this machine carries; a test near the limit measures the limit, so lower the rate"
         )
-    if apart := apart_of(told):
+    if apart := apart_of(text):
         lines.append(apart.words() + ("" if apart.together else ": their buckets do not match"))
     if result.verified is not None:
         verified = result.verified

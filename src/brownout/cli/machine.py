@@ -80,9 +80,9 @@ def _helpers(cluster: "Cluster", node: "Node", every_run: str) -> Finding:
         problems = SshHost(node).missing_rights(acts_of(cluster, node))
     except BrownoutError as error:
         return Finding(about, False, error.message, every_run, error.hint)
-    told = "; ".join(problems) or "every helper is there and allowed"
+    text = "; ".join(problems) or "every helper is there and allowed"
     remedy = "install what `brownout sudoers` writes"
-    return Finding(about, not problems, told, every_run, remedy)
+    return Finding(about, not problems, text, every_run, remedy)
 
 
 def _grants(name: str, declared: "Cluster", every_run: str) -> Iterator[Finding]:
@@ -104,24 +104,24 @@ def _grants(name: str, declared: "Cluster", every_run: str) -> Iterator[Finding]
     for grant in grants if lacking is not None else ():
         privilege, statement = grant.words(user_of(cluster), NAMESPACE)
         ok = grant not in (lacking or ())
-        told = ("granted" if ok else "NOT granted") if grant.ask else "not asked; the load tells"
+        text = ("granted" if ok else "NOT granted") if grant.ask else "not asked; the load tells"
         purpose = every_run if is_general(grant) else f"{', '.join(grant.acts)} on {cluster.name}"
-        yield Finding(f"privilege: {privilege}", ok, told, purpose, statement)
+        yield Finding(f"privilege: {privilege}", ok, text, purpose, statement)
 
 
 def interpreter() -> Finding:
     """The Python that runs this."""
-    found = platform.python_version()
+    number = platform.python_version()
     ok = (3, 11) <= sys.version_info[:2] <= (3, 13)
-    return Finding("python", ok, f"{found} ({sys.executable})", EVERY_RUN,
+    return Finding("python", ok, f"{number} ({sys.executable})", EVERY_RUN,
                    "use Python 3.11, 3.12 or 3.13; `make setup` looks for one")  # fmt: skip
 
 
 def chaos_toolkit() -> Finding:
     """Chaos Toolkit and its core."""
-    found = {name: version_of(name) for name in ("chaostoolkit", "chaostoolkit-lib")}
-    return Finding("chaos toolkit", all(found.values()),
-                   ", ".join(f"{name} {number or 'missing'}" for name, number in found.items()),
+    versions = {name: version_of(name) for name in ("chaostoolkit", "chaostoolkit-lib")}
+    return Finding("chaos toolkit", all(versions.values()),
+                   ", ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),
                    EVERY_RUN, "pip install chaostoolkit")  # fmt: skip
 
 
@@ -131,13 +131,13 @@ def load_generator() -> Finding:
 
     remedy = "build it by `make setup`, or install a wheel of brownout for this platform"
     try:
-        path, told = find_loadgen(), loadgen_version()
+        path, number = find_loadgen(), loadgen_version()
     except BrownoutError as error:
         return Finding("load generator", False, str(error.message), EVERY_RUN, remedy)
     ours = version("brownout")
-    ok = told.startswith((ours, "dev"))
-    found = f"{told} ({path})" + ("" if ok else f", but brownout is {ours}")
-    return Finding("load generator", ok, found, EVERY_RUN, remedy)
+    ok = number.startswith((ours, "dev"))
+    text = f"{number} ({path})" + ("" if ok else f", but brownout is {ours}")
+    return Finding("load generator", ok, text, EVERY_RUN, remedy)
 
 
 def disk() -> Finding:
@@ -168,8 +168,8 @@ def left_behind() -> Finding:
         dead = [claim for claim in open_runs.claims() if not claim.is_alive()]
     except BrownoutError as error:
         return Finding("earlier runs", False, error.message, EVERY_RUN, error.hint)
-    found = ", ".join(f"{claim.run} died holding {claim.cluster}" for claim in dead)
-    return Finding("earlier runs", not dead, found or "none left anything broken", EVERY_RUN,
+    runs = ", ".join(f"{claim.run} died holding {claim.cluster}" for claim in dead)
+    return Finding("earlier runs", not dead, runs or "none left anything broken", EVERY_RUN,
                    "`brownout heal` puts back what they broke")  # fmt: skip
 
 
@@ -207,17 +207,17 @@ def ports() -> Finding:
     from brownout.databases.lab.ports import free_ports
 
     try:
-        found, ok = f"free: {', '.join(map(str, free_ports(LAB_PORTS)))}, …", True
+        text, ok = f"free: {', '.join(map(str, free_ports(LAB_PORTS)))}, …", True
     except BrownoutError as error:
-        found, ok = error.message, False
-    return Finding("ports", ok, found, THE_LAB, "stop what listens on so many ports")
+        text, ok = error.message, False
+    return Finding("ports", ok, text, THE_LAB, "stop what listens on so many ports")
 
 
 def clock() -> Finding:
     """Wall-clock stamps of several machines can only be compared where each is set right."""
     state = _clock_state()
-    found = {None: "cannot be asked", _TIME_ERROR: "not synchronised"}.get(state, "synchronised")
-    return Finding("clock", state not in (None, _TIME_ERROR), found,
+    text = {None: "cannot be asked", _TIME_ERROR: "not synchronised"}.get(state, "synchronised")
+    return Finding("clock", state not in (None, _TIME_ERROR), text,
                    "comparing times with other machines' logs",
                    "run chrony or systemd-timesyncd; in a container, on its host")  # fmt: skip
 
@@ -243,14 +243,14 @@ def slow_links() -> Finding:
     from brownout.databases.lab.proxies import find_toxiproxy
     from brownout.machine import netem
 
-    found = "can be used"
+    text = "can be used"
     if reason := netem.why_not():
         try:
             find_toxiproxy()
-            found = f"{reason}; toxiproxy does it instead"
+            text = f"{reason}; toxiproxy does it instead"
         except BrownoutError as error:
-            found = f"{reason}; {error.message}"
-    return Finding("netem", not reason, found, "slow nodes by the kernel (slow-node)",
+            text = f"{reason}; {error.message}"
+    return Finding("netem", not reason, text, "slow nodes by the kernel (slow-node)",
                    "run as root on a kernel with sch_netem")  # fmt: skip
 
 

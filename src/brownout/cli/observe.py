@@ -32,8 +32,8 @@ def up(
     retention_s = seconds(retention, "--retention", 1)
     declared = [inventory.declared(name) for name in cluster or []]
     exporters = [exporter for each in declared for exporter in each.observe.exporters]
-    found = prometheus.up(listen, exporters, retention_s)
-    typer.echo(f"Prometheus {found.url}")
+    server = prometheus.up(listen, exporters, retention_s)
+    typer.echo(f"Prometheus {server.url}")
     typer.echo(f"stored in {prometheus.home() / 'data'}")
     typer.echo("dashboards to import into a Grafana: `brownout observe dashboards DIRECTORY`")
 
@@ -56,13 +56,13 @@ def status() -> None:
     """Show its address, what it scrapes, and which runs expose metrics. Exit code 1 if down."""
     from brownout.observe import prometheus, targets
 
-    found = prometheus.running()
-    typer.echo(f"Prometheus {found.url}" if found else "Prometheus is down")
-    for target in prometheus.scraped(found) if found else []:
+    server = prometheus.running()
+    typer.echo(f"Prometheus {server.url}" if server else "Prometheus is down")
+    for target in prometheus.scraped(server) if server else []:
         typer.echo(f"  {target.job}  {target.address}  {target.health}")
     for run in targets.running():
         typer.echo(f"{run.run}  http://{run.address}/metrics")
-    raise typer.Exit(0 if found else 1)
+    raise typer.Exit(0 if server else 1)
 
 
 @app.command()

@@ -24,17 +24,17 @@ def by_format(paths: Sequence[Path], *formats: str) -> list[tuple[str, Path]]:
 
     Raises `ConfigurationError` with every path that has none of them, or no folder to be in.
     """
-    found, problems = [], []
+    outputs, problems = [], []
     for path in paths:
         form = _format(path)
         if form not in formats:
             problems.append(f"--output: found `{path}`, wanted {_words(formats)}")
         elif form not in (DIRECTORY, STDOUT) and not path.parent.is_dir():
             problems.append(f"--output: found `{path}`, but there is no folder `{path.parent}`")
-        found.append((form, path))
+        outputs.append((form, path))
     if problems:
         raise ConfigurationError(problems)
-    return found
+    return outputs
 
 
 def _format(path: Path) -> str:

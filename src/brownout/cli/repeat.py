@@ -66,13 +66,13 @@ def say(words: str) -> None:
 
 def code_of(done: "list[Repeat]") -> int:
     """Return the exit code of the worst: the lower a code other than a pass, the worse."""
-    if any(found.outcome.unmended for found in done):
+    if any(each.outcome.unmended for each in done):
         return int(ExitCode.UNDO_FAILED)
-    codes = {ExitCode.of(found.outcome.verdict) for found in done}
+    codes = {ExitCode.of(each.outcome.verdict) for each in done}
     return int(min(codes - {ExitCode.PASS}, default=ExitCode.PASS))
 
 
-def _as_document(path: Path, seed: int, done: "list[Repeat]", found: Any) -> dict[str, Any]:
+def _as_document(path: Path, seed: int, done: "list[Repeat]", limits: Any) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {
@@ -90,5 +90,5 @@ def _as_document(path: Path, seed: int, done: "list[Repeat]", found: Any) -> dic
             }
             for each in done
         ],
-        "spreads": [asdict(spread) for spread in found],
+        "spreads": [asdict(spread) for spread in limits],
     }

@@ -119,8 +119,8 @@ def prune(
         typer.echo(f"{'removed ' if yes else 'would go'} {run.name}")
         if yes:
             shutil.rmtree(run.path)
-    told = "freed" if yes else "would be freed; --yes does it"
-    typer.echo(f"{freed / 1e6:,.1f} MB {told}")
+    text = "freed" if yes else "would be freed; --yes does it"
+    typer.echo(f"{freed / 1e6:,.1f} MB {text}")
 
 
 def _without_result(path: Path) -> dict[str, str] | None:
@@ -176,6 +176,6 @@ def show_impact(impact: "Impact", where: str, as_json: bool = False) -> None:
     from brownout.measure.document import document_of
     from brownout.show.report.table import render
 
-    told = json.dumps(document_of(impact), indent=2) if as_json else render(impact, where)
-    typer.echo(told)
+    text = json.dumps(document_of(impact), indent=2) if as_json else render(impact, where)
+    typer.echo(text)
     raise typer.Exit(ExitCode.of(impact.verdict))

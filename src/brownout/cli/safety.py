@@ -61,8 +61,8 @@ def abort(
         if not held:
             named = f" that is named {run!r}" if run else ""
             raise Refused(f"no run is in progress{named}", "see `brownout runs list`")
-        found = ", ".join(claim.run for claim in held)
-        raise Refused(f"several runs are in progress: {found}", "name one of them")
+        runs = ", ".join(claim.run for claim in held)
+        raise Refused(f"several runs are in progress: {runs}", "name one of them")
     ask_to_stop(held[0], reason)
     after = f"; `brownout show {held[0].run}` when it has" if held[0].kind == "run" else ""
     typer.echo(f"told {held[0].run} to stop{after}")
@@ -137,11 +137,11 @@ def _deeds(done: "Healed") -> str:
 
 def _once() -> Callable[[str], None]:
     """Say each thing once, however often it is found to be so while something is awaited."""
-    said = [""]
+    last = [""]
 
     def say(words: str) -> None:
-        if words != said[-1]:
-            said.append(words)
+        if words != last[-1]:
+            last.append(words)
             typer.echo(words, err=True)
 
     return say

@@ -185,10 +185,12 @@ def _variables(configuration: Mapping[str, Any]) -> list[str]:
     environment = {name: setting.environment for name, setting in SETTINGS.items()}
     for name, value in configuration.items():
         environment.setdefault(name, value.get("key", "") if isinstance(value, dict) else "")
-    rows, known = [], variables()
+    rows, descriptions = [], variables()
     for name, key in environment.items():
         variable = f"`{key}`" if key else ""
-        rows.append(f"| `{name}` | {variable} | {known.get(name, 'of this experiment alone')} |")
+        rows.append(
+            f"| `{name}` | {variable} | {descriptions.get(name, 'of this experiment alone')} |"
+        )
     return rows
 
 

@@ -29,9 +29,9 @@ _REFERENCE = {
 @functools.cache
 def schema(kind: Kind) -> dict[str, Any]:
     """Return the JSON schema of a kind of file, the same object each time: do not modify it."""
-    made = {"workload": _workload, "inventory": _inventory, "limits": _limits,
+    makers = {"workload": _workload, "inventory": _inventory, "limits": _limits,
             "gameday": _gameday, "book": _book}[kind]()  # fmt: skip
-    return {"$schema": _DIALECT, "title": f"brownout {kind}", **made}
+    return {"$schema": _DIALECT, "title": f"brownout {kind}", **makers}
 
 
 def _workload() -> dict[str, Any]:
@@ -49,8 +49,8 @@ def _inventory() -> dict[str, Any]:
     from brownout.inventory.model import Cluster
     from brownout.machine.host import host_class, unavailable_hosts
 
-    made = Cluster.model_json_schema()
-    parts = made["$defs"]
+    plain = Cluster.model_json_schema()
+    parts = plain["$defs"]
     hosts, unavailable = [], unavailable_hosts()
     for kind in plugins.known(plugins.HOSTS):
         hosts.append({"$ref": f"#/$defs/host_{kind}"})
@@ -67,45 +67,45 @@ def _inventory() -> dict[str, Any]:
     parts["HostSpec"] = {"oneOf": hosts}
     parts["LabSpec"] = {"oneOf": _labs(parts)}
     # The name may be left out: it is then that of the file.
-    made["required"] = [name for name in made.get("required", []) if name != "name"]
-    found: dict[str, Any] = _with_references(made)
-    return found
+    plain["required"] = [name for name in plain.get("required", []) if name != "name"]
+    whole: dict[str, Any] = _with_references(plain)
+    return whole
 
 
 def _labs(parts: dict[str, Any]) -> list[dict[str, str]]:
     """Put the settings of every kind of lab among the `parts`; return references to them."""
     from brownout.inventory.database import databases
 
-    found = []
+    kinds = []
     for name, one in databases().items():
         for engine, kind in one.labs.items():
             own = kind.settings.model_json_schema(ref_template="#/$defs/{model}")
             parts.update(own.pop("$defs", {}))
             called = f"lab_{name}_{engine}"
             parts[called] = own
-            found.append({"$ref": f"#/$defs/{called}"})
-    return found
+            kinds.append({"$ref": f"#/$defs/{called}"})
+    return kinds
 
 
 def _gameday() -> dict[str, Any]:
     from brownout.runs.gameday.spec import GameDay
 
-    made = GameDay.model_json_schema()
-    parts, steps = made["$defs"], made["properties"]["experiments"]
+    whole = GameDay.model_json_schema()
+    parts, steps = whole["$defs"], whole["properties"]["experiments"]
     # A step may stand as its name alone, and the day's name is that of the file.
     steps["items"] = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Step"}]}
-    made["required"] = [name for name in made["required"] if name != "name"]
+    whole["required"] = [name for name in whole["required"] if name != "name"]
     parts["Notify"]["properties"]["url"] = _REFERENCE
-    return made
+    return whole
 
 
 def _book() -> dict[str, Any]:
     from brownout.runs.book.spec import Book
 
-    made = Book.model_json_schema()
+    whole = Book.model_json_schema()
     # The book's name is that of the file, if it has none.
-    made["required"] = [name for name in made["required"] if name != "name"]
-    return made
+    whole["required"] = [name for name in whole["required"] if name != "name"]
+    return whole
 
 
 def _with_references(part: Any, name: str = "") -> Any:

@@ -60,18 +60,18 @@ def divided(experiment: Path | None, given: Sequence[str] | None) -> tuple[list[
     from brownout.load.workload import Workload
 
     _check_form(given)
-    known = _variables(experiment) if experiment is not None else ()
+    names = _variables(experiment) if experiment is not None else ()
     own: list[str] = []
     load: list[str] = []
     problems = []
     for each in given:
         name = _name(each)
-        if name in known:
+        if name in names:
             own.append(each)
         elif name.partition(".")[0] in Workload.model_fields:
             load.append(each)
         else:
-            problems.append(_unknown(name, experiment, known, Workload.model_fields))
+            problems.append(_unknown(name, experiment, names, Workload.model_fields))
     if problems:
         hint = "" if experiment else "variables are for the experiment that --with-fault names"
         raise ConfigurationError(problems, hint)
@@ -99,9 +99,9 @@ def _variables(experiment: Path) -> Collection[str]:
 
 
 def _unknown(
-    name: str, experiment: Path | None, known: Collection[str], fields: Collection[str]
+    name: str, experiment: Path | None, names: Collection[str], fields: Collection[str]
 ) -> str:
-    alike = get_close_matches(name, [*known, *fields], 1)
+    alike = get_close_matches(name, [*names, *fields], 1)
     meant = f"did you mean `{alike[0]}`? " if alike else ""
-    own = f"a variable of {experiment.stem} ({', '.join(known)}) or " if experiment else ""
+    own = f"a variable of {experiment.stem} ({', '.join(names)}) or " if experiment else ""
     return f"--set {name}: {meant}wanted {own}a setting of the workload ({', '.join(fields)})"

@@ -94,12 +94,12 @@ def list_(
     from brownout.runs.store.place import wanted
     from brownout.runs.store.pull import list_stored
 
-    found = list_stored(Objects(wanted(store)), last)
+    entries = list_stored(Objects(wanted(store)), last)
     if as_json:
-        rows = [{"run": s.name, "verdict": s.verdict, "bytes": s.bytes} for s in found]
+        rows = [{"run": s.name, "verdict": s.verdict, "bytes": s.bytes} for s in entries]
         typer.echo(json.dumps(rows, indent=2))
         return
-    for stored in found:
+    for stored in entries:
         stand_in = ", STAND-IN" if stored.manifest and stored.manifest.stand_in else ""
         typer.echo(f"{stored.name}  {stored.verdict}{stand_in}  {stored.bytes / 1e6:,.1f} MB")
 

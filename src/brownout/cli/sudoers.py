@@ -41,23 +41,23 @@ def sudoers(
     )
     for each in wanted:
         directories = named.get(each.name) or _configured(loaded, each)
-        made = installation(loaded, each, directories)
-        typer.echo(made.sudoers)
+        text = installation(loaded, each, directories)
+        typer.echo(text.sudoers)
         if output is not None:
-            _write(output / each.name, made.files)
+            _write(output / each.name, text.files)
 
 
 def _by_node(given: list[str], cluster: "Cluster") -> dict[str, list[Path]]:
     """Read `n1=/var/lib/db` and the like."""
     from brownout.base.errors import ConfigurationError
 
-    found: dict[str, list[Path]] = {}
+    by_node: dict[str, list[Path]] = {}
     for text in given:
         name, sign, path = text.partition("=")
         if not sign or not path.startswith("/"):
             raise ConfigurationError(f"--directory: found {text!r}, wanted NODE=/an/absolute/path")
-        found.setdefault(cluster.node(name).name, []).append(Path(path))
-    return found
+        by_node.setdefault(cluster.node(name).name, []).append(Path(path))
+    return by_node
 
 
 def _configured(cluster: "Cluster", node: "Node") -> list[Path]:

@@ -57,9 +57,9 @@ def sweep(
     done: list[Repeat] = []
     points = []
     for value, repeats in planned.items():
-        made, stopped = run_all(path, repeats, say)
-        done += made
-        points.append(point(value, [each.outcome.verdict for each in made], finished(made)))
+        runs, stopped = run_all(path, repeats, say)
+        done += runs
+        points.append(point(value, [each.outcome.verdict for each in runs], finished(runs)))
         if stopped:
             say(f"brownout: stopped at {variable}={value}: {stopped}")
             break
@@ -78,17 +78,17 @@ def _varied(path: Path, document: dict[str, Any], vary: str) -> tuple[str, list[
     from brownout.runs.repeats.sweep import settings_of
     from brownout.session.options import SETTINGS
 
-    found = settings_of(vary)
-    if found is None:
+    values = settings_of(vary)
+    if values is None:
         raise ConfigurationError(
             f"--vary: found `{vary}`, wanted NAME=VALUE,VALUE,… with two or more"
         )
-    known = dict.fromkeys([*document.get("configuration", {}), *SETTINGS])
-    if found[0] not in known:
+    names = dict.fromkeys([*document.get("configuration", {}), *SETTINGS])
+    if values[0] not in names:
         raise ConfigurationError(
-            f"--vary: {path.stem} has no variable `{found[0]}`; wanted one of {', '.join(known)}"
+            f"--vary: {path.stem} has no variable `{values[0]}`; wanted one of {', '.join(names)}"
         )
-    return found
+    return values
 
 
 def _draw(file: Path, picture: str | None) -> None:

@@ -13,11 +13,11 @@ __all__ = ["check"]
 
 def check(
     node: Node,
-    found: Sequence[Path],
+    directories: Sequence[Path],
     nodes: Sequence[Node],
     theirs: Callable[[Node, Host], Sequence[Path]],
 ) -> None:
-    """Refuse that `node` keeps its data in `found` if another one's lie there, in or around it.
+    """Refuse `directories` as the data of `node` if another node keeps its data in or around them.
 
     `theirs` returns where another one of `nodes` keeps its. Raises `Refused`.
     """
@@ -29,8 +29,8 @@ def check(
         if neighbour.machine != machine:
             continue
         for path in theirs(other, neighbour):
-            if same_or_nested(found, path):
-                own = ", ".join(f"`{each}`" for each in found)
+            if same_or_nested(directories, path):
+                own = ", ".join(f"`{each}`" for each in directories)
                 raise Refused(
                     f"node `{node.name}`: its data in {own} and `{path}` of node `{other.name}` "
                     "are the same or lie in each other"

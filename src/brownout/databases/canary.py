@@ -88,12 +88,12 @@ class CanaryKind(Protocol):
 
 def canary_kind(name: str) -> CanaryKind:
     """Return the canary of a database; `ConfigurationError` if there is none."""
-    known = {each: one for each, one in databases().items() if one.canary}
-    if name not in known:
+    kinds = {each: one for each, one in databases().items() if one.canary}
+    if name not in kinds:
         raise ConfigurationError(
             f"canary: found the database {name!r}, wanted one that has a canary: "
-            f"{', '.join(known) or 'none'}",
+            f"{', '.join(kinds) or 'none'}",
             "run without it: `--set canary=false`, with `chaos run` `--var`",
         )
-    found: CanaryKind = known[name].referred(known[name].canary)
-    return found
+    kind: CanaryKind = kinds[name].referred(kinds[name].canary)
+    return kind

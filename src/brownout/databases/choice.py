@@ -58,11 +58,11 @@ class Targets:
             return _of_role(asked, role) or [one(asked, role, seed)]
         if role in (*ROLES, "random"):
             return [one(asked, role, seed)]
-        known = sorted({racks[name] for name in names if racks.get(name)})
+        names_of_racks = sorted({racks[name] for name in names if racks.get(name)})
         rack = what.removeprefix("rack=")
-        if known and (what == "rack" or (rack != what and rack in known)):
+        if names_of_racks and (what == "rack" or (rack != what and rack in names_of_racks)):
             return of_rack(asked, "" if what == "rack" else rack, racks, seed)
-        choices = f", rack or rack= one of {', '.join(known)}" if known else ""
+        choices = f", rack or rack= one of {', '.join(names_of_racks)}" if names_of_racks else ""
         choices += f", or one of these and @ with {', '.join(shards_known)}" if shards_known else ""
         raise ConfigurationError(
             f"target: found {select!r}, wanted a node ({', '.join(names)}), {self.primary}, "
@@ -109,8 +109,8 @@ def of_rack(members: Sequence[Member], rack: str, racks: Mapping[str, str], seed
     serving = [member.node for member in members if member.healthy and racks.get(member.node)]
     there = sorted({racks[name] for name in serving})
     drawn = rack or _drawn(members, "of a rack serves", there, seed)
-    found = [name for name in serving if racks[name] == drawn]
-    return found or [_drawn(members, f"in rack {drawn} serves", found, seed)]
+    in_rack = [name for name in serving if racks[name] == drawn]
+    return in_rack or [_drawn(members, f"in rack {drawn} serves", in_rack, seed)]
 
 
 def all_serving(nodes: Sequence[Node]) -> list[Member]:
@@ -120,8 +120,8 @@ def all_serving(nodes: Sequence[Node]) -> list[Member]:
             for node, role in zip(nodes, roles, strict=False)]  # fmt: skip
 
 
-def _drawn(members: Sequence[Member], wanted: str, found: list[str], seed: int) -> str:
-    if not found:
+def _drawn(members: Sequence[Member], wanted: str, in_rack: list[str], seed: int) -> str:
+    if not in_rack:
         states = ", ".join(f"{member.node} is {member.state}" for member in members)
         raise ClusterError(f"no member {wanted} now: {states}")
-    return random.Random(seed).choice(found)
+    return random.Random(seed).choice(in_rack)

@@ -21,8 +21,8 @@ def lacks(adapter: Adapter, milestone: Milestone) -> Words:
     Raises `ClusterError` where the cluster does not answer.
     """
     state = adapter.stable(milestone)
-    found = [str(words) for words in state.detail.get("missing", [])]
-    return [] if state.reached else found or ["it does not say why"]
+    missing = [str(words) for words in state.detail.get("missing", [])]
+    return [] if state.reached else missing or ["it does not say why"]
 
 
 def await_nothing(
@@ -38,12 +38,12 @@ def await_nothing(
 
     def look() -> Words:
         try:
-            found = ask()
+            missing = ask()
         except ClusterError as error:
-            found = [str(error)]
-        if found:
-            say(found)
-        return found
+            missing = [str(error)]
+        if missing:
+            say(missing)
+        return missing
 
     return wait_until(look, within_s, poll_s, so=operator.not_)
 

@@ -57,13 +57,13 @@ class Asking(Generic[L, V]):
         Raises `ClusterError` with each node's own reason otherwise.
         """
         views = self._views()
-        found = clusters(views)
-        if not found:
+        names = clusters(views)
+        if not names:
             raise ClusterError(f"cluster `{self._cluster.name}` does not answer: {reasons(views)}")
-        if len(found) > 1:
+        if len(names) > 1:
             raise ClusterError(
                 f"cluster `{self._cluster.name}`: its nodes are of the clusters "
-                f"{', '.join(found)}, wanted one"
+                f"{', '.join(names)}, wanted one"
             )
 
     def members(self) -> list[Member]:
@@ -91,10 +91,10 @@ class Asking(Generic[L, V]):
 
         Raises `ClusterError` if no node tells.
         """
-        found = sorted({view.engine for view in self._views()} - {""})
-        if not found:
+        engines = sorted({view.engine for view in self._views()} - {""})
+        if not engines:
             raise ClusterError(f"no node of `{self._cluster.name}` tells its version")
-        return " and ".join(found)
+        return " and ".join(engines)
 
     def evidence(self, node: Node) -> dict[str, Any]:
         """Return what `node` says of itself now; if it says nothing, why."""

@@ -237,8 +237,8 @@ class Database:
         try:
             yield
         except (self._driver.Error, OSError) as error:
-            said = self.place.clean(str(error))
-            words = f"the {self._name} in {self.place.words} cannot be used: {said}"
+            reason = self.place.clean(str(error))
+            words = f"the {self._name} in {self.place.words} cannot be used: {reason}"
             raise self._error(words, self._hint) from None
 
 

@@ -38,8 +38,8 @@ def outcomes(measure: str, values: Sequence[float]) -> tuple[tuple[float, ...], 
     highest, and as wide as any run's noise. `NEVER` is apart from every number.
     """
     ranked = sorted(values)
-    known = described(measure)
-    least = known.unit.apart if known else 1.0
+    kind = described(measure)
+    least = kind.unit.apart if kind else 1.0
     splits = [(_apartness(ranked, n), n) for n in range(FEWEST, len(ranked) - FEWEST + 1)]
     apart, place = max(splits, default=(0.0, 0))
     low, high = tuple(ranked[:place]), tuple(ranked[place:])
@@ -82,13 +82,13 @@ def one_cell(
     measure: str, values: Sequence[float | None], highest: float, words: str | None = None
 ) -> Cell:
     """Return the cell of one group of runs; `words` stand for its median."""
-    known = [value for value in values if value is not None]
+    measured = [value for value in values if value is not None]
     if words is None:
-        two = outcomes(measure, known) if len(known) == len(values) else ()
+        two = outcomes(measure, measured) if len(measured) == len(values) else ()
         words = outcome_words(measure, two, len(values)) if two else told(measure, median(values))
-    if len(known) < FEWEST or not any(known):  # all of them are 0
+    if len(measured) < FEWEST or not any(measured):  # all of them are 0
         return Cell(words)
-    return Cell(words, dots=tuple(_place(value, highest) for value in sorted(known)))
+    return Cell(words, dots=tuple(_place(value, highest) for value in sorted(measured)))
 
 
 def _highest(groups: Iterable[Iterable[float | None]]) -> float:

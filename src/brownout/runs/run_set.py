@@ -98,11 +98,11 @@ class FinishedRun:
     @property
     def driver(self) -> str:
         """The driver of its clients with its version, and the settings that decide a failover."""
-        found = self.impact.driver
-        if found is None:
+        client = self.impact.driver
+        if client is None:
             return "not known"
-        settings = {**found.retries, **found.settings}
-        return f"{found.words} ({', '.join(f'{name} {v}' for name, v in settings.items())})"
+        settings = {**client.retries, **client.settings}
+        return f"{client.words} ({', '.join(f'{name} {v}' for name, v in settings.items())})"
 
     @property
     def release(self) -> str:
@@ -184,23 +184,23 @@ class Runs(tuple[FinishedRun, ...]):
     @classmethod
     def read(cls, names: Sequence[Path | str]) -> Self:
         """Read runs by path, name or `latest`; raises `ConfigurationError` with every problem."""
-        found: list[FinishedRun] = []
+        runs: list[FinishedRun] = []
         problems: list[str] = []
         for name in names:
             try:
-                found.append(FinishedRun.read(name))
+                runs.append(FinishedRun.read(name))
             except RunDirectoryError as error:
                 problems.append(str(error))
-        places = [run.path.resolve() for run in found]
-        ids = [run.run_id for run in found]
+        places = [run.path.resolve() for run in runs]
+        ids = [run.run_id for run in runs]
         problems += [
             f"{run.path}: is given twice, wanted each run once: one fault is one repeat"
-            for n, run in enumerate(found)
+            for n, run in enumerate(runs)
             if places[n] in places[:n] or ids[n] in ids[:n]
         ]
         if problems:
             raise ConfigurationError(problems)
-        return cls(found)
+        return cls(runs)
 
     @property
     def stand_in(self) -> bool:
@@ -255,12 +255,12 @@ class Runs(tuple[FinishedRun, ...]):
         wanted = first.subject if subject is None else subject
         problems = []
         for run in self:
-            found = [(*each, of or first.run_id) for each in differences(wanted, run.subject)]
+            differing = [(*each, of or first.run_id) for each in differences(wanted, run.subject)]
             if run.server != first.server:
-                found.append(("server", first.server, run.server, first.run_id))
+                differing.append(("server", first.server, run.server, first.run_id))
             problems += [
                 f"{run.run_id}: {name} is {own}, but {other} in {where}"
-                for name, other, own, where in found
+                for name, other, own, where in differing
                 if name in among or not among
             ]
         return problems
@@ -327,8 +327,8 @@ def median(values: Sequence[float | None]) -> float | None:
 
     The mean of a value and `NEVER` is `NEVER`. None where there is no value, or one is not known.
     """
-    known = [value for value in values if value is not None]
-    return float(_middle(known)) if known and len(known) == len(values) else None
+    measured = [value for value in values if value is not None]
+    return float(_middle(measured)) if measured and len(measured) == len(values) else None
 
 
 def counted(verdicts: Iterable[str]) -> str:
@@ -363,13 +363,13 @@ def verdict_of(path: Path) -> str:
 def _spread(measure: str, values: Sequence[float | None]) -> Spread | None:
     """What never came lies beyond all that did, whichever way is worse."""
     worse = -NEVER if is_at_least(measure) else NEVER
-    known = tuple(value for value in values if value is not None and value != NEVER)
-    if not known:
+    measured = tuple(value for value in values if value is not None and value != NEVER)
+    if not measured:
         return None
-    ranked = [*known, *[worse] * values.count(NEVER)]
+    ranked = [*measured, *[worse] * values.count(NEVER)]
     ends = (min if worse < 0 else max)(ranked), *_interval(ranked)
     figures = map(_finite, (float(_middle(ranked)), *ends))
-    return Spread(measure, known, len(ranked) - len(known), *figures)
+    return Spread(measure, measured, len(ranked) - len(measured), *figures)
 
 
 def _interval(ranked: Sequence[float]) -> tuple[float | None, float | None]:

@@ -70,10 +70,10 @@ def activity(
     """
     if function is None:
 
-        def with_words(found: Callable[P, R]) -> Callable[P, R]:
-            made = activity(found)
-            made.__dict__.update(told=told, steps=tuple(steps), acts=(tuple(acts), on))
-            return made
+        def with_words(function: Callable[P, R]) -> Callable[P, R]:
+            wrapped = activity(function)
+            wrapped.__dict__.update(told=told, steps=tuple(steps), acts=(tuple(acts), on))
+            return wrapped
 
         return with_words
 
@@ -122,9 +122,9 @@ def action(name: str, module: str) -> Callable[..., dict[str, Any]]:
         node = session.node(meant) if meant is not None else None
         return session.faults.do(name, node, **_converted(fault, given))
 
-    made = _made(do, name, module, inspect.getdoc(type(fault)), _parameters(fault))
-    made.__dict__["fault"] = fault
-    return made
+    built = _made(do, name, module, inspect.getdoc(type(fault)), _parameters(fault))
+    built.__dict__["fault"] = fault
+    return built
 
 
 def measure_probe(name: str, doc: str, module: str) -> Callable[..., dict[str, Any]]:
@@ -202,11 +202,11 @@ def acts_of(function: Callable[..., Any]) -> tuple[Sequence[str], str]:
 
 def _parameters(fault: Action) -> list[inspect.Parameter]:
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    found = []
+    parameters = []
     if fault.takes_node:
-        found.append(inspect.Parameter("node", kind, default=fault.node, annotation=str))
-    found += [each.replace(kind=kind) for each in fault.parameters()]
-    return found
+        parameters.append(inspect.Parameter("node", kind, default=fault.node, annotation=str))
+    parameters += [each.replace(kind=kind) for each in fault.parameters()]
+    return parameters
 
 
 def _converted(fault: Action, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,16 +214,18 @@ def _converted(fault: Action, given: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises `ConfigurationError` with every one that cannot be converted.
     """
-    problems, found = [], dict(given)
+    problems, converted = [], dict(given)
     for parameter in fault.parameters():
         kind = _KINDS.get(parameter.annotation)
-        if kind is None or parameter.name not in found:
+        if kind is None or parameter.name not in converted:
             continue
         try:
-            found[parameter.name] = parameter.annotation(convert(kind, found[parameter.name]))
+            converted[parameter.name] = parameter.annotation(
+                convert(kind, converted[parameter.name])
+            )
         except (ValueError, OverflowError):
-            value = found[parameter.name]
+            value = converted[parameter.name]
             problems.append(f"{parameter.name}: found {value!r}, wanted {kind}")
     if problems:
         raise ConfigurationError(problems)
-    return found
+    return converted

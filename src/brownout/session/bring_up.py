@@ -66,7 +66,7 @@ def check_whole(adapter: Adapter, within_s: float = WHOLE_WITHIN_S) -> dict[str,
     Raises `ClusterError` where it is not after `within_s` seconds.
     """
     adapter.ready()
-    state = wait_until(lambda: adapter.stable("whole"), within_s, so=lambda found: found.reached)
+    state = wait_until(lambda: adapter.stable("whole"), within_s, so=lambda seen: seen.reached)
     if not state.reached:
         raise ClusterError(
             f"the cluster is not whole and redundant after {within_s:.0f} s: {state.detail}",
@@ -84,26 +84,26 @@ def await_baseline(
     and what is made of it is not measured. Raises `Inconclusive`, naming the tests that failed,
     after `warmup_max_s` seconds.
     """
-    found: Baseline | None = None
+    baseline: Baseline | None = None
     patient = time.monotonic() + settings.warmup_max_s / 2
 
     def steady() -> bool:
-        nonlocal found
+        nonlocal baseline
         if not generator.alive:
             raise GeneratorError(f"while the baseline was awaited: {generator.obituary()}")
         now = generator.now()
         if now is not None and now > settings.baseline_s:
             with contextlib.suppress(ValueError):
-                found = baselines.check(generator.live.snapshot(), now - 1.0, settings)
-            enough = found is not None and not found.failed and time.monotonic() > patient
-            if found is not None and (found.ok or enough):
+                baseline = baselines.check(generator.live.snapshot(), now - 1.0, settings)
+            enough = baseline is not None and not baseline.failed and time.monotonic() > patient
+            if baseline is not None and (baseline.ok or enough):
                 return True
-        tick(found)
+        tick(baseline)
         return False
 
-    if wait_until(steady, settings.warmup_max_s, 0.25) and found is not None:
-        return found
-    failed = [] if found is None else [f"{t.name}: {t.detail}" for t in found.failed]
+    if wait_until(steady, settings.warmup_max_s, 0.25) and baseline is not None:
+        return baseline
+    failed = [] if baseline is None else [f"{t.name}: {t.detail}" for t in baseline.failed]
     raise Inconclusive(
         f"no stable baseline within {settings.warmup_max_s:.0f} s"
         + (f": {'; '.join(failed)}" if failed else ": too little load was measured"),

@@ -16,9 +16,9 @@ __all__ = ["activities", "discover"]
 
 def discover(discover_system: bool = True) -> Discovery:
     """Return the activities of this package; `discover_system` is part of Chaos Toolkit's call."""
-    found = initialize_discovery_result("brownout", version("brownout"), "database")
-    found["activities"].extend(activities())
-    return found
+    discovery = initialize_discovery_result("brownout", version("brownout"), "database")
+    discovery["activities"].extend(activities())
+    return discovery
 
 
 def activities() -> list[DiscoveredActivities]:

@@ -41,8 +41,8 @@ def problems(data: Mapping[str, Any], variables: Mapping[str, Any] | None = None
     """Return what is wrong with an experiment that is run with these `--var` variables."""
     if wrong := shape_problems(data):
         return wrong
-    found = [*chaos_toolkit_problems(data), *_house_rules(data), *_undeclared(data)]
-    return found or _plan(data, variables or {})
+    every = [*chaos_toolkit_problems(data), *_house_rules(data), *_undeclared(data)]
+    return every or _plan(data, variables or {})
 
 
 def problems_of(step: Callable[[], Any]) -> list[str]:

@@ -109,12 +109,12 @@ class ExperimentProcess:
     def outcome(self) -> Outcome:
         """Wait for the end and return what there is of it."""
         self.process.wait()
-        said = self._said()
-        directory = Path(str(said["run"])) if said.get("run") else None
+        report = self._said()
+        directory = Path(str(report["run"])) if report.get("run") else None
         left = [claim.run for claim in open_runs.claims() if self._has_made(claim)]
         unmended = None
-        if said.get("undo_failed"):
-            unmended = "; ".join(map(str, said["undo_failed"]))
+        if report.get("undo_failed"):
+            unmended = "; ".join(map(str, report["undo_failed"]))
         elif left:
             unmended = f"the run {left[0]} died before it had put everything back"
         return Outcome(directory, _impact_of(directory), unmended)

@@ -26,12 +26,12 @@ _WORDS = {
 _TOLD_TO_EXIT = "Chaos Toolkit was told to exit ({}), by a safeguard or another control"
 
 
-def cause_of(told: BaseException) -> str:
+def cause_of(raised: BaseException) -> str:
     """Return who ended the run, by what Chaos Toolkit's main thread was told with."""
-    if isinstance(told, SystemExit):
-        number = {20: "SIGUSR1", 30: "SIGUSR2"}.get(told.code, str(told.code))  # type: ignore[arg-type]
+    if isinstance(raised, SystemExit):
+        number = {20: "SIGUSR1", 30: "SIGUSR2"}.get(raised.code, str(raised.code))  # type: ignore[arg-type]
         return _TOLD_TO_EXIT.format(number)
-    return str(told) or _WORDS[signal.SIGINT]
+    return str(raised) or _WORDS[signal.SIGINT]
 
 
 class Interruption:

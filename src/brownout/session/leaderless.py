@@ -28,8 +28,8 @@ def await_no_primary(
 
     def look() -> dict[str, Any] | None:
         roles = {member.node: (member.role, member.state) for member in adapter.members()}
-        told = {role for role, _ in roles.values()}
-        if "primary" not in told and told - {"unknown"}:
+        stated = {role for role, _ in roles.values()}
+        if "primary" not in stated and stated - {"unknown"}:
             states = {node: state for node, (_, state) in roles.items()}
             return {"waited_s": round(time.monotonic() - began, 3), "members": states}
         return None

@@ -174,13 +174,13 @@ class MilestoneWatcher:
                 return self.crossing(name) if over else None
             return self.crossing(name)
 
-        found = wait_until(
+        crossing = wait_until(
             look,
             every_s=POLL_S,
             stopped=lambda: stopped() or not self.watching or self._stop.is_set(),
             pause=self._stop.wait,
         )
-        return found or self.crossing(name)
+        return crossing or self.crossing(name)
 
     def _watch(self) -> None:
         mended_at: float | None = None

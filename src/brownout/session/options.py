@@ -174,14 +174,14 @@ def complete(
     Each is what `--var` has `given`, or else the environment, or else its
     default. A setting that is `declared` is what Chaos Toolkit made of it.
     """
-    found = {}
+    values = {}
     for name, setting in SETTINGS.items():
         if name not in declared:
             value = load_configuration({name: given[name]})[name] if name in given else None
             if value is None or (value == "" and setting.kind):
                 value = os.environ.get(setting.environment) or setting.default
-            found[name] = value
-    return {**resolved, **found}
+            values[name] = value
+    return {**resolved, **values}
 
 
 def limits_of(where: str, text: str) -> dict[str, float | str]:
@@ -221,11 +221,11 @@ def unknown_keys(experiment: Mapping[str, Any]) -> Iterator[str]:
 
 def unknown_variables(given: Mapping[str, Any], declared: Mapping[str, Any]) -> list[str]:
     """Name every `--var` that the experiment does not have: Chaos Toolkit drops them in silence."""
-    known = sorted({*declared, *SETTINGS})
+    names = sorted({*declared, *SETTINGS})
     return [
-        f"--var {name}: this experiment has no such variable; wanted one of {', '.join(known)}"
+        f"--var {name}: this experiment has no such variable; wanted one of {', '.join(names)}"
         for name in given
-        if name not in known
+        if name not in names
     ]
 
 

@@ -156,7 +156,7 @@ def extension_problems(experiment: Mapping[str, Any]) -> Iterator[str]:
     misspelt one would be judged by it and by none of its own.
     """
     extension = _extension(experiment)
-    scenario, known = extension.get("scenario"), slo.scenarios()
+    scenario, scenarios = extension.get("scenario"), slo.scenarios()
     if not isinstance(early := extension.get("may_end_early", False), bool):
         yield f"extensions: may_end_early: found {early!r}, wanted true or false"
     if not scenario:
@@ -169,12 +169,12 @@ def extension_problems(experiment: Mapping[str, Any]) -> Iterator[str]:
             "extensions: `needs` is missing or empty; name what brownout breaks (`brownout list "
             "faults`), or name the steps of others that break something in `breaks`"
         )
-    elif scenario not in known and not experiment.get("configuration", {}).get("limits"):
-        alike = get_close_matches(str(scenario), known, 1)
+    elif scenario not in scenarios and not experiment.get("configuration", {}).get("limits"):
+        alike = get_close_matches(str(scenario), scenarios, 1)
         meant = f"did you mean {alike[0]}? " if alike else ""
         yield (
             f"extensions: scenario {scenario!r} is unknown and the experiment has no limits of its "
-            f"own; {meant}Name one of {', '.join(known)}, or set `configuration.limits`"
+            f"own; {meant}Name one of {', '.join(scenarios)}, or set `configuration.limits`"
         )
 
 
@@ -233,7 +233,7 @@ def _wrong_arguments(
         check_target(options.target, cluster)
     except BrownoutError as error:
         problems.append(str(error))
-    known = [TARGET, SPARE, ADDED, *(node.name for node in cluster.every)]
+    names = [TARGET, SPARE, ADDED, *(node.name for node in cluster.every)]
     activities = [*(experiment.get("method") or ()), *(experiment.get("rollbacks") or ())]
     for activity in activities:
         provider, name = activity.get("provider", {}), activity.get("name")
@@ -241,8 +241,8 @@ def _wrong_arguments(
             continue
         arguments = substitute(provider.get("arguments") or {}, dict(values), None)
         node = arguments.get("node", TARGET)
-        if node not in known:
-            problems.append(f"{name}: node: found {node!r}, wanted one of {', '.join(known)}")
+        if node not in names:
+            problems.append(f"{name}: node: found {node!r}, wanted one of {', '.join(names)}")
         function = function_at(f"{provider['module']}.{provider.get('func')}")
         if (fault := fault_of(function)) is not None:
             problems += [f"{name}: {problem}" for problem in fault.problems(arguments)]

@@ -46,8 +46,8 @@ def preview(plan: Plan, experiment: Mapping[str, Any]) -> tuple[str, bool]:
     try:
         blocks = [_head(plan, cluster)]
         node, chosen = _target(plan, cluster, adapter)
-        told, ok = _told([*unreachable, *_cluster_guards(plan, cluster, adapter), *chosen])
-        blocks.append("guards\n" + "\n".join(told))
+        lines, ok = _told([*unreachable, *_cluster_guards(plan, cluster, adapter), *chosen])
+        blocks.append("guards\n" + "\n".join(lines))
         steps = list(_steps(experiment.get("method", []), configuration, cluster, adapter, node))
         blocks.append("method\n" + "\n".join(steps))
         undo = list(_steps(experiment.get("rollbacks", []), configuration, cluster, adapter, node))
@@ -98,32 +98,32 @@ def _head(plan: Plan, cluster: Cluster) -> str:
     return "\n".join(lines)
 
 
-def _told(found: list[Guard]) -> tuple[list[str], bool]:
+def _told(checks: list[Guard]) -> tuple[list[str], bool]:
     """Each guard in a line, with what to do where it says no; and whether none does."""
     lines = [
         f"  {'yes' if guard.ok else 'NO '}  {guard.name}: {guard.detail}"
         + (f"; {guard.hint}" if guard.hint and not guard.ok else "")
-        for guard in found
+        for guard in checks
     ]
-    return lines, all(guard.ok for guard in found)
+    return lines, all(guard.ok for guard in checks)
 
 
 def _cluster_guards(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> list[Guard]:
     """Every guard of the run with its state now."""
-    found = guards.of_cluster(cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
-    found += requirements(cluster, plan.needs)
-    found.append(_free(plan, cluster, adapter))
+    checks = guards.of_cluster(cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
+    checks += requirements(cluster, plan.needs)
+    checks.append(_free(plan, cluster, adapter))
     for need in plan.needs:
         support = _support(need, cluster, adapter)
         if support is not None:
-            found.append(Guard(f"supports {need}", support.ok, support.reason or "yes"))
+            checks.append(Guard(f"supports {need}", support.ok, support.reason or "yes"))
     if adapter is not None:
-        found.append(_whole(adapter))
-        found += privileges(cluster, adapter, plan.acts, plan.workload.namespace)
-        found += hosts(plan.deeds, cluster)
-        found += addresses(cluster)
-        found += _of_steps(plan, cluster, adapter)
-    return found
+        checks.append(_whole(adapter))
+        checks += privileges(cluster, adapter, plan.acts, plan.workload.namespace)
+        checks += hosts(plan.deeds, cluster)
+        checks += addresses(cluster)
+        checks += _of_steps(plan, cluster, adapter)
+    return checks
 
 
 def _of_steps(plan: Plan, cluster: Cluster, adapter: Adapter) -> list[Guard]:
@@ -134,10 +134,10 @@ def _of_steps(plan: Plan, cluster: Cluster, adapter: Adapter) -> list[Guard]:
         targets = targets_of(options.target, cluster, adapter, options.seed)
     except BrownoutError:
         targets = []  # the guard of the target says why
-    found = guards_of_steps(plan.deeds, cluster, adapter, targets)
-    refusals = [guard for guard in found if not guard.ok]
+    checks = guards_of_steps(plan.deeds, cluster, adapter, targets)
+    refusals = [guard for guard in checks if not guard.ok]
     refused = {guard.name for guard in refusals}
-    others = {guard.name: guard for guard in found if guard.ok and guard.name not in refused}
+    others = {guard.name: guard for guard in checks if guard.ok and guard.name not in refused}
     return [*refusals, *(g for name, g in others.items() if name not in _ASKED_OF_ALL)]
 
 
@@ -243,10 +243,10 @@ def _told_by(
 ) -> list[str]:
     """What one action does, in the words of its fault or its own; of any other, its call."""
     function = function_at(path)
-    fault, told = fault_of(function), told_of(function)
+    fault, words = fault_of(function), told_of(function)
     node = _meant(str(arguments.get("node", TARGET)), cluster, target)
-    if told:
-        return [told.format(f"{node.name} ({node.address})" if node else "the target")]
+    if words:
+        return [words.format(f"{node.name} ({node.address})" if node else "the target")]
     lines = fault.told(cluster, adapter, node, arguments) if fault is not None else None
     if lines is not None:
         return lines

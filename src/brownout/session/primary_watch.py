@@ -64,12 +64,12 @@ class PrimaryWatch:
 
     def claimed(self, node: str, since: float, until: float) -> bool | None:
         """Return what `node` last said of itself between two monotonic times; None for nothing."""
-        said = [
+        claims = [
             primary
             for asked, answered, primary in list(self._claims.get(node, ()))
             if since <= asked and answered <= until
         ]
-        return said[-1] if said else None
+        return claims[-1] if claims else None
 
     def stop(self) -> None:
         """Ask no more; safe to call again, and before `start`."""

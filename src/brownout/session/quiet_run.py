@@ -68,15 +68,15 @@ def _code_of(journal: Path) -> int:
     """Return the exit code of what our control left in the journal."""
     if not journal.exists():  # Chaos Toolkit said why: the file is not an experiment
         return int(ExitCode.BAD_INPUT)
-    found: dict[str, Any] = json.loads(journal.read_text(encoding="utf-8"))
-    ours = found.get("brownout") or {}
+    document: dict[str, Any] = json.loads(journal.read_text(encoding="utf-8"))
+    ours = document.get("brownout") or {}
     if ours.get("undo_failed"):
         return int(ExitCode.UNDO_FAILED)
     if "exit_code" in ours:
         return int(ours["exit_code"])
     code = ExitCode.of(str(ours.get("verdict")))
-    if code is ExitCode.PASS and found["status"] != "completed":
-        return int(ExitCode.FAIL if found["deviated"] else ExitCode.INCONCLUSIVE)
+    if code is ExitCode.PASS and document["status"] != "completed":
+        return int(ExitCode.FAIL if document["deviated"] else ExitCode.INCONCLUSIVE)
     return int(code)
 
 

@@ -63,7 +63,7 @@ def _imported(module: str, extra: str) -> object:
 
 def _guard(name: str, look: Look) -> Guard:
     try:
-        found = look()
+        problem = look()
     except BrownoutError as error:
         return Guard(name, False, error.message, error.hint)
-    return Guard(name, True, "installed" if name.startswith("packages") else str(found))
+    return Guard(name, True, "installed" if name.startswith("packages") else str(problem))

@@ -58,8 +58,8 @@ class ServerView:
                 f"step_s: found {step_s:g}, wanted more than 0 and at most the window's "
                 f"{end - start:.0f} s"
             )
-        found: Sequence[Samples] = self._source().query_range(query, start, end, step_s)
-        return summed_up(found, statistic, int((end - start) / step_s) + 1)
+        samples: Sequence[Samples] = self._source().query_range(query, start, end, step_s)
+        return summed_up(samples, statistic, int((end - start) / step_s) + 1)
 
     def _fault(self) -> Window | None:
         """From the first effect until the load was stopped, in Unix time; None before that."""

@@ -121,7 +121,9 @@ class Session:
         self.status.phase = "waiting for a stable baseline"
         self.status.until(self.plan.settings.warmup_max_s)
         self.baseline = bring_up.await_baseline(
-            self._load.generator, self.plan.settings, lambda found: self.status.waiting_for(found)
+            self._load.generator,
+            self.plan.settings,
+            lambda missing: self.status.waiting_for(missing),
         )
         level = self.baseline.level
         evidence = {"tps": level.tps, "detectable_drop": level.detectable}
@@ -601,11 +603,11 @@ class Session:
 
     def _to_wipe(self) -> list[Node]:
         """The nodes that the method wipes, as far as they can be told now."""
-        found = []
+        nodes = []
         for name in self.plan.wipes:
             with contextlib.suppress(ClusterError, ConfigurationError):
-                found.append(self._planned(name))
-        return found
+                nodes.append(self._planned(name))
+        return nodes
 
     def _written(self) -> Trail:
         if self._trail is None:

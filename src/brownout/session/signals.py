@@ -81,8 +81,8 @@ class DeafToSignals:
     def _take(self) -> None:
         """Have every signal that is not ignored, as in the background a Ctrl-C is."""
         if not self._before:
-            found = {number: signal.getsignal(number) for number in self.SIGNALS}
-            self._before = {n: had for n, had in found.items() if had is not signal.SIG_IGN}
+            handlers = {number: signal.getsignal(number) for number in self.SIGNALS}
+            self._before = {n: had for n, had in handlers.items() if had is not signal.SIG_IGN}
             for number in self._before:
                 signal.signal(number, self._hear)
 

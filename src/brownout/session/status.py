@@ -93,7 +93,7 @@ class Status:
         record, events = (files.record(), files.events()) if files else ({}, ())
         series, broken = self._series.snapshot(), self.broken()
         with self._lock:
-            known = Known(
+            facts = Known(
                 title=self._title,
                 record=record,
                 events=events,
@@ -106,7 +106,7 @@ class Status:
                 countdown=self._countdown(),
                 broken=broken,
             )
-        return compose(known)
+        return compose(facts)
 
     def start(self) -> None:
         """Begin to show it."""

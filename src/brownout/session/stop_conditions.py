@@ -76,8 +76,8 @@ def parse_conditions(value: Any) -> list[Condition]:
         return _CONDITIONS.validate_python(data)
     except ValidationError as error:
         wanted = "wanted availability_below with for_s, file, or http with expect and every_s"
-        found = sorted({int(e["loc"][0]) for e in error.errors() if e["loc"]})
-        raise ConfigurationError([f"abort_if[{i}]: not a condition; {wanted}" for i in found] or
+        positions = sorted({int(e["loc"][0]) for e in error.errors() if e["loc"]})
+        raise ConfigurationError([f"abort_if[{i}]: not a condition; {wanted}" for i in positions] or
                                  f"abort_if: {wanted}") from error  # fmt: skip
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"abort_if: not JSON: {error}") from error
@@ -124,8 +124,8 @@ class StopWatch:
     def _reason(self) -> str | None:
         """Why to stop now, if there is a reason."""
         if self.abort_file.exists():
-            said = self.abort_file.read_text(encoding="utf-8", errors="replace").strip()
-            return f"brownout abort: {said or 'no reason given'}"
+            text = self.abort_file.read_text(encoding="utf-8", errors="replace").strip()
+            return f"brownout abort: {text or 'no reason given'}"
         full = shortage(self.abort_file.parent)
         if full is not None:
             return full
@@ -141,13 +141,13 @@ class StopWatch:
         if isinstance(condition, HttpCheck):
             return self._http(condition)
         try:
-            found = availability(self.series(), condition.for_s)
+            share = availability(self.series(), condition.for_s)
         except BrownoutError:
             return None  # no load yet
-        if found is None or found >= condition.availability_below:
+        if share is None or share >= condition.availability_below:
             return None
         return (
-            f"availability {100 * found:.1f} % over the last {condition.for_s:g} s "
+            f"availability {100 * share:.1f} % over the last {condition.for_s:g} s "
             f"(limit {100 * condition.availability_below:g} %)"
         )
 
@@ -159,11 +159,11 @@ class StopWatch:
         self._asked[condition.http] = now
         try:
             with urllib.request.urlopen(condition.http, timeout=HTTP_TIMEOUT_S) as answer:
-                found: object = answer.status
+                status: object = answer.status
         except urllib.error.HTTPError as error:
-            found = error.code
+            status = error.code
         except (OSError, HTTPException) as error:
-            found = f"no answer ({error})"
-        if found == condition.expect:
+            status = f"no answer ({error})"
+        if status == condition.expect:
             return None
-        return f"{redact(condition.http)} gave {found}, wanted {condition.expect}"
+        return f"{redact(condition.http)} gave {status}, wanted {condition.expect}"

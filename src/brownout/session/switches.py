@@ -71,8 +71,8 @@ def _switch_of(act: str, arguments: Mapping[str, Any], cluster: Cluster) -> _Wai
     """Return the shortest switch of the nodes that may be meant; None where none has one."""
     name, given = arguments.get("node", TARGET), float(arguments[_SWITCH])
     named = [node for node in cluster.every if node.name == name]
-    known = [_on(node, act, given) for node in named or cluster.nodes]
-    return min((one for one in known if one), key=lambda one: one.seconds, default=None)
+    switches = [_on(node, act, given) for node in named or cluster.nodes]
+    return min((one for one in switches if one), key=lambda one: one.seconds, default=None)
 
 
 def _on(node: Node, act: str, given: float) -> _Wait | None:
@@ -122,9 +122,9 @@ def _sleep(step: Activity, values: Mapping[str, Any]) -> Iterator[_Wait]:
 
 def _arguments(step: Activity, values: Mapping[str, Any]) -> dict[str, Any]:
     given = (step.get("provider") or {}).get("arguments")
-    found = substitute(given, dict(values), None) if isinstance(given, Mapping) else {}
-    switch = found.get(_SWITCH)
-    return {**found, _SWITCH: _seconds(switch, values)}
+    arguments = substitute(given, dict(values), None) if isinstance(given, Mapping) else {}
+    switch = arguments.get(_SWITCH)
+    return {**arguments, _SWITCH: _seconds(switch, values)}
 
 
 def _seconds(value: Any, values: Mapping[str, Any]) -> float:

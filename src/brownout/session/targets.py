@@ -36,8 +36,8 @@ def aim_at(select: str, cluster: Cluster, adapter: Adapter, seed: int) -> Aim:
     A role and a rack are chosen again until the first break. A name stays that node, and `random`
     what the seed drew. Raises what `targets_of` does.
     """
-    known = [TARGET, SPARE, *(node.name for node in cluster.every)]
-    if select in known or select == "random":
+    names = [TARGET, SPARE, *(node.name for node in cluster.every)]
+    if select in names or select == "random":
         fixed = targets_of(select, cluster, adapter, seed)
         return Aim(lambda: fixed)
     wording = adapter if isinstance(adapter, Wording) else Targets()

@@ -17,10 +17,10 @@ class Trail:
 
     def crossed(self, crossing: Crossing) -> None:
         """Write that a milestone was reached, and what was read for it; or that it is revoked."""
-        said = self.bracket(crossing)
+        evidence = self.bracket(crossing)
         if crossing.first_yes is None:
-            said["revoked"] = True
-        self.events.point("milestone", crossing.name, evidence=crossing.detail, **said)
+            evidence["revoked"] = True
+        self.events.point("milestone", crossing.name, evidence=crossing.detail, **evidence)
 
     def missed(self, crossing: Crossing, limit_s: float) -> None:
         """Write that a milestone was not reached within its limit."""

@@ -52,18 +52,18 @@ def typed(
     """
     declared = experiment.get("configuration") or {}
     parts = [experiment.get(key) for key in ("steady-state-hypothesis", "method", "rollbacks")]
-    found = dict(configuration)
+    values = dict(configuration)
     for name, kind in [*own.items(), *_uses(parts), *_defaults(declared)]:
-        if name not in found or isinstance(found[name], Mapping):
+        if name not in values or isinstance(values[name], Mapping):
             continue  # a secret, or what a probe finds when the run begins
-        value = found[name]
+        value = values[name]
         if value == "" and isinstance(declared.get(name), Mapping):
             value = declared[name].get("default")  # an empty environment variable counts as unset
         try:
-            found[name] = convert(kind, value)
+            values[name] = convert(kind, value)
         except (ValueError, OverflowError):
-            problems.append(f"configuration.{name}: found {found.pop(name)!r}, wanted {kind}")
-    return found
+            problems.append(f"configuration.{name}: found {values.pop(name)!r}, wanted {kind}")
+    return values
 
 
 def convert(kind: str, value: Any) -> Any:

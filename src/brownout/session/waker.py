@@ -67,8 +67,8 @@ class Waker:
         """Interrupt what the main thread waits for whenever a signal came, until it acts."""
         main = threading.main_thread().ident
         assert main is not None
-        while told := os.read(pipe, 64):
-            if all(number == _NUDGE for number in told):
+        while signals := os.read(pipe, 64):
+            if all(number == _NUDGE for number in signals):
                 continue
             self._heard = False
             while self._pipe is not None and (not self._heard or self._unanswered()):

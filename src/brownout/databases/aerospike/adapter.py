@@ -127,14 +127,14 @@ class AerospikeAdapter(ResizingPart):
 
     def namespaces(self, wanted: str = "") -> tuple[str, ...]:
         """Return all namespaces, or the `wanted` one; `ConfigurationError` if there is no such."""
-        known = self._panel.namespaces()
-        if wanted and wanted not in known:
+        names = self._panel.namespaces()
+        if wanted and wanted not in names:
             raise ConfigurationError(
-                f"namespace: found {wanted!r}, wanted one of {', '.join(known)}: "
+                f"namespace: found {wanted!r}, wanted one of {', '.join(names)}: "
                 f"`{self._cluster.name}` has no other",
                 "namespaces are made by the nodes' own configuration only",
             )
-        return (wanted,) if wanted else known
+        return (wanted,) if wanted else names
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible; what the Community Edition refuses is not."""
@@ -194,13 +194,13 @@ class AerospikeAdapter(ResizingPart):
             devices.extend(each for each in others if each not in devices)
             return storage.places(own, others)
 
-        found = self._places.agreed(node, host, configured, answered, host.footprint())
+        directories = self._places.agreed(node, host, configured, answered, host.footprint())
         if files or devices:  # else it is down, and was looked at while it lived
             storage.check_listed(node, devices)
         if not begun:
             storage.check_contents(node, host, files)
-        apart.check(node, found, self._cluster.every, storage.named)
-        return found
+        apart.check(node, directories, self._cluster.every, storage.named)
+        return directories
 
     def _living(self, node: Node) -> tuple[list[Path], list[Path]]:
         """Return the files and devices that the living node names; none if it is down."""

@@ -110,31 +110,31 @@ class AerospikeCanary:
 
 def _resolved(policies: Policies, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the policies with what the load says of data beneath, constants as their numbers."""
-    made: dict[str, Any] = {}
+    resolved: dict[str, Any] = {}
     for name, (kind, policy, values) in _SHARED.items():
         if options.get(name) is not None:
-            made.setdefault(kind, {})[policy] = values[options[name]]
+            resolved.setdefault(kind, {})[policy] = values[options[name]]
     if options.get("services_alternate"):
-        made["use_services_alternate"] = True
+        resolved["use_services_alternate"] = True
     for name, value in policies.items():
         if isinstance(value, Mapping):
             own = {each: _constant(f"{name}.{each}", v) for each, v in value.items()}
-            made[name] = {**made.get(name, {}), **own}
+            resolved[name] = {**resolved.get(name, {}), **own}
         else:
-            made[name] = _constant(name, value)
-    return made
+            resolved[name] = _constant(name, value)
+    return resolved
 
 
 def _constant(name: str, value: bool | int | float | str) -> Any:
     if not isinstance(value, str) or not value.isupper():
         return value
-    found = getattr(aerospike, value, None)
-    if not isinstance(found, int):
+    constant = getattr(aerospike, value, None)
+    if not isinstance(constant, int):
         raise ConfigurationError(
             f"canary.policies.{name}: found {value!r}, wanted the name of a constant of the "
             "aerospike client, as POLICY_REPLICA_MASTER"
         )
-    return found
+    return constant
 
 
 def _settings(policies: Mapping[str, Any]) -> dict[str, Any]:

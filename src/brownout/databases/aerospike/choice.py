@@ -31,14 +31,14 @@ def choose(
             f"{', '.join(_DRAWN)}, rack or rack=NAME"
         )
     racks = {node.name: node.rack for node in nodes if node.rack}
-    rack, known = select.partition("=")[2], sorted(set(racks.values()))
-    if not known:
+    rack, names = select.partition("=")[2], sorted(set(racks.values()))
+    if not names:
         raise ConfigurationError(
             "target: found a rack, and the inventory gives no node a `rack`",
             "write `rack:` to each node, as its namespace's `rack-id` is",
         )
-    if rack and rack not in known:
-        raise ConfigurationError(f"target: found rack {rack!r}, wanted one of {', '.join(known)}")
+    if rack and rack not in names:
+        raise ConfigurationError(f"target: found rack {rack!r}, wanted one of {', '.join(names)}")
     return [by_name[name] for name in of_rack(members(), rack, racks, seed)]
 
 

@@ -48,8 +48,8 @@ def settings(text: str) -> Iterator[Setting]:
 
 def namespace_setting(text: str, namespace: str, name: str) -> str | None:
     """Return a setting of a namespace; None where the file does not give it."""
-    found = _all(text, name, f"namespace {namespace}")
-    return found[-1] if found else None
+    values = _all(text, name, f"namespace {namespace}")
+    return values[-1] if values else None
 
 
 def heartbeat_endpoint(text: str, own_host: str) -> tuple[str, int] | None:

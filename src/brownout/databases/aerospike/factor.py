@@ -28,11 +28,11 @@ _TAKES_EFFECT_S = 15.0
 
 def factor(panel: Panel, namespace: str) -> int:
     """Return the factor that all nodes are set to; `ClusterError` where they are not alike."""
-    found = {view.node: factor_in(view, namespace) for view in _views(panel, namespace)}
-    factors = set(found.values())
+    by_node = {view.node: factor_in(view, namespace) for view in _views(panel, namespace)}
+    factors = set(by_node.values())
     if len(factors) == 1 and None not in factors:
         return int(factors.pop() or 0)
-    words = ", ".join(f"{name}: {told or 'silent'}" for name, told in found.items())
+    words = ", ".join(f"{name}: {value or 'silent'}" for name, value in by_node.items())
     raise ClusterError(f"replication-factor of `{namespace}`: found {words}, wanted one for all")
 
 
@@ -46,9 +46,9 @@ def set_factor(panel: Panel, namespace: str, value: int) -> Proof:
     if silent:
         raise ClusterError(f"no node is told another replication factor: {'; '.join(silent)}")
     command = f"set-config:context=namespace;id={namespace};replication-factor={value}"
-    said = {view.node: view.answers.get(command, view.error) for view in panel.views((command,))}
-    if set(said.values()) != {"ok"}:
-        words = ", ".join(f"{name}: {answer}" for name, answer in said.items())
+    answers = {view.node: view.answers.get(command, view.error) for view in panel.views((command,))}
+    if set(answers.values()) != {"ok"}:
+        words = ", ".join(f"{name}: {answer}" for name, answer in answers.items())
         raise ClusterError(f"not every node takes {command}: {words}")
     proof = _formed_anew(panel)
     looks: list[list[View]] = []

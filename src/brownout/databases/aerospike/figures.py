@@ -75,8 +75,8 @@ def throughput(answer: str) -> dict[str, float]:
     """
     rates = {}
     for part in answer.split(";"):
-        name, _, told = part.rpartition(":")
-        fields = told.split(",")
+        name, _, value = part.rpartition(":")
+        fields = value.split(",")
         if name and len(fields) > 1:
             rates[name] = float(fields[1])
     return rates
@@ -86,9 +86,9 @@ def _figure(
     views: Sequence[View], of: Callable[[View], Any], sum_up: Callable[[Any], Any]
 ) -> Figure:
     """Sum up what each node says; all of them have to."""
-    said: Mapping[str, Any] = {view.node: of(view) for view in views if view.key}
+    values: Mapping[str, Any] = {view.node: of(view) for view in views if view.key}
     missing = [f"{v.node}: {v.error or v.state}" for v in views if not v.key]
-    missing += [f"{node}: it does not say" for node, value in said.items() if value is None]
-    if missing or not said:
-        return {"value": None, "status": "no_data", "nodes": dict(said), "missing": missing}
-    return {"value": sum_up(said.values()), "status": "measured", "nodes": dict(said)}
+    missing += [f"{node}: it does not say" for node, value in values.items() if value is None]
+    if missing or not values:
+        return {"value": None, "status": "no_data", "nodes": dict(values), "missing": missing}
+    return {"value": sum_up(values.values()), "status": "measured", "nodes": dict(values)}

@@ -32,8 +32,8 @@ def ask(
                 raise ClusterError(f"`{address}` does not speak the Aerospike protocol")
             text = exactly(connection, size).decode(errors="replace")
     except OSError as error:
-        found = NoAnswer if isinstance(error, TimeoutError) else ClusterError
-        raise found(f"`{address}` does not answer: {error.strerror or error}") from error
+        kind = NoAnswer if isinstance(error, TimeoutError) else ClusterError
+        raise kind(f"`{address}` does not answer: {error.strerror or error}") from error
     if text.startswith(_NOT_LOGGED_IN) or f"\t{_NOT_LOGGED_IN}" in text:
         raise ClusterError(
             f"`{address}` wants a login", "give `connection.auth` a username and a password"

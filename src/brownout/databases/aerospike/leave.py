@@ -67,14 +67,14 @@ def forget(panel: Panel, node: Node) -> Proof:
     """
     asked, where = time.monotonic(), endpoint_of(node)
     others = [other for other in panel.nodes if other.name != node.name]
-    told: dict[str, list[str]] = {}
+    orders: dict[str, list[str]] = {}
     uncertainty_s = await_said(
-        lambda: not _remembered(_telling(panel, others, where, told), where),
+        lambda: not _remembered(_telling(panel, others, where, orders), where),
         lambda: "; ".join(_remembered(_look(panel, others), where)) or "no node knows it now",
         _FORGOTTEN_S,
     )
-    evidence = {"told": told, "members": len(others)}
-    if not told:
+    evidence = {"told": orders, "members": len(others)}
+    if not orders:
         return since(asked, evidence, already=True)
     return Proof(time.monotonic(), uncertainty_s, evidence)
 
@@ -84,18 +84,18 @@ def _look(panel: Panel, others: Sequence[Node]) -> list[View]:
 
 
 def _telling(
-    panel: Panel, others: Sequence[Node], where: Endpoint, told: dict[str, list[str]]
+    panel: Panel, others: Sequence[Node], where: Endpoint, orders: dict[str, list[str]]
 ) -> list[View]:
     """Tell each node that names another than the members what to forget; return what all say then.
 
-    What was told is noted in `told`, by node.
+    What was told is noted in `orders`, by node.
     """
     by_name = {node.name: node for node in others}
     for view in _look(panel, others):
         commands = _commands(view, where)
         if commands:
             panel.look(by_name[view.node], commands)
-            told[view.node] = sorted({*told.get(view.node, ()), *commands})
+            orders[view.node] = sorted({*orders.get(view.node, ()), *commands})
     return _look(panel, others)
 
 
@@ -114,8 +114,8 @@ def _remembered(views: Sequence[View], where: Endpoint) -> list[str]:
             words.append(f"{view.node}: {view.error}")
         if named := where.named_by(seeds(view)):
             words.append(f"{view.node} still has the seed {', '.join(named)}")
-        if known := strangers(view):
-            words.append(f"{view.node} still remembers {', '.join(sorted(known))}")
+        if ids := strangers(view):
+            words.append(f"{view.node} still remembers {', '.join(sorted(ids))}")
         if not view.error and len(peers(view)) != len(views) - 1:
             words.append(f"{view.node} has {len(peers(view))} peers, wanted {len(views) - 1}")
     return words

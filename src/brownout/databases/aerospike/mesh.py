@@ -59,13 +59,13 @@ def endpoint_of(node: Node) -> Endpoint:
     Raises `Refused` where that cannot be read or does not say.
     """
     own = node.address.rpartition(":")[0].strip("[]")
-    found = heartbeat_endpoint(storage.configuration(node, host_for(node)), own)
-    if found is None:
+    endpoint = heartbeat_endpoint(storage.configuration(node, host_for(node)), own)
+    if endpoint is None:
         raise Refused(
             f"node `{node.name}`: its configuration gives no port in `network.heartbeat`",
             "the nodes find each other there, so the others cannot be told of it",
         )
-    host, port = found
+    host, port = endpoint
     return Endpoint(_names(host) | _names(own), port, host)
 
 
@@ -95,8 +95,8 @@ def _names(host: str) -> frozenset[str]:
     What is on this machine is also called `localhost`.
     """
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return frozenset((host,))
-    addresses = {host, *(str(address[4][0]) for address in found)}
+    addresses = {host, *(str(address[4][0]) for address in entries)}
     return frozenset(addresses | ({"localhost"} if addresses & _LOOPBACK else set()))

@@ -54,11 +54,11 @@ def of_remaining(factors: Mapping[str, int], remaining: int) -> list[str]:
 
 def of_other_factor(text: str, factors: Mapping[str, int]) -> list[str]:
     """Object to a node that would start with another factor: then no cluster forms any more."""
-    found = {ns: namespace_setting(text, ns, "replication-factor") for ns in factors}
+    configured = {ns: namespace_setting(text, ns, "replication-factor") for ns in factors}
     return [
         f"its configuration: replication-factor of `{namespace}`: found {own or _DEFAULT_FACTOR}, "
         f"wanted {factors[namespace]} as in the cluster: nodes of different factors form none"
-        for namespace, own in found.items()
+        for namespace, own in configured.items()
         if (own or _DEFAULT_FACTOR) != str(factors[namespace])
     ]
 
@@ -80,34 +80,34 @@ def of_loss(views: Sequence[View], size: int, gone: int) -> list[str]:
     While the others are without them, the copies in effect are fewer than before: then those
     count that the namespace is set to.
     """
-    found = [f"{view.node} does not answer ({view.error})" for view in views if view.error]
+    reasons = [f"{view.node} does not answer ({view.error})" for view in views if view.error]
     answers = [view for view in views if not view.error]
     if not answers:
-        return [*found, "no other node has a copy"]
+        return [*reasons, "no other node has a copy"]
     for namespace in answers[0].namespaces:
         copies = min(_copies(view, namespace, size) for view in answers)
         if copies <= gone:
-            found.append(f"namespace `{namespace}`: {copies} of {gone + 1} copies wanted")
+            reasons.append(f"namespace `{namespace}`: {copies} of {gone + 1} copies wanted")
     for view in answers:
         if lacking := view.total("unavailable_partitions", "dead_partitions"):
-            found.append(f"{view.node}: {lacking} partitions are unavailable")
-    return found
+            reasons.append(f"{view.node}: {lacking} partitions are unavailable")
+    return reasons
 
 
 def _copies(view: View, namespace: str, size: int) -> int:
     """Return how many copies a node keeps of each record; none where it does not say."""
-    told = view.namespaces.get(namespace, {})
+    numbers = view.namespaces.get(namespace, {})
     name = "effective_replication_factor"
-    if view.statistics.get("cluster_size") != str(size) or name not in told:
+    if view.statistics.get("cluster_size") != str(size) or name not in numbers:
         name = "replication-factor"
-    text = told.get(name, "")
+    text = numbers.get(name, "")
     return min(int(text), size) if text.isdigit() else 0
 
 
 def strongly_consistent(view: View) -> list[str]:
     """Return the namespaces of strong consistency, by a node that was asked for its namespaces."""
     numbers = view.namespaces.items()
-    return [name for name, told in numbers if told.get("strong-consistency") == "true"]
+    return [name for name, settings in numbers if settings.get("strong-consistency") == "true"]
 
 
 def factor_in(view: View, namespace: str) -> int | None:

@@ -50,10 +50,10 @@ class Panel:
 
     def view(self, node: Node, commands: Sequence[str]) -> View:
         """Return one node's answers; `ClusterError` if it gives none."""
-        found = self.look(node, commands)
-        if found.error:
-            raise ClusterError(found.error)
-        return found
+        answer = self.look(node, commands)
+        if answer.error:
+            raise ClusterError(answer.error)
+        return answer
 
     def told(self, command: str) -> str:
         """Return the first answer that any node gives; `ClusterError` if none does."""

@@ -95,16 +95,16 @@ def undo(panel: Panel, node: Node) -> Proof:
 
 def _order(panel: Panel, node: Node, command: str) -> None:
     """Tell one node, which says `ok` or why not."""
-    said = panel.view(node, (command,)).answers.get(command, "")
-    if said == _STAYS:
+    answer = panel.view(node, (command,)).answers.get(command, "")
+    if answer == _STAYS:
         raise Refused(
-            f"node `{node.name}` answers {command} with {said}",
+            f"node `{node.name}` answers {command} with {answer}",
             "it has `stay-quiesced true`: set that to false, or restart it without",
         )
-    if is_error(said):
-        raise Refused(f"node `{node.name}` does not do {command}: it answers {said}")
-    if said != "ok":
-        raise ClusterError(f"node `{node.name}` answers {command} with {said or 'nothing'}")
+    if is_error(answer):
+        raise Refused(f"node `{node.name}` does not do {command}: it answers {answer}")
+    if answer != "ok":
+        raise ClusterError(f"node `{node.name}` answers {command} with {answer or 'nothing'}")
 
 
 def _accepted(panel: Panel) -> tuple[float, dict[str, str]]:
@@ -119,14 +119,14 @@ def _accepted(panel: Panel) -> tuple[float, dict[str, str]]:
         views = panel.views(("recluster:",))
         return asked, {v.node: v.answers.get("recluster:") or v.error for v in views}
 
-    def accepted(told: tuple[float, dict[str, str]]) -> bool:
-        return "ok" in told[1].values()
+    def accepted(attempt: tuple[float, dict[str, str]]) -> bool:
+        return "ok" in attempt[1].values()
 
-    told = wait_until(tell, _TIMEOUT_S, _POLL_S, so=accepted)
-    if not accepted(told):
-        said = "; ".join(f"{name}: {answer}" for name, answer in told[1].items())
-        raise ClusterError(f"no node accepts recluster: within {_TIMEOUT_S:g} s: {said}")
-    return told
+    last = wait_until(tell, _TIMEOUT_S, _POLL_S, so=accepted)
+    if not accepted(last):
+        answers = "; ".join(f"{name}: {answer}" for name, answer in last[1].items())
+        raise ClusterError(f"no node accepts recluster: within {_TIMEOUT_S:g} s: {answers}")
+    return last
 
 
 def _formed(views: list[View], before: set[str]) -> bool:

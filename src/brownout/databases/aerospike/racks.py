@@ -16,12 +16,12 @@ def command(namespace: str) -> str:
 
 def rack_ids(answer: str) -> dict[str, str]:
     """Return the rack of each node id, of `rack_1=A3,A1:rack_2=A4,A2`."""
-    found: dict[str, str] = {}
+    by_node: dict[str, str] = {}
     for part in answer.split(":"):
         name, _, ids = part.partition("=")
         if name.startswith("rack_"):
-            found |= {id: name.removeprefix("rack_") for id in ids.split(",") if id}
-    return found
+            by_node |= {id: name.removeprefix("rack_") for id in ids.split(",") if id}
+    return by_node
 
 
 def problem(nodes: Sequence[Node], views: Sequence[View], namespace: str) -> str:
@@ -30,10 +30,10 @@ def problem(nodes: Sequence[Node], views: Sequence[View], namespace: str) -> str
     `views` were asked for `node`, for `racks:` and for the namespace.
     """
     answers = {view.node: view.answers.get(command(namespace), "") for view in views}
-    refused = sorted({said for said in answers.values() if said.startswith("ERROR:25")})
+    refused = sorted({answer for answer in answers.values() if answer.startswith("ERROR:25")})
     if refused:
         return f"the Community Edition has no racks: it answers `racks:` with {refused[0]}"
-    silent = [name for name, said in answers.items() if not said or is_error(said)]
+    silent = [name for name, answer in answers.items() if not answer or is_error(answer)]
     if silent:
         return f"{', '.join(silent)} does not say which rack it is on"
     ids = {view.node: _own_id(view, namespace) for view in views}
@@ -41,18 +41,18 @@ def problem(nodes: Sequence[Node], views: Sequence[View], namespace: str) -> str
 
 
 def _own_id(view: View, namespace: str) -> str:
-    told = rack_ids(view.answers[command(namespace)])
-    return told.get(view.answers.get("node", ""), "")
+    ids = rack_ids(view.answers[command(namespace)])
+    return ids.get(view.answers.get("node", ""), "")
 
 
 def _disagreement(nodes: Sequence[Node], ids: Mapping[str, str]) -> str:
     """Say where the inventory's racks are not those of the servers, whatever they are called."""
     pairs = {(node.rack, ids.get(node.name, "")) for node in nodes}
-    named, told = {rack for rack, _ in pairs}, {id for _, id in pairs}
+    named, own_ids = {rack for rack, _ in pairs}, {id for _, id in pairs}
     if "" in named:
         bare = ", ".join(node.name for node in nodes if not node.rack)
         return f"the inventory gives {bare} no `rack`"
-    if len(pairs) == len(named) == len(told):
+    if len(pairs) == len(named) == len(own_ids):
         return ""
     words = ", ".join(f"{n.name} on {n.rack} and rack-id {ids.get(n.name) or '?'}" for n in nodes)
     return f"the inventory's racks are not those of the servers: {words}"

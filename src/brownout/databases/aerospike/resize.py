@@ -55,9 +55,9 @@ class ResizingPart(ABC):
     def objections_to_join(self, node: Node) -> list[str]:
         """Return in words why `node` cannot be added now."""
         view = self._panel.look(node, ("statistics",))
-        found = objections.of_membership(node.name, view, self._keys(node), wanted=False)
-        if found:
-            return found
+        objected = objections.of_membership(node.name, view, self._keys(node), wanted=False)
+        if objected:
+            return objected
         text = _readable(node)
         other = objections.of_other_factor(text, self._factors()) if text is not None else []
         return [*objections.unsettled(self.stable("whole")), *other]
@@ -65,9 +65,9 @@ class ResizingPart(ABC):
     def objections_to_leave(self, node: Node) -> list[str]:
         """Return in words why `node` cannot be removed now."""
         view = self._panel.look(node, ("statistics",))
-        found = objections.of_membership(node.name, view, self._keys(node), wanted=True)
-        if found:
-            return found
+        objected = objections.of_membership(node.name, view, self._keys(node), wanted=True)
+        if objected:
+            return objected
         unsettled = objections.unsettled(self.stable("whole"))
         remaining = sum(other.name != node.name for other in self._panel.nodes)
         return [*unsettled, *objections.of_remaining(self._factors(), remaining), *_unknown(node)]
@@ -103,8 +103,8 @@ class ResizingPart(ABC):
     def holdings(self) -> dict[str, Holding]:
         """Return what each expected node that answers holds; `to_move` counts partitions."""
         views = self._panel.views(self._panel.numbers())
-        found = {view.node: holding_of(view) for view in views}
-        return {name: holding for name, holding in found.items() if holding is not None}
+        by_node = {view.node: holding_of(view) for view in views}
+        return {name: holding for name, holding in by_node.items() if holding is not None}
 
     def is_felt(self, name: str) -> bool:
         """Return whether changing the setting alone is felt: copies are made or dropped."""
@@ -117,10 +117,10 @@ class ResizingPart(ABC):
         if name != "replication_factor":
             return [f"setting: found {name!r}, wanted one of {', '.join(_SETTINGS)}"]
         command = f"namespace/{self.load_namespace()}"
-        said = View("", "", {command: self._panel.told(command)})
-        strong = bool(objections.strongly_consistent(said))
-        found = objections.of_factor(value, len(self._panel.nodes), strong)
-        return [*found, *objections.unsettled(self.stable("whole"))]
+        settings = View("", "", {command: self._panel.told(command)})
+        strong = bool(objections.strongly_consistent(settings))
+        objected = objections.of_factor(value, len(self._panel.nodes), strong)
+        return [*objected, *objections.unsettled(self.stable("whole"))]
 
     def setting(self, name: str, node: Node | None) -> Any:
         """Return the replication factor, or the migration speed by node, as `adjust` takes it."""
@@ -144,13 +144,13 @@ class ResizingPart(ABC):
 
     def _factors(self) -> dict[str, int]:
         """Return the replication factor of each namespace, by the first node that says it."""
-        found: dict[str, int] = {}
+        factors: dict[str, int] = {}
         for view in self._panel.views(self._panel.numbers()):
             for namespace in view.namespaces:
-                told = objections.factor_in(view, namespace)
-                if told is not None:
-                    found.setdefault(namespace, told)
-        return found
+                value = objections.factor_in(view, namespace)
+                if value is not None:
+                    factors.setdefault(namespace, value)
+        return factors
 
 
 def _known(name: str) -> str:

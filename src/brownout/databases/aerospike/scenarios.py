@@ -28,8 +28,8 @@ def support(panel: Panel, cluster: Cluster, namespace: Callable[[], str], scenar
     """
     act = act_of(scenario)
     if act not in _KNOWN:
-        known = ", ".join(sorted(_NAMES.get(each, each) for each in _KNOWN))
-        return Support(False, f"Aerospike has no scenario `{scenario}`; it has {known}")
+        names = ", ".join(sorted(_NAMES.get(each, each) for each in _KNOWN))
+        return Support(False, f"Aerospike has no scenario `{scenario}`; it has {names}")
     if act in _NEED_A_HOST and (reason := problem_of_hosts(act, cluster)):
         return Support(False, reason)
     if act in _ENTERPRISE and panel.community():

@@ -58,8 +58,10 @@ def speed(panel: Panel, namespace: str, node: Node | None) -> dict[str, Any]:
     Raises `ClusterError` for a node that does not say.
     """
     wanted = [node] if node else list(panel.nodes)
-    found = {view.node: _read(view, namespace) for view in panel.views_of(wanted, _asks(namespace))}
-    return found[node.name] if node else found
+    speeds = {
+        view.node: _read(view, namespace) for view in panel.views_of(wanted, _asks(namespace))
+    }
+    return speeds[node.name] if node else speeds
 
 
 def set_speed(panel: Panel, namespace: str, value: Mapping[str, Any], node: Node | None) -> Proof:
@@ -87,14 +89,14 @@ def _asks(namespace: str) -> tuple[str, str]:
 
 
 def _read(view: View, namespace: str) -> Speed:
-    told: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for command in _asks(namespace):
-        told |= pairs(view.answers.get(command, ""))
-    found = {name: told.get(name.replace("_", "-"), "") for name in LIMITS}
-    silent = [name for name, text in found.items() if not text.isdigit()]
+        settings |= pairs(view.answers.get(command, ""))
+    limits = {name: settings.get(name.replace("_", "-"), "") for name in LIMITS}
+    silent = [name for name, text in limits.items() if not text.isdigit()]
     if silent:
         raise ClusterError(view.error or f"node `{view.node}` does not say {', '.join(silent)}")
-    return {name: int(text) for name, text in found.items()}
+    return {name: int(text) for name, text in limits.items()}
 
 
 def _write(panel: Panel, node: Node, namespace: str, settings: Speed) -> None:
@@ -103,6 +105,6 @@ def _write(panel: Panel, node: Node, namespace: str, settings: Speed) -> None:
             f"context=namespace;id={namespace}" if name == "migrate_sleep" else "context=service"
         )
         command = f"set-config:{place};{name.replace('_', '-')}={number}"
-        said = panel.view(node, (command,)).answers.get(command, "")
-        if said != "ok":
-            raise ClusterError(f"node `{node.name}` answers {command} with {said or 'nothing'}")
+        answer = panel.view(node, (command,)).answers.get(command, "")
+        if answer != "ok":
+            raise ClusterError(f"node `{node.name}` answers {command} with {answer or 'nothing'}")

@@ -21,9 +21,9 @@ def check_listed(node: Node, devices: Sequence[Path]) -> None:
     """Refuse where the inventory lists devices and the node stores on none."""
     listed = getattr(node.host, "devices", ())
     if listed and not devices:
-        told = ", ".join(f"`{path}`" for path in listed)
+        paths = ", ".join(f"`{path}`" for path in listed)
         raise Refused(
-            f"node `{node.name}`: the inventory lists {told} under `devices`, but the node's own "
+            f"node `{node.name}`: the inventory lists {paths} under `devices`, but the node's own "
             "configuration names no device",
             "correct the inventory: only what the node itself stores on is wiped",
         )

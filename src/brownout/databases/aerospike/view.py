@@ -47,15 +47,15 @@ class View:
 
     def says(self, *names: str) -> set[str]:
         """Return the different values of some numbers over the namespaces; `{"true"}` is in all."""
-        return {numbers.get(name, "") for numbers in self.namespaces.values() for name in names}
+        return {texts.get(name, "") for texts in self.namespaces.values() for name in names}
 
     def total(self, *names: str, of: Sequence[str] = ()) -> int | None:
         """Return the sum of numbers over all namespaces, or those `of`; None if one is absent."""
         asked = self.namespaces
-        found = [
+        texts = [
             asked[each].get(name, "") for each in of or asked for name in names if each in asked
         ]
-        return sum(map(int, found)) if found and all(text.isdigit() for text in found) else None
+        return sum(map(int, texts)) if texts and all(text.isdigit() for text in texts) else None
 
     def count(self, name: str) -> int | None:
         """Return a number of the whole node; None if it does not say it."""
@@ -84,8 +84,8 @@ class View:
         """Return what is worth keeping of it, for JSON."""
         if self.error:
             return {"state": self.state, "error": self.error}
-        told = {name: self.statistics[name] for name in _TOLD if name in self.statistics}
-        return {"state": self.state, **told}
+        shown = {name: self.statistics[name] for name in _TOLD if name in self.statistics}
+        return {"state": self.state, **shown}
 
 
 def look(node: Node, commands: Sequence[str], timeout_s: float, access: Access = OPEN) -> View:
@@ -118,7 +118,7 @@ def judge(views: Sequence[View], command: str) -> MilestoneState:
     Nodes that were asked for their namespaces must have every partition available too.
     A node that is away is missed by the others, which then answer with an error.
     """
-    missing = [_unstable(v, said) for v in views if is_error(said := _said(v, command))]
+    missing = [_unstable(v, answer) for v in views if is_error(answer := _said(v, command))]
     keys = sorted({_said(view, command) for view in views}) if not missing else []
     if len(keys) > 1:
         missing = [f"{view.node} is in cluster {_said(view, command)}" for view in views]
@@ -150,11 +150,11 @@ def signature_of(views: Sequence[View]) -> str:
     return " ".join(keys)
 
 
-def _unstable(view: View, said: str) -> str:
+def _unstable(view: View, answer: str) -> str:
     """`n1: ERROR:7:unstable cluster`, and how much still migrates where that is known."""
     left = view.count("migrate_partitions_remaining")
     moving = f" ({left} partitions still migrate)" if left and view.key else ""
-    return f"{view.node}: {view.error or said}{moving}"
+    return f"{view.node}: {view.error or answer}{moving}"
 
 
 def _lacking(view: View) -> int | None:

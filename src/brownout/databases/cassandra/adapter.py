@@ -158,19 +158,19 @@ class CassandraAdapter(Asking[Link, View]):
             return _directories(node, settings, given)
 
         living = self._living(node, settings, footprint)
-        found = self._places.agreed(node, host, configured, living, footprint)
+        directories = self._places.agreed(node, host, configured, living, footprint)
         storage.check_returns(node, settings, given)
-        for directory in [] if begun else found:
+        for directory in [] if begun else directories:
             storage.check_contents(node, host, directory)
         apart.check(
             node,
-            found,
+            directories,
             self._cluster.nodes,
             lambda other, its: _directories(
                 other, own_settings(other, its), properties(other, its)
             ),
         )
-        return found
+        return directories
 
     def _living(
         self, node: Node, settings: Mapping[str, Any], footprint: Footprint | None
@@ -232,8 +232,8 @@ def _directories(node: Node, settings: Mapping[str, Any], given: Mapping[str, st
 
 def _settles_in(settings: Mapping[str, str]) -> float:
     """Return that time for settings like `{"hints_flush_period": "10s", …}`."""
-    found = dict(_USUALLY_S)
+    seconds = dict(_USUALLY_S)
     for name, value in settings.items():
         if (match := re.fullmatch(r"(\d+)(ms|s|m)", value)) is not None:
-            found[name] = int(match[1]) * _UNITS[match[2]]
-    return max(found[name] for name in _WAITED) + found[_FLUSHED]
+            seconds[name] = int(match[1]) * _UNITS[match[2]]
+    return max(seconds[name] for name in _WAITED) + seconds[_FLUSHED]

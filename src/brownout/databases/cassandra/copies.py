@@ -28,12 +28,12 @@ def copies_of(replication: Mapping[str, Any]) -> list[int]:
     `replication` is like `{"class": "…NetworkTopologyStrategy", "dc1": "3"}`. Transient copies
     count: `3/1` is 3.
     """
-    found = []
+    counts = []
     for name, value in replication.items():
         number = str(value).partition("/")[0]
         if name != "class" and number.isdecimal():
-            found.append(int(number))
-    return found
+            counts.append(int(number))
+    return counts
 
 
 def acknowledged_by(consistency: str, copies: Sequence[int]) -> int:

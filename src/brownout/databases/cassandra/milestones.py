@@ -94,15 +94,15 @@ def _pairs(views: Sequence[View]) -> list[tuple[View, View]]:
 
 def _unheard(hearer: View, speaker: View) -> str:
     """Return what of `speaker` the `hearer` has not heard, as `started`; empty if up to date."""
-    said, heard = (speaker.heard or {}).get(speaker.id), (hearer.heard or {}).get(speaker.id)
-    if said is None:
+    own, heard = (speaker.heard or {}).get(speaker.id), (hearer.heard or {}).get(speaker.id)
+    if own is None:
         return ""
-    if heard is None or heard.generation < said.generation:
+    if heard is None or heard.generation < own.generation:
         return "started"
-    behind = said.heartbeat - heard.heartbeat
-    if heard.generation == said.generation and behind > MAX_UNHEARD:
+    behind = own.heartbeat - heard.heartbeat
+    if heard.generation == own.generation and behind > MAX_UNHEARD:
         return f"beat {behind} times"
-    return "" if heard.status == said.status else f"became {said.status}"
+    return "" if heard.status == own.status else f"became {own.status}"
 
 
 def _not_redundant(views: Sequence[View]) -> list[str]:
@@ -130,6 +130,6 @@ def _not_whole(views: Sequence[View]) -> list[str]:
     if len(ours) == len(views):
         missing += [f"the node {id} is in the cluster, but not in the inventory"
                     for id in sorted(strangers)]  # fmt: skip
-    if len(found := clusters(views)) > 1:
-        missing.append(f"the nodes are of {len(found)} clusters")
+    if len(names := clusters(views)) > 1:
+        missing.append(f"the nodes are of {len(names)} clusters")
     return missing

@@ -21,8 +21,8 @@ def support(scenario: str, cluster: Cluster) -> Support:
     if act == "stepdown":
         return Support(False, "Cassandra has no leader, so no node can step down")
     if act not in _KNOWN:
-        known = ", ".join(sorted(_KNOWN))
-        return Support(False, f"Cassandra has no scenario `{act}`; it has {known}")
+        names = ", ".join(sorted(_KNOWN))
+        return Support(False, f"Cassandra has no scenario `{act}`; it has {names}")
     if act in _NEED_ANOTHER and nodes < 2:
         return Support(False, "the cluster has one node, so no other one has its data")
     if reason := problem_of_hosts(act, cluster):

@@ -37,13 +37,13 @@ def own_settings(node: Node, host: Host) -> Mapping[str, Any]:
             "give the inventory the node's `host.config_file`, its cassandra.yaml",
         )
     try:
-        found = yaml.safe_load(host.read_text(file))
+        settings = yaml.safe_load(host.read_text(file))
     except (HostError, yaml.YAMLError) as error:
         reason = error.message if isinstance(error, HostError) else str(error)
         raise Unnamed(f"node `{node.name}`: its configuration is not known: {reason}") from error
-    if not isinstance(found, Mapping):
+    if not isinstance(settings, Mapping):
         raise Unnamed(f"node `{node.name}`: `{file}` is not a cassandra.yaml")
-    return found
+    return settings
 
 
 def living_settings(host: Host, command: Sequence[str]) -> Mapping[str, Any]:

@@ -137,8 +137,8 @@ def _listed(value: Any) -> Sequence[Any]:
 
 def _seeds(settings: Mapping[str, Any]) -> list[str]:
     """Return the seeds of all providers: `parameters: [{seeds: "10.0.0.1,10.0.0.2"}]`."""
-    found = []
+    seeds = []
     for provider in _listed(settings.get("seed_provider")):
         for parameters in _listed(provider.get("parameters")):
-            found += str(parameters.get("seeds", "")).split(",")
-    return [seed.strip() for seed in found if seed.strip()]
+            seeds += str(parameters.get("seeds", "")).split(",")
+    return [seed.strip() for seed in seeds if seed.strip()]

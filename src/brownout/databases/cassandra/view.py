@@ -93,11 +93,11 @@ class View(NodeView):
 
     def evidence(self) -> dict[str, Any]:
         """Return its answers, in short, for JSON."""
-        found: dict[str, Any] = {"state": self.state, "role": self.role}
+        facts: dict[str, Any] = {"state": self.state, "role": self.role}
         if self.error:
-            found["error"] = self.error
+            facts["error"] = self.error
         if self.local:
-            found |= {
+            facts |= {
                 "host_id": self.id,
                 "data_center": self.local.get("data_center"),
                 "rack": self.local.get("rack"),
@@ -105,7 +105,7 @@ class View(NodeView):
                 "schema_version": self.schema,
                 "keeps_hints_for": None if self.hints is None else sorted(self.hints),
             }
-        return found
+        return facts
 
 
 def look(node: Node, link: Link) -> View:

@@ -52,14 +52,14 @@ class View(NodeView):
 
         A node that is not an active member has its membership instead, as `inactiveFailed`.
         """
-        found = {}
+        by_address = {}
         for entry in self.bucket.get("nodes", ()):
             host = str(entry.get("hostname", "")).rpartition(":")[0]
             member = str(entry.get("clusterMembership", ""))
             status = str(entry.get("status", ""))
             address = f"{host}:{entry.get('ports', {}).get('direct', '')}"
-            found[address] = status if member == "active" else member
-        return found
+            by_address[address] = status if member == "active" else member
+        return by_address
 
     @property
     def state(self) -> str:
@@ -97,8 +97,8 @@ class View(NodeView):
 
     @property
     def _map(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.bucket.get("vBucketServerMap", {})
-        return found
+        map_of: Mapping[str, Any] = self.bucket.get("vBucketServerMap", {})
+        return map_of
 
     @property
     def _rows(self) -> Sequence[Sequence[int]]:
@@ -107,17 +107,17 @@ class View(NodeView):
 
     def evidence(self) -> dict[str, Any]:
         """Return what matters of it for JSON."""
-        found: dict[str, Any] = {"state": self.state, "role": self.role}
+        facts: dict[str, Any] = {"state": self.state, "role": self.role}
         if self.error:
-            found["error"] = self.error
+            facts["error"] = self.error
         if self.bucket:
-            found |= {
+            facts |= {
                 "implementation": self.implementation,
                 "map_revision": self.revision,
                 "nodes": dict(self.states),
                 "active_vbuckets": dict(self.active),
             }
-        return found
+        return facts
 
 
 def look(node: Node, link: Link) -> View:

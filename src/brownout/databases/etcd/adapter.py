@@ -177,17 +177,17 @@ class EtcdAdapter(Asking[Link, View]):
             except Unnamed as error:
                 raise _alone(error, answered) from error
 
-        found = self._places.agreed(node, host, configured, answered, footprint)
+        directories = self._places.agreed(node, host, configured, answered, footprint)
         storage.check_returns(node, settings)
-        for directory in [] if begun else found:
+        for directory in [] if begun else directories:
             storage.check_contents(node, host, directory)
         apart.check(
             node,
-            found,
+            directories,
             self._cluster.nodes,
             lambda other, its: storage.directories(other, own_settings(other, its)),
         )
-        return found
+        return directories
 
     def _successor(self, leader: View, views: Sequence[View]) -> View:
         followers = [

@@ -126,8 +126,8 @@ def _not_whole(views: Sequence[View]) -> list[str]:
             missing.append(f"{name} is a member, but not in the inventory")
         if entry.learner:
             missing.append(f"{name} is a learner")
-    if len(found := clusters(views)) > 1:
-        missing.append(f"the members are of {len(found)} clusters")
+    if len(names := clusters(views)) > 1:
+        missing.append(f"the members are of {len(names)} clusters")
     return missing + sorted({alarm for view in views for alarm in view.alarms})
 
 

@@ -79,7 +79,7 @@ def _from(footprint: Footprint, path: str) -> Path:
 
 def in_command(command: Sequence[str]) -> dict[str, str]:
     """Return the flags of a command line, as `--data-dir=D` and `--data-dir D`."""
-    found = {}
+    options = {}
     for index, word in enumerate(command):
         name, is_whole, value = word.partition("=")
         if not name.startswith("-"):
@@ -87,8 +87,8 @@ def in_command(command: Sequence[str]) -> dict[str, str]:
         after = command[index + 1] if index + 1 < len(command) else ""
         if not is_whole:
             value = "true" if after.startswith("-") or not after else after
-        found[name.lstrip("-")] = value
-    return found
+        options[name.lstrip("-")] = value
+    return options
 
 
 def in_file(text: str) -> dict[str, str]:

@@ -73,8 +73,8 @@ class View(NodeView):
     @property
     def alarms(self) -> tuple[str, ...]:
         """What stands in the way of writes by its own account, as an alarm of its disk quota."""
-        said = (str(error) for error in self.status.get("errors", ()))
-        return tuple(error for error in said if "alarm" in error.lower())
+        errors = (str(error) for error in self.status.get("errors", ()))
+        return tuple(error for error in errors if "alarm" in error.lower())
 
     @property
     def term(self) -> int:
@@ -102,11 +102,11 @@ class View(NodeView):
 
     def evidence(self) -> dict[str, Any]:
         """Return what matters of it for JSON."""
-        found: dict[str, Any] = {"state": self.state, "role": self.role}
+        facts: dict[str, Any] = {"state": self.state, "role": self.role}
         if self.error:
-            found["error"] = self.error
+            facts["error"] = self.error
         if self.status:
-            found |= {
+            facts |= {
                 "cluster_id": self.cluster,
                 "term": self.term,
                 "member_id": self.id,
@@ -114,7 +114,7 @@ class View(NodeView):
                 "revision": int(self._header.get("revision", 0)),
                 "db_bytes": int(self.status.get("dbSize", 0)),
             }
-        return found
+        return facts
 
 
 def look(node: Node, link: Link) -> View:

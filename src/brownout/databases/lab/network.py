@@ -136,12 +136,12 @@ def _free_block() -> IPv4Network:
 def _known_networks() -> list[IPv4Network]:
     """Return the networks that this machine has routes to, but for the default one."""
     lines = _ip("-o", "-4", "route", "show", "table", "all").splitlines()
-    found = []
+    networks = []
     for line in lines:
         words = [word for word in line.split() if "." in word and word[0].isdigit()]
         if words:
-            found.append(IPv4Network(words[0], strict=False))
-    return found
+            networks.append(IPv4Network(words[0], strict=False))
+    return networks
 
 
 def _run(lines: Sequence[str], namespace: str = "") -> None:
@@ -158,6 +158,6 @@ def _ip(*words: str, text: str = "") -> str:
     except OSError as error:
         raise HostError(f"`ip {' '.join(words)}` cannot be run: {error.strerror}") from error
     if done.returncode:
-        said = done.stderr.strip() or f"status {done.returncode}"
-        raise HostError(f"`ip {' '.join(words)}` failed: {said}")
+        reason = done.stderr.strip() or f"status {done.returncode}"
+        raise HostError(f"`ip {' '.join(words)}` failed: {reason}")
     return done.stdout

@@ -33,11 +33,11 @@ def reserve_ports(count: int, owner: Path, *, in_a_row: bool = False) -> list[in
     """
     with _owners() as owners:
         taken = {port for each in owners for port in _ports_of(each)}
-        found = _choose(count, taken, in_a_row)
-        own = json.dumps(sorted([*_ports_of(owner), *found]))
+        ports = _choose(count, taken, in_a_row)
+        own = json.dumps(sorted([*_ports_of(owner), *ports]))
         replace_file(owner / _FILE, own, SHARED)
         owners.add(owner.absolute())
-    return found
+    return ports
 
 
 def free_ports(count: int) -> list[int]:
@@ -47,15 +47,15 @@ def free_ports(count: int) -> list[int]:
 
 
 def _choose(count: int, taken: set[int], in_a_row: bool) -> list[int]:
-    found: list[int] = []
+    ports: list[int] = []
     for first in _candidates():
         together = range(first, first + count) if in_a_row else [first]
         if all(port not in taken and _is_free(port) for port in together):
-            found += together
+            ports += together
             taken.update(together)
-        if len(found) >= count:
-            return found
-    raise ClusterError(f"found only {len(found)} free ports of {count}")
+        if len(ports) >= count:
+            return ports
+    raise ClusterError(f"found only {len(ports)} free ports of {count}")
 
 
 def _candidates() -> list[int]:

@@ -104,8 +104,8 @@ def problem(program: Path, says: str, wanted: str) -> str | None:
     """
     if not program.is_file():
         return f"`{program}` is not a file"
-    found = program.stat()
-    asked = (program, says, found.st_ino, found.st_size, found.st_mtime_ns)
+    status = program.stat()
+    asked = (program, says, status.st_ino, status.st_size, status.st_mtime_ns)
     if asked in _suited:
         return None
     try:
@@ -121,8 +121,8 @@ def problem(program: Path, says: str, wanted: str) -> str | None:
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines()
         return f"`{program}` does not start: {lines[0] if lines else f'exit {done.returncode}'}"
-    said = (done.stdout or done.stderr).strip()
-    if not re.search(says, said):
-        return f"`{program}` says {said.partition(chr(10))[0]!r}, wanted {wanted}"
+    output = (done.stdout or done.stderr).strip()
+    if not re.search(says, output):
+        return f"`{program}` says {output.partition(chr(10))[0]!r}, wanted {wanted}"
     _suited.add(asked)
     return None

@@ -35,18 +35,18 @@ def lay_out(directory: Path, names: Sequence[str]) -> dict[str, tuple[str, Proxy
     control, *ports = reserve_ports(2 * len(names) + 1, directory)
     place = directory / "toxiproxy"
     place.mkdir()
-    made = {}
+    by_node = {}
     for name, front, back in zip(names, ports[::2], ports[1::2], strict=True):
         proxy = ProxySpec(name=name, control=f"{_HOST}:{control}", upstream=f"{_HOST}:{back}")
-        made[name] = (f"{_HOST}:{front}", proxy)
+        by_node[name] = (f"{_HOST}:{front}", proxy)
     proxies = [
         {"name": proxy.name, "listen": listen, "upstream": proxy.upstream, "enabled": True}
-        for listen, proxy in made.values()
+        for listen, proxy in by_node.values()
     ]
     settings = {"control": f"{_HOST}:{control}", "program": str(program), "proxies": proxies}
     (place / "settings.json").write_text(json.dumps(settings) + "\n", encoding="utf-8")
     (place / "proxies.json").write_text(json.dumps(proxies, indent=2) + "\n", encoding="utf-8")
-    return made
+    return by_node
 
 
 def start(directory: Path) -> None:
@@ -65,10 +65,10 @@ def stop(directory: Path) -> None:
 
 def _lacks(control: str, wanted: list[str]) -> str:
     try:
-        found = toxiproxy.proxies(control)
+        existing = toxiproxy.proxies(control)
     except HostError as error:
         return error.message
-    return "" if found == wanted else f"it has {found} open, wanted {wanted}"
+    return "" if existing == wanted else f"it has {existing} open, wanted {wanted}"
 
 
 def _exists(directory: Path) -> bool:
@@ -77,8 +77,8 @@ def _exists(directory: Path) -> bool:
 
 def _settings(directory: Path) -> dict[str, Any]:
     text = (directory / "toxiproxy" / "settings.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    settings: dict[str, Any] = json.loads(text)
+    return settings
 
 
 def _node(directory: Path) -> Node:

@@ -80,10 +80,10 @@ class MongoAdapter(SetResizing, SetAdjusting):
             except ClusterError as error:
                 silent = error
                 continue
-            told = login["authInfo"]
-            if not told.get("authenticatedUsers"):
+            info = login["authInfo"]
+            if not info.get("authenticatedUsers"):
                 return []  # the servers know no logins
-            has = told.get("authenticatedUserPrivileges", ())
+            has = info.get("authenticatedUserPrivileges", ())
             return [
                 grant
                 for grant in grants
@@ -119,17 +119,17 @@ class MongoAdapter(SetResizing, SetAdjusting):
         host = host_for(node)
         footprint = host.footprint()
         living = self._living_directory(node, host, footprint)
-        found = self._places.agreed(
+        directories = self._places.agreed(
             node,
             host,
             lambda: [storage.configured_directory(node, host)],
             None if living is None else [living],
             footprint,
         )
-        for directory in [] if begun else found:
+        for directory in [] if begun else directories:
             storage.check_contents(node, host, directory)
-        storage.check_apart(node, found, self._cluster.every)
-        return found
+        storage.check_apart(node, directories, self._cluster.every)
+        return directories
 
     def _lags_s(self, views: list[View]) -> Mapping[str, float | None]:
         return milestones.lags_s(views)

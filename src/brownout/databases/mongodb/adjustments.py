@@ -103,8 +103,8 @@ class SetAdjusting(Draining):
 
 def _whose(name: str, node: Node | None) -> Node:
     if name not in ADJUSTABLE:
-        known = " or ".join(ADJUSTABLE)
-        raise ConfigurationError(f"setting: found {name!r}, wanted {known}")
+        names = " or ".join(ADJUSTABLE)
+        raise ConfigurationError(f"setting: found {name!r}, wanted {names}")
     if node is None:
         raise ConfigurationError(f"{name}: found no node, wanted the one whose setting it is")
     return node

@@ -81,8 +81,10 @@ def lost_with(gone: Collection[str], views: Sequence[View]) -> list[str]:
         and behind <= MAX_LAG_S + view.delay_s
     ]
     lost = [] if copies else [f"no member but {', '.join(sorted(gone))} has all data"]
-    said = [int(v.status["writeMajorityCount"]) for v in views if "writeMajorityCount" in v.status]
-    needed = max(said, default=len(views) // 2 + 1)
+    counts = [
+        int(v.status["writeMajorityCount"]) for v in views if "writeMajorityCount" in v.status
+    ]
+    needed = max(counts, default=len(views) // 2 + 1)
     if len(gone) >= needed:
         lost.append(
             f"a write is acknowledged by {_members(needed)}, and {_members(len(gone))} would go"
@@ -157,9 +159,9 @@ def _not_whole(views: Sequence[View]) -> list[str]:
     primary = primary_of(views)
     if primary is None:
         return []
-    wanted, found = {view.address for view in views}, set(primary.others)
-    missing = [f"{address} is not a member of the set" for address in sorted(wanted - found)]
-    strangers = [f"{a} is a member, but not in the inventory" for a in sorted(found - wanted)]
+    wanted, others = {view.address for view in views}, set(primary.others)
+    missing = [f"{address} is not a member of the set" for address in sorted(wanted - others)]
+    strangers = [f"{a} is a member, but not in the inventory" for a in sorted(others - wanted)]
     unseen = [
         f"{primary.node} sees {address} down"
         for address, health in sorted(primary.others.items())

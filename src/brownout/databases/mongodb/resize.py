@@ -115,7 +115,9 @@ class SetResizing(Draining):
                 return node.name, None
             return node.name, _holding(self._links[node.name], view, lags[node.name])
 
-        return {name: found for name, found in self._panel.each(held) if found is not None}
+        return {
+            name: held_data for name, held_data in self._panel.each(held) if held_data is not None
+        }
 
     def _without(self, config: Document, node: Node, entries: list[Document]) -> Document | None:
         """Remove `node`, remembering in `entries`, and in case it comes back, what it had."""

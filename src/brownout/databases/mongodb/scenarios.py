@@ -44,8 +44,8 @@ def support(scenario: str, cluster: Cluster) -> Support:
         return Support(cluster.atlas is not None, unasked if cluster.atlas is None else "")
     act = act_of(scenario)
     if act not in _KNOWN:
-        known = ", ".join(sorted({*_KNOWN, *BY_ATLAS, *ADJUSTABLE}))
-        return Support(False, f"MongoDB has no scenario `{scenario}`; it has {known}")
+        names = ", ".join(sorted({*_KNOWN, *BY_ATLAS, *ADJUSTABLE}))
+        return Support(False, f"MongoDB has no scenario `{scenario}`; it has {names}")
     if act in _NEED_ANOTHER and len(cluster.nodes) < 2:
         return Support(False, "the set has one member, so no other one could take over")
     if act in _NEED_A_HOST and (reason := problem_of_hosts(act, cluster)):

@@ -58,8 +58,8 @@ class ShardedAdapter:
         """
         for adapter in self._shards.values():
             adapter.ready()
-        if told := self._told_by_routers():
-            raise ClusterError(f"cluster `{self._cluster.name}`: {'; '.join(told)}")
+        if problems := self._told_by_routers():
+            raise ClusterError(f"cluster `{self._cluster.name}`: {'; '.join(problems)}")
 
     def members(self) -> list[Member]:
         """Return every node of every shard."""
@@ -86,17 +86,17 @@ class ShardedAdapter:
             for name, state in states.items()
             for words in state.detail["missing"]
         ]
-        told = self._told_by_routers() if milestone == "whole" else []
-        missing += told
+        problems = self._told_by_routers() if milestone == "whole" else []
+        missing += problems
         detail: dict[str, Any] = {
             "missing": missing,
             "primaries": {name: state.detail["primary"] for name, state in states.items()},
             "members": {
-                node: told for state in states.values() for node, told in
+                node: problems for state in states.values() for node, problems in
                 state.detail["members"].items()
             },
         }  # fmt: skip
-        unknown = not told and all(state.reached or state.unknown for state in states.values())
+        unknown = not problems and all(state.reached or state.unknown for state in states.values())
         return MilestoneState(not missing, detail, bool(missing) and unknown)
 
     def signature(self) -> str:
@@ -131,10 +131,10 @@ class ShardedAdapter:
 
     def engine(self) -> str:
         """Return what the members run, as `mongod 6.0.5 in 2 shards`."""
-        found = sorted({adapter.engine() for adapter in self._shards.values()})
+        engines = sorted({adapter.engine() for adapter in self._shards.values()})
         lab = self._cluster.lab
         router = ", behind a stand-in for mongos" if lab is not None and lab.stand_in else ""
-        return f"{' and '.join(found)} in {len(self._shards)} shards{router}"
+        return f"{' and '.join(engines)} in {len(self._shards)} shards{router}"
 
     def candidates(self) -> list[MongoCandidate]:
         """Return every node of every shard, to ask each by itself."""
@@ -169,9 +169,9 @@ class ShardedAdapter:
 
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return where `node` keeps its data, apart from every node of every shard."""
-        found = self._of(node).data_directories(node, begun)
-        storage.check_apart(node, found, self._cluster.nodes)
-        return found
+        directories = self._of(node).data_directories(node, begun)
+        storage.check_apart(node, directories, self._cluster.nodes)
+        return directories
 
     def _of(self, node: Node) -> MongoAdapter:
         return self._shards[node.shard]

@@ -40,15 +40,17 @@ def disagreements(cluster: Cluster, shards: Sequence[Document]) -> list[str]:
     the inventory does not know.
     """
     wanted = {name: shard_of(cluster, name) for name in names(cluster)}
-    found = {str(shard["_id"]): str(shard["host"]) for shard in shards}
-    told = [f"the routers know no shard {name}" for name in sorted(set(wanted) - set(found))]
-    told += [f"shard {name} is not in the inventory" for name in sorted(set(found) - set(wanted))]
-    for name in sorted(set(wanted) & set(found)):
+    listed = {str(shard["_id"]): str(shard["host"]) for shard in shards}
+    problems = [f"the routers know no shard {name}" for name in sorted(set(wanted) - set(listed))]
+    problems += [
+        f"shard {name} is not in the inventory" for name in sorted(set(listed) - set(wanted))
+    ]
+    for name in sorted(set(wanted) & set(listed)):
         ours = {node.address for node in wanted[name].nodes}
-        theirs = set(found[name].partition("/")[2].split(","))
-        told += [f"{host} is of shard {name}, but not in the inventory" for host in
+        theirs = set(listed[name].partition("/")[2].split(","))
+        problems += [f"{host} is of shard {name}, but not in the inventory" for host in
                  sorted(theirs - ours)]  # fmt: skip
-    return told
+    return problems
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ _DEFAULT = Path("/data/db")
 _MARKS = frozenset({"WiredTiger", "WiredTiger.wt", "mongod.lock", "storage.bson"})
 
 
-def check_apart(node: Node, found: Sequence[Path], nodes: Sequence[Node]) -> None:
-    """Raise `Refused` if another one of `nodes` keeps its data in `found`, in or around it."""
-    apart.check(node, found, nodes, lambda other, its: [configured_directory(other, its)])
+def check_apart(node: Node, directories: Sequence[Path], nodes: Sequence[Node]) -> None:
+    """Raise `Refused` if another of `nodes` keeps its data in or around `directories`."""
+    apart.check(node, directories, nodes, lambda other, its: [configured_directory(other, its)])
 
 
 def configured_directory(node: Node, host: Host) -> Path:
@@ -53,10 +53,10 @@ def configured_directory(node: Node, host: Host) -> Path:
         text = host.read_text(file)
     except HostError as error:
         raise _unknown(node, error.message) from error
-    found = path_in_file(text)
-    if found is None:
+    directory = path_in_file(text)
+    if directory is None:
         raise _unknown(node, f"`{file}` does not name `storage.dbPath` as plain text")
-    return _absolute(node, found)
+    return _absolute(node, directory)
 
 
 def living_directory(

@@ -96,11 +96,11 @@ class View(NodeView):
 
     def evidence(self) -> dict[str, Any]:
         """Return what matters of it for JSON."""
-        found: dict[str, Any] = {"state": self.state, "role": self.role}
+        facts: dict[str, Any] = {"state": self.state, "role": self.role}
         if self.error:
-            found["error"] = self.error
+            facts["error"] = self.error
         if self.status:
-            found |= {
+            facts |= {
                 "set": str(self.status.get("set", "")),
                 "term": self.term,
                 "uptime_s": self._uptime_s,
@@ -109,8 +109,8 @@ class View(NodeView):
             }
             progress = copying(self.status)
             if progress is not None:
-                found["initial_sync"] = progress.evidence()
-        return found
+                facts["initial_sync"] = progress.evidence()
+        return facts
 
     @property
     def _uptime_s(self) -> int:

@@ -177,17 +177,17 @@ class PostgresqlAdapter(Asking[Link, View]):
 
         answered = None if living is None else [*storage.linked(host, living), living]
         footprint = host.footprint()
-        found = self._places.agreed(node, host, configured, answered, footprint)
-        storage.check_named(node, found[-1])
-        for directory in [] if begun else found:
+        directories = self._places.agreed(node, host, configured, answered, footprint)
+        storage.check_named(node, directories[-1])
+        for directory in [] if begun else directories:
             storage.check_contents(node, host, directory)
         apart.check(
             node,
-            found,
+            directories,
             self._cluster.nodes,
             lambda other, its: [storage.directory(other, own_settings(other, its))],
         )
-        return found
+        return directories
 
     def _living(self, node: Node, host: Host) -> Path | None:
         """Return the living server's data directory; Patroni's where the server may not be asked.
@@ -213,13 +213,13 @@ class PostgresqlAdapter(Asking[Link, View]):
         return Path(answer) if answer else None
 
     def _successor(self, primary: View, views: Sequence[View]) -> View:
-        found = milestones.successor_of(primary, views)
-        if found is None:
+        successor = milestones.successor_of(primary, views)
+        if successor is None:
             raise ClusterError(
                 f"member `{primary.node}` cannot hand over: no replica streams from it",
                 "see that another member is healthy",
             )
-        return found
+        return successor
 
     def _switch(self, node: Node, primary: View, target: View) -> None:
         with ordering(

@@ -95,25 +95,25 @@ class PostgresqlCandidate:
         if status == pq.PollingStatus.OK:
             self._connection = connection
             return connection
-        said = connection.error_message.decode(errors="replace")
+        reason = connection.error_message.decode(errors="replace")
         connection.finish()
-        if any(word in said for word in _REFUSES):
+        if any(word in reason for word in _REFUSES):
             return None
-        raise ClusterError(f"member `{self.node}`: {' '.join(said.split())}")
+        raise ClusterError(f"member `{self.node}`: {' '.join(reason.split())}")
 
     def _ask(self, connection: PGconn, question: bytes, deadline: float) -> str:
         connection.send_query(question)
         while connection.is_busy():
             self._await(connection, deadline, False)
             connection.consume_input()
-        answer, found = "", connection.get_result()
-        while found is not None:
-            if found.status == pq.ExecStatus.TUPLES_OK:
-                answer = (found.get_value(0, 0) or b"").decode()
-            elif found.status == pq.ExecStatus.FATAL_ERROR:
-                said = found.error_message.decode(errors="replace")
-                raise ClusterError(f"member `{self.node}`: {' '.join(said.split())}")
-            found = connection.get_result()
+        answer, result = "", connection.get_result()
+        while result is not None:
+            if result.status == pq.ExecStatus.TUPLES_OK:
+                answer = (result.get_value(0, 0) or b"").decode()
+            elif result.status == pq.ExecStatus.FATAL_ERROR:
+                reason = result.error_message.decode(errors="replace")
+                raise ClusterError(f"member `{self.node}`: {' '.join(reason.split())}")
+            result = connection.get_result()
         return answer
 
     def _await(self, connection: PGconn, deadline: float, writes: bool) -> None:

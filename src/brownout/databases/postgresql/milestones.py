@@ -68,18 +68,18 @@ def objections_to_orphan(
     own = next(view for view in views if view.node == node)
     if own.error:
         return [own.error]
-    found = []
+    reasons = []
     if not own.listed:
-        found.append(f"{node}'s Patroni does not reach its store (DCS): promotion is impossible")
+        reasons.append(f"{node}'s Patroni does not reach its store (DCS): promotion is impossible")
     if any(view.paused for view in views):
-        found.append("Patroni is paused: it would promote no replica")
+        reasons.append("Patroni is paused: it would promote no replica")
     if own.state != PRIMARY:
         if not of_a_replica:
-            found.append(
+            reasons.append(
                 f"{node} is {own.state}, so no replica would be promoted; if that is intended, set "
                 "`of_a_replica`"
             )
-        return found
+        return reasons
     waited_for = [name for name, how in own.streams.items() if how in ("sync", "quorum")]
     heirs = [
         view
@@ -88,13 +88,13 @@ def objections_to_orphan(
         if view.name in (waited_for or own.streams)
     ]
     if not heirs:
-        found.append(f"no other member could be promoted instead of {node}")
+        reasons.append(f"no other member could be promoted instead of {node}")
     if not (waited_for or may_lose):
-        found.append(
+        reasons.append(
             f"what {node} acknowledges once another member is promoted is lost, and the inventory "
             "does not say `allow_data_loss: true`"
         )
-    return found
+    return reasons
 
 
 def lost_with(gone: Collection[str], views: Sequence[View]) -> list[str]:
@@ -129,13 +129,13 @@ def signature_of(views: Sequence[View]) -> str:
     Who leads is what the members say that answer, since Patroni keeps a leader that has died for as
     long as its lease lasts. A replica is noticed by the primary as soon as its stream breaks.
     """
-    told = Counter(
+    counts = Counter(
         (one.name, one.timeline)
         for view in views
         for one in view.listed
         if one.leads and view.serves
     )
-    leader = "@".join(map(str, told.most_common(1)[0][0])) if told else "none"
+    leader = "@".join(map(str, counts.most_common(1)[0][0])) if counts else "none"
     named = leader.partition("@")[0]
     others = (
         f"{view.node}={view.state}" + (f"@{view.timeline}" if view.status else "")
@@ -195,8 +195,8 @@ def _not_whole(views: Sequence[View]) -> list[str]:
     if len(ours) == len(views):
         strangers = sorted(listed - set(ours))
         missing += [f"{name} is a member, but not in the inventory" for name in strangers]
-    if len(found := clusters(views)) > 1:
-        missing.append(f"the members are of {len(found)} clusters")
+    if len(names := clusters(views)) > 1:
+        missing.append(f"the members are of {len(names)} clusters")
     if any(view.paused for view in views):
         missing.append("Patroni is paused: it would promote no replica")
     return missing

@@ -26,8 +26,8 @@ def support(scenario: str, cluster: Cluster) -> Support:
     """Return whether `cluster` can do `scenario`, as `kill`, `node-kill` or `kill_node`."""
     act, members = act_of(scenario), len(cluster.nodes)
     if act not in _KNOWN:
-        known = ", ".join(sorted(_KNOWN))
-        return Support(False, f"PostgreSQL has no scenario `{act}`; it has {known}")
+        names = ", ".join(sorted(_KNOWN))
+        return Support(False, f"PostgreSQL has no scenario `{act}`; it has {names}")
     if act in _NEED_ANOTHER and members < 2:
         return Support(False, "the cluster has one member, so no other one could take over")
     if act in _NEED_A_HOST and (reason := problem_of_hosts(act, cluster)):

@@ -38,13 +38,13 @@ def directory(node: Node, settings: Mapping[str, Any]) -> Path:
     return Path(named)
 
 
-def check_named(node: Node, found: Path) -> None:
+def check_named(node: Node, place: Path) -> None:
     """Refuse where the inventory's `server_directory` is another one."""
     named = getattr(node.host, "server_directory", None)
-    if named is not None and named != found:
+    if named is not None and named != place:
         raise Refused(
             f"node `{node.name}`: the inventory has `host.server_directory` `{named}`, Patroni's "
-            f"configuration `postgresql.data_dir` `{found}`",
+            f"configuration `postgresql.data_dir` `{place}`",
             "correct the one that is wrong",
         )
 
@@ -71,10 +71,10 @@ def is_data(file: Path) -> bool:
     return _DATA.search(str(file)) is not None
 
 
-def check_contents(node: Node, host: Host, found: Path) -> None:
+def check_contents(node: Node, host: Host, place: Path) -> None:
     """Refuse what does not look like PostgreSQL's data, its log or a tablespace of its."""
     try:
-        names = host.entries(found)
+        names = host.entries(place)
     except HostError as error:
         raise Refused(
             f"node `{node.name}`: its data directory is not known: {error.message}"
@@ -83,6 +83,6 @@ def check_contents(node: Node, host: Host, found: Path) -> None:
         return
     if _MARK not in names and not _HALF_MADE & set(names):
         raise Refused(
-            f"node `{node.name}`: `{found}` does not look like PostgreSQL's storage: it holds "
+            f"node `{node.name}`: `{place}` does not look like PostgreSQL's storage: it holds "
             f"{', '.join(sorted(names)[:5])}"
         )

@@ -53,9 +53,9 @@ class View(NodeView):
         """`PRIMARY`, `REPLICA`, what Patroni says if it does not serve, or `unreachable`."""
         if not self.status:
             return "unreachable"
-        said = str(self.status.get("state", "unknown"))
-        if said not in _SERVING:
-            return said
+        name = str(self.status.get("state", "unknown"))
+        if name not in _SERVING:
+            return name
         return PRIMARY if self.status.get("role") in _LEADING else REPLICA
 
     @property
@@ -71,8 +71,8 @@ class View(NodeView):
     @property
     def at(self) -> int:
         """How far it is, in bytes of WAL: written by a primary, replayed by a replica."""
-        found = self._xlog.get("location", self._xlog.get("replayed_location"))
-        return -1 if found is None else int(found)
+        position = self._xlog.get("location", self._xlog.get("replayed_location"))
+        return -1 if position is None else int(position)
 
     @property
     def streams(self) -> Mapping[str, str]:
@@ -103,24 +103,24 @@ class View(NodeView):
 
     @property
     def _patroni(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.status.get("patroni", {})
-        return found
+        part: Mapping[str, Any] = self.status.get("patroni", {})
+        return part
 
     @property
     def _xlog(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.status.get("xlog", {})
-        return found
+        part: Mapping[str, Any] = self.status.get("xlog", {})
+        return part
 
     def evidence(self) -> dict[str, Any]:
         """Return what matters of it for JSON."""
-        found: dict[str, Any] = {"state": self.state, "role": self.role}
+        facts: dict[str, Any] = {"state": self.state, "role": self.role}
         if self.error:
-            found["error"] = self.error
+            facts["error"] = self.error
         if self.status:
-            found |= {"name": self.name, "timeline": self.timeline, "wal_bytes": self.at}
+            facts |= {"name": self.name, "timeline": self.timeline, "wal_bytes": self.at}
         if self.state == PRIMARY:
-            found["streaming"] = dict(self.streams)
-        return found
+            facts["streaming"] = dict(self.streams)
+        return facts
 
 
 def look(node: Node, link: Link) -> View:
@@ -137,10 +137,10 @@ def look(node: Node, link: Link) -> View:
 def _members(link: Link) -> Sequence[Mapping[str, Any]]:
     """Ask for the members; none are listed while the store does not answer Patroni."""
     try:
-        found: Sequence[Mapping[str, Any]] = link.ask("cluster").get("members", ())
+        entries: Sequence[Mapping[str, Any]] = link.ask("cluster").get("members", ())
     except CommandFailed:
         return ()
-    return found
+    return entries
 
 
 def _name_of(node: Node, members: Sequence[Mapping[str, Any]]) -> str:

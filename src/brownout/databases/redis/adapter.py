@@ -191,17 +191,17 @@ class RedisAdapter(Resharding):
             settings.update(own_settings(node, host))
             return [storage.directory(node, settings)]
 
-        found = self._places.agreed(node, host, configured, living, footprint)
+        directories = self._places.agreed(node, host, configured, living, footprint)
         if not begun:
-            for directory in found:
+            for directory in directories:
                 storage.check_contents(node, host, directory, {**settings, **answered})
         apart.check(
             node,
-            found,
+            directories,
             self._cluster.nodes,
             lambda other, its: [storage.directory(other, own_settings(other, its))],
         )
-        return found
+        return directories
 
     def _answered(self, node: Node, footprint: Footprint | None) -> dict[str, str]:
         """Return what the living node says of its storage (`CONFIG GET`); nothing if it is down.

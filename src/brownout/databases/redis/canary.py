@@ -46,11 +46,11 @@ class _Policies(StrictSettings):
 
     def given(self) -> dict[str, Any]:
         """Return what was set, as `RedisCluster` takes it."""
-        found: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
+        settings: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
         if self.retry is not None:
             own = self.retry.model_dump(include={"base", "cap"}, exclude_none=True)
-            found["retry"] = Retry(ExponentialWithJitterBackoff(**own), self.retry.retries)
-        return found
+            settings["retry"] = Retry(ExponentialWithJitterBackoff(**own), self.retry.retries)
+        return settings
 
 
 class RedisCanary:
@@ -78,8 +78,8 @@ class RedisCanary:
     @staticmethod
     def code(error: Exception) -> str:
         """Return the first word of the server's error, as `NOPERM`, where redis-py leaves it."""
-        found = re.match(r"[A-Z]+(?= )", str(error)) if isinstance(error, ResponseError) else None
-        return found[0] if found else ""
+        match = re.match(r"[A-Z]+(?= )", str(error)) if isinstance(error, ResponseError) else None
+        return match[0] if match else ""
 
     def policies(self) -> dict[str, Any]:
         """Return the policies as they were given, or redis-py's defaults."""

@@ -145,8 +145,8 @@ def _not_redundant(views: Sequence[View]) -> list[str]:
     truth = {master.id: master.slots for master in masters}
     names = {view.id: view.node for view in views if view.id}
     for view in (view for view in views if view.listed):
-        told = {entry.id: entry.slots for entry in view.listed if entry.slots}
-        if told != truth:
+        slots_of = {entry.id: entry.slots for entry in view.listed if entry.slots}
+        if slots_of != truth:
             missing.append(f"{view.node} names other masters than they do themselves")
         down = [names[e.id] for e in view.listed if e.failed and e.id in names]
         missing += [f"{view.node} sees {node} as down" for node in down]

@@ -32,10 +32,10 @@ def owns_slots(address: str, views: Sequence[View]) -> frozenset[int]:
     knows the address, as a name for a number, these are all slots without such a master.
     """
     taken = frozenset(slot for view in masters_of(views) for slot in view.slots)
-    told = [entry for view in views for entry in view.listed
+    entries = [entry for view in views for entry in view.listed
             if entry.at == address and "myself" not in entry.flags]  # fmt: skip
-    its = frozenset(slot for entry in told for slot in entry.slots)
-    return (its if told else frozenset(range(SLOTS))) - taken
+    its = frozenset(slot for entry in entries for slot in entry.slots)
+    return (its if entries else frozenset(range(SLOTS))) - taken
 
 
 def await_successor(node: Node, views: Look) -> None:
@@ -120,12 +120,12 @@ def _forget(
 
     Once a node has noticed that another server answers there, it lists the old id as `noaddr`.
     """
-    known = {view.id for view in views}
+    own_ids = {view.id for view in views}
     places = {own.address, own.own.at if own.own else ""}
     for view in views:
         for entry in view.listed:
             gone = entry.at in places or "noaddr" in entry.flags
-            if entry.id in known or entry.slots or not gone:
+            if entry.id in own_ids or entry.slots or not gone:
                 continue
             try:
                 links[view.node].ask("CLUSTER", "FORGET", entry.id)

@@ -24,8 +24,8 @@ def support(scenario: str, cluster: Cluster) -> Support:
     """Return whether `cluster` can do `scenario`, as `kill`, `node-kill` or `kill_node`."""
     act = act_of(scenario)
     if act not in _KNOWN:
-        known = ", ".join(sorted(_KNOWN))
-        return Support(False, f"Redis Cluster has no scenario `{act}`; it has {known}")
+        names = ", ".join(sorted(_KNOWN))
+        return Support(False, f"Redis Cluster has no scenario `{act}`; it has {names}")
     if act in _NEED_ANOTHER and len(cluster.nodes) < _LEAST:
         return Support(False, "the cluster has one node, so no other one could take over")
     if act in _NEED_A_HOST and (reason := problem_of_hosts(act, cluster)):

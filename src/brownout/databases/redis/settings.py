@@ -58,14 +58,14 @@ def _with_included(node: Node, host: Host, file: Path, depth: int = 0) -> str:
 
 def in_command(command: Sequence[str]) -> dict[str, str]:
     """Return the flags of a command line, as `--dir D`."""
-    found, name = dict[str, list[str]](), ""
+    options, name = dict[str, list[str]](), ""
     for word in command:
         if word.startswith("--"):
             name = word.removeprefix("--").lower()
-            found[name] = []
+            options[name] = []
         elif name:
-            found[name].append(word)
-    return {name: " ".join(values) for name, values in found.items()}
+            options[name].append(word)
+    return {name: " ".join(values) for name, values in options.items()}
 
 
 def in_file(text: str) -> dict[str, str]:

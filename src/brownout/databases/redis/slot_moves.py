@@ -115,9 +115,7 @@ class Resharding(Asking[Link, View]):
 
         Until then it depends on timing whether the old owner of a slot accepts orders about it.
         """
-        views = wait_until(
-            self._views, _HEARD_WITHIN_S, 0.02, so=lambda found: not overruled(found)
-        )
+        views = wait_until(self._views, _HEARD_WITHIN_S, 0.02, so=lambda seen: not overruled(seen))
         if stale := overruled(views):
             raise ClusterError(
                 f"after {_HEARD_WITHIN_S:.0f} s these masters still claim slots that another one "
@@ -172,10 +170,10 @@ def _whose(name: str, node: Node | None) -> Node:
 def _owner(node: Node, views: Sequence[View]) -> View:
     """Return the master that `node` is, or that it replicates."""
     own = next(view for view in views if view.node == node.name)
-    found = [v for v in masters_of(views) if v.id and v.id in (own.id, own.master)]
-    if not found:
+    owners = [v for v in masters_of(views) if v.id and v.id in (own.id, own.master)]
+    if not owners:
         raise ClusterError(own.error or f"node `{node.name}` is {own.state}, wanted a master")
-    return found[0]
+    return owners[0]
 
 
 def _wanted(value: Any, now: frozenset[int]) -> frozenset[int]:
@@ -184,15 +182,15 @@ def _wanted(value: Any, now: frozenset[int]) -> frozenset[int]:
     try:
         if text.startswith("-"):
             return frozenset(sorted(now)[: int(text)])
-        found = set[int]()
+        slots = set[int]()
         for part in text.split(","):
             first, _, last = part.strip().partition("-")
-            found.update(range(int(first), int(last or first) + 1))
+            slots.update(range(int(first), int(last or first) + 1))
     except ValueError as error:
         raise ConfigurationError(f"slots: found {value!r}, wanted `-500` or `0-5460`") from error
-    if not found <= set(range(SLOTS)):
+    if not slots <= set(range(SLOTS)):
         raise ConfigurationError(f"slots: found {value!r}, wanted slots of 0 to {SLOTS - 1}")
-    return frozenset(found)
+    return frozenset(slots)
 
 
 def _moves(

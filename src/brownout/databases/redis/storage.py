@@ -54,12 +54,12 @@ def holds_data(node: Node, host: Host, at: Path, settings: Mapping[str, str]) ->
 
 
 def _data(names: list[str], settings: Mapping[str, str]) -> bool:
-    known = {
+    kept = {
         settings.get("appenddirname", _FOLDER),
         settings.get("appendfilename", _LOG),
         settings.get("dbfilename", _SNAPSHOT),
     }
-    return bool(known & set(names))
+    return bool(kept & set(names))
 
 
 def _entries(node: Node, host: Host, at: Path) -> list[str]:

@@ -129,26 +129,26 @@ class View(NodeView):
 
     def evidence(self) -> dict[str, Any]:
         """Return what matters of it for JSON."""
-        found: dict[str, Any] = {"state": self.state, "role": self.role}
+        facts: dict[str, Any] = {"state": self.state, "role": self.role}
         if self.error:
-            found["error"] = self.error
+            facts["error"] = self.error
         if self.info:
-            found |= {
+            facts |= {
                 "node_id": self.id,
                 "epoch": self.epoch,
                 "slots": in_words(self.slots),
                 "offset": self.offset,
             }
         if self.master:
-            found["replicates"] = self.master
-        return found
+            facts["replicates"] = self.master
+        return facts
 
 
 def look(node: Node, link: Link) -> View:
     """Ask one node; whatever goes wrong is in the view's `error`."""
     try:
-        told = [str(answer) for answer in link.ask_all(_ASKED)]
-        info = parse_info("\n".join(told))
+        answers = [str(answer) for answer in link.ask_all(_ASKED)]
+        info = parse_info("\n".join(answers))
         if info.get("loading", "0") != "0":  # it answers nothing about the cluster then
             return View(node.name, node.address, info)
         listed, state = (str(answer) for answer in link.ask_all(_ASKED_OF_THE_CLUSTER))
@@ -168,7 +168,7 @@ def parse_nodes(text: str) -> tuple[Entry, ...]:
 
     Its lines are `id ip:port@bus[,host] flags master ping pong epoch link [slots …]`.
     """
-    found = []
+    entries = []
     for line in text.splitlines():
         words = line.split()
         if len(words) < 8:
@@ -183,7 +183,7 @@ def parse_nodes(text: str) -> tuple[Entry, ...]:
                 continue
             first, _, last = word.partition("-")
             slots.update(range(int(first), int(last or first) + 1))
-        found.append(
+        entries.append(
             Entry(
                 words[0],
                 at,
@@ -195,7 +195,7 @@ def parse_nodes(text: str) -> tuple[Entry, ...]:
                 tuple(moving),
             )
         )
-    return tuple(found)
+    return tuple(entries)
 
 
 def in_words(slots: frozenset[int]) -> str:

@@ -43,8 +43,8 @@ def read(text: str) -> Book:
     try:
         book = Book.model_validate(data)
     except ValidationError as error:
-        found = from_validation(error, Book)
-        raise ConfigurationError([f"{path}: {problem}" for problem in found]) from error
+        invalid = from_validation(error, Book)
+        raise ConfigurationError([f"{path}: {problem}" for problem in invalid]) from error
     book._path = path
     if problems := list(dict.fromkeys(_problems(book))):
         raise ConfigurationError([f"{path}: {problem}" for problem in problems])
@@ -62,8 +62,8 @@ def read_published(path: Path) -> Published:
     try:
         return Published.model_validate(data)
     except ValidationError as error:
-        found = from_validation(error, Published)
-        raise ConfigurationError([f"{path}: {problem}" for problem in found]) from error
+        problems = from_validation(error, Published)
+        raise ConfigurationError([f"{path}: {problem}" for problem in problems]) from error
 
 
 def experiment_of(book: Book, fault: Fault) -> Path:
@@ -110,15 +110,15 @@ def _problems(book: Book) -> Iterator[str]:
         except ConfigurationError as error:
             yield from (f"published: {problem}" for problem in error.problems)
     yield from _own("variables", book.variables)
-    known = [fault.name for fault in book.faults]
+    names = [fault.name for fault in book.faults]
     for fault in book.faults:
         yield from _own(f"faults ({fault.name}): variables", fault.variables)
     for engine in book.engines:
         where = f"engines ({engine.name})"
         yield from _own(f"{where}: variables", engine.variables)
         for name in engine.without:
-            if name not in known:
-                yield f"{where}: without: found {name!r}, wanted one of {', '.join(known)}"
+            if name not in names:
+                yield f"{where}: without: found {name!r}, wanted one of {', '.join(names)}"
         yield from (f"{where}: {problem}" for problem in _engine(book, engine))
 
 

@@ -150,12 +150,12 @@ class _Engine:
         result, where, code = carry_out(wanted, where, self._say)
         if code == Aborted.exit_code:
             raise Aborted(f"the search for the capacity of {self._engine.name} was interrupted")
-        found = result["capacity"]
-        if not found["rate"]:
-            self._refuse(f"no rate holds its SLA: {found['why']}")
+        capacity = result["capacity"]
+        if not capacity["rate"]:
+            self._refuse(f"no rate holds its SLA: {capacity['why']}")
             return False
         self._record.capacities[self._engine.name] = Capacity(
-            found["rate"], found["bound"], found["confirmed"], self._record.where(where)
+            capacity["rate"], capacity["bound"], capacity["confirmed"], self._record.where(where)
         )
         self._record.save()
         return True

@@ -16,15 +16,15 @@ _HEADS = "engine | cluster | fault | load | runs left:n | each:n | why not:wrap"
 
 def left_s(book: Book, record: Record | None) -> float:
     """Return about how many seconds are left; without a record, of a whole book."""
-    found = 0.0
+    seconds = 0.0
     for engine in book.engines:
         runs = sum(
             _wanted(book, record, engine, key) * _takes_s(record, key, fault)
             for key, fault in cells_of(book, engine)
         )
-        known = record is not None and engine.name in record.capacities
-        found += runs and runs + LAB_S + (0.0 if known else book.capacity.takes_s)
-    return found
+        searched = record is not None and engine.name in record.capacities
+        seconds += runs and runs + LAB_S + (0.0 if searched else book.capacity.takes_s)
+    return seconds
 
 
 def plan_words(book: Book, record: Record | None) -> str:

@@ -108,8 +108,8 @@ def edition_of(
     cells = []
     for engine in book.engines:
         for key, _ in cells_of(book, engine):
-            made = record.of(key)
-            counted = [record.path / each.run for each in made if each.verdict in COUNTED]
+            cell_runs = record.of(key)
+            counted = [record.path / each.run for each in cell_runs if each.verdict in COUNTED]
             runs = []
             for path in counted:
                 try:
@@ -124,7 +124,7 @@ def edition_of(
                 for run in runs
                 if run.impact.stand_in
             ]
-            cells.append(Cell(key, Runs(runs), len(made), record.why_not(book, key)))
+            cells.append(Cell(key, Runs(runs), len(cell_runs), record.why_not(book, key)))
     if problems:
         raise ConfigurationError(problems, "a book needs all of its runs, beside it as they were")
     return Edition(book, record, tuple(cells), tuple(published))
@@ -182,7 +182,7 @@ def markdown(edition: Edition) -> str:
 def document(edition: Edition) -> dict[str, Any]:
     """Return all figures as JSON data: the values of each run, in the measures' own units."""
     record = edition.record
-    found: dict[str, Any] = {
+    contents: dict[str, Any] = {
         "schema_version": 1,
         "book": record.book,
         "began": record.began,
@@ -195,7 +195,7 @@ def document(edition: Edition) -> dict[str, Any]:
         "pairs": [_pair_document(pair) for _, cells in edition.parts for pair in pairs(cells)],
         "published": [each.model_dump(mode="json") for each in edition.published],
     }
-    return dict(never(found))
+    return dict(never(contents))
 
 
 def _cell_document(edition: Edition, cell: Cell) -> dict[str, Any]:
@@ -295,18 +295,20 @@ def _counted(cell: Cell) -> str:
 
 
 def _capacity(edition: Edition, cell: Cell) -> str:
-    found = edition.record.capacities.get(cell.key.engine)
-    if found is None:
+    capacity = edition.record.capacities.get(cell.key.engine)
+    if capacity is None:
         return NOT_MEASURED
-    return ("at least " if found.bound != "exact" else "") + f"{number(found.rate)}/s"
+    return ("at least " if capacity.bound != "exact" else "") + f"{number(capacity.rate)}/s"
 
 
 def _differences(title: str, cells: Sequence[Cell]) -> list[Grid]:
-    found = pairs(cells)
-    if not found:
+    compared = pairs(cells)
+    if not compared:
         return []
     heads = " | ".join(["first", "second", *(f"{label(name)}:wrap" for name in COMPARED)])
-    rows = [[pair.first.key.engine, pair.second.key.engine, *_told_apart(pair)] for pair in found]
+    rows = [
+        [pair.first.key.engine, pair.second.key.engine, *_told_apart(pair)] for pair in compared
+    ]
     return [Grid(f"{title}: which engines differ", columns(heads), rows, _TEST)]
 
 
@@ -329,16 +331,16 @@ def _perseus(edition: Edition) -> Grid:
     rows = []
     for title, cells in edition.parts:
         for cell in cells:
-            found = [each for run in cell.runs if (each := perseus_of(run)) is not None]
-            if found:
-                rows.append([cell.key.engine, title, *_in_words(found)])
+            figures = [each for run in cell.runs if (each := perseus_of(run)) is not None]
+            if figures:
+                rows.append([cell.key.engine, title, *_in_words(figures)])
     return Grid("Our runs", columns(heads), rows, _DEFINED)
 
 
-def _in_words(found: Sequence[Perseus]) -> list[str]:
+def _in_words(figures: Sequence[Perseus]) -> list[str]:
     texts = []
     for name in NAMES:
-        values = [v for each in found if (v := getattr(each, name)) is not None]
+        values = [v for each in figures if (v := getattr(each, name)) is not None]
         two = outcomes("blackout", values)
         middle = median(values)
         worst = max(values, default=0.0)
@@ -413,11 +415,11 @@ def _picture(cell: Cell) -> str:
     )  # fmt: skip
     lines = []
     for run in cell.runs:
-        found = share_of_baseline(run)
-        if found is not None:
+        shares = share_of_baseline(run)
+        if shares is not None:
             points = [
                 (float(t), float(share))
-                for t, share in zip(*found, strict=True)
+                for t, share in zip(*shares, strict=True)
                 if -_BEFORE_S <= t <= _AFTER_S
             ]
             lines.append(plot.line(points, "one"))
@@ -438,9 +440,9 @@ def _summary(edition: Edition) -> str:
 
 
 def _deadline(edition: Edition) -> str:
-    found = {run.impact.deadline_s for cell in edition.cells for run in cell.runs}
-    known = sorted(duration(each) for each in found if each is not None)
-    return f"deadline of {' and '.join(known)}" if known else "deadline that is not known"
+    deadlines = {run.impact.deadline_s for cell in edition.cells for run in cell.runs}
+    words = sorted(duration(each) for each in deadlines if each is not None)
+    return f"deadline of {' and '.join(words)}" if words else "deadline that is not known"
 
 
 def _anchor(cell: Cell) -> str:

@@ -61,8 +61,8 @@ def perseus(
     buckets = list(zip(due, served, answered, strict=False))
     first = floor(effective * BUCKETS_PER_S)
     back = len(buckets) if mended is None else floor(mended * BUCKETS_PER_S)
-    found = _until_steady(buckets[first:back])
-    return Perseus(*found) if mended is None else Perseus(*found, *_until_steady(buckets[back:]))
+    down = _until_steady(buckets[first:back])
+    return Perseus(*down) if mended is None else Perseus(*down, *_until_steady(buckets[back:]))
 
 
 def perseus_of(run: FinishedRun) -> Perseus | None:

@@ -45,9 +45,9 @@ def publish(edition: Edition, folder: Path, say: Callable[[str], object]) -> lis
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as draft:
-        made = Path(draft) / folder.name
-        names = [path.name for path in _publish(edition, made, say)]
-        made.replace(folder)
+        drafted = Path(draft) / folder.name
+        names = [path.name for path in _publish(edition, drafted, say)]
+        drafted.replace(folder)
     return [folder / name for name in names]
 
 
@@ -94,10 +94,10 @@ def _contents(record: Record, say: Callable[[str], object]) -> Iterator[tuple[st
     yield _given("book.json", json.dumps(moved.document(), indent=2).encode())
     for name in (book.name, *record.book["published"]):
         yield _given(name, (book.parent / name).read_bytes())
-    for number, made in enumerate(record.made, 1):
-        if made.run:
+    for number, run in enumerate(record.made, 1):
+        if run.run:
             say(f"packing run {number} of {len(record.made)}")
-            yield from _folder(record.path / made.run, "runs")
+            yield from _folder(record.path / run.run, "runs")
     for capacity in record.capacities.values():
         yield from _folder(record.path / capacity.search, "searches", _SEARCH)
 

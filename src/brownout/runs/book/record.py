@@ -156,8 +156,8 @@ def open_record(path: Path) -> tuple[Record, Book]:
     try:
         del data["schema_version"]
         capacities = {name: Capacity(**each) for name, each in data.pop("capacities").items()}
-        made = [Made(**each) for each in data.pop("made")]
-        record = Record(path.absolute(), **data, capacities=capacities, made=made)
+        runs = [Made(**each) for each in data.pop("made")]
+        record = Record(path.absolute(), **data, capacities=capacities, made=runs)
         book = Book.model_validate(record.book)
     except (KeyError, TypeError, ValueError) as error:
         raise RunDirectoryError(f"{path}: no record of a book: {error}") from error
@@ -167,6 +167,6 @@ def open_record(path: Path) -> tuple[Record, Book]:
 
 def last(name: str) -> Path | None:
     """Return the directory of the last book of this name; None where there is none."""
-    found = sorted((runs_root() / BOOKS).glob(f"*Z-{name}*/book.json"))
-    named = [path.parent for path in found if read_json(path)["book"]["name"] == name]
+    records = sorted((runs_root() / BOOKS).glob(f"*Z-{name}*/book.json"))
+    named = [path.parent for path in records if read_json(path)["book"]["name"] == name]
     return named[-1] if named else None

@@ -57,12 +57,12 @@ def unfit(impact: Impact) -> Judgement | None:
     bad = impact.unmet(_WANTED)
     # A capacity says nothing of a cluster whose generator was late, however little.
     if impact.remarks or bad or not impact.faults:
-        told = (*impact.remarks, *(f"{c.name}: {c.detail}" for c in bad))
-        return Judgement("limited", told or ("nothing was broken",))
+        notes = (*impact.remarks, *(f"{c.name}: {c.detail}" for c in bad))
+        return Judgement("limited", notes or ("nothing was broken",))
     for fault in impact.faults:
-        found = [m for m in fault.milestones if m.name == "redundant"]
-        missed = [m for m in found if m.first_yes is None and not m.revoked]
-        if missed or (found and found[-1].first_yes is None):
+        milestones = [m for m in fault.milestones if m.name == "redundant"]
+        missed = [m for m in milestones if m.first_yes is None and not m.revoked]
+        if missed or (milestones and milestones[-1].first_yes is None):
             return Judgement("breach", (f"redundancy did not come back after {fault.name}",))
     return None
 
@@ -94,7 +94,7 @@ def judge_fault(
     during = np.logical_or.reduce(inside)
     clear = {s: _clear(impact, s, length) for s in streams}
     out = {s: int((during & ~clear[s]).sum()) for s in streams}
-    told = [
+    judgements = [
         _judged(measured, window.name, {s: here & clear[s] for s in streams}, promises, terms)
         for window, here in zip(windows, inside, strict=True)
     ]
@@ -104,17 +104,19 @@ def judge_fault(
     }
     figures = tuple(measured.figures(s, promises, during & clear[s]) for s in streams)
     lag = measured.lag_p99_ms(during)
-    return Faulted(_together(told, out, allowance_s), figures, lag, out, judged)
+    return Faulted(_together(judgements, out, allowance_s), figures, lag, out, judged)
 
 
-def _together(told: Sequence[Judgement], out: Mapping[str, int], allowance_s: float) -> Judgement:
+def _together(
+    judgements: Sequence[Judgement], out: Mapping[str, int], allowance_s: float
+) -> Judgement:
     """Join the judgements of all times: one breach is a breach, one without data is not a pass."""
-    broken = [reason for each in told if each.verdict == "breach" for reason in each.reasons]
+    broken = [reason for each in judgements if each.verdict == "breach" for reason in each.reasons]
     broken += [f"{stream}: {seconds} s in or after dips, wanted at most {allowance_s:g} s"
                for stream, seconds in out.items() if seconds > allowance_s]  # fmt: skip
     if broken:
         return Judgement("breach", tuple(broken))
-    unsure = [reason for each in told if each.verdict == "limited" for reason in each.reasons]
+    unsure = [reason for each in judgements if each.verdict == "limited" for reason in each.reasons]
     return Judgement("limited", tuple(unsure)) if unsure else Judgement("holds")
 
 
@@ -128,13 +130,13 @@ def _judged(
     """Judge one time outside the dips; too little of it counts as no data."""
     short = [stream for stream, chosen in seconds.items() if int(chosen.sum()) < LEAST_S]
     if short:
-        found = min(int(seconds[stream].sum()) for stream in short)
-        return Judgement("limited", (f"while {name}: {found} s outside of dips on "
+        fewest = min(int(seconds[stream].sum()) for stream in short)
+        return Judgement("limited", (f"while {name}: {fewest} s outside of dips on "
                                      f"{short[0]}, wanted {LEAST_S} s to judge",))  # fmt: skip
     figures = [measured.figures(stream, promises, chosen) for stream, chosen in seconds.items()]
     lag = measured.lag_p99_ms(np.logical_or.reduce(list(seconds.values())))
-    told = judge(figures, promises, terms, lag)
-    return Judgement(told.verdict, tuple(f"while {name}: {r}" for r in told.reasons))
+    judgement = judge(figures, promises, terms, lag)
+    return Judgement(judgement.verdict, tuple(f"while {name}: {r}" for r in judgement.reasons))
 
 
 def _inside(window: Window, length: int) -> Seconds:

@@ -62,9 +62,9 @@ class FaultSteps:
         with self.lent():
             repeat = run_once(self.experiment, Draw(number, seed, given))
             run = _checked(repeat, probe)
-        found = self._judged(run)
-        detail = {"out_s": dict(found.out_s), "judged_s": dict(found.judged_s)}
-        return made(number, "faulted", probe, found.judgement, found.figures, found.lag_p99_ms,
+        step = self._judged(run)
+        detail = {"out_s": dict(step.out_s), "judged_s": dict(step.judged_s)}
+        return made(number, "faulted", probe, step.judgement, step.figures, step.lag_p99_ms,
                     run.path, detail)  # fmt: skip
 
     def _judged(self, run: FinishedRun) -> Faulted:

@@ -99,38 +99,38 @@ def _unfit(figures: Sequence[Figures], terms: Terms, lag_p99_ms: float | None) -
     """Return why the step says nothing of the database."""
     offered, missed = (sum(getattr(f, name) for f in figures) for name in ("offered", "missed"))
     idle = [each.stream for each in figures if not each.offered]
-    found = []
+    reasons = []
     if idle or not figures:
-        found.append(f"nothing was offered by {', '.join(idle) or 'any stream'}")
+        reasons.append(f"nothing was offered by {', '.join(idle) or 'any stream'}")
     if missed > terms.missed_ratio_max * offered:
-        found.append(f"the load generator did not get to {missed:,} of {offered:,} operations")
+        reasons.append(f"the load generator did not get to {missed:,} of {offered:,} operations")
     if lag_p99_ms is None:
-        found.append("the load generator does not say how late it was")
+        reasons.append("the load generator does not say how late it was")
     elif lag_p99_ms > terms.lag_p99_max_ms:
-        found.append(f"the load generator was late by {lag_p99_ms:.1f} ms (p99)")
-    return found
+        reasons.append(f"the load generator was late by {lag_p99_ms:.1f} ms (p99)")
+    return reasons
 
 
-def _served(found: Figures, terms: Terms) -> list[str]:
+def _served(figures: Figures, terms: Terms) -> list[str]:
     """Return what was not served as promised; one error is always allowed."""
     reasons = []
-    if found.ok < terms.achieved_min * found.offered:
-        reasons.append(f"{found.stream}: {found.ok / found.offered:.2%} of the offered was served, "
+    if figures.ok < terms.achieved_min * figures.offered:
+        reasons.append(f"{figures.stream}: {figures.ok / figures.offered:.2%} of the load served, "
                        f"wanted {terms.achieved_min:.0%}")  # fmt: skip
-    if found.errors > max(1.0, terms.error_ratio_max * found.offered):
-        reasons.append(f"{found.stream}: {found.errors / found.offered:.3%} errors, "
+    if figures.errors > max(1.0, terms.error_ratio_max * figures.offered):
+        reasons.append(f"{figures.stream}: {figures.errors / figures.offered:.3%} errors, "
                        f"wanted at most {terms.error_ratio_max:.2%}")  # fmt: skip
     return reasons
 
 
 def _unmeasured(promises: Sequence[Promise], figures: Sequence[Figures]) -> list[str]:
-    known = {name for each in figures for name in each.percentiles_us}
-    return [f"{p.name}: no such operation ended" for p in promises if p.name not in known]
+    measured = {name for each in figures for name in each.percentiles_us}
+    return [f"{p.name}: no such operation ended" for p in promises if p.name not in measured]
 
 
 def _slow(promise: Promise, figures: Sequence[Figures]) -> list[str]:
-    found = next(each for each in figures if each.stream == promise.stream)
-    value, limit = found.percentiles_us[promise.name], f"{promise.limit_us / 1000:,.4g} ms"
+    own = next(each for each in figures if each.stream == promise.stream)
+    value, limit = own.percentiles_us[promise.name], f"{promise.limit_us / 1000:,.4g} ms"
     if value is None:
         return [f"{promise.name}: longer than the deadline, wanted {limit}"]
     if value > promise.limit_us:

@@ -54,18 +54,18 @@ def svg(result: Mapping[str, Any], in_page: bool = False) -> str:
     )
 
 
-def _promise(found: Mapping[str, Any]) -> str:
-    scope = "" if found["scope"] == "total" else f" {found['scope']}"
-    return f"{found['stream']}{scope} {found['percentile']}"
+def _promise(promise: Mapping[str, Any]) -> str:
+    scope = "" if promise["scope"] == "total" else f" {promise['scope']}"
+    return f"{promise['stream']}{scope} {promise['percentile']}"
 
 
 def _share(step: Mapping[str, Any], limits: Mapping[str, int]) -> float:
     """The largest part of a limit that a step took; the most for longer than the deadline."""
-    told = [(limits[name], value) for each in step["figures"]
+    shares = [(limits[name], value) for each in step["figures"]
             for name, value in each["percentiles_us"].items()]  # fmt: skip
-    if not told or any(value is None for _, value in told):
+    if not shares or any(value is None for _, value in shares):
         return _MOST
-    return min(_MOST, max(float(value) / limit for limit, value in told))
+    return min(_MOST, max(float(value) / limit for limit, value in shares))
 
 
 def _mark(plot: Plot, step: Mapping[str, Any], share: float, colour: str) -> str:

@@ -84,10 +84,10 @@ def ratio(whole: Finding, faulted: Finding | None) -> dict[str, Any] | None:
 
 def exit_code(whole: Finding, faulted: Finding | None) -> int:
     """Return 0 where every rate is known and confirmed, 1 where none holds, else 2."""
-    found = [whole, *([faulted] if faulted else [])]
-    if any(each.rate is None and each.above is not None for each in found):
+    verdicts = [whole, *([faulted] if faulted else [])]
+    if any(each.rate is None and each.above is not None for each in verdicts):
         return 1
-    sure = whole.bound == "exact" and all(each.confirmed for each in found)
+    sure = whole.bound == "exact" and all(each.confirmed for each in verdicts)
     if faulted is not None:
         left = ratio(whole, faulted)
         sure = sure and left is not None and left["bound"] == "exact"
@@ -102,6 +102,6 @@ def _price(asked: Asked, whole: Finding, faulted: Finding | None) -> dict[str, A
     return {
         "currency": asked.currency,
         "monthly": asked.monthly,
-        **{name: found.rate / asked.monthly if found and found.rate else None
-           for name, found in rates.items()},
+        **{name: rate.rate / asked.monthly if rate and rate.rate else None
+           for name, rate in rates.items()},
     }  # fmt: skip

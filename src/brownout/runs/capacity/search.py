@@ -148,12 +148,12 @@ class Search:
 
         One that holds decides. So does a long run that does not hold: it is not made again.
         """
-        told = [a.verdict for a in self.answers if a.rate == rate and a.kind == kind]
-        if "holds" in told:
+        verdicts = [a.verdict for a in self.answers if a.rate == rate and a.kind == kind]
+        if "holds" in verdicts:
             return "holds"
-        wanted = 1 if kind == "confirm" and "breach" in told else 1 + self.settings.again
+        wanted = 1 if kind == "confirm" and "breach" in verdicts else 1 + self.settings.again
         decided: Sequence[Verdict] = ("breach", "limited")
-        return next((verdict for verdict in decided if told.count(verdict) >= wanted), None)
+        return next((verdict for verdict in decided if verdicts.count(verdict) >= wanted), None)
 
     def _is_confirmed(self, rate: float, high: float | None) -> bool:
         return self._state(rate, "confirm") == "holds" and (high is None or rate < high)

@@ -192,11 +192,11 @@ class _Searching:
             if not self._steps.read():
                 raise
             ended, code = str(error), error.exit_code
-        result, known = self._keep(ended)
-        return result, self.place, int(code) or known
+        result, ended_with = self._keep(ended)
+        return result, self.place, int(code) or ended_with
 
     def _keep(self, ended: str = "") -> tuple[dict[str, Any], int]:
-        """Write the result as it is known now."""
+        """Write the result as it is ended_with now."""
         whole = self._whole().finding()
         faulted = self._faulted(whole).finding() if self.wanted.fault and whole.rate else None
         result = document(self._asked(), whole, faulted, self._steps.read(), ended)

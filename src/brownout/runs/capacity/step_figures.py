@@ -47,8 +47,8 @@ class Measured:
 
     def lag_p99_ms(self, seconds: Seconds) -> float | None:
         """Return how late the generator sent: the p99 of the seconds' own p99; None if unsaid."""
-        told = [lag for t, lag in self._lags if int(t) < len(seconds) and seconds[int(t)]]
-        return float(np.percentile(told, 99)) if told else None
+        lags = [lag for t, lag in self._lags if int(t) < len(seconds) and seconds[int(t)]]
+        return float(np.percentile(lags, 99)) if lags else None
 
     def _any(self, promise: Promise, seconds: Seconds) -> bool:
         return self._count("offered", seconds, _chosen(promise)) > 0

@@ -16,8 +16,8 @@ def line(step: Step) -> str:
     """`3   1,600/s  holds  100.00 % served, lookups read p99 4.1 ms`."""
     kind = {"step": "", "confirm": " (long run)"}[step.kind]
     what = " with the fault" if step.phase == "faulted" else ""
-    told = f"{step.number:3}  {step.rate:10,.0f}/s{what}{kind}  {_SIGNS[step.verdict]}"
-    return "  ".join([told, *_figures(step), *step.reasons])
+    text = f"{step.number:3}  {step.rate:10,.0f}/s{what}{kind}  {_SIGNS[step.verdict]}"
+    return "  ".join([text, *_figures(step), *step.reasons])
 
 
 def trying(probe: Probe, phase: Phase) -> str:
@@ -36,21 +36,21 @@ def _figures(step: Step) -> list[str]:
     return [", ".join(shown)]
 
 
-def percentiles(found: Mapping[str, int | None]) -> str:
+def percentiles(values: Mapping[str, int | None]) -> str:
     """`lookups read p99 4.1 ms, lookups read p99.9 too long`."""
     return ", ".join(
         f"{name} " + ("too long" if value is None else f"{value / 1000:,.4g} ms")
-        for name, value in found.items()
+        for name, value in values.items()
     )
 
 
-def rate_words(found: Mapping[str, Any] | None) -> str:
+def rate_words(rate: Mapping[str, Any] | None) -> str:
     """`1,234/s`, `at least 1,234/s`, `no rate`; with a word where no long run confirmed it."""
-    if found is None or found["rate"] is None:
+    if rate is None or rate["rate"] is None:
         return "no rate"
-    sure = "" if found["bound"] == "exact" else "at least "
-    confirmed = "" if found["confirmed"] else ", not confirmed by a long run"
-    return f"{sure}{found['rate']:,.0f}/s{confirmed}"
+    sure = "" if rate["bound"] == "exact" else "at least "
+    confirmed = "" if rate["confirmed"] else ", not confirmed by a long run"
+    return f"{sure}{rate['rate']:,.0f}/s{confirmed}"
 
 
 def render(result: Mapping[str, Any], where: str) -> str:

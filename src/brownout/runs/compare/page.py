@@ -177,14 +177,14 @@ def _aligned(systems: Sequence[System]) -> Chart | None:
 
 
 def _line(system: System, style: str) -> Line | None:
-    found = share_of_baseline(system.typical)
-    return None if found is None else Line(system.name, style, *found, unit=" %", digits=1)
+    share = share_of_baseline(system.typical)
+    return None if share is None else Line(system.name, style, *share, unit=" %", digits=1)
 
 
 def say(systems: Sequence[System], notes: Sequence[str]) -> str:
     """Return the tables for a terminal."""
-    told = "\n".join(f"note: {note}" for note in notes)
-    return "\n\n".join(filter(None, [*(grid.plain() for grid in _grids(systems)), told]))
+    text = "\n".join(f"note: {note}" for note in notes)
+    return "\n\n".join(filter(None, [*(grid.plain() for grid in _grids(systems)), text]))
 
 
 def render(systems: Sequence[System], warnings: Sequence[str], notes: Sequence[str]) -> str:
@@ -220,6 +220,6 @@ def as_document(systems: Sequence[System], notes: Sequence[str]) -> dict[str, An
 
 
 def _deadlines(systems: Sequence[System]) -> str:
-    found = {system.subject["deadline_s"] for system in systems}
-    known = ", ".join(sorted(duration(float(each)) for each in found if each is not None))
-    return f"deadline {known or 'not known'}"
+    deadlines = {system.subject["deadline_s"] for system in systems}
+    words = ", ".join(sorted(duration(float(each)) for each in deadlines if each is not None))
+    return f"deadline {words or 'not words'}"

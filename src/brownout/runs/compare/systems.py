@@ -73,31 +73,31 @@ def sort(runs: Sequence[tuple[str, FinishedRun]]) -> list[System]:
 
 def mixtures(systems: Sequence[System]) -> list[str]:
     """Say what is mixed that makes figures side by side mislead."""
-    found = []
+    mixed = []
     kinds = {system.runs.stand_in for system in systems}
     if len(kinds) == 2:
         names = ", ".join(s.name for s in systems if s.runs.stand_in)
-        found.append(f"stand-ins are compared with real systems: {names} is not a database, and "
+        mixed.append(f"stand-ins are compared with real systems: {names} is not a database, and "
                      "its figures say nothing about one")  # fmt: skip
     if len(loops := {str(s.subject["loop"]) for s in systems}) > 1:
-        found.append(f"loops are mixed ({', '.join(sorted(loops))}): a closed loop offers less "
+        mixed.append(f"loops are mixed ({', '.join(sorted(loops))}): a closed loop offers less "
                      "while it waits, so it loses less by its own account")  # fmt: skip
     for what, of in (("resolutions", _resolution), ("deadlines", _deadline)):
         if len(values := {of(system) for system in systems}) > 1:
-            found.append(f"{what} are mixed ({', '.join(sorted(values))}): they decide every drop "
+            mixed.append(f"{what} are mixed ({', '.join(sorted(values))}): they decide every drop "
                          "and every loss")  # fmt: skip
-    return found
+    return mixed
 
 
 def remarks(systems: Sequence[System]) -> list[str]:
     """Say what else differs: the main things with their values, settings of the load by name."""
-    told = [
+    notes = [
         f"{key}: " + ", ".join(f"{s.name} {s.subject.get(key)}" for s in systems)
         for key in _TOLD
         if len({str(s.subject.get(key)) for s in systems}) > 1
     ]
     if len({s.driver for s in systems}) > 1:
-        told.append("driver: " + ", ".join(f"{s.name} {s.driver}" for s in systems))
+        notes.append("driver: " + ", ".join(f"{s.name} {s.driver}" for s in systems))
     first = load_of(systems[0].subject)
     unlike = dict.fromkeys(
         name
@@ -105,13 +105,13 @@ def remarks(systems: Sequence[System]) -> list[str]:
         for name, *_ in differences(first, load_of(system.subject))
         if name not in _TOLD
     )
-    return [*told, *([f"settings of the load differ: {', '.join(unlike)}"] if unlike else [])]
+    return [*notes, *([f"settings of the load differ: {', '.join(unlike)}"] if unlike else [])]
 
 
 def _name(run: FinishedRun, others: Runs) -> str:
     """`stone 6.0.5 on staging`, and more where another run would be called the same."""
-    found = run.impact.versions.get("release")
-    release = f" {found}" if found else ""
+    version = run.impact.versions.get("release")
+    release = f" {version}" if version else ""
     name = _plain(run)
     unlike = dict.fromkeys(
         what for other in others if _plain(other) == name for what in run.differences(other)
@@ -127,10 +127,10 @@ def _plain(run: FinishedRun) -> str:
 
 
 def _resolution(system: System) -> str:
-    found = system.runs[0].impact.settings.get("resolution_s")
-    return "0.1 s" if found is None else f"{found:g} s"
+    resolution = system.runs[0].impact.settings.get("resolution_s")
+    return "0.1 s" if resolution is None else f"{resolution:g} s"
 
 
 def _deadline(system: System) -> str:
-    found = system.runs[0].impact.deadline_s
-    return "not known" if found is None else f"{found:g} s"
+    deadline = system.runs[0].impact.deadline_s
+    return "not known" if deadline is None else f"{deadline:g} s"

@@ -42,9 +42,9 @@ def bundle(directory: RunDirectory, target: Path) -> Bundle:
             f"{target}: is there already and is not written over", "give another file with --output"
         )
     _make_report(directory)
-    found = entries(directory.path)
-    manifest = manifest_of(directory.path, directory.run_id, found)
-    return Bundle(target, _write(target, manifest, found), manifest)
+    packed = entries(directory.path)
+    manifest = manifest_of(directory.path, directory.run_id, packed)
+    return Bundle(target, _write(target, manifest, packed), manifest)
 
 
 def _make_report(directory: RunDirectory) -> None:
@@ -65,8 +65,8 @@ def _write(target: Path, manifest: Manifest, files: Mapping[str, Entry]) -> str:
             for name, entry in files.items():
                 with entry.open() as file:
                     add(archive, f"{manifest.run_id}/{name}", entry.file.bytes, file)
-        with beside.open("rb") as made:
-            return hashlib.file_digest(made, "sha256").hexdigest()
+        with beside.open("rb") as written:
+            return hashlib.file_digest(written, "sha256").hexdigest()
 
 
 def add(archive: tarfile.TarFile, name: str, size: int, file: IO[bytes]) -> None:

@@ -53,7 +53,7 @@ def entries(folder: Path) -> dict[str, Entry]:
     return {name: _entry(path) for name, path in _files(folder).items()}
 
 
-def manifest_of(folder: Path, name: str, found: Mapping[str, Entry]) -> Manifest:
+def manifest_of(folder: Path, name: str, contents: Mapping[str, Entry]) -> Manifest:
     """Return what a bundle or a store says of the run, the load or the game day in `folder`."""
     stand_in, versions = _tested(folder)
     return Manifest(
@@ -63,7 +63,7 @@ def manifest_of(folder: Path, name: str, found: Mapping[str, Entry]) -> Manifest
         verdict=verdict_of(folder),
         stand_in=stand_in,
         versions={key: str(value) for key, value in versions.items()},
-        files={each: entry.file for each, entry in found.items()},
+        files={each: entry.file for each, entry in contents.items()},
     )
 
 
@@ -81,18 +81,18 @@ def _tested(folder: Path) -> tuple[bool, Mapping[str, Any]]:
 
 def _files(folder: Path) -> dict[str, Path]:
     """Every file below a folder by its name there, sorted; hidden drafts are left out."""
-    found, problems = {}, []
+    files, problems = {}, []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             problems.append(f"{path}: is a link or no file, wanted files and folders only")
         elif path.is_file() and not path.name.startswith("."):
-            found[name] = path
-    if NAME in found:
+            files[name] = path
+    if NAME in files:
         problems.append(f"{folder / NAME}: is what a bundle calls its own list; rename it")
     if problems:
         raise ConfigurationError(problems)
-    return found
+    return files
 
 
 def _entry(path: Path) -> Entry:

@@ -38,23 +38,23 @@ __all__ = ["Conductor"]
 _LOOK_EVERY_S = 0.1
 
 
-def make_one(made: Made, gameday: GameDay, look: Callable[[str], str]) -> Outcome:
+def make_one(planned: Made, gameday: GameDay, look: Callable[[str], str]) -> Outcome:
     """Run a step's experiment and return what it left.
 
     `look` is called all the time with the run's directory, empty as long as there is none, and
     returns why the run is to stop, if it is. The process is told to stop when this one dies.
     """
     with scratch("gameday") as place:
-        variables = [variable(name, value) for name, value in made.variables.items()]
+        variables = [variable(name, value) for name, value in planned.variables.items()]
         controls = _safeguards(gameday, place)
         occasion = f"game day {gameday.name}"
-        with ExperimentProcess(made.path, variables, controls, occasion) as running:
-            told = False
+        with ExperimentProcess(planned.path, variables, controls, occasion) as running:
+            stopped = False
             while running.process.poll() is None:
                 claim = next((c for c in open_runs.claims() if c.pid == running.process.pid), None)
                 reason = look(claim.run if claim else "")
-                if reason and not told:
-                    told = True
+                if reason and not stopped:
+                    stopped = True
                     # Before it has a cluster in its hands nothing can be broken.
                     ask_to_stop(claim, reason) if claim else running.process.terminate()
                 time.sleep(_LOOK_EVERY_S)
@@ -88,12 +88,12 @@ class Conductor:
         self,
         gameday: GameDay,
         day: Day,
-        made: Sequence[Made],
+        planned: Sequence[Made],
         stop: Stop,
         say: Callable[[str], None],
     ) -> None:
         self._gameday, self._day, self._stop, self._say = gameday, day, stop, say
-        self._made = {each.step.called: each for each in made}
+        self._made = {each.step.called: each for each in planned}
         self._calendar = calendar_for(gameday)
         self._past = [past.record for past in days.all_days()]
         self._herald = Herald(gameday.notify, self._note)

@@ -76,12 +76,12 @@ def new_place(name: str) -> Path:
 
 def all_days(name: str = "") -> list[Day]:
     """Return every game day, or those called `name`, the latest last; damaged ones are left out."""
-    found = []
+    days = []
     for path in sorted(root().glob("*/gameday.json")):
         try:
             day = Day.open(path.parent)
         except RunDirectoryError:
             continue
         if name in ("", day.record.name):
-            found.append(day)
-    return found
+            days.append(day)
+    return days

@@ -40,23 +40,23 @@ def known_duration(gameday: GameDay, name: str, past: Sequence[Record]) -> timed
     if step.takes is not None:
         return step.takes
     runs = [
-        found
-        for found in _earlier(past, gameday.cluster, step.experiment, step.variables)
-        if found.done
+        earlier
+        for earlier in _earlier(past, gameday.cluster, step.experiment, step.variables)
+        if earlier.done
     ]
     if not runs:
         return None
     return datetime.fromisoformat(runs[-1].ended) - datetime.fromisoformat(runs[-1].began)
 
 
-def stale_words(found: Freshness, now: datetime) -> str:
+def stale_words(latest: Freshness, now: datetime) -> str:
     """`passed 12 days ago`, `STALE: passed 40 days ago`, `STALE: never passed`."""
-    if found.passed is None:
+    if latest.passed is None:
         return "STALE: never passed"
-    days = (now - found.passed).days
+    days = (now - latest.passed).days
     ago = f"passed {days} days ago" if days != 1 else "passed 1 day ago"
     ago = "passed today" if days == 0 else ago
-    return f"STALE: {ago}" if found.stale else ago
+    return f"STALE: {ago}" if latest.stale else ago
 
 
 def _earlier(

@@ -41,8 +41,8 @@ def read(text: str) -> GameDay:
     try:
         gameday = GameDay.model_validate(data, context={"base": str(path.parent)})
     except ValidationError as error:
-        found = from_validation(error, GameDay)
-        raise ConfigurationError([f"{path}: {problem}" for problem in found]) from error
+        invalid = from_validation(error, GameDay)
+        raise ConfigurationError([f"{path}: {problem}" for problem in invalid]) from error
     gameday._path = path
     if problems := problems_of(gameday):
         raise ConfigurationError([f"{path}: {problem}" for problem in problems])
@@ -51,17 +51,17 @@ def read(text: str) -> GameDay:
 
 def problems_of(gameday: GameDay) -> list[str]:
     """Name all that is wrong with what a game day's file names."""
-    found = [*unusable(gameday.notify), *_schedule(gameday), *_safeguards(gameday)]
+    problems = [*unusable(gameday.notify), *_schedule(gameday), *_safeguards(gameday)]
     cluster = None
     try:
         cluster = inventory.declared(gameday.cluster)
     except ConfigurationError as error:
-        found += [f"cluster: {problem}" for problem in error.problems]
+        problems += [f"cluster: {problem}" for problem in error.problems]
     if cluster is not None:
-        found += _calendar(gameday, cluster)
+        problems += _calendar(gameday, cluster)
         for index, step in enumerate(gameday.experiments):
-            found += [f"experiments[{index}] ({step.called}): {p}" for p in _step(gameday, step)]
-    return found
+            problems += [f"experiments[{index}] ({step.called}): {p}" for p in _step(gameday, step)]
+    return problems
 
 
 def experiment_of(gameday: GameDay, step: Step) -> Path:
@@ -115,12 +115,12 @@ def _calendar(gameday: GameDay, cluster: Cluster) -> Iterator[str]:
 
 def _schedule(gameday: GameDay) -> Iterator[str]:
     if gameday.schedule is not None:
-        found = f"schedule.cron: found {gameday.schedule.cron!r}"
+        actual = f"schedule.cron: found {gameday.schedule.cron!r}"
         try:
             if gameday.schedule.cron and not next_times(gameday.schedule, datetime.now(UTC), 1):
-                yield f"{found}, which never comes, wanted a day that there is"
+                yield f"{actual}, which never comes, wanted a day that there is"
         except ValueError as error:
-            yield f"{found}, {error}"
+            yield f"{actual}, {error}"
 
 
 def _safeguards(gameday: GameDay) -> Iterator[str]:

@@ -23,14 +23,14 @@ def chosen(leases: Leases, name: str) -> Lease:
 
     Raises `Refused` where that is not exactly one.
     """
-    found = [held for held in leases.held() if _names(held, name)]
-    if len(found) != 1:
-        if not found:
+    leases_of_name = [held for held in leases.held() if _names(held, name)]
+    if len(leases_of_name) != 1:
+        if not leases_of_name:
             named = f" that is named {name!r}" if name else ""
             raise Refused(f"no game day is in progress{named}", "see `brownout gameday status`")
-        listed = ", ".join(f"{held.cluster} ({Path(held.day).name})" for held in found)
+        listed = ", ".join(f"{held.cluster} ({Path(held.day).name})" for held in leases_of_name)
         raise Refused(f"several game days are in progress: {listed}", "name one of them")
-    return found[0]
+    return leases_of_name[0]
 
 
 def stop(leases: Leases, lease: Lease, reason: str, limit_s: float, say: Say) -> str:

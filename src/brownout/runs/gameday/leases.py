@@ -210,7 +210,7 @@ class Keeper:
         self._thread.join()
 
     def _keep(self) -> None:
-        renewed, told = time.monotonic(), False
+        renewed, reported = time.monotonic(), False
         while not self._ended.wait(POLL_S):
             reason = ""
             try:
@@ -222,8 +222,8 @@ class Keeper:
             except BrownoutError as error:
                 if time.monotonic() - renewed > TTL_S - RENEW_S:
                     reason = f"the lease of the cluster could not be renewed: {error.message}"
-            if reason and not told:
-                told = True
+            if reason and not reported:
+                reported = True
                 self._stop(reason)
 
 

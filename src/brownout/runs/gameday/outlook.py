@@ -22,12 +22,12 @@ def plan_words(gameday: GameDay, now: datetime) -> tuple[str, bool]:
     """Return what would be done and when, in words, and whether nothing stands against it."""
     steps, seed = in_order(gameday)
     cluster, calendar = inventory.declared(gameday.cluster), calendar_for(gameday)
-    made = [make(gameday, step) for step in steps]
-    told, ok = _standing(cluster, calendar, now)
-    blocks = ["\n".join(_head(gameday, cluster, calendar, seed, now)), "\n".join(told)]
+    planned = [make(gameday, step) for step in steps]
+    lines, ok = _standing(cluster, calendar, now)
+    blocks = ["\n".join(_head(gameday, cluster, calendar, seed, now)), "\n".join(lines)]
     begin = calendar.next_opening(now)
     blocks.append("\n".join(_times(gameday, steps, calendar, begin or now)))
-    for each in made:
+    for each in planned:
         words, fine = each.preview()
         ok = ok and fine
         blocks.append(
@@ -66,9 +66,9 @@ def _head(
 def _standing(cluster: Cluster, calendar: Calendar, now: datetime) -> tuple[list[str], bool]:
     """Every guard of the day with its state now."""
     why = calendar.why_not(now)
-    found = [Guard("window", why is None, why or "open now"), _free(cluster.name)]
-    lines = [f"  {'yes' if guard.ok else 'NO '}  {guard.name}: {guard.detail}" for guard in found]
-    return ["guards of the day", *lines], all(guard.ok for guard in found)
+    guards = [Guard("window", why is None, why or "open now"), _free(cluster.name)]
+    lines = [f"  {'yes' if guard.ok else 'NO '}  {guard.name}: {guard.detail}" for guard in guards]
+    return ["guards of the day", *lines], all(guard.ok for guard in guards)
 
 
 def _free(cluster: str) -> Guard:
@@ -86,7 +86,7 @@ def _times(
 ) -> Iterator[str]:
     """Say when each step would begin, and how old its last pass is."""
     past = [day.record for day in days.all_days()]
-    fresh = {found.name: found for found in freshness(gameday, past, begin)}
+    fresh = {entry.name: entry for entry in freshness(gameday, past, begin)}
     yield "times" + (
         "" if begin <= datetime.now(UTC) else f", from the opening {_moment(begin)} on"
     )

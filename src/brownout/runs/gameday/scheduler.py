@@ -104,19 +104,19 @@ class Server:
             assert gameday.schedule is not None
             trigger = trigger_of(gameday.schedule)
             late_s = int(gameday.schedule.late.total_seconds())
-            known = scheduler.get_job(path)
-            if known is None and trigger.get_next_fire_time(None, _now()) < _now():
+            job = scheduler.get_job(path)
+            if job is None and trigger.get_next_fire_time(None, _now()) < _now():
                 self._say(f"{gameday.name} was due at {gameday.schedule.at}; nothing more is due")
                 continue
-            if known is None or (repr(known.trigger), known.misfire_grace_time) != (
+            if job is None or (repr(job.trigger), job.misfire_grace_time) != (
                 repr(trigger),
                 late_s,
             ):
-                known = scheduler.add_job(
+                job = scheduler.add_job(
                     fire, trigger, [path], id=path, name=gameday.name, replace_existing=True,
                     misfire_grace_time=late_s, coalesce=True, max_instances=1,
                 )  # fmt: skip
-            self._say(f"{gameday.name} is due at {known.next_run_time.astimezone(UTC):%F %T} UTC")
+            self._say(f"{gameday.name} is due at {job.next_run_time.astimezone(UTC):%F %T} UTC")
 
     def _missed(self, event: JobEvent) -> None:
         """Say what was not started: too late, or while the one before is still running."""

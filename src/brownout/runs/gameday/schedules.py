@@ -30,11 +30,11 @@ def trigger_of(schedule: Schedule) -> BaseTrigger:
 def next_times(schedule: Schedule, now: datetime, n: int) -> list[datetime]:
     """Return the next `n` moments from `now` on at which it is due; fewer where it ends."""
     trigger, after, previous = trigger_of(schedule), now, None
-    found: list[datetime] = []
-    while len(found) < n:
+    times: list[datetime] = []
+    while len(times) < n:
         due = trigger.get_next_fire_time(previous, after)
         if due is None or due < now:
             break
-        found.append(due)
+        times.append(due)
         previous = after = due
-    return found
+    return times

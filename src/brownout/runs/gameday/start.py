@@ -46,11 +46,11 @@ def run(gameday: GameDay, resume: bool, say: Say) -> Day:
                 _succeed(day, dead)
             if resume or dead is not None:
                 repair.put_back(lease.cluster, "the game day died", LEFTOVERS_WITHIN_S, say)
-            made = [make(gameday, step) for step in _steps(gameday, day)]
-            _check(made)
+            planned = [make(gameday, step) for step in _steps(gameday, day)]
+            _check(planned)
             if resume:
                 _say_what_was_lost(day, say)
-            conductor = Conductor(gameday, day, made, stop, say)
+            conductor = Conductor(gameday, day, planned, stop, say)
             conductor.run()
     conductor.close()
     return day
@@ -64,8 +64,8 @@ def unfinished(gameday: GameDay) -> Day:
                       "run it without --resume")  # fmt: skip
     day = past[-1]
     planned = {step.called: (step.experiment, step.variables) for step in gameday.experiments}
-    made = {step.name: (step.experiment, step.variables) for step in day.record.steps}
-    if (planned, gameday.cluster) != (made, day.record.inventory):
+    recorded = {step.name: (step.experiment, step.variables) for step in day.record.steps}
+    if (planned, gameday.cluster) != (recorded, day.record.inventory):
         raise Refused(f"{gameday.path} is not what it was when {day.path} began: its experiments "
                       "or its cluster are others", "run it without --resume")  # fmt: skip
     if not day.record.remaining:
@@ -144,10 +144,10 @@ def _say_what_was_lost(day: Day, say: Say) -> None:
     day.save()
 
 
-def _check(made: Sequence[Made]) -> None:
+def _check(planned: Sequence[Made]) -> None:
     """Raise `Refused` with all that stands against any step."""
     problems = []
-    for each in made:
+    for each in planned:
         words, fine = each.preview()
         if not fine:
             said_no = [line.strip() for line in words.splitlines() if line.startswith("  NO ")]

@@ -45,20 +45,20 @@ def history_words(past: Sequence[Day]) -> str:
     return Grid("", columns("began | game day | cluster | verdict | steps | where"), rows).plain()
 
 
-def fresh_words(found: Sequence[Freshness], now: datetime) -> str:
+def fresh_words(entries: Sequence[Freshness], now: datetime) -> str:
     """Return a line an experiment: how old its last pass is, what came of it last."""
     rows = [
         [each.name, stale_words(each, now), each.last or "never ran", each.run or NONE]
-        for each in found
+        for each in entries
     ]
     return Grid("", columns("experiment | last pass | last verdict | run"), rows).plain()
 
 
-def fresh_document(found: Sequence[Freshness]) -> list[dict[str, Any]]:
+def fresh_document(entries: Sequence[Freshness]) -> list[dict[str, Any]]:
     """Return the same for programs."""
     return [
         {**asdict(each), "passed": each.passed.isoformat() if each.passed else None}
-        for each in found
+        for each in entries
     ]
 
 

@@ -120,8 +120,8 @@ def _picture(measure: str, runs: Runs) -> str:
     if not points:
         return ""
     limits = [limit.limit for run, _ in points if (limit := run.impact.limit(measure))]
-    known = [(n + 0.5, value) for n, (_, value) in enumerate(points) if value < NEVER]
-    highest = 1.05 * max([*(value for _, value in known), *limits[-1:]], default=0.0)
+    points_in_time = [(n + 0.5, value) for n, (_, value) in enumerate(points) if value < NEVER]
+    highest = 1.05 * max([*(value for _, value in points_in_time), *limits[-1:]], default=0.0)
     y = linear(highest, words=lambda value: told(measure, value))
     x = Axis(0.0, len(points), ())
     plot = Plot(x, y, 560, 240, left=78, right=14, bottom=30, in_page=True)
@@ -131,7 +131,7 @@ def _picture(measure: str, runs: Runs) -> str:
         edge, words = plot.width - plot.right, f"limit {told(measure, bound)}"
         parts.append(plot.rule("ink", y=bound, dash=(2, 3)))
         parts.append(plot.text(edge, plot.at_y(bound) - 5, words, anchor="end"))
-    parts.append(plot.line(known, "raw"))
+    parts.append(plot.line(points_in_time, "raw"))
     for n, (run, value) in enumerate(points):
         came = value < NEVER
         form, colour = _FORMS.get(run.verdict, ("open", "unsure")) if came else ("never", "bad")

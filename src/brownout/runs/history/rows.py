@@ -67,11 +67,11 @@ def _run(run: FinishedRun) -> dict[str, Any]:
 
 def _limits(impact: Impact) -> list[dict[str, Any]]:
     """Each limit once; a run has one of a scope and measure."""
-    found = {
+    by_limit = {
         (slo.scope, slo.name): {
             "scope": slo.scope, "measure": slo.name, "bound": slo.limit,
             "direction": slo.direction, "met": slo.met,
         }
         for slo in impact.slos
     }  # fmt: skip
-    return list(found.values())
+    return list(by_limit.values())

@@ -73,8 +73,8 @@ class Store:
             wanted += " LIMIT :last"
         values = {"scenario": scenario, "cluster": cluster, "last": last}
         with self._database.transaction() as transaction:
-            found = transaction.execute(wanted, values).fetchall()
-        return Runs(run for row in reversed(found) if (run := self._run(*row)) is not None)
+            rows = transaction.execute(wanted, values).fetchall()
+        return Runs(run for row in reversed(rows) if (run := self._run(*row)) is not None)
 
     def _run(
         self, run_id: str, path: str, began: object, occasion: str | None, impact: str

@@ -32,15 +32,15 @@ def draws(
     """
     taken = {text.partition("=")[0].partition(":")[0] for text in given}
     chance = random.Random(seed)
-    found = []
+    drawings = []
     for number in range(1, n + 1):
         own, phase = chance.randrange(1, _SEEDS), round(chance.uniform(0.0, phase_max_s), 1)
         wanted = {"seed": f"seed:int={own}", "phase_s": f"phase_s:float={phase}"}
         if _any_node(experiment):
             wanted["target"] = "target=random"
         drawn = [text for name, text in wanted.items() if name not in taken]
-        found.append(Draw(number, own, (*given, *drawn)))
-    return found
+        drawings.append(Draw(number, own, (*given, *drawn)))
+    return drawings
 
 
 def _any_node(experiment: Mapping[str, Any]) -> bool:
@@ -49,5 +49,5 @@ def _any_node(experiment: Mapping[str, Any]) -> bool:
     if any(word in str(default) for word in NO_NODE):
         return False
     extensions = experiment.get("extensions", [])
-    needs = [need for found in extensions for need in found.get("needs", ())]
+    needs = [need for extension in extensions for need in extension.get("needs", ())]
     return "stepdown" not in needs

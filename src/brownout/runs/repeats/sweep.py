@@ -76,21 +76,21 @@ def render(variable: str, points: Sequence[Point]) -> str:
 
 def svg(title: str, variable: str, points: Sequence[Point]) -> str | None:
     """Return the picture; None where fewer than two points have both of its measures."""
-    known = [
+    measured = [
         (each, time, waited / 1000)
         for each in points
         if (time := each.measures["rebalance_time"]) is not None
         and (waited := each.measures["latency.during.p99_us"]) is not None
         and isfinite(time + waited)
     ]
-    if len(known) < 2:
+    if len(measured) < 2:
         return None
     plot = Plot(
-        linear(max(time for _, time, _ in known), " s"),
-        linear(max(waited for _, _, waited in known), " ms"),
+        linear(max(time for _, time, _ in measured), " s"),
+        linear(max(waited for _, _, waited in measured), " ms"),
     )
-    parts = [plot.line([(time, waited) for _, time, waited in known], "one")]
-    for each, time, waited in known:
+    parts = [plot.line([(time, waited) for _, time, waited in measured], "one")]
+    for each, time, waited in measured:
         words, x, y = f"{variable} {each.value}", plot.at_x(time), plot.at_y(waited)
         at, anchor = (x - 9, "end") if x > plot.width * 0.7 else (x + 9, "start")
         parts.append(plot.mark(time, waited, _form(each), "first", words))

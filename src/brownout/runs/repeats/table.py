@@ -39,8 +39,8 @@ def _row(spread: Spread) -> list[str | Cell]:
     def words(value: float | None) -> str:
         return "never" if value is None else told(spread.measure, value)
 
-    known = len(spread.values) + spread.never >= LEAST
-    interval = f"{words(spread.low)} to {words(spread.high)}" if known else NONE
+    enough = len(spread.values) + spread.never >= LEAST
+    interval = f"{words(spread.low)} to {words(spread.high)}" if enough else NONE
     each = ", ".join(map(words, sorted(spread.values)))
     more = f", {spread.never} × never" if spread.never else ""
     ranked = [*spread.values, *[NEVER] * spread.never]

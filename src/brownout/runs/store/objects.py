@@ -91,8 +91,8 @@ class Objects:
 
         def once() -> list[str]:
             with self._errors(prefix):
-                found = obstore.list_with_delimiter(self._store, prefix or None)
-            return sorted(name.rstrip("/") for name in found["common_prefixes"])
+                listing = obstore.list_with_delimiter(self._store, prefix or None)
+            return sorted(name.rstrip("/") for name in listing["common_prefixes"])
 
         return self._persistently(once)
 

@@ -39,16 +39,16 @@ class Pushed:
 def push(folder: Path, objects: Objects) -> Pushed:
     """Copy `folder` to the store and mark it; raises `StoreError` and leaves it unmarked if not."""
     began = _begin(folder)
-    name, found = name_of(folder), entries(folder)
+    name, files = name_of(folder), entries(folder)
     before = _there(name, objects)
-    new = {each: entry for each, entry in found.items() if not _is_there(entry.file, each, before)}
+    new = {each: entry for each, entry in files.items() if not _is_there(entry.file, each, before)}
     for each, entry in new.items():
         objects.put(f"{name}/{each}", entry.open, entry.file)
-    if new or before is None or set(before.files) != set(found):
-        _put_manifest(objects, manifest_of(folder, name, found))
+    if new or before is None or set(before.files) != set(files):
+        _put_manifest(objects, manifest_of(folder, name, files))
     mark(folder, objects.place, began)
     sent_bytes = sum(entry.file.bytes for entry in new.values())
-    return Pushed(f"{objects.place.url}/{name}", len(found), len(new), sent_bytes)
+    return Pushed(f"{objects.place.url}/{name}", len(files), len(new), sent_bytes)
 
 
 def name_of(folder: Path) -> str:
@@ -104,8 +104,8 @@ def _there(name: str, objects: Objects) -> Manifest | None:
 
 
 def _is_there(file: File, name: str, before: Manifest | None) -> bool:
-    known = before.files.get(name) if before else None
-    return known is not None and known.sha256 == file.sha256
+    size = before.files.get(name) if before else None
+    return size is not None and size.sha256 == file.sha256
 
 
 def _put_manifest(objects: Objects, manifest: Manifest) -> None:

@@ -38,8 +38,8 @@ def lay_out(cluster: Cluster, spec: AerospikeLab, directory: Path) -> Cluster:
         (home / "aerospike.conf").write_text(text, encoding="utf-8")
         nodes.append(_node(number, ports[number - 1].service, home, server, spec))
     members, spares = nodes[: spec.members], nodes[spec.members :]
-    made = spec.model_copy(update={"stand_in": server.stand_in})
-    update = {"nodes": tuple(members), "spares": tuple(spares), "lab": made}
+    adapted = spec.model_copy(update={"stand_in": server.stand_in})
+    update = {"nodes": tuple(members), "spares": tuple(spares), "lab": adapted}
     return cluster.model_copy(update=update)
 
 

@@ -36,18 +36,18 @@ def find_server() -> Server:
     Raises `ClusterError` if an asd was named and does not start: no other one is taken silently.
     """
     stand_in = os.environ.get(VARIABLE) == STAND_IN
-    found = programs.first(
+    binary = programs.first(
         () if stand_in else programs.named(VARIABLE, "asd"),
         lambda program: programs.problem(program, _SAYS, "an Aerospike Community Edition"),
         VARIABLE,
         "asd",
     )
-    if isinstance(found, Path):
-        return Server(found, stand_in=False)
+    if isinstance(binary, Path):
+        return Server(binary, stand_in=False)
     try:
         return Server(beside.built("asd-stand-in", "a lab without a real asd"), stand_in=True)
     except ClusterError as error:
         raise ClusterError(
-            "; ".join((*found, error.message)),
+            "; ".join((*binary, error.message)),
             f"set {VARIABLE} to an asd of the Community Edition, or {error.hint}",
         ) from error

@@ -60,13 +60,13 @@ def find_server() -> str:
 def find_java() -> Path:
     """Return a Java 17: of JAVA_HOME, or on PATH; `ClusterError` where there is none."""
     home = os.environ.get("JAVA_HOME")
-    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     hint = "apt install openjdk-17-jre-headless, or set JAVA_HOME to one"
-    if found is None:
+    if java is None:
         raise ClusterError("a lab of Cassandra needs Java 17, and no java is on PATH", hint)
     try:
         done = subprocess.run(
-            [found, "-version"],
+            [java, "-version"],
             capture_output=True,
             text=True,
             timeout=_STARTS_WITHIN_S,
@@ -74,22 +74,22 @@ def find_java() -> Path:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ClusterError(f"`{found}` does not start: {reason}", hint) from error
-    said = done.stderr.partition("\n")[0]
-    version = re.search(r'version "(\d+)', said)
+        raise ClusterError(f"`{java}` does not start: {reason}", hint) from error
+    first_line = done.stderr.partition("\n")[0]
+    version = re.search(r'version "(\d+)', first_line)
     if version is None or int(version[1]) != _JAVA:
-        raise ClusterError(f"`{found}` says {said!r}, wanted Java {_JAVA}", hint)
-    return Path(found)
+        raise ClusterError(f"`{java}` says {first_line!r}, wanted Java {_JAVA}", hint)
+    return Path(java)
 
 
 def jars() -> Path:
     """Return the directory of Cassandra's jars; `ClusterError` where they were not fetched."""
-    found = _given() or _cached()
-    if found is None:
+    folder = _given() or _cached()
+    if folder is None:
         raise ClusterError(
             f"Cassandra's jars are not in `{_place()}`", "`brownout lab up lab-cassandra` gets them"
         )
-    return found
+    return folder
 
 
 def fetch(progress: Progress) -> None:
@@ -130,7 +130,7 @@ def arguments() -> Path:
 
 def _run(command: list[str], progress: Progress) -> str:
     """Run Maven, report its progress, and return its error or last line."""
-    said: list[str] = []
+    lines: list[str] = []
     fetched = 0
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -142,12 +142,12 @@ def _run(command: list[str], progress: Progress) -> str:
                     if fetched % _SAY_EVERY == 0:
                         progress(f"Maven has fetched {fetched} files")
                 elif "Downloading" not in line and line.strip():
-                    said.append(line.strip())
+                    lines.append(line.strip())
         except BaseException:
             process.kill()
             raise
-    errors = [line.removeprefix("[ERROR] ") for line in said if line.startswith("[ERROR]")]
-    return (errors or said[-1:] or [f"exit {process.returncode}"])[0]
+    errors = [line.removeprefix("[ERROR] ") for line in lines if line.startswith("[ERROR]")]
+    return (errors or lines[-1:] or [f"exit {process.returncode}"])[0]
 
 
 def _given() -> Path | None:
@@ -186,13 +186,13 @@ def _place() -> Path:
 
 
 def _maven() -> Path:
-    found = shutil.which("mvn")
-    if found is None:
+    program = shutil.which("mvn")
+    if program is None:
         raise ClusterError(
             "a lab of Cassandra needs Maven to fetch Cassandra once, and no mvn is on PATH",
             f"apt install maven, or set {VARIABLE} to an installation of Cassandra 5",
         )
-    return Path(found)
+    return Path(program)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def lay_out(cluster: Cluster, spec: CouchbaseLab, directory: Path) -> Cluster:
     home.mkdir(mode=0o700)
     name, password = bucket_of(cluster), secrets.token_hex(16)
     text = (files(__package__) / "mock.in").read_text(encoding="utf-8")
-    told = {
+    ports = {
         "REST": rest,
         "KV": first,
         "NODES": spec.nodes,
@@ -48,7 +48,7 @@ def lay_out(cluster: Cluster, spec: CouchbaseLab, directory: Path) -> Cluster:
         "BUCKET": name,
         "PASSWORD": password,
     }
-    for word, value in told.items():
+    for word, value in ports.items():
         text = text.replace(f"@{word}@", str(value))
     tls.keep(home / _FILE, text.encode())
     host = ProcessSpec(
@@ -70,8 +70,8 @@ def lay_out(cluster: Cluster, spec: CouchbaseLab, directory: Path) -> Cluster:
     )
     (directory / "tls").mkdir(mode=0o700)
     tls.keep(directory / "tls" / "password", password.encode())
-    made = spec.model_copy(update={"stand_in": True})
-    update = {"nodes": (node,), "spares": (), "connection": connection, "lab": made}
+    adapted = spec.model_copy(update={"stand_in": True})
+    update = {"nodes": (node,), "spares": (), "connection": connection, "lab": adapted}
     return cluster.model_copy(update=update)
 
 

@@ -32,23 +32,23 @@ def find_server() -> str:
 
     Raises `ClusterError` where Java, or Maven and the jar, are missing.
     """
-    java, found = find_java(), _given() or _cached()
+    java, jar = find_java(), _given() or _cached()
     what = f"a mock and no Couchbase: CouchbaseMock {VERSION}"
-    if found is not None:
-        return f"{what}, {found} with {java}"
+    if jar is not None:
+        return f"{what}, {jar} with {java}"
     return f"{what}, which {_maven()} fetches for the first lab, with {java}"
 
 
 def find_java() -> Path:
     """Return a Java 8 or later: of JAVA_HOME, or on PATH; `ClusterError` where there is none."""
     home = os.environ.get("JAVA_HOME")
-    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     hint = "apt install default-jre-headless, or set JAVA_HOME to one"
-    if found is None:
+    if java is None:
         raise ClusterError("a lab of Couchbase needs Java, and no java is on PATH", hint)
     try:
         done = subprocess.run(
-            [found, "-version"],
+            [java, "-version"],
             capture_output=True,
             text=True,
             timeout=_STARTS_WITHIN_S,
@@ -56,22 +56,24 @@ def find_java() -> Path:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ClusterError(f"`{found}` does not start: {reason}", hint) from error
-    said = done.stderr.partition("\n")[0]
-    version = re.search(r'version "(?:1\.)?(\d+)', said)
+        raise ClusterError(f"`{java}` does not start: {reason}", hint) from error
+    first_line = done.stderr.partition("\n")[0]
+    version = re.search(r'version "(?:1\.)?(\d+)', first_line)
     if version is None or int(version[1]) < _LEAST_JAVA:
-        raise ClusterError(f"`{found}` says {said!r}, wanted Java {_LEAST_JAVA} or later", hint)
-    return Path(found)
+        raise ClusterError(
+            f"`{java}` says {first_line!r}, wanted Java {_LEAST_JAVA} or later", hint
+        )
+    return Path(java)
 
 
 def find_jar() -> Path:
     """Return the mock's jar; `ClusterError` where it was not fetched, or is another one."""
-    found = _given() or _cached()
-    if found is None:
+    jar = _given() or _cached()
+    if jar is None:
         raise ClusterError(
             f"CouchbaseMock is not in `{_place()}`", "`brownout lab up lab-couchbase` gets it"
         )
-    return found
+    return jar
 
 
 def fetch(progress: Progress) -> None:
@@ -107,9 +109,9 @@ def fetch(progress: Progress) -> None:
 
 def _words(done: subprocess.CompletedProcess[str]) -> str:
     """Return the first error that Maven told of, or the last that it said."""
-    said = [line.strip() for line in done.stdout.splitlines() if line.strip()]
-    errors = [line.removeprefix("[ERROR] ") for line in said if line.startswith("[ERROR]")]
-    return (errors or said[-1:] or [f"exit {done.returncode}"])[0]
+    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    errors = [line.removeprefix("[ERROR] ") for line in lines if line.startswith("[ERROR]")]
+    return (errors or lines[-1:] or [f"exit {done.returncode}"])[0]
 
 
 def _check(jar: Path) -> None:
@@ -141,13 +143,13 @@ def _place() -> Path:
 
 
 def _maven() -> Path:
-    found = shutil.which("mvn")
-    if found is None:
+    program = shutil.which("mvn")
+    if program is None:
         raise ClusterError(
             "a lab of Couchbase needs Maven to fetch CouchbaseMock once, and no mvn is on PATH",
             f"apt install maven, or set {VARIABLE} to the jar of CouchbaseMock {VERSION}",
         )
-    return Path(found)
+    return Path(program)
 
 
 if __name__ == "__main__":

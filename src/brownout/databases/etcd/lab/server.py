@@ -34,19 +34,19 @@ def find_etcd() -> Path:
 
     Raises `ClusterError` with every place that was looked at and why it would not do.
     """
-    found = programs.first(
+    binary = programs.first(
         programs.named(VARIABLE, "etcd"),
         lambda program: programs.problem(program, _SAYS, "an etcd 3"),
         VARIABLE,
         "etcd",
     )
-    if isinstance(found, Path):
-        return found
+    if isinstance(binary, Path):
+        return binary
     try:
         return beside.built("etcd", "a lab of etcd")
     except ClusterError as error:
         raise ClusterError(
-            "; ".join((*found, error.message)),
+            "; ".join((*binary, error.message)),
             f"install etcd (Debian: etcd-server), set {VARIABLE} to one, or {error.hint}",
         ) from error
 

@@ -20,9 +20,9 @@ __all__ = ["await_whole", "form", "lay_out"]
 
 def lay_out(cluster: Cluster, spec: AtlasLab, directory: Path) -> Cluster:
     """Write what the members and the API need; return the cluster with all of them."""
-    made = replica_set.lay_out(cluster, spec.of_one_set(), directory)
+    laid_out = replica_set.lay_out(cluster, spec.of_one_set(), directory)
     api = process.lay_out(directory, cluster.name, spec)
-    return made.model_copy(update={"atlas": api, "lab": spec})
+    return laid_out.model_copy(update={"atlas": api, "lab": spec})
 
 
 def form(cluster: Cluster, spec: AtlasLab, progress: Progress) -> None:

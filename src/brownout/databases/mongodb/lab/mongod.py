@@ -112,8 +112,8 @@ def _packaged() -> Path | None:
         files = metadata.files(_PACKAGE) or []
     except metadata.PackageNotFoundError:
         return None
-    found = [Path(str(file.locate())) for file in files if file.name == "mongod"]
-    return found[0].resolve() if found else None
+    binaries = [Path(str(file.locate())) for file in files if file.name == "mongod"]
+    return binaries[0].resolve() if binaries else None
 
 
 def _machine() -> str:

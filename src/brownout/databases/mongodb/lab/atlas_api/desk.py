@@ -104,17 +104,17 @@ class Desk:
     def start_outage(self, body: Mapping[str, Any]) -> Answer:
         """Answer `startOutageSimulation`."""
         filters = body.get("outageFilters")
-        found = _read(OutageFilter, filters)
-        if not found:
+        wanted = _read(OutageFilter, filters)
+        if not wanted:
             return Answer.refusal(400, "VALIDATION_ERROR", "This names no region.")
-        regions = [each.region_name for each in found]
-        known = {region_of(node) for node in self._cluster.nodes}
+        regions = [each.region_name for each in wanted]
+        all_regions = {region_of(node) for node in self._cluster.nodes}
         with self._lock:
             refusal = self._objection()
             if refusal:
                 return refusal
-            if not set(regions) <= known:
-                detail = f"Regions {regions}: the cluster is in {sorted(known)}."
+            if not set(regions) <= all_regions:
+                detail = f"Regions {regions}: the cluster is in {sorted(all_regions)}."
                 return Answer.refusal(400, "VALIDATION_ERROR", detail)
             self.book.begin_outage([dict(each) for each in filters or []])
             self._work.begin(self._work.cutting(set(regions)))
@@ -145,8 +145,8 @@ class Desk:
     def processes(self) -> Answer:
         """Answer `listGroupProcesses`, with what each member says of itself."""
         roles = self._members.roles()
-        found = [self.book.process(node, roles[node.name]) for node in self._cluster.nodes]
-        return Answer(200, {"results": found})
+        entries = [self.book.process(node, roles[node.name]) for node in self._cluster.nodes]
+        return Answer(200, {"results": entries})
 
     def measurements(self, process: str, names: list[str]) -> Answer:
         """Answer `getProcessMeasurements`: the lag behind the primary, now."""
@@ -160,7 +160,7 @@ class Desk:
         if set(names) - set(measured):
             detail = f"This lab measures {' and '.join(measured)} only."
             return Answer.refusal(400, "VALIDATION_ERROR", detail)
-        found = [
+        entries = [
             {
                 "name": name,
                 "units": "SECONDS",
@@ -168,7 +168,7 @@ class Desk:
             }
             for name in names
         ]
-        body = {"groupId": self.book.project, "processId": process, "measurements": found}
+        body = {"groupId": self.book.project, "processId": process, "measurements": entries}
         return Answer(200, {**body, "granularity": "PT1M"})
 
     def events(self) -> Answer:

@@ -72,8 +72,8 @@ def start(directory: Path) -> None:
 def idle(directory: Path) -> bool:
     """Whether it answers, and nothing is changed or being changed by it."""
     try:
-        with urllib.request.urlopen(f"{_url(directory)}/idle", timeout=_ASK_S) as found:
-            return bool(json.load(found)["idle"])
+        with urllib.request.urlopen(f"{_url(directory)}/idle", timeout=_ASK_S) as response:
+            return bool(json.load(response)["idle"])
     except (OSError, ValueError, KeyError):
         return False
 
@@ -102,5 +102,5 @@ def _url(directory: Path) -> str:
 
 
 def _settings(directory: Path) -> dict[str, Any]:
-    found = json.loads((directory / "atlas" / "api.json").read_text(encoding="utf-8"))
-    return dict(found)
+    settings = json.loads((directory / "atlas" / "api.json").read_text(encoding="utf-8"))
+    return dict(settings)

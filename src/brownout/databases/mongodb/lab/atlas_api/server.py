@@ -82,14 +82,14 @@ def answer(desk: Desk, method: str, target: str, accept: str, body: Any) -> Answ
     """Return what a request that is logged in is answered."""
     parts = urlsplit(target)
     for verb, path, version, act in routes(desk):
-        found = re.fullmatch(path, parts.path) if verb == method else None
-        if found is None:
+        match = re.fullmatch(path, parts.path) if verb == method else None
+        if match is None:
             continue
         wanted = _VERSION.fullmatch(accept)
         if wanted is None or wanted[1] < version:
             detail = f"Accept: {accept}; the resource has the version {version}."
             return Answer.refusal(406, "UNSUPPORTED_VERSION", detail)
-        return act(body, parse_qs(parts.query), *found.groups())
+        return act(body, parse_qs(parts.query), *match.groups())
     return _nowhere(desk, parts.path)
 
 
@@ -112,11 +112,11 @@ def _handler(desk: Desk, tokens: Tokens) -> type[BaseHTTPRequestHandler]:
         def _any(self) -> None:
             raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             try:
-                found = self._answered(raw)
+                reply = self._answered(raw)
             except BrownoutError as error:
-                found = Answer.refusal(500, "UNEXPECTED_ERROR", str(error))
-            text = b"" if found.body is None else json.dumps(found.body).encode()
-            self.send_response(found.status)
+                reply = Answer.refusal(500, "UNEXPECTED_ERROR", str(error))
+            text = b"" if reply.body is None else json.dumps(reply.body).encode()
+            self.send_response(reply.status)
             self.send_header("X-Brownout", BANNER)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(text)))
