@@ -10,11 +10,11 @@ __all__ = ["by_cause", "client_p99", "clocks", "lanes", "scheduling_lag"]
 
 def by_cause() -> Any:
     """Everything that was not ok, by its cause."""
-    told = 'sum by (cause) (rate(brownout_errors_total{run="$run"}[$window]))'
+    query = 'sum by (cause) (rate(brownout_errors_total{run="$run"}[$window]))'
     return graph(
         "Unsuccessful operations, by cause",
         "ops",
-        Query(told, "{{cause}}"),
+        Query(query, "{{cause}}"),
         note="Operations a second that did not succeed in time, by the cause the driver reported.",
     )
 

@@ -162,7 +162,7 @@ def board(
 
     `marked` is the name of the variable that holds the run.
     """
-    made = (
+    dashboard = (
         grafana.Dashboard(title)
         .uid(uid)
         .description(note)
@@ -178,12 +178,12 @@ def board(
         .link(_to_others())
     )
     for variable in variables:
-        made = made.with_variable(variable)
+        dashboard = dashboard.with_variable(variable)
     for row, panels in rows:
-        made = made.with_row(grafana.Row(row))
+        dashboard = dashboard.with_row(grafana.Row(row))
         for panel in panels:
-            made = made.with_panel(panel)
-    return made
+            dashboard = dashboard.with_panel(panel)
+    return dashboard
 
 
 def _target(query: Query, number: int) -> prometheus.Dataquery:

@@ -54,10 +54,10 @@ def status(name: str) -> LabStatus:
         return LabStatus(name, condition(name), directory)
     running = {node.name: host_for(node).running() for node in cluster.every}
     awake = [spare for spare in cluster.spares if running[spare.name].running]
-    told = {member.node: member.state for member in _members(cluster, awake)}
+    states = {member.node: member.state for member in _members(cluster, awake)}
 
     def seen(node: Node) -> MemberStatus:
-        state = told.get(node.name, "spare")
+        state = states.get(node.name, "spare")
         return MemberStatus(node.name, node.address, running[node.name].describe(), state)
 
     judged = _judge(name, [running[node.name] for node in cluster.nodes])

@@ -42,10 +42,10 @@ def up(
     """
     declared, spec = _declared(lab, members)
     with labs.locked(declared.name, lambda: progress("waiting for another brownout")):
-        found = condition(declared.name)
-        if found in ("up", "degraded"):
+        state = condition(declared.name)
+        if state in ("up", "degraded"):
             return _mended(declared.name, members, progress)
-        _clean(declared.name, found, progress)
+        _clean(declared.name, state, progress)
         return _make(declared, spec, progress)
 
 
@@ -59,10 +59,10 @@ def ensure(lab: str | Cluster, *, progress: Progress = _silent) -> tuple[Cluster
     if declared.lab is None:
         return declared, False
     with labs.locked(declared.name, lambda: progress("waiting for another brownout")):
-        found = condition(declared.name)
-        if found in ("up", "degraded"):
+        state = condition(declared.name)
+        if state in ("up", "degraded"):
             return _recorded(declared.name), False
-        _clean(declared.name, found, progress)
+        _clean(declared.name, state, progress)
         bare, spec = _declared(declared, None)
         return _make(bare, spec, progress), True
 
@@ -108,10 +108,10 @@ def _recorded(name: str) -> Cluster:
     return cluster
 
 
-def _clean(name: str, found: Condition, progress: Progress) -> None:
+def _clean(name: str, state: Condition, progress: Progress) -> None:
     """Remove what an earlier lab left: its maker, its processes or the machine died."""
-    if found != "down":
-        progress(f"cleaning up an earlier {name} ({found})")
+    if state != "down":
+        progress(f"cleaning up an earlier {name} ({state})")
         _remove(name)
 
 
@@ -161,10 +161,10 @@ def _start(nodes: tuple[Node, ...]) -> None:
 def _mended(name: str, members: int | None, progress: Progress) -> Cluster:
     """Return the lab that is there, once what an experiment left in it is put back."""
     cluster = _recorded(name)
-    found = len(cluster.nodes) // len({node.shard for node in cluster.nodes})  # of each shard
-    if members not in (None, found):
+    a_shard = len(cluster.nodes) // len({node.shard for node in cluster.nodes})  # of each shard
+    if members not in (None, a_shard):
         raise ConfigurationError(
-            f"the lab `{name}` is up with {found} members, wanted {members}",
+            f"the lab `{name}` is up with {a_shard} members, wanted {members}",
             f"brownout lab down {name}",
         )
     proxies.start(labs.directory(name))

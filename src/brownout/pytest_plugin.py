@@ -93,9 +93,9 @@ def resilience(request: pytest.FixtureRequest, _resilience_holds: Any) -> Iterat
         request.node.user_properties.append((name, value))
 
     path = request.config.rootpath / Path(baseline) if baseline else None
-    made = request.node.stash[_MADE] = Resilience(cluster, path, note, _resilience_holds)
-    yield made
-    made.close()
+    fixture = request.node.stash[_MADE] = Resilience(cluster, path, note, _resilience_holds)
+    yield fixture
+    fixture.close()
 
 
 @pytest.fixture(scope="session")
@@ -114,7 +114,7 @@ def _resilience_holds(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 def _marked(item: pytest.Item) -> dict[str, Any]:
     """What the markers nearest to the test say."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for marker in reversed(list(item.iter_markers("resilience"))):
-        found |= marker.kwargs
-    return found
+        options |= marker.kwargs
+    return options

@@ -8,7 +8,7 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError, MaxRetryError
 
 from brownout.base.errors import Denied, HostError
-from brownout.kubernetes.problems import Away, Conflict, Missing, asking, said
+from brownout.kubernetes.problems import Away, Conflict, Missing, asking, one_line
 from brownout.kubernetes.retries import persist
 
 _FORBIDDEN = 'pods "db-0" is forbidden: User "me" cannot delete resource "pods" in API group ""'
@@ -22,17 +22,17 @@ def _exception(status: int, reason: str, body: str) -> ApiException:
 
 def test_the_message_of_a_status_is_said_in_one_line_without_headers() -> None:
     body = json.dumps({"kind": "Status", "message": f"{_FORBIDDEN}\nand more", "code": 403})
-    line = said(_exception(403, "Forbidden", body))
+    line = one_line(_exception(403, "Forbidden", body))
     assert line == f"403 Forbidden: {_FORBIDDEN} and more"
 
 
 @pytest.mark.parametrize("body", ["no JSON at all", "[1, 2]", '"text"'])
 def test_another_body_is_said_as_it_is(body: str) -> None:
-    assert said(_exception(502, "Bad Gateway", body)) == f"502 Bad Gateway: {body}"
+    assert one_line(_exception(502, "Bad Gateway", body)) == f"502 Bad Gateway: {body}"
 
 
 def test_without_a_status_the_reason_is_said() -> None:
-    assert said(ApiException(status=0, reason="SSLError\nno certificate")) == (
+    assert one_line(ApiException(status=0, reason="SSLError\nno certificate")) == (
         "SSLError no certificate"
     )
 
@@ -40,15 +40,17 @@ def test_without_a_status_the_reason_is_said() -> None:
 def test_a_refused_websocket_is_said_as_any_answer_and_without_its_headers() -> None:
     body = json.dumps({"message": 'pods "db-0" is forbidden'}).encode()
     reason = f"Handshake status 403 Forbidden -+-+- {{'audit-id': 'x'}} -+-+- {body!r}"
-    assert said(ApiException(status=0, reason=reason)) == '403 Forbidden: pods "db-0" is forbidden'
+    assert (
+        one_line(ApiException(status=0, reason=reason)) == '403 Forbidden: pods "db-0" is forbidden'
+    )
     cut = "Handshake status 500 Internal Server Error -+-+- {} -+-+- b'cut"
-    assert said(ApiException(status=0, reason=cut)) == "500 Internal Server Error: b'cut"
+    assert one_line(ApiException(status=0, reason=cut)) == "500 Internal Server Error: b'cut"
 
 
 def test_of_what_was_wrapped_the_innermost_is_said() -> None:
     outer = MaxRetryError(None, "/api", HTTPError("gave up"))  # type: ignore[arg-type]
     outer.reason.__cause__ = ConnectionRefusedError(111, "Connection refused")  # type: ignore[union-attr]
-    assert said(outer) == "[Errno 111] Connection refused"
+    assert one_line(outer) == "[Errno 111] Connection refused"
 
 
 def test_what_fails_says_what_was_done_where_and_which_role_it_lacks() -> None:

@@ -116,14 +116,14 @@ class AtlasClient:
 
     def _list(self, call: Call, kind: type[Kind]) -> list[Kind]:
         """Return the entries of all pages; a short page is the last one."""
-        found: list[dict[str, Any]] = []
+        entries: list[dict[str, Any]] = []
         while True:
-            number = len(found) // _PAGE + 1
+            number = len(entries) // _PAGE + 1
             query = {**call.query, "itemsPerPage": str(_PAGE), "pageNum": str(number)}
             page = self._ask(replace(call, query=query), answers.Page)
-            found += page.results
+            entries += page.results
             if len(page.results) < _PAGE:
-                return [answers.read_entry(kind, entry, call.name()) for entry in found]
+                return [answers.read_entry(kind, entry, call.name()) for entry in entries]
 
     def _ask(self, call: Call, kind: type[Kind]) -> Kind:
         return answers.read(kind, self._send(call), call.name())

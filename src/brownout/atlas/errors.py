@@ -57,9 +57,11 @@ def refused(
     call: Call, status: int, text: str, retry_after: str, secrets: Iterable[str]
 ) -> AtlasError:
     """Return the error for a response that is not 2xx."""
-    said = _parsed(text)
-    code = str(said.get("errorCode") or said.get("error", ""))
-    words = next((said[key] for key in _WORDS if said.get(key)), _start(text) or "no reason given")
+    answer = _parsed(text)
+    code = str(answer.get("errorCode") or answer.get("error", ""))
+    words = next(
+        (answer[key] for key in _WORDS if answer.get(key)), _start(text) or "no reason given"
+    )
     message = f"Atlas refused {call.name()} with {status} {code}, {words}"
     return AtlasError(
         str(redact(message, secrets)),
@@ -97,10 +99,10 @@ def _hint(call: Call, status: int, code: str) -> str:
 def _parsed(text: str) -> dict[str, Any]:
     """Return Atlas's own description of the error; a proxy on the way answers with none."""
     try:
-        found = json.loads(text)
+        answer = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return answer if isinstance(answer, dict) else {}
 
 
 def _start(text: str) -> str:

@@ -26,10 +26,10 @@ def of_state(state: State) -> dict[str, Any]:
     }
 
 
-def of_measurements(found: Measurements) -> dict[str, dict[str, Any]]:
+def of_measurements(measurements: Measurements) -> dict[str, dict[str, Any]]:
     """Return the latest point of each measurement that has one, else a `value` of None."""
     latest = {}
-    for one in found.measurements:
+    for one in measurements.measurements:
         points = [point for point in one.data_points if point.value is not None]
         last = max(points, key=lambda point: point.timestamp, default=None)
         latest[one.name] = {
@@ -40,9 +40,9 @@ def of_measurements(found: Measurements) -> dict[str, dict[str, Any]]:
     return latest
 
 
-def of_events(found: Sequence[AtlasEvent]) -> list[dict[str, str]]:
+def of_events(events: Sequence[AtlasEvent]) -> list[dict[str, str]]:
     """Return the name and the time of each event, the newest first."""
-    newest = sorted(found, key=lambda event: event.created, reverse=True)
+    newest = sorted(events, key=lambda event: event.created, reverse=True)
     return [{"name": e.event_type_name, "at": _written(e.created)} for e in newest]
 
 

@@ -83,8 +83,8 @@ class TokenLogin(httpx.Auth):
             secrets = self._spec.secrets()
             raise refused(_TOKEN_CALL, response.status_code, response.text, wait, secrets)
         try:
-            found = response.json()
-            token, lasts_s = str(found["access_token"]), float(found["expires_in"])
+            answer = response.json()
+            token, lasts_s = str(answer["access_token"]), float(answer["expires_in"])
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ClusterError(
                 f"the answer of {TOKEN_PATH} is not a token (not shown)",

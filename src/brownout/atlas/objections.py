@@ -58,12 +58,12 @@ def of_resize(state: State, size: Size) -> list[str]:
 
 def of_outage(state: State, cut: Sequence[str], allow_majority: bool, now: datetime) -> list[str]:
     """Return why the regions `cut` cannot be cut off now."""
-    known = regions(state.cluster)
+    existing = regions(state.cluster)
     problems = of_change(state)
     problems += [
-        f"the cluster is not in the region {name}; it is in {', '.join(known)}"
+        f"the cluster is not in the region {name}; it is in {', '.join(existing)}"
         for name in cut
-        if name not in known
+        if name not in existing
     ]
     for shard in state.cluster.replication_specs if not allow_majority else ():
         counts = {name: nodes for name, (_, nodes) in _regions_of([shard]).items()}
@@ -107,14 +107,14 @@ def regions(cluster: AtlasCluster) -> dict[str, tuple[str, int]]:
 
 
 def _regions_of(specs: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, int]]:
-    found: dict[str, tuple[str, int]] = {}
+    by_region: dict[str, tuple[str, int]] = {}
     for spec in specs:
         for region in spec["regionConfigs"]:
             name, nodes = region.get("regionName", ""), region.get("electableSpecs") or {}
-            before = found.get(name, ("", 0))[1]
+            before = by_region.get(name, ("", 0))[1]
             count = int(nodes.get("nodeCount") or 0)
-            found[name] = (region.get("providerName", ""), before + count)
-    return found
+            by_region[name] = (region.get("providerName", ""), before + count)
+    return by_region
 
 
 def _scales(region: Mapping[str, Any], kind: str) -> bool:

@@ -82,12 +82,12 @@ def _members(processes: Sequence[Process], now: datetime) -> list[str]:
 
 
 def _figures(
-    what: str, found: Mapping[str, float | None], limit: float, unit: str, below: bool
+    what: str, by_member: Mapping[str, float | None], limit: float, unit: str, below: bool
 ) -> list[str]:
     """Return who is beyond `limit`, and of whom it is not known."""
     wanted = f"wanted {'less than' if below else 'at least'} {limit:g} {unit}"
-    problems = [f"{what} is unknown for every member, {wanted}"] if not found else []
-    for name, value in found.items():
+    problems = [f"{what} is unknown for every member, {wanted}"] if not by_member else []
+    for name, value in by_member.items():
         if value is None:
             problems.append(f"{what} of {name} is not known, {wanted}")
         elif (value >= limit) if below else (value < limit):

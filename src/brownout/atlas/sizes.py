@@ -50,15 +50,15 @@ def sizes(specs: Specs) -> list[tuple[str, float | None]]:
     One for a cluster of one size: `[("M30", 40.0)]`. Where Atlas tells what is in effect besides
     what was asked for, that counts.
     """
-    found = []
+    all_sizes = []
     for node in _nodes(specs, _BASE, effective=True):
         if not node.get("nodeCount"):
             continue
         disk = node.get("diskSizeGB")
         size = (str(node.get("instanceSize", "")), None if disk is None else float(disk))
-        if size not in found:
-            found.append(size)
-    return found
+        if size not in all_sizes:
+            all_sizes.append(size)
+    return all_sizes
 
 
 def layout(specs: Specs) -> list[list[tuple[str, int]]]:
@@ -189,9 +189,11 @@ def _nodes(specs: Specs, kinds: Sequence[str], effective: bool = False) -> Itera
     for spec in specs:
         for region in _regions(spec):
             for kind in kinds:
-                told = region.get(f"effective{kind[0].upper()}{kind[1:]}") if effective else None
-                if told or region.get(kind):
-                    yield told or region[kind]
+                effective_specs = (
+                    region.get(f"effective{kind[0].upper()}{kind[1:]}") if effective else None
+                )
+                if effective_specs or region.get(kind):
+                    yield effective_specs or region[kind]
 
 
 def _regions(spec: Mapping[str, Any]) -> list[dict[str, Any]]:

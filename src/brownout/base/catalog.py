@@ -74,13 +74,13 @@ def find_file(collection: str, text: str) -> Path:
 
 
 def _find(collection: str, name: str) -> Traversable:
-    for found, file in _files(collection):
-        if found == name:
+    for each, file in _files(collection):
+        if each == name:
             return file
-    known = names(collection)
-    near = difflib.get_close_matches(name, known, n=1)
+    listed = names(collection)
+    near = difflib.get_close_matches(name, listed, n=1)
     raise ConfigurationError(
-        f"{collection}: found {name[:100]!r}, wanted one of {', '.join(known) or 'none'}",
+        f"{collection}: found {name[:100]!r}, wanted one of {', '.join(listed) or 'none'}",
         f"did you mean `{near[0]}`?" if near else "",
     )
 

@@ -57,9 +57,9 @@ class ExitCode(IntEnum):
     @classmethod
     def of(cls, verdict: str) -> "ExitCode":
         """Return the code of a run's, a gate's or a game day's verdict."""
-        known = {"pass": cls.PASS, "fail": cls.FAIL, "aborted": cls.ABORTED,
+        codes = {"pass": cls.PASS, "fail": cls.FAIL, "aborted": cls.ABORTED,
                  "not put back": cls.UNDO_FAILED}  # fmt: skip
-        return known.get(verdict, cls.INCONCLUSIVE)
+        return codes.get(verdict, cls.INCONCLUSIVE)
 
 
 class BrownoutError(Exception):
@@ -83,8 +83,8 @@ class ConfigurationError(BrownoutError):
 
     def __init__(self, problems: Sequence[str] | str, hint: str = "") -> None:
         self.problems = [problems] if isinstance(problems, str) else list(problems)
-        found = self.problems
-        text = found[0] if len(found) == 1 else "\n".join([f"{len(found)} problems:", *found])
+        listed = self.problems
+        text = listed[0] if len(listed) == 1 else "\n".join([f"{len(listed)} problems:", *listed])
         super().__init__(text, hint)
 
 

@@ -28,13 +28,13 @@ def known(group: str) -> list[str]:
 
 def unavailable(group: str, what: str) -> dict[str, ConfigurationError]:
     """Return what is registered under `group` and cannot be loaded, each with what it needs."""
-    found = {}
+    problems = {}
     for name in known(group):
         try:
             load(group, name, what)
         except ConfigurationError as error:
-            found[name] = error
-    return found
+            problems[name] = error
+    return problems
 
 
 def load(group: str, name: str, what: str) -> Any:

@@ -15,7 +15,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\
 def printable(value: Any) -> Any:
     """Return a text, or plain data, with each control character as `\\x1b`; line ends stay."""
     if isinstance(value, str):
-        return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], value)
+        return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], value)
     if isinstance(value, dict):
         return {printable(key): printable(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -83,9 +83,9 @@ def from_validation(
 
     No value is in them unless `values`.
     """
-    found = problems_in(error, model, prefix, values=values)
+    problems = problems_in(error, model, prefix, values=values)
     return list(
-        dict.fromkeys(str(each) if each.place else f"the file: {each.text}" for each in found)
+        dict.fromkeys(str(each) if each.place else f"the file: {each.text}" for each in problems)
     )
 
 
@@ -195,10 +195,10 @@ def _show(value: Any) -> str:
     return repr(value)[:80]
 
 
-def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+def _unknown(name: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean `{near[0]}`?" if near else ""
-    return f"unknown setting, wanted one of {', '.join(known)}{hint}"
+    return f"unknown setting, wanted one of {', '.join(names)}{hint}"
 
 
 def _names(model: type[BaseModel]) -> list[str]:

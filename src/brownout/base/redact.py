@@ -84,34 +84,34 @@ def _forms(secret: str) -> Iterator[str]:
     yield json.dumps(secret, ensure_ascii=False)[1:-1]
 
 
-def _redact(value: Any, known: list[str]) -> Any:
+def _redact(value: Any, secrets: list[str]) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return MASK if str(value) in known else value
+        return MASK if str(value) in secrets else value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {
-            _clean(str(key), known): MASK if _is_secret(key, item) else _redact(item, known)
+            _clean(str(key), secrets): MASK if _is_secret(key, item) else _redact(item, secrets)
             for key, item in value.items()
         }
     if isinstance(value, list | tuple):
         words = zip(("", *value), value, strict=False)
-        return [_after(before, item, known) for before, item in words]
+        return [_after(before, item, secrets) for before, item in words]
     if isinstance(value, set | frozenset):
-        return [_redact(item, known) for item in sorted(value, key=str)]
-    return _clean(str(value), known)
+        return [_redact(item, secrets) for item in sorted(value, key=str)]
+    return _clean(str(value), secrets)
 
 
-def _after(before: Any, item: Any, known: list[str]) -> Any:
+def _after(before: Any, item: Any, secrets: list[str]) -> Any:
     """Return an item of a list, which may be the words of a command."""
     if isinstance(before, str) and isinstance(item, str | int):
         if _IS_OPTION.fullmatch(before) and not str(item).startswith("-"):
             return MASK
         if _IS_LOGIN.fullmatch(before) and ":" in str(item):
-            return f"{_clean(str(item).partition(':')[0], known)}:{MASK}"
-    return _redact(item, known)
+            return f"{_clean(str(item).partition(':')[0], secrets)}:{MASK}"
+    return _redact(item, secrets)
 
 
 def _is_secret(key: Any, item: Any) -> bool:
@@ -132,8 +132,8 @@ def _hides(key: str) -> tuple[bool, bool]:
     return named, named
 
 
-def _clean(text: str, known: list[str]) -> str:
-    for secret in known:
+def _clean(text: str, secrets: list[str]) -> str:
+    for secret in secrets:
         text = text.replace(secret, MASK)
     return _masked_short(text) if len(text) <= _SHORT else _masked(text)
 

@@ -119,11 +119,11 @@ def _from_file(path: Path) -> str:
 
 def _from_experiment(name: str) -> str:
     """Return a secret of the experiment that is run; healing after a crash has no experiment."""
-    found: Any = _offered
+    value: Any = _offered
     for part in name.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    if isinstance(found, str) and found:
-        return found
+        value = value.get(part) if isinstance(value, Mapping) else None
+    if isinstance(value, str) and value:
+        return value
     variable = f"BROWNOUT_SECRET_{re.sub(r'[^A-Za-z0-9]', '_', name).upper()}"
     if os.environ.get(variable):
         return _from_environment(variable)

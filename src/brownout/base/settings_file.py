@@ -41,8 +41,8 @@ class _Once:
                     None, None, f"setting {key[1]!r} is there twice", key_node.start_mark
                 )
             seen.add(key)
-        found: dict[Any, Any] = super().construct_mapping(node, deep)  # type: ignore[misc]
-        return found
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep)  # type: ignore[misc]
+        return mapping
 
 
 class _Loader(_Once, yaml.SafeLoader):
@@ -112,8 +112,8 @@ def parse_yaml(text: str, source: str) -> dict[str, Any]:
     """Parse `text` to a mapping; a syntax error names `source`, line and column."""
     data = _yaml(text, source)
     if not isinstance(data, dict):
-        found = "an empty file" if data is None else f"a {type(data).__name__}"
-        raise ConfigurationError(f"{source}: found {found}; wanted a mapping of settings")
+        kind = "an empty file" if data is None else f"a {type(data).__name__}"
+        raise ConfigurationError(f"{source}: found {kind}; wanted a mapping of settings")
     return {str(key): value for key, value in data.items()}
 
 

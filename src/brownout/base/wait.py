@@ -30,11 +30,11 @@ def wait_until(
     while True:
         over = stopped() or time.monotonic() >= deadline
         try:
-            found = look()
+            last = look()
         except despite:
             if over:
                 raise
         else:
-            if over or so(found):
-                return found
+            if over or so(last):
+                return last
         pause(max(0.0, min(every_s, deadline - time.monotonic())))

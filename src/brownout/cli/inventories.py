@@ -132,7 +132,7 @@ def from_kubernetes(
             how_to_install("kubernetes"),
         ) from error
     access = {"kubeconfig": kubeconfig, "context": context or None, "namespace": namespace}
-    machines, database = kubernetes.found(
+    machines, database = kubernetes.machines_of(
         kubernetes.wanted(
             what or f"the pods of {selector}",
             access,

@@ -120,10 +120,10 @@ def chart(
     import shutil
     from importlib.resources import as_file, files
 
-    from brownout.litmus.chart import chart as made
+    from brownout.litmus.chart import chart as make_chart
     from brownout.litmus.chart_parts import IMAGE
 
-    for name, text in made(image or IMAGE).items():
+    for name, text in make_chart(image or IMAGE).items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

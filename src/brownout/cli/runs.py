@@ -33,18 +33,18 @@ def show(run: Run = Path("latest"), as_json: Json = False) -> None:
 
     directory = RunDirectory.find(run)
     if (without := _without_result(directory.path)) is not None:
-        typer.echo(json.dumps(without, indent=2) if as_json else _told(without))
+        typer.echo(json.dumps(without, indent=2) if as_json else _lines(without))
         raise typer.Exit(ExitCode.INCONCLUSIVE)
     show_impact(read_impact(directory), str(directory.path), as_json)
 
 
 def analyze(run: Run = Path("latest"), as_json: Json = False) -> None:
     """Make ledger.json and impact.json again from a run's raw files; exits like `show`."""
-    from brownout.judge.analysis import analyze as made
+    from brownout.judge.analysis import analyze as judge_again
     from brownout.run.directory import RunDirectory
 
     directory = RunDirectory.find(run)
-    show_impact(made(directory.path), str(directory.path), as_json)
+    show_impact(judge_again(directory.path), str(directory.path), as_json)
 
 
 def report(
@@ -146,7 +146,7 @@ def _without_result(path: Path) -> dict[str, str] | None:
             "hint": hint}  # fmt: skip
 
 
-def _told(without: Mapping[str, str]) -> str:
+def _lines(without: Mapping[str, str]) -> str:
     return "{run}\n  {state}; the last it did: {phase}\n  {hint}".format(**without)
 
 

@@ -138,21 +138,21 @@ class Database:
         """
         module, _, name = reference.partition(":")
         try:
-            found = import_module(module)
+            target = import_module(module)
         except ModuleNotFoundError as error:
             hint = how_to_install(self.extra) if self.extra else ""
             raise ConfigurationError(
                 f"database `{self.name}` needs the package `{error.name}`, which is not installed",
                 hint,
             ) from error
-        return getattr(found, name) if name else found
+        return getattr(target, name) if name else target
 
     def lab(self, engine: object) -> LabKind:
         """Return the kind of lab of this name; `ConfigurationError` for an unknown one."""
         if isinstance(engine, str) and engine in self.labs:
             return self.labs[engine]
-        known = ", ".join(sorted(self.labs))
-        wanted = f"one of {known}" if known else "no `lab`: it has none"
+        names = ", ".join(sorted(self.labs))
+        wanted = f"one of {names}" if names else "no `lab`: it has none"
         raise ConfigurationError(
             f"lab.engine: found {engine!r}, of the database `{self.name}` wanted {wanted}"
         )
@@ -160,19 +160,19 @@ class Database:
 
 def database(name: str) -> Database:
     """Return the database called `name`; `ConfigurationError` with the known ones."""
-    found: Database = plugins.load(plugins.DATABASES, name, "database")
-    return found
+    loaded: Database = plugins.load(plugins.DATABASES, name, "database")
+    return loaded
 
 
 def databases() -> dict[str, Database]:
     """Return every database that is installed, by name; one that cannot be loaded is left out."""
-    found = {}
+    every = {}
     for name in plugins.known(plugins.DATABASES):
         try:
-            found[name] = database(name)
+            every[name] = database(name)
         except ConfigurationError:
             continue
-    return found
+    return every
 
 
 def of_driver(driver: str) -> Database | None:

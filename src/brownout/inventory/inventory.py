@@ -98,19 +98,19 @@ def _find(name_or_path: str | Path) -> Path:
         path = place / f"{text}.yaml"
         if is_file(path):
             return path
-    known = ", ".join(names()) or "none"
+    listed = ", ".join(names()) or "none"
     looked = ", ".join(str(place) for place in places())
     raise ConfigurationError(
-        f"unknown cluster `{text}`; known: {known}",
+        f"unknown cluster `{text}`; known: {listed}",
         f"looked in {looked}; set BROWNOUT_CLUSTERS to another directory or give the file's path",
     )
 
 
 def _database_problems(raw: Mapping[str, Any]) -> Iterator[str]:
     database = raw.get("database")
-    known = plugins.known(plugins.DATABASES)
-    if isinstance(database, str) and database not in known:
-        yield f"database: found {database!r}, wanted one of {', '.join(known)}"
+    databases_here = plugins.known(plugins.DATABASES)
+    if isinstance(database, str) and database not in databases_here:
+        yield f"database: found {database!r}, wanted one of {', '.join(databases_here)}"
 
 
 def _with_hosts(
@@ -171,18 +171,18 @@ def _lab(raw: Mapping[str, Any], of: Database, context: Mapping[str, Any]) -> La
     try:
         return model.model_validate(raw, context=context)
     except ValidationError as error:
-        found = from_validation(error, model, ("lab",))
-        raise ConfigurationError(of_engine(raw["engine"], found)) from error
+        lab_problems = from_validation(error, model, ("lab",))
+        raise ConfigurationError(of_engine(raw["engine"], lab_problems)) from error
 
 
 def _load_settings(raw: Mapping[str, Any]) -> type[Settings]:
     """Return the class that reads this `load`; `where` may be left out, as for a single host."""
-    where, known = raw.get("where"), plugins.known(plugins.LOADS)
-    if where is not None and where not in known:
-        raise ConfigurationError(f"load.where: found {where!r}, wanted one of {', '.join(known)}")
+    where, kinds = raw.get("where"), plugins.known(plugins.LOADS)
+    if where is not None and where not in kinds:
+        raise ConfigurationError(f"load.where: found {where!r}, wanted one of {', '.join(kinds)}")
     reader = plugins.load(plugins.LOADS, where or "ssh", "load from")
-    found: type[Settings] = reader.settings_class(raw)
-    return found
+    settings: type[Settings] = reader.settings_class(raw)
+    return settings
 
 
 def _with_host(

@@ -208,8 +208,8 @@ def _is_window(text: str) -> str:
 
 def _is_act(text: str) -> str:
     """An unknown act would deny nothing, so it is an error."""
-    if text not in (known := plugins.known(plugins.FAULTS)):
-        raise ValueError(f"wanted one of {', '.join(known)}")
+    if text not in (acts := plugins.known(plugins.FAULTS)):
+        raise ValueError(f"wanted one of {', '.join(acts)}")
     return text
 
 
@@ -307,8 +307,8 @@ class Cluster(Settings):
         for node in self.every:
             if node.name == name:
                 return node
-        known = ", ".join(n.name for n in self.every) or "none"
-        raise ConfigurationError(f"cluster `{self.name}` has no node `{name}`; it has {known}")
+        listed = ", ".join(n.name for n in self.every) or "none"
+        raise ConfigurationError(f"cluster `{self.name}` has no node `{name}`; it has {listed}")
 
     def public(self) -> dict[str, Any]:
         """Return what a run may record: who and how many, nothing of how to log in."""
@@ -347,8 +347,8 @@ def _same(nodes: tuple[Node, ...]) -> list[str]:
     """Return in words what no two nodes may share and do."""
     problems = [*_twice("name", [n.name for n in nodes])]
     problems += _twice("address", [n.address for n in nodes])
-    told = [n.host.process(n.address) for n in nodes if n.host]
-    return problems + _twice("host", [process for process in told if process])
+    processes = [n.host.process(n.address) for n in nodes if n.host]
+    return problems + _twice("host", [process for process in processes if process])
 
 
 def _twice(what: str, values: list[str]) -> list[str]:

@@ -60,8 +60,8 @@ class Objects:
 
     def listed(self, path: str, **query: str) -> list[Object]:
         """Return all of a list, asked with a query such as `labelSelector`."""
-        found = self._again(lambda: self._call("GET", path, query=query))
-        return list(found.get("items") or [])
+        answer = self._again(lambda: self._call("GET", path, query=query))
+        return list(answer.get("items") or [])
 
     def create(self, path: str, body: Object) -> Object:
         """Make an object; one that exists under the name is a `Conflict`."""
@@ -116,8 +116,8 @@ class Objects:
             data = response.read()
             if not 200 <= response.status <= 299:
                 raise ApiException(http_resp=response)
-        found = json.loads(data)
-        return found if isinstance(found, dict) else {}
+        answer = json.loads(data)
+        return answer if isinstance(answer, dict) else {}
 
 
 def _deletion(uid: str, grace_s: int | None, *, owned: bool = False) -> Object:

@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 
 from brownout.base.errors import Denied, HostError
 
-__all__ = ["ROLE", "Away", "Conflict", "Missing", "asking", "said"]
+__all__ = ["ROLE", "Away", "Conflict", "Missing", "asking", "one_line"]
 
 #: What gives the rights that most calls need, as the hint of a refusal names it.
 ROLE = "infra/kubernetes/rbac, docs/kubernetes.md"
@@ -48,7 +48,7 @@ _KINDS: dict[int, type[HostError]] = {
 }
 
 
-def said(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """Return in one line what an `ApiException`, or an error on the way, says. Never a header.
 
     403 Forbidden: pods "db-0" is forbidden: User "…" cannot delete resource "pods" …
@@ -75,11 +75,11 @@ def asking(client: ApiClient, what: str, role: str = ROLE) -> Iterator[None]:
         status = _answered(error)[0]
         hint = f"give it the Role for this ({role})" if status == 403 else _HINTS.get(status, "")
         raise _KINDS.get(status, HostError)(
-            f"kubernetes: {what}: the API server at {host} says {said(error)}", hint
+            f"kubernetes: {what}: the API server at {host} says {one_line(error)}", hint
         ) from error
     except (HTTPError, OSError) as error:
         raise Away(
-            f"kubernetes: {what}: the API server at {host} does not answer: {said(error)}",
+            f"kubernetes: {what}: the API server at {host} does not answer: {one_line(error)}",
             "is it running, and is the address in the kubeconfig right?",
         ) from error
 

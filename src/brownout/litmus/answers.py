@@ -64,7 +64,7 @@ def _growing(directory: RunDirectory, measure: str, scope: str) -> float | None:
         course = so_far(series, files.events(), settings, limits_of(record))
     except RunDirectoryError:
         return None
-    told = dict(course.values or {})
-    told |= {name: clock.seconds for name, clock in zip(CLOCKS, course.clocks, strict=False)}
-    value = told.get(measure)
+    values = dict(course.values or {})
+    values |= {name: clock.seconds for name, clock in zip(CLOCKS, course.clocks, strict=False)}
+    value = values.get(measure)
     return value if value is None or math.isfinite(value) else None

@@ -23,7 +23,7 @@ def chaosresult(
     here: Surroundings,
     engine: Document,
     labels: Mapping[str, str],
-    told: Told,
+    report: Told,
     run: str,
     before: Document | None,
 ) -> dict[str, Any]:
@@ -51,16 +51,16 @@ def chaosresult(
         "kind": "ChaosResult",
         "metadata": metadata,
         "spec": spec,
-        "status": with_history(told, history),
+        "status": with_history(report, history),
     }
 
 
-def says_so(result: Document | None, told: Told, run: str) -> bool:
-    """Say whether `told` of this run stands there already."""
+def says_so(result: Document | None, report: Told, run: str) -> bool:
+    """Say whether `report` of this run stands there already."""
     if result is None:
         return False
     noted = (result["metadata"].get("annotations") or {}).get(RUN)
-    return noted == run and experiment_status(result).get("verdict") == told.verdict
+    return noted == run and experiment_status(result).get("verdict") == report.verdict
 
 
 def is_of_our_job(result: Document | None, labels: Mapping[str, str]) -> bool:

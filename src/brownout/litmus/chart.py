@@ -32,19 +32,19 @@ _MIN_KUBERNETES = "1.28.0"
 def chart(image: str = IMAGE, version: str = "0.1.0") -> dict[str, str]:
     """Return the text of each file by its path; every fault runs in `image`."""
     folder = f"faults/{CATEGORY}"
-    made = {
+    files = {
         f"{folder}/{CATEGORY}.chartserviceversion.yaml": text(_category(version)),
         f"{folder}/{CATEGORY}.package.yaml": text(_package()),
         "rbac.yaml": documents(rbac()),
     }
     experiments = [_fault(fault, image, version) for fault in FAULTS]
-    made[f"{folder}/experiments.yaml"] = documents(experiments)
+    files[f"{folder}/experiments.yaml"] = documents(experiments)
     for fault, experiment in zip(FAULTS, experiments, strict=True):
         where = f"{folder}/{fault.name}"
-        made[f"{where}/fault.yaml"] = text(experiment, VARIABLES)
-        made[f"{where}/engine.yaml"] = text(_engine(fault), VARIABLES)
-        made[f"{where}/{fault.name}.chartserviceversion.yaml"] = text(_version(fault, version))
-    return made
+        files[f"{where}/fault.yaml"] = text(experiment, VARIABLES)
+        files[f"{where}/engine.yaml"] = text(_engine(fault), VARIABLES)
+        files[f"{where}/{fault.name}.chartserviceversion.yaml"] = text(_version(fault, version))
+    return files
 
 
 def _fault(fault: Fault, image: str, version: str) -> Document:

@@ -24,16 +24,16 @@ class _Dumper(yaml.SafeDumper):
 
 def text(document: Mapping[str, Any], comments: Mapping[str, str] | None = None) -> str:
     """Return a document; `comments` are by the variable that they stand above."""
-    made = yaml.dump(
+    yaml_text = yaml.dump(
         dict(document), Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True
     )
-    known = comments or {}
+    notes = comments or {}
 
-    def commented(found: re.Match[str]) -> str:
-        indent, name = found.groups()
-        return f"{indent}# {known[name]}\n{found[0]}" if name in known else found[0]
+    def commented(match: re.Match[str]) -> str:
+        indent, name = match.groups()
+        return f"{indent}# {notes[name]}\n{match[0]}" if name in notes else match[0]
 
-    return "---\n" + _NAME.sub(commented, made)
+    return "---\n" + _NAME.sub(commented, yaml_text)
 
 
 def documents(several: Iterable[Mapping[str, Any]]) -> str:

@@ -40,13 +40,13 @@ def conduct(
     had broken, as far as that is known here, and tells that nothing is known.
     """
     path = catalog.find_experiment(experiment)
-    told = _told(path, here, reporter, environment, say)
+    report = _report(path, here, reporter, environment, say)
     with _deaf():
-        reporter.tell(told)
-    return told
+        reporter.tell(report)
+    return report
 
 
-def _told(
+def _report(
     path: Path, here: Surroundings, reporter: Reporter, environment: Mapping[str, str], say: Say
 ) -> Told:
     try:

@@ -42,26 +42,26 @@ def declared_limits(
     `limits` are those that the run has anyway. Raises `ConfigurationError` with every probe that
     brownout cannot answer, or whose comparator says something else than a limit of ours does.
     """
-    known = places(limits, streams)
-    found: dict[str, float] = {}
+    allowed = places(limits, streams)
+    declared: dict[str, float] = {}
     problems: list[str] = []
     for probe in probes:
         name, kind = str(probe.get("name")), str(probe.get("type"))
-        if name not in known or kind not in ("cmdProbe", "promProbe"):
+        if name not in allowed or kind not in ("cmdProbe", "promProbe"):
             problems.append(
                 f"{name} ({kind}): not one of brownout's probes, so it would never be asked"
             )
             continue
-        measure, scope = known[name]
+        measure, scope = allowed[name]
         value = _value(probe, Limit(measure, 0.0, scope), kind, problems)
         if value is not None:
-            found[measure if scope == "total" else f"{scope}.{measure}"] = value
+            declared[measure if scope == "total" else f"{scope}.{measure}"] = value
     if problems:
         raise ConfigurationError(
             [f"probe {problem}" for problem in problems],
             "`brownout litmus probes EXPERIMENT` prints those that it answers",
         )
-    return found
+    return declared
 
 
 def _value(probe: Document, limit: Limit, kind: str, problems: list[str]) -> float | None:
@@ -69,14 +69,16 @@ def _value(probe: Document, limit: Limit, kind: str, problems: list[str]) -> flo
     name = str(probe.get("name"))
     comparator = (probe.get(f"{kind}/inputs") or {}).get("comparator") or {}
     if comparator.get("criteria") != criteria(limit):
-        said = comparator.get("criteria")
-        problems.append(f"{name}: comparator.criteria: found {said!r}, wanted {criteria(limit)!r}")
+        wanted = comparator.get("criteria")
+        problems.append(
+            f"{name}: comparator.criteria: found {wanted!r}, wanted {criteria(limit)!r}"
+        )
         return None
     try:
         value = float(comparator["value"])
     except (KeyError, TypeError, ValueError):
-        said = comparator.get("value")
-        problems.append(f"{name}: comparator.value: found {said!r}, wanted a number in text")
+        wanted = comparator.get("value")
+        problems.append(f"{name}: comparator.value: found {wanted!r}, wanted a number in text")
         return None
     shown = metric_of(limit.measure) if kind == "promProbe" else None
     return value * shown.per if shown else value

@@ -64,8 +64,8 @@ def cmd_probe(limit: Limit, source: Source | None) -> Probe:
 
 def prom_probe(limit: Limit, prometheus: str, experiment: str) -> Probe:
     """Return the promProbe of a limit on the last run of `experiment`."""
-    found = metric_of(limit.measure)
-    per = found.per if found else 1.0
+    metric = metric_of(limit.measure)
+    per = metric.per if metric else 1.0
     inputs = {
         "endpoint": prometheus,
         "query": query(limit, experiment),
@@ -79,13 +79,13 @@ def query(limit: Limit, experiment: str) -> str:
 
     litmus-go puts it between double quotes of a shell, so its own quotes are single ones.
     """
-    found = metric_of(limit.measure)
-    if found is None:
+    metric = metric_of(limit.measure)
+    if metric is None:
         raise ConfigurationError(f"{limit.measure}: no metric shows it")
-    labels: Mapping[str, str] = {"experiment": experiment, **found.labels(limit.scope)}
+    labels: Mapping[str, str] = {"experiment": experiment, **metric.labels(limit.scope)}
     chosen = ",".join(f"{name}='{value}'" for name, value in labels.items())
     worst = "min" if limit.direction == AT_LEAST else "max"
-    return f"{worst}(last_over_time({found.name}{{{chosen}}}[15m]))"
+    return f"{worst}(last_over_time({metric.name}{{{chosen}}}[15m]))"
 
 
 def criteria(limit: Limit) -> str:

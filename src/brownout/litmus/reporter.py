@@ -25,7 +25,7 @@ class Reporter:
     ) -> None:
         self._litmus, self._here, self._say = litmus, here, say
         self._patience_s = patience_s
-        self.engine = self._found(lambda: litmus.engine(here.engine))
+        self.engine = self._existing(lambda: litmus.engine(here.engine))
         self._labels = self._persist(lambda: litmus.labels_of_pod(here.pod)) if here.pod else {}
         self._run = f"{here.pod or here.experiment}@{time.time():.3f}"
 
@@ -34,24 +34,24 @@ class Reporter:
         result = self._persist(lambda: self._litmus.result(self._here.result))
         return is_of_our_job(result, self._labels)
 
-    def tell(self, told: Told) -> None:
+    def tell(self, report: Told) -> None:
         """Write it to the ChaosResult, and the events that litmus-go writes.
 
         Raises `HostError` where it could not be written in time.
         """
-        written = self._persist(lambda: self._write(told))
-        message = f"experiment: {self._here.experiment}, Result: {told.verdict}"
-        self._note(written, told.verdict, message)
-        if told.percentage is not None:
+        written = self._persist(lambda: self._write(report))
+        message = f"experiment: {self._here.experiment}, Result: {report.verdict}"
+        self._note(written, report.verdict, message)
+        if report.percentage is not None:
             self._note(self.engine, "Summary", message)
 
-    def _write(self, told: Told) -> Mapping[str, Any]:
+    def _write(self, report: Told) -> Mapping[str, Any]:
         """Write it once, over what is there now; what stands there already is not counted twice."""
         before = self._litmus.result(self._here.result)
-        if before is not None and says_so(before, told, self._run):
+        if before is not None and says_so(before, report, self._run):
             return before
-        made = chaosresult(self._here, self.engine, self._labels, told, self._run, before)
-        return self._litmus.write_result(made)
+        result = chaosresult(self._here, self.engine, self._labels, report, self._run, before)
+        return self._litmus.write_result(result)
 
     def _note(self, about: Mapping[str, Any], reason: str, message: str) -> None:
         """An event that cannot be written is said and no more: the result has it all."""
@@ -60,7 +60,7 @@ class Reporter:
         except BrownoutError as error:
             self._say(str(error))
 
-    def _found(self, ask: Callable[[], Mapping[str, Any] | None]) -> Mapping[str, Any]:
+    def _existing(self, ask: Callable[[], Mapping[str, Any] | None]) -> Mapping[str, Any]:
         engine = self._persist(ask)
         if engine is None:
             raise ClusterError(

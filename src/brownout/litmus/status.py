@@ -78,24 +78,24 @@ def tell(impact: Impact | None, unmended: str | None, stopped: bool = False) -> 
     `unmended` says what is still broken, `stopped` that the engine was stopped meanwhile.
     """
     if impact is not None:
-        told = _verdict(impact)
+        report = _verdict(impact)
     elif stopped:
-        told = Told("Stopped", "Stopped", 0, error=(ABORTED, "stopped before a run was opened"))
+        report = Told("Stopped", "Stopped", 0, error=(ABORTED, "stopped before a run was opened"))
     else:
-        told = broken_off(NOT_RUN, "no run was opened; the log of the pod says why")
+        report = broken_off(NOT_RUN, "no run was opened; the log of the pod says why")
     if unmended:
-        told = replace(told, phase="Error", verdict="Error", percentage=0,
+        report = replace(report, phase="Error", verdict="Error", percentage=0,
                        error=(STILL_BROKEN, unmended))  # fmt: skip
-    return replace(told, targets=_targets(impact, unmended))
+    return replace(report, targets=_targets(impact, unmended))
 
 
-def with_history(told: Told, before: Document | None) -> dict[str, Any]:
+def with_history(report: Told, before: Document | None) -> dict[str, Any]:
     """Return the whole status, with what the earlier runs of this engine came to counted in."""
     counts = {name: int((before or {}).get(name) or 0) for name in _COUNTED.values()}
-    if told.percentage is not None and told.verdict in _COUNTED:
-        counts[_COUNTED[told.verdict]] += 1
-    targets = [{"name": t.name, "kind": t.kind, "chaosStatus": t.status} for t in told.targets]
-    return {**told.status(), "history": {**counts, "targets": targets}}
+    if report.percentage is not None and report.verdict in _COUNTED:
+        counts[_COUNTED[report.verdict]] += 1
+    targets = [{"name": t.name, "kind": t.kind, "chaosStatus": t.status} for t in report.targets]
+    return {**report.status(), "history": {**counts, "targets": targets}}
 
 
 def _verdict(impact: Impact) -> Told:
@@ -134,8 +134,8 @@ def _figure(slo: Judged) -> str:
     """Return `3.1 s measured, at most 10 s wanted (steady-state/slo/…)`."""
     bound = "at least" if slo.direction == "at_least" else "at most"
     value = between(slo.ends, partial(quantity, slo.name), slo.value)
-    found = f"{value} measured" if slo.value is not None else slo.detail
-    return f"{found}, {bound} {quantity(slo.name, slo.limit)} wanted ({slo.limit_from})"
+    words = f"{value} measured" if slo.value is not None else slo.detail
+    return f"{words}, {bound} {quantity(slo.name, slo.limit)} wanted ({slo.limit_from})"
 
 
 def _probe(name: str, verdict: str, description: str) -> dict[str, Any]:
@@ -148,12 +148,12 @@ def _targets(impact: Impact | None, unmended: str | None) -> tuple[Target, ...]:
     """Return every node that was broken, once; of a whole cluster that is asked, its name."""
     if impact is None:
         return ()
-    found: dict[str, str] = {}
+    by_target: dict[str, str] = {}
     for fault in impact.faults:
         for event in fault.events:
             if event.type == "break":
                 status = "injected" if unmended else "reverted"
                 name = event.node or str(impact.cluster_name)
-                found[name] = "targeted" if event.effective is None else status
+                by_target[name] = "targeted" if event.effective is None else status
     kind = impact.database or "database"
-    return tuple(Target(name, kind, status) for name, status in found.items())
+    return tuple(Target(name, kind, status) for name, status in by_target.items())

@@ -25,7 +25,7 @@ def variables(environment: Mapping[str, str], declared: Mapping[str, Any]) -> li
     """
     length = next((name for name in LENGTHS if name in declared), None)
     problems: list[str] = []
-    found = []
+    settings = []
     for variable, name in (("TOTAL_CHAOS_DURATION", length), ("RAMP_TIME", "phase_s")):
         text = environment.get(variable, "").strip()
         if not text:
@@ -35,10 +35,10 @@ def variables(environment: Mapping[str, str], declared: Mapping[str, Any]) -> li
         elif not _is_seconds(text):
             problems.append(f"{variable}: found {text!r}, wanted seconds, 0 or more")
         else:
-            found.append(f"{name}:float={text}")  # a pause wants a number
+            settings.append(f"{name}:float={text}")  # a pause wants a number
     if problems:
         raise ConfigurationError(problems)
-    return found
+    return settings
 
 
 def _is_seconds(text: str) -> bool:

@@ -158,8 +158,8 @@ class Channel:
         except subprocess.TimeoutExpired:
             return "the load generator closed its output and is still there"
         how = f"exit code {code}" if code >= 0 else f"signal {-code}"
-        said = _last_lines(self._log)
-        return f"the load generator ended ({how})" + (f": {said}" if said else "")
+        last_words = _last_lines(self._log)
+        return f"the load generator ended ({how})" + (f": {last_words}" if last_words else "")
 
     def _where(self) -> str:
         return f"see `{self._log}`"

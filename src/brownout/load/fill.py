@@ -51,13 +51,13 @@ def sized(workload: Workload, records: int, size: int) -> Workload:
     factor = records / keys if records else size / held
     wanted = [round(each.keys * factor) for each in sets]
     if min(wanted) < 1:
-        found = f"--records: found {records:,}" if records else f"--size: found {size:,} bytes"
+        actual = f"--records: found {records:,}" if records else f"--size: found {size:,} bytes"
         least = "a record" if records else f"one value of {held / keys:,.0f}"
-        raise ConfigurationError(f"{found}, wanted {least} of each data set at least")
+        raise ConfigurationError(f"{actual}, wanted {least} of each data set at least")
     if workload.data.sets:
-        made = [s.model_copy(update={"keys": n})
+        resized = [s.model_copy(update={"keys": n})
                 for s, n in zip(workload.data.sets, wanted, strict=True)]  # fmt: skip
-        change: dict[str, object] = {"sets": tuple(made)}
+        change: dict[str, object] = {"sets": tuple(resized)}
     else:
         change = {"keys": wanted[0]}
     return workload.model_copy(update={"data": workload.data.model_copy(update=change)})

@@ -67,11 +67,11 @@ def build(
 
 def _data(data: Data) -> dict[str, Any]:
     """Return the data sets: a single plain one as its numbers, all others as a list."""
-    made = {"load": data.load, "load_concurrency": data.load_concurrency}
+    section = {"load": data.load, "load_concurrency": data.load_concurrency}
     plain = not data.sets and data.fields == 1 and data.compress_to == 1
     if plain and len(data.sizes) == 1:
-        return {**made, "keys": data.keys, "value_bytes": data.sizes[0]}
-    return {**made, "sets": [_set(records) for records in data.all_sets]}
+        return {**section, "keys": data.keys, "value_bytes": data.sizes[0]}
+    return {**section, "sets": [_set(records) for records in data.all_sets]}
 
 
 def _set(records: Records) -> dict[str, Any]:
@@ -86,10 +86,10 @@ def _set(records: Records) -> dict[str, Any]:
 
 def _check_sizes(data: Data, driver: str) -> None:
     """Raise `ConfigurationError` where the database would refuse a record for its size."""
-    known = of_driver(driver)
-    if known is None or known.most_bytes is None:
+    driver_options = of_driver(driver)
+    if driver_options is None or driver_options.most_bytes is None:
         return
-    most = known.most_bytes
+    most = driver_options.most_bytes
     problems = []
     for place, records in _placed(data):
         stored = max(records.sizes) + OVERHEAD_BYTES + FIELD_BYTES * records.fields
@@ -121,8 +121,8 @@ def _options(own: DriverOptions, driver: str, inventory: Mapping[str, Any]) -> d
     try:
         merged = DriverOptions.model_validate({driver: {**inventory, **stated}})
     except ValidationError as error:
-        found = problems_in(error, DriverOptions)
-        shown = [Problem(("connection", "options", *p.place[1:]), p.text) for p in found]
+        problems = problems_in(error, DriverOptions)
+        shown = [Problem(("connection", "options", *p.place[1:]), p.text) for p in problems]
         raise ConfigurationError([f"inventory: {problem}" for problem in shown]) from error
     result: dict[str, Any] = merged.model_dump(mode="json", exclude_none=True)[driver]
     pool, kept = result.get("pool_size"), result.get("min_pool_size")

@@ -50,7 +50,7 @@ def annotations_of(state: RunState, labels: Mapping[str, str]) -> list[Annotatio
         return []
     base = ("brownout", *(labels[name] for name in ("run", "experiment", "cluster")))
     ends = {(fault.name, fault.node, fault.start): fault.end for fault in state.faults()}
-    found = []
+    result = []
     for event in state.events:
         start = event.effective
         if event.type in ("milestone", "phase", "abort"):
@@ -62,13 +62,13 @@ def annotations_of(state: RunState, labels: Mapping[str, str]) -> list[Annotatio
         tags = (*base, event.type, event.name, *node)
         text = _text(event.name, event.node, event.evidence, event.error)
         moments = [_ms(state.started_at, t) for t in (start, end)]
-        found.append(Annotation(str(event.id), moments[0] or 0, moments[1], text, tags))
-    if state.impact is not None and found:
+        result.append(Annotation(str(event.id), moments[0] or 0, moments[1], text, tags))
+    if state.impact is not None and result:
         reasons = "; ".join(state.impact.reasons)
         text = f"verdict: {state.verdict}" + (f" ({reasons})" if reasons else "")
-        last = max(a.end_ms or a.start_ms for a in found)
-        found.append(Annotation("verdict", last, None, text, (*base, "verdict", state.verdict)))
-    return found
+        last = max(a.end_ms or a.start_ms for a in result)
+        result.append(Annotation("verdict", last, None, text, (*base, "verdict", state.verdict)))
+    return result
 
 
 def _ms(began: float, t: float | None) -> int | None:

@@ -37,29 +37,29 @@ class Known:
     broken: Mapping[str, str] | None = None
 
 
-def compose(known: Known) -> Board:
+def compose(facts: Known) -> Board:
     """Return the board of this moment."""
     figures = None
     course = Course()
-    limits = limits_of(known.record)
-    if known.series is not None:
-        figures = figures_of(known.series, known.causes, known.percentiles_ms)
-        if known.record.get("settings"):
-            course = measure(known.series, known.events, _settings(known.record), limits)
-    countdown = known.countdown
+    limits = limits_of(facts.record)
+    if facts.series is not None:
+        figures = figures_of(facts.series, facts.causes, facts.percentiles_ms)
+        if facts.record.get("settings"):
+            course = measure(facts.series, facts.events, _settings(facts.record), limits)
+    countdown = facts.countdown
     if countdown is None and figures is not None:
-        countdown = countdown_of(known.record, known.events, figures.t)
+        countdown = countdown_of(facts.record, facts.events, figures.t)
     return Board(
-        title=title_of(known.record) or known.title,
-        phase=known.phase or phase_of(known.events),
-        detail=known.detail,
-        progress=known.progress,
+        title=title_of(facts.record) or facts.title,
+        phase=facts.phase or phase_of(facts.events),
+        detail=facts.detail,
+        progress=facts.progress,
         countdown=countdown,
         figures=figures,
         baseline_tps=course.baseline_tps,
-        broken=_broken(known),
+        broken=_broken(facts),
         clocks=course.clocks,
-        marks=marks_of(known.events),
+        marks=marks_of(facts.events),
         outlook=outlook_of(course, limits) if course.clocks else None,
     )
 
@@ -70,11 +70,11 @@ def _settings(record: Mapping[str, Any]) -> Any:
     return MeasureSettings.from_mapping(record["settings"])
 
 
-def _broken(known: Known) -> Mapping[str, str]:
-    if known.broken is not None:
-        return known.broken
+def _broken(facts: Known) -> Mapping[str, str]:
+    if facts.broken is not None:
+        return facts.broken
     from brownout.faults import undos
 
     # A member that was only asked to step down still serves.
-    pending = [each for each in undos.left(known.events) if not undos.serving(each.action)]
+    pending = [each for each in undos.left(facts.events) if not undos.serving(each.action)]
     return {**undos.broken(pending), **undos.away(pending)}

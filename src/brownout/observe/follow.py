@@ -68,5 +68,7 @@ class Follower:
 
         if (self.path / "run.json").exists():
             return False
-        found = [procfs.identify(pid) for pid in procfs.users_of(self.path)]
-        return any(Path(user.command[0]).name == "loadgen" for user in found if user is not None)
+        processes = [procfs.identify(pid) for pid in procfs.users_of(self.path)]
+        return any(
+            Path(user.command[0]).name == "loadgen" for user in processes if user is not None
+        )

@@ -53,14 +53,14 @@ class Shown:
 
 def metric_of(measure: str) -> Shown | None:
     """Return which metric shows `measure` once a run is judged; None where none does."""
-    found = measures().get(measure)
-    if found is not None and found.of_ledger:
+    shown = measures().get(measure)
+    if shown is not None and shown.of_ledger:
         fate = (("fate", measure.removesuffix("_writes")),)
         return Shown("brownout_ledger_writes", 1.0, fate, scoped=False)
-    if found is None or not _is_shown(found):
+    if shown is None or not _is_shown(shown):
         return None
     own = (("measure", measure.removesuffix("_us")),)
-    return Shown(f"brownout_impact_{found.unit.metric}", found.unit.per, own)
+    return Shown(f"brownout_impact_{shown.unit.metric}", shown.unit.per, own)
 
 
 class RunCollector(Collector):
@@ -110,9 +110,9 @@ class _Families:
         metric = CounterMetricFamily(f"brownout_{name}", text, labels=(*LABELS, *own))
         return self._filled(metric, samples)
 
-    def states(self, name: str, text: str, own: str, known: Any, now: str) -> Metric:
+    def states(self, name: str, text: str, own: str, names: Any, now: str) -> Metric:
         """1 for what is the case now, 0 for all else that is known."""
-        return self.gauge(name, text, (own,), [((one,), float(one == now)) for one in known])
+        return self.gauge(name, text, (own,), [((one,), float(one == now)) for one in names])
 
     def _filled(self, metric: Any, samples: Any) -> Metric:
         for values, figure in samples:
@@ -132,13 +132,13 @@ def _course(state: RunState, family: _Families) -> Iterator[Metric]:
         text = "Ok operations per second in the accepted baseline."
         rate = state.board.baseline_tps
         yield family.gauge("run_baseline_operations_per_second", text, (), [((), rate)])
-    told = Counter(
+    counts = Counter(
         (event.type, event.name, event.node or "")
         for event in state.events
         if event.type in ("break", "mend", "milestone", "abort")
     )
     text = "Breaks, mends, milestones and aborts so far."
-    yield family.counter("run_events_total", text, ("type", "name", "node"), told.items())
+    yield family.counter("run_events_total", text, ("type", "name", "node"), counts.items())
 
 
 def _faults(state: RunState, family: _Families) -> Iterator[Metric]:
@@ -217,13 +217,13 @@ def _is_shown(measure: Measure) -> bool:
 def _ledger(ledger: Ledger, family: _Families) -> Iterator[Metric]:
     """What the ledger says; only its state where that is unknown."""
     text = "1 for what the ledger of acknowledged writes came to."
-    known = sorted({"clean", "lost", "unknown", ledger.state})
-    yield family.states("ledger_state", text, "state", known, ledger.state)
+    states = sorted({"clean", "lost", "unknown", ledger.state})
+    yield family.states("ledger_state", text, "state", states, ledger.state)
     if ledger.state not in ("clean", "lost"):
         return
     text = "Writes of the ledger, by what became of them."
-    told = {name: getattr(ledger, name) for name in _WRITES}
-    writes = [((name,), figure) for name, figure in told.items() if figure is not None]
+    counts = {name: getattr(ledger, name) for name in _WRITES}
+    writes = [((name,), figure) for name, figure in counts.items() if figure is not None]
     yield family.gauge("ledger_writes", text, ("fate",), writes)
     text = "Keys of the ledger, by what was read back."
     keys = [((name.removesuffix("_keys"),), getattr(ledger, name)) for name in _KEYS]

@@ -66,12 +66,12 @@ def up(listen: str, exporters: Iterable[Exporter], retention_s: float) -> Endpoi
     """
     place = home()
     place.mkdir(parents=True, exist_ok=True)
-    told = yaml.safe_dump(config(targets(), exporters), sort_keys=False)
-    (place / "prometheus.yml").write_text(told, encoding="utf-8")
-    found = running()
-    if found is not None:
-        _ask(f"{found.url}/-/reload", method="POST")
-        return found
+    text = yaml.safe_dump(config(targets(), exporters), sort_keys=False)
+    (place / "prometheus.yml").write_text(text, encoding="utf-8")
+    endpoint = running()
+    if endpoint is not None:
+        _ask(f"{endpoint.url}/-/reload", method="POST")
+        return endpoint
     _note().write_text(
         json.dumps({"listen": listen, "command": _command(listen, retention_s)}) + "\n"
     )
@@ -88,10 +88,10 @@ def running() -> Endpoint | None:
 
 def down() -> bool:
     """Stop it; say whether there was one. What it has stored stays."""
-    found = running()
-    if found is not None:
+    endpoint = running()
+    if endpoint is not None:
         host_for(_node()).stop("clean")
-    return found is not None
+    return endpoint is not None
 
 
 def remove_data() -> None:
@@ -175,8 +175,8 @@ def _ask(url: str, method: str = "GET") -> bytes:
             return bytes(answer.read())
     except urllib.error.HTTPError as error:
         with error:
-            said = error.read(300).decode(errors="replace").strip()
-        raise HostError(f"Prometheus: {url}: {error.code} {said}") from error
+            reason = error.read(300).decode(errors="replace").strip()
+        raise HostError(f"Prometheus: {url}: {error.code} {reason}") from error
     except OSError as error:
         raise HostError(f"Prometheus: {url}: {getattr(error, 'reason', error)}") from error
 

@@ -29,8 +29,10 @@ def push(gateway: Endpoint, run: str, text: str) -> None:
             return
     except urllib.error.HTTPError as error:
         with error:
-            said = error.read(300).decode(errors="replace").strip()
-        raise ClusterError(f"the Pushgateway {gateway.url} answers {error.code}: {said}") from error
+            words = error.read(300).decode(errors="replace").strip()
+        raise ClusterError(
+            f"the Pushgateway {gateway.url} answers {error.code}: {words}"
+        ) from error
     except OSError as error:
         reason = getattr(error, "reason", error)
         raise ClusterError(f"the Pushgateway {gateway.url} does not answer: {reason}") from error

@@ -33,16 +33,16 @@ class Source:
     def query(self, query: str, at: float | None = None) -> list[Samples]:
         """Return what `query` gives at a moment, now unless it is told."""
         params = {} if at is None else {"time": f"{at:.3f}"}
-        found = self._ask(query, lambda: self._api.custom_query(query, params=params))
-        return list(_series(found, "value"))
+        answer = self._ask(query, lambda: self._api.custom_query(query, params=params))
+        return list(_series(answer, "value"))
 
     def query_range(self, query: str, start: float, end: float, step_s: float) -> list[Samples]:
         """Return what `query` gives from `start` to `end`, both in it, every `step_s` seconds."""
         moments = (datetime.fromtimestamp(t, UTC) for t in (start, end))
-        found = self._ask(
+        answer = self._ask(
             query, lambda: self._api.custom_query_range(query, *moments, step=f"{step_s:g}")
         )
-        return list(_series(found, "values"))
+        return list(_series(answer, "values"))
 
     def _ask(self, query: str, ask: Any) -> Any:
         from prometheus_api_client.exceptions import PrometheusApiClientException
@@ -94,12 +94,12 @@ def _connect(endpoint: Endpoint) -> Any:
     return api
 
 
-def _series(found: Any, key: str) -> Iterator[Samples]:
+def _series(answer: Any, key: str) -> Iterator[Samples]:
     """Yield the series of an answer, in the form of a vector or of a matrix."""
-    for series in found:
+    for series in answer:
         pairs = series[key] if key == "values" else [series[key]]
-        known = [(float(t), float(value)) for t, value in pairs]
-        known = [(t, value) for t, value in known if math.isfinite(value)]
-        if known:
-            times, values = zip(*known, strict=True)
+        points = [(float(t), float(value)) for t, value in pairs]
+        points = [(t, value) for t, value in points if math.isfinite(value)]
+        if points:
+            times, values = zip(*points, strict=True)
             yield Samples(dict(series["metric"]), times, values)

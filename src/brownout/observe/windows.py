@@ -27,26 +27,28 @@ STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
 COVERED, HALF = 0.9, 0.5
 
 
-def single(found: Sequence[Samples]) -> Answer:
+def single(series: Sequence[Samples]) -> Answer:
     """Return the one value of an instant query."""
-    missing = _not_one(found)
+    missing = _not_one(series)
     if missing:
         return _no_data(missing)
-    return {"value": found[0].values[-1], "status": "measured", "at": found[0].times[-1]}
+    return {"value": series[0].values[-1], "status": "measured", "at": series[0].times[-1]}
 
 
-def summed_up(found: Sequence[Samples], statistic: str, steps: int) -> Answer:
+def summed_up(series: Sequence[Samples], statistic: str, steps: int) -> Answer:
     """Return one figure of a range query that had so many `steps`.
 
     Raises `ConfigurationError` for an unknown `statistic`.
     """
     if statistic not in STATISTICS:
-        known = ", ".join(STATISTICS)
-        raise ConfigurationError(f"statistic: found {statistic!r}, wanted one of {known}")
-    missing = _not_one(found) or _gaps(found[0], steps, HALF if statistic == "median" else COVERED)
+        names = ", ".join(STATISTICS)
+        raise ConfigurationError(f"statistic: found {statistic!r}, wanted one of {names}")
+    missing = _not_one(series) or _gaps(
+        series[0], steps, HALF if statistic == "median" else COVERED
+    )
     if missing:
         return _no_data(missing)
-    values = found[0].values
+    values = series[0].values
     value = float(STATISTICS[statistic](values))
     return {"value": value, "status": "measured", "samples": len(values), "steps": steps}
 
@@ -59,22 +61,22 @@ def compared(before: Answer, during: Answer) -> Answer:
     parts: Mapping[str, Answer] = {"baseline": before, "window": during}
     for name, part in parts.items():
         if part["status"] != "measured":
-            return {**_no_data(f"{name}: {part['missing']}"), **_told(parts)}
+            return {**_no_data(f"{name}: {part['missing']}"), **_figures(parts)}
     if before["value"] <= 0:
-        return {**_no_data(f"baseline: {before['value']:g}, wanted above 0"), **_told(parts)}
+        return {**_no_data(f"baseline: {before['value']:g}, wanted above 0"), **_figures(parts)}
     drop = 1 - during["value"] / before["value"]
-    return {"value": drop, "status": "measured", **_told(parts)}
+    return {"value": drop, "status": "measured", **_figures(parts)}
 
 
-def _told(parts: Mapping[str, Answer]) -> Answer:
+def _figures(parts: Mapping[str, Answer]) -> Answer:
     return {name: part["value"] for name, part in parts.items()}
 
 
-def _not_one(found: Sequence[Samples]) -> str:
-    if not found:
+def _not_one(series: Sequence[Samples]) -> str:
+    if not series:
         return "Prometheus has nothing for this query"
-    if len(found) > 1:
-        return f"{len(found)} series, wanted one: aggregate in the query, as in sum(…)"
+    if len(series) > 1:
+        return f"{len(series)} series, wanted one: aggregate in the query, as in sum(…)"
     return ""
 
 

@@ -12,7 +12,7 @@ from math import inf, isfinite, log
 from brownout.measure.measures import described
 from brownout.runs.run_set import median
 from brownout.show.report.grid import Cell
-from brownout.show.report.values import told
+from brownout.show.report.values import signed
 
 __all__ = ["FEWEST", "cells", "one_cell", "outcome_words", "outcomes", "times"]
 
@@ -85,7 +85,7 @@ def one_cell(
     measured = [value for value in values if value is not None]
     if words is None:
         two = outcomes(measure, measured) if len(measured) == len(values) else ()
-        words = outcome_words(measure, two, len(values)) if two else told(measure, median(values))
+        words = outcome_words(measure, two, len(values)) if two else signed(measure, median(values))
     if len(measured) < FEWEST or not any(measured):  # all of them are 0
         return Cell(words)
     return Cell(words, dots=tuple(_place(value, highest) for value in sorted(measured)))
@@ -103,5 +103,5 @@ def _place(value: float, highest: float) -> float:
 
 
 def _span(measure: str, values: Sequence[float]) -> str:
-    low, high = told(measure, values[0]), told(measure, values[-1])
+    low, high = signed(measure, values[0]), signed(measure, values[-1])
     return low if low == high else f"{low} to {high}"

@@ -122,7 +122,7 @@ def action(name: str, module: str) -> Callable[..., dict[str, Any]]:
         node = session.node(meant) if meant is not None else None
         return session.faults.do(name, node, **_converted(fault, given))
 
-    built = _made(do, name, module, inspect.getdoc(type(fault)), _parameters(fault))
+    built = _function(do, name, module, inspect.getdoc(type(fault)), _parameters(fault))
     built.__dict__["fault"] = fault
     return built
 
@@ -141,10 +141,10 @@ def measure_probe(name: str, doc: str, module: str) -> Callable[..., dict[str, A
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     scope = inspect.Parameter("scope", kind, default="total", annotation=str)
-    return _made(ask, name, module, doc, [scope] if measure.per_scope else [])
+    return _function(ask, name, module, doc, [scope] if measure.per_scope else [])
 
 
-def _made(
+def _function(
     function: Callable[..., dict[str, Any]],
     name: str,
     module: str,

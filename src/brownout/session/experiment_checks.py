@@ -64,7 +64,7 @@ def chaos_toolkit_problems(data: Mapping[str, Any]) -> Iterator[str]:
     from chaoslib.extension import validate_extensions
     from chaoslib.hypothesis import ensure_hypothesis_is_valid
 
-    def said(check: Callable[[Any], Any], part: Any) -> Iterator[str]:
+    def flaws(check: Callable[[Any], Any], part: Any) -> Iterator[str]:
         try:
             check(part)
         except ChaosException as error:
@@ -76,16 +76,18 @@ def chaos_toolkit_problems(data: Mapping[str, Any]) -> Iterator[str]:
         if data.get(key) is None:
             yield f"{key}: missing"
     for index, activity in enumerate(data.get("method") or []):
-        yield from (f"method[{index}]: {p}" for p in said(ensure_activity_is_valid, activity))
+        yield from (f"method[{index}]: {p}" for p in flaws(ensure_activity_is_valid, activity))
     for index, activity in enumerate(data.get("rollbacks") or []):
-        yield from (f"rollbacks[{index}]: {p}" for p in said(ensure_activity_is_valid, activity))
+        yield from (f"rollbacks[{index}]: {p}" for p in flaws(ensure_activity_is_valid, activity))
     hypothesis = data.get("steady-state-hypothesis") or {}
     for index, probe in enumerate(hypothesis.get("probes") or []):
         alone = {"title": "one probe", "probes": [probe]}
-        for problem in said(ensure_hypothesis_is_valid, {**data, "steady-state-hypothesis": alone}):
+        for problem in flaws(
+            ensure_hypothesis_is_valid, {**data, "steady-state-hypothesis": alone}
+        ):
             yield f"steady-state-hypothesis.probes[{index}]: {problem}"
-    yield from said(validate_controls, data)
-    yield from said(validate_extensions, data)
+    yield from flaws(validate_controls, data)
+    yield from flaws(validate_extensions, data)
     yield from _missing_controls(data)
 
 

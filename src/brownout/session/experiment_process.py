@@ -109,7 +109,7 @@ class ExperimentProcess:
     def outcome(self) -> Outcome:
         """Wait for the end and return what there is of it."""
         self.process.wait()
-        report = self._said()
+        report = self._report()
         directory = Path(str(report["run"])) if report.get("run") else None
         left = [claim.run for claim in open_runs.claims() if self._has_made(claim)]
         unmended = None
@@ -126,7 +126,7 @@ class ExperimentProcess:
         """
         return claim.kind == "run" and str(self._journal) in claim.command
 
-    def _said(self) -> Mapping[str, Any]:
+    def _report(self) -> Mapping[str, Any]:
         """Return what our control left in the journal; nothing where it never came to that."""
         try:
             journal = json.loads(self._journal.read_text(encoding="utf-8"))

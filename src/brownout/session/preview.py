@@ -46,7 +46,7 @@ def preview(plan: Plan, experiment: Mapping[str, Any]) -> tuple[str, bool]:
     try:
         blocks = [_head(plan, cluster)]
         node, chosen = _target(plan, cluster, adapter)
-        lines, ok = _told([*unreachable, *_cluster_guards(plan, cluster, adapter), *chosen])
+        lines, ok = _guard_lines([*unreachable, *_cluster_guards(plan, cluster, adapter), *chosen])
         blocks.append("guards\n" + "\n".join(lines))
         steps = list(_steps(experiment.get("method", []), configuration, cluster, adapter, node))
         blocks.append("method\n" + "\n".join(steps))
@@ -98,7 +98,7 @@ def _head(plan: Plan, cluster: Cluster) -> str:
     return "\n".join(lines)
 
 
-def _told(checks: list[Guard]) -> tuple[list[str], bool]:
+def _guard_lines(checks: list[Guard]) -> tuple[list[str], bool]:
     """Each guard in a line, with what to do where it says no; and whether none does."""
     lines = [
         f"  {'yes' if guard.ok else 'NO '}  {guard.name}: {guard.detail}"

@@ -97,12 +97,12 @@ class Resilience:
         runs = Runs(impact.finished for impact in impacts)
         fit.check(runs, self._baseline)
         decision = decide(runs, self._baseline)
-        told = words.say(decision, runs, fit.remarks(runs, self._baseline))
+        report = words.say(decision, runs, fit.remarks(runs, self._baseline))
         self._note("resilience.gate", decision.word)
         if decision.word == "fail":
-            raise ResilienceFailed(told)
+            raise ResilienceFailed(report)
         if decision.word != "pass":
-            raise RunInconclusive(told)
+            raise RunInconclusive(report)
         return decision
 
     def check(self) -> None:

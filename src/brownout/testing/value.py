@@ -44,9 +44,9 @@ class Measured(float):
 
     def __new__(cls, value: float, context: Context) -> "Measured":
         """Make a number with its context; what is computed of it is a plain number again."""
-        made = super().__new__(cls, value)
-        made.context = context
-        return made
+        measured = super().__new__(cls, value)
+        measured.context = context
+        return measured
 
     def __repr__(self) -> str:
         """`<recovery_time 12.3 s>`."""

@@ -7,7 +7,7 @@ import pytest
 
 from brownout.measure.impact import Judged, Load
 from brownout.measure.measures import label
-from brownout.show.report.values import bound, found, worded
+from brownout.show.report.values import bound, result, worded
 from brownout.show.report.words import NOT_SEEN, pace
 
 
@@ -57,10 +57,10 @@ def slo(name: str, value: float | None, met: bool | None) -> Judged:
 
 
 def test_what_was_found_where_there_is_no_value() -> None:
-    assert found(slo("recovery_time", None, False)) == NOT_SEEN
-    assert found(slo("recovery_time", None, None)) == "–"
-    assert found(slo("latency_all.during.p99_us", None, False)) == "> deadline"
-    assert found(slo("blackout", 2.0, True)) == "2 s"
+    assert result(slo("recovery_time", None, False)) == NOT_SEEN
+    assert result(slo("recovery_time", None, None)) == "–"
+    assert result(slo("latency_all.during.p99_us", None, False)) == "> deadline"
+    assert result(slo("blackout", 2.0, True)) == "2 s"
 
 
 def test_a_limit_has_its_side() -> None:

@@ -142,8 +142,8 @@ class AerospikeAdapter(ResizingPart):
 
     def engine(self) -> str:
         """Return what runs, as `asd 8.1.2.0` or `brownout stand-in 8.1.2.0-…`."""
-        name = "brownout stand-in" if "stand-in" in self._panel.told("edition") else "asd"
-        return f"{name} {self._panel.told('build')}"
+        name = "brownout stand-in" if "stand-in" in self._panel.answer("edition") else "asd"
+        return f"{name} {self._panel.answer('build')}"
 
     def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
         """Return which of `grants` our user does not have, as any node says."""

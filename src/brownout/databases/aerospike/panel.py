@@ -55,7 +55,7 @@ class Panel:
             raise ClusterError(answer.error)
         return answer
 
-    def told(self, command: str) -> str:
+    def answer(self, command: str) -> str:
         """Return the first answer that any node gives; `ClusterError` if none does."""
         for view in self.views((command,)):
             if view.answers.get(command):
@@ -64,12 +64,12 @@ class Panel:
 
     def community(self) -> bool:
         """Whether the nodes are of the Community Edition, or play it."""
-        return "Community" in self.told("edition")
+        return "Community" in self.answer("edition")
 
     def namespaces(self) -> tuple[str, ...]:
         """Return the names of the namespaces; they do not change while a cluster runs."""
         if not self._namespaces:
-            self._namespaces = tuple(filter(None, self.told("namespaces").split(";")))
+            self._namespaces = tuple(filter(None, self.answer("namespaces").split(";")))
         return self._namespaces
 
     def numbers(self) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ class ResizingPart(ABC):
         if name != "replication_factor":
             return [f"setting: found {name!r}, wanted one of {', '.join(_SETTINGS)}"]
         command = f"namespace/{self.load_namespace()}"
-        settings = View("", "", {command: self._panel.told(command)})
+        settings = View("", "", {command: self._panel.answer(command)})
         strong = bool(objections.strongly_consistent(settings))
         objected = objections.of_factor(value, len(self._panel.nodes), strong)
         return [*objected, *objections.unsettled(self.stable("whole"))]
@@ -125,14 +125,14 @@ class ResizingPart(ABC):
     def setting(self, name: str, node: Node | None) -> Any:
         """Return the replication factor, or the migration speed by node, as `adjust` takes it."""
         namespace = self.load_namespace()
-        if _known(name) == "migration_speed":
+        if _setting(name) == "migration_speed":
             return speed.speed(self._panel, namespace, node)
         return factor.factor(self._panel, namespace)
 
     def adjust(self, name: str, value: Any, node: Node | None) -> Proof:
         """Give the setting this value on every node, or the speed on `node`; read back."""
         namespace = self.load_namespace()
-        if _known(name) == "migration_speed":
+        if _setting(name) == "migration_speed":
             return speed.set_speed(self._panel, namespace, value, node)
         return factor.set_factor(self._panel, namespace, int(value))
 
@@ -153,7 +153,7 @@ class ResizingPart(ABC):
         return factors
 
 
-def _known(name: str) -> str:
+def _setting(name: str) -> str:
     if name not in _SETTINGS:
         raise ConfigurationError(f"setting: found {name!r}, wanted one of {', '.join(_SETTINGS)}")
     return name

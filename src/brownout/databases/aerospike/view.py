@@ -118,10 +118,10 @@ def judge(views: Sequence[View], command: str) -> MilestoneState:
     Nodes that were asked for their namespaces must have every partition available too.
     A node that is away is missed by the others, which then answer with an error.
     """
-    missing = [_unstable(v, answer) for v in views if is_error(answer := _said(v, command))]
-    keys = sorted({_said(view, command) for view in views}) if not missing else []
+    missing = [_unstable(v, answer) for v in views if is_error(answer := _answer(v, command))]
+    keys = sorted({_answer(view, command) for view in views}) if not missing else []
     if len(keys) > 1:
-        missing = [f"{view.node} is in cluster {_said(view, command)}" for view in views]
+        missing = [f"{view.node} is in cluster {_answer(view, command)}" for view in views]
     missing += [f"{v.node}: {n} partitions are unavailable" for v in views if (n := _lacking(v))]
     answering = [view for view in views if not view.timed_out]
     unknown = len(answering) < len(views) and judge(answering, command).reached
@@ -161,5 +161,5 @@ def _lacking(view: View) -> int | None:
     return view.total("unavailable_partitions", "dead_partitions")
 
 
-def _said(view: View, command: str) -> str:
+def _answer(view: View, command: str) -> str:
     return view.answers.get(command) or "ERROR: no answer"

@@ -32,16 +32,16 @@ class Engine(Protocol):
 
 def kind_of(cluster: Cluster) -> LabKind:
     """Return the kind of the lab that `cluster` is; `ConfigurationError` if it is not a lab."""
-    return _found(cluster)[1]
+    return _lab_of(cluster)[1]
 
 
 def engine_of(cluster: Cluster) -> Engine:
     """Return what makes its members; `ConfigurationError` if a package for that is missing."""
-    of, kind = _found(cluster)
+    of, kind = _lab_of(cluster)
     return cast(Engine, of.referred(kind.engine))
 
 
-def _found(cluster: Cluster) -> tuple[Database, LabKind]:
+def _lab_of(cluster: Cluster) -> tuple[Database, LabKind]:
     if cluster.lab is None:
         raise ConfigurationError(f"cluster `{cluster.name}` is not a lab")
     of = database(cluster.database)

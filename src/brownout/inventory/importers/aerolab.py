@@ -43,11 +43,11 @@ def read(text: str, source: str, cluster: str = "", private: bool = False) -> Im
     """
     nodes, problems = _nodes(_parsed(text, source), source)
     names = sorted({node.cluster for node in nodes})
-    known = ", ".join(names) or "none"
+    names_of_all = ", ".join(names) or "none"
     if cluster and cluster not in names:
-        problems.append(f"{source}: has no cluster `{cluster}`; it has {known}")
+        problems.append(f"{source}: has no cluster `{cluster}`; it has {names_of_all}")
     elif not cluster and len(names) > 1:
-        problems.append(f"{source}: has the clusters {known}; say which by --cluster")
+        problems.append(f"{source}: has the clusters {names_of_all}; say which by --cluster")
     elif not names and not problems:
         problems.append(f"{source}: has no node of an Aerospike cluster")
     wanted = cluster or next(iter(names), "")
@@ -131,8 +131,8 @@ def _text(item: Mapping[str, Any], key: str) -> str:
 
 
 def _address(node: _Node, private: bool) -> str:
-    known = (node.private, node.public) if private else (node.public, node.private)
-    return next((address for address in known if address not in ("", "N/A")), "")
+    addresses = (node.private, node.public) if private else (node.public, node.private)
+    return next((address for address in addresses if address not in ("", "N/A")), "")
 
 
 def _machine(node: _Node, private: bool) -> Machine:

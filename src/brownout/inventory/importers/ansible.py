@@ -97,9 +97,10 @@ def read(text: str, source: str, group: str) -> Imported:
     named = [name for name in listed if name != "_meta"]
     groups = {*named, *(child for name in named for child in _names(listed[name], "children"))}
     if group not in groups:
-        known = ", ".join(sorted(groups - {"all", "ungrouped"}))
+        names_of_groups = ", ".join(sorted(groups - {"all", "ungrouped"}))
         raise ConfigurationError(
-            f"{source}: has no group `{group}`; it has {known or 'none'}", "say which by --group"
+            f"{source}: has no group `{group}`; it has {names_of_groups or 'none'}",
+            "say which by --group",
         )
     problems = [
         f"{source}: group `{name}`: found `vars`, wanted them with each host; list without --export"
@@ -133,15 +134,15 @@ def _parsed(text: str, source: str) -> Mapping[str, Any]:
 
 def _hosts(listed: Mapping[str, Any], group: str) -> list[str]:
     """Return the hosts of a group and of all in it, in the order in which they stand there."""
-    found: dict[str, None] = {}
+    hosts: dict[str, None] = {}
     inner, waiting = {group}, [group]
     while waiting:
         content = listed.get(waiting.pop(0))
-        found.update(dict.fromkeys(_names(content, "hosts")))
+        hosts.update(dict.fromkeys(_names(content, "hosts")))
         new = [child for child in _names(content, "children") if child not in inner]
         inner.update(new)
         waiting += new
-    return list(found)
+    return list(hosts)
 
 
 def _names(content: Any, kind: str) -> list[str]:
@@ -156,29 +157,29 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _machine(variables: Mapping[str, Any], host: str, source: str, problems: list[str]) -> Machine:
-    found = {ours: _first(variables, theirs) for ours, theirs in _NAMES.items()}
+    values = {ours: _first(variables, theirs) for ours, theirs in _NAMES.items()}
     where = f"{source}: host {host}"
-    for ours, value in found.items():
+    for ours, value in values.items():
         if "{{" in value:
             problems.append(
                 f"{where}: {_NAMES[ours][0]}: found a template or a vault's text, which only "
                 "Ansible can read; write its value there"
             )
-    if found["connection"] not in _SSH:
-        told = f"ansible_connection: found {found['connection']!r}, wanted ssh"
-        problems.append(f"{where}: {told}; such a host cannot be reached by brownout")
-    port = found["port"] or "22"
+    if values["connection"] not in _SSH:
+        problem = f"ansible_connection: found {values['connection']!r}, wanted ssh"
+        problems.append(f"{where}: {problem}; such a host cannot be reached by brownout")
+    port = values["port"] or "22"
     if not re.fullmatch(r"[0-9]{1,5}", port) or not 0 < int(port) < 65536:
         problems.append(f"{where}: ansible_port: found {port!r}, wanted a port")
         port = "22"
     return Machine(
         name=host,
-        address=found["address"] or host,
+        address=values["address"] or host,
         port=int(port),
-        user=found["user"],
-        identity_file=found["identity_file"],
-        sudo=found["become"].lower() in ("true", "yes", "1", "on"),
-        rack=found["rack"],
+        user=values["user"],
+        identity_file=values["identity_file"],
+        sudo=values["become"].lower() in ("true", "yes", "1", "on"),
+        rack=values["rack"],
         notes=tuple(_notes(variables)),
     )
 

@@ -49,14 +49,14 @@ def written(imported: Imported, database: str, port: int = 0, path: Path | None 
     """
     servers = {name: one.server for name, one in databases().items() if one.server is not None}
     if database not in servers:
-        known = ", ".join(servers)
-        raise ConfigurationError(f"--database: found {database!r}, wanted one of {known}")
+        listed = ", ".join(servers)
+        raise ConfigurationError(f"--database: found {database!r}, wanted one of {listed}")
     kind = servers[database]
     source, name = _printable(imported.source), _quoted(imported.name)
     head = _HEAD.format(source=source, name=name, database=database)
     lines = [line for one in imported.machines for line in _node(one, kind, port or kind.port)]
-    told = [f"{key}: {_flow(value)}" for key, value in imported.connection.items()]
-    text = head + "\n".join(lines) + "\n" + _TAIL.format(wanted="\n  ".join(told or kind.hints))
+    settings = [f"{key}: {_flow(value)}" for key, value in imported.connection.items()]
+    text = head + "\n".join(lines) + "\n" + _TAIL.format(wanted="\n  ".join(settings or kind.hints))
     inventory.parse(yaml.safe_load(text), path or Path(f"{imported.name}.yaml"))
     return text
 

@@ -19,10 +19,10 @@ from brownout.inventory.importers.pods import Wanted
 from brownout.kubernetes.access import Access, connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 
-__all__ = ["found", "wanted"]
+__all__ = ["machines_of", "wanted"]
 
 
-def found(asked: Wanted, selector: str = "") -> tuple[Imported, str]:
+def machines_of(asked: Wanted, selector: str = "") -> tuple[Imported, str]:
     """Return the machines and the database of what is `asked` for, or of the pods of `selector`.
 
     Raises `ConfigurationError` with all problems, `HostError` where the API server refuses.
@@ -48,30 +48,30 @@ def found(asked: Wanted, selector: str = "") -> tuple[Imported, str]:
     return pods.read(asked, own, listed, kind.connection(owner))
 
 
-def wanted(what: str, access: Mapping[str, Any], **said: Any) -> Wanted:
-    """Return what is wanted of the cluster that `access` leads to; `said` are `Wanted`'s own.
+def wanted(what: str, access: Mapping[str, Any], **options: Any) -> Wanted:
+    """Return what is wanted of the cluster that `access` leads to; `options` are `Wanted`'s own.
 
     Raises `ConfigurationError` with every setting of `access` that is wrong.
     """
     try:
-        return Wanted(what, Access.model_validate(access), **said)
+        return Wanted(what, Access.model_validate(access), **options)
     except ValidationError as error:
         raise ConfigurationError(problems.from_validation(error, Access)) from error
 
 
 def _parsed(what: str) -> tuple[Operator, str]:
     kind, slash, name = what.lower().partition("/")
-    for known in owners():
-        if slash and name and kind in (known.kind, f"{known.kind}s", *known.short):
-            return known, name
+    for owner in owners():
+        if slash and name and kind in (owner.kind, f"{owner.kind}s", *owner.short):
+            return owner, name
     raise ConfigurationError(
         f"found `{what}`, wanted KIND/NAME with one of {', '.join(kinds())}, or --selector"
     )
 
 
-def _uid(found: Object) -> str:
-    return str(found["metadata"]["uid"])
+def _uid(thing: Object) -> str:
+    return str(thing["metadata"]["uid"])
 
 
-def _owners(found: Object) -> list[str]:
-    return [str(one["uid"]) for one in found["metadata"].get("ownerReferences") or []]
+def _owners(thing: Object) -> list[str]:
+    return [str(one["uid"]) for one in thing["metadata"].get("ownerReferences") or []]

@@ -43,11 +43,11 @@ class Wanted:
 
 
 def read(
-    wanted: Wanted, sets: Sequence[Object], pods: Sequence[Object], known: Mapping[str, Any]
+    wanted: Wanted, sets: Sequence[Object], pods: Sequence[Object], stated: Mapping[str, Any]
 ) -> tuple[Imported, str]:
     """Return the machines and the database of all pods that `sets` control.
 
-    `known` are settings of the connection that a custom resource says. Raises
+    `stated` are settings of the connection that a custom resource says. Raises
     `ConfigurationError` with all problems.
     """
     names = {str(one["metadata"]["uid"]): str(one["metadata"]["name"]) for one in sets}
@@ -65,9 +65,9 @@ def read(
         problems.append(f"{wanted.what}: its pods are of {' and '.join(sorted(of_databases))}")
     if problems:
         raise ConfigurationError(problems)
-    told = {**_told(own[0], wanted), **known}
+    options = {**_options(own[0], wanted), **stated}
     source = f"{wanted.what} of namespace {wanted.access.namespace}"
-    return Imported(wanted.name, source, tuple(machines), told), of_databases.pop()
+    return Imported(wanted.name, source, tuple(machines), options), of_databases.pop()
 
 
 def _controller(pod: Object) -> str:
@@ -87,21 +87,21 @@ def _container(pod: Object, wanted: Wanted) -> tuple[str, Object]:
     named = [one for one in containers if wanted.container in ("", one["name"])]
     if not named:
         raise ConfigurationError(f"{where}: has no container `{wanted.container}`, but {listed}")
-    known = _servers()
-    found = [(kind, one) for one in named for kind in known if _is(known[kind], one)]
-    if len(found) != 1:
+    kinds = _servers()
+    matches = [(kind, one) for one in named for kind in kinds if _is(kinds[kind], one)]
+    if len(matches) != 1:
         raise ConfigurationError(
-            f"{where}: found {len(found)} containers of a database among {listed}, wanted one; "
+            f"{where}: found {len(matches)} containers of a database among {listed}, wanted one; "
             "say which by --container"
         )
-    return found[0]
+    return matches[0]
 
 
 def _is(server: Server, container: Object) -> bool:
     """Whether a container runs the database: by its command, its image or its own name."""
     words = _words(container)
     program = words[0].rpartition("/")[2] if words else ""
-    if program in {known.program for known in _servers().values()}:
+    if program in {each.program for each in _servers().values()}:
         return program == server.program
     image = str(container.get("image", "")).rpartition("/")[2].partition("@")[0].partition(":")[0]
     return container["name"] == server.program or any(
@@ -152,10 +152,10 @@ def _address(pod: Object, wanted: Wanted) -> str:
 
 def _port(container: Object, server: Server) -> int:
     """Return where it listens: by its command, its only port, or as ever."""
-    told = _option(_words(container), "--port")
+    port = _option(_words(container), "--port")
     ports = [int(one["containerPort"]) for one in container.get("ports") or []]
-    if told.isdigit():
-        return int(told)
+    if port.isdigit():
+        return int(port)
     return ports[0] if len(ports) == 1 else server.port
 
 
@@ -174,12 +174,12 @@ def _storage(server: Server, words: Sequence[str]) -> dict[str, Any]:
     return {**command, **({"config_file": file} if file else {})}
 
 
-def _told(pod: Object, wanted: Wanted) -> dict[str, Any]:
+def _options(pod: Object, wanted: Wanted) -> dict[str, Any]:
     """Return what the command of a member says of its cluster."""
     of, container = _container(pod, wanted)
     words = _words(container)
-    said = {to: _option(words, name) for name, to in _servers()[of].shared_options.items()}
-    return {to: value.partition("/")[0] for to, value in said.items() if value}
+    shared = {to: _option(words, name) for name, to in _servers()[of].shared_options.items()}
+    return {to: value.partition("/")[0] for to, value in shared.items() if value}
 
 
 def _words(container: Object, variables: Mapping[str, str] = MappingProxyType({})) -> list[str]:
@@ -196,12 +196,14 @@ def _variables(pod: Object, container: Object) -> dict[str, str]:
         "metadata.namespace": meta["namespace"],
         "status.podIP": (pod.get("status") or {}).get("podIP"),
     }
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for one in container.get("env") or []:
         field = ((one.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath")
         if value := one.get("value") or own.get(str(field)):
-            found[one["name"]] = _VARIABLE.sub(lambda it: found.get(it[1], it[0]), str(value))
-    return found
+            variables[one["name"]] = _VARIABLE.sub(
+                lambda it: variables.get(it[1], it[0]), str(value)
+            )
+    return variables
 
 
 def _option(words: Sequence[str], name: str) -> str:

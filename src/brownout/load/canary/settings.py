@@ -25,11 +25,11 @@ def canary_of(wanted: Any, cluster: Cluster) -> CanarySpec | None:
     text = str(wanted).strip().lower() if not isinstance(wanted, Mapping) else "mapping"
     if text in ("false", "no", "off") or (text in ("", "none") and cluster.canary is None):
         return None
-    found = cluster.canary or CanarySpec()
+    spec = cluster.canary or CanarySpec()
     if text not in ("", "none", "true", "yes", "on"):
-        found = _changed(found, wanted)
-    canary_kind(cluster.database).check(found.policies)
-    return found
+        spec = _changed(spec, wanted)
+    canary_kind(cluster.database).check(spec.policies)
+    return spec
 
 
 def _changed(inventory: CanarySpec, wanted: Any) -> CanarySpec:
@@ -41,9 +41,9 @@ def _changed(inventory: CanarySpec, wanted: Any) -> CanarySpec:
             changes = parse_overrides(str(wanted))
         data = apply_overrides(inventory.model_dump(), changes)
     except ConfigurationError as error:
-        found = [f"configuration.canary: {problem}" for problem in error.problems]
+        problems = [f"configuration.canary: {problem}" for problem in error.problems]
         raise ConfigurationError(
-            found, "give true, false, or settings as rate=5,policies.retryWrites=false"
+            problems, "give true, false, or settings as rate=5,policies.retryWrites=false"
         ) from error
     try:
         return CanarySpec.model_validate(data)

@@ -127,9 +127,9 @@ class GeneratorGroup:
         """Write the data set together: the first makes room, each fills its share."""
         if not self._loads:
             return {"keys": 0, "seconds": 0.0}
-        begun, told = time.monotonic(), _Progress(progress, len(self._parts))
+        begun, shared = time.monotonic(), _Progress(progress, len(self._parts))
         self._first(lambda first: first.load(step="begin"))
-        loaded = self._each(lambda i, g: g.load(told.of(i), "fill"))
+        loaded = self._each(lambda i, g: g.load(shared.of(i), "fill"))
         self._first(lambda first: first.load(step="end"))
         seconds = round(time.monotonic() - begun, 3)
         return {"keys": loaded[0]["keys"], "seconds": seconds}
@@ -157,8 +157,8 @@ class GeneratorGroup:
     @property
     def clock_uncertainty(self) -> float | None:
         """By how many seconds the worst known clock may be off; None before the start."""
-        known = [generator.clock_uncertainty for generator in self._parts]
-        return max((off for off in known if off is not None), default=None)
+        uncertainties = [generator.clock_uncertainty for generator in self._parts]
+        return max((off for off in uncertainties if off is not None), default=None)
 
     def metrics(self) -> str:
         """Return the metrics of all on one page, each labelled with its `part`."""
@@ -183,11 +183,11 @@ class GeneratorGroup:
 
     def verify(self, progress: Progress | None = None) -> Mapping[str, Any]:
         """Have each read back what it was promised. Returns keys, read and unread of all."""
-        told = _Progress(progress, len(self._parts))
-        found = self._each(lambda i, g: g.verify(told.of(i)))
+        shared = _Progress(progress, len(self._parts))
+        results = self._each(lambda i, g: g.verify(shared.of(i)))
         merge_ledger(self._directory)
         self._unmerged.discard("ledger")
-        return {name: sum(one[name] for one in found) for name in ("keys", "read", "unread")}
+        return {name: sum(one[name] for one in results) for name in ("keys", "read", "unread")}
 
     def give_up(self) -> None:
         """End what each does now, as `verify` in another thread, which then raises."""
@@ -282,10 +282,10 @@ class GeneratorGroup:
         for error in errors:
             if error is not None and not isinstance(error, GeneratorError):
                 raise error
-        found = [error for error in errors if isinstance(error, GeneratorError)]
-        if found:
-            hints = dict.fromkeys(error.hint for error in found if error.hint)
-            raise GeneratorError("; ".join(error.message for error in found), "; ".join(hints))
+        own = [error for error in errors if isinstance(error, GeneratorError)]
+        if own:
+            hints = dict.fromkeys(error.hint for error in own if error.hint)
+            raise GeneratorError("; ".join(error.message for error in own), "; ".join(hints))
         return [one.result() for one in asked]
 
     def _named(self, index: int, do: Callable[[], T]) -> T:
@@ -300,8 +300,8 @@ class GeneratorGroup:
 class _Progress:
     """How far all are together, told once each has said how much it has to do."""
 
-    def __init__(self, told: Progress | None, parts: int) -> None:
-        self._told, self._parts = told, parts
+    def __init__(self, progress: Progress | None, parts: int) -> None:
+        self._told, self._parts = progress, parts
         self._far: dict[int, tuple[int, int]] = {}
         self._lock = threading.Lock()
 

@@ -32,8 +32,8 @@ class JobApi:
     def jobs(self, selector: str) -> list[str]:
         """Return the names of the Jobs that a label selects."""
         with self._objects() as objects:
-            found = objects.listed(self._path("jobs"), labelSelector=selector)
-        return [job["metadata"]["name"] for job in found]
+            objects_found = objects.listed(self._path("jobs"), labelSelector=selector)
+        return [job["metadata"]["name"] for job in objects_found]
 
     def job(self, name: str) -> Object | None:
         """Return a Job; None where there is none."""
@@ -42,30 +42,30 @@ class JobApi:
 
     def delete(self, name: str) -> None:
         """Delete a Job, and its pods in the background. Safe to repeat."""
-        found = self.job(name)
-        if found is not None:
+        job = self.job(name)
+        if job is not None:
             with self._objects() as objects:
-                objects.delete(self._path("jobs", name), found["metadata"]["uid"], owned=True)
+                objects.delete(self._path("jobs", name), job["metadata"]["uid"], owned=True)
 
     def pods(self, job: str) -> list[Pod]:
         """Return the pods of a Job by their index."""
         chosen = f"batch.kubernetes.io/job-name={job}"
         with self._objects() as objects:
-            found = objects.listed(self._path("pods"), labelSelector=chosen)
-        return sorted((Pod.of(raw) for raw in found), key=lambda pod: pod.index)
+            answers = objects.listed(self._path("pods"), labelSelector=chosen)
+        return sorted((Pod.of(raw) for raw in answers), key=lambda pod: pod.index)
 
     def pod(self, name: str) -> Pod | None:
         """Return a pod; None where there is none."""
         with self._objects() as objects:
-            found = objects.find(self._path("pods", name))
-        return None if found is None else Pod.of(found)
+            answer = objects.find(self._path("pods", name))
+        return None if answer is None else Pod.of(answer)
 
     def complaints(self, job: str) -> Sequence[str]:
         """Return why pods of a Job could not be created, as a quota or a policy."""
         chosen = f"involvedObject.kind=Job,involvedObject.name={job},reason=FailedCreate"
         with self._objects() as objects:
-            found = objects.listed(self._path("events"), fieldSelector=chosen)
-        return list(dict.fromkeys(" ".join(str(event["message"]).split()) for event in found))
+            events = objects.listed(self._path("events"), fieldSelector=chosen)
+        return list(dict.fromkeys(" ".join(str(event["message"]).split()) for event in events))
 
     def _path(self, kind: str, name: str = "") -> str:
         return in_namespace(self.access.namespace, kind, name)

@@ -135,8 +135,8 @@ class Attached:
             became, its_code = str(error), None
         if why or became:
             self._note("; ".join(part for part in (why, became) if part))
-        found = code if code is not None else its_code
-        return LOST if found is None else found
+        status = code if code is not None else its_code
+        return LOST if status is None else status
 
     def _note(self, text: str) -> None:
         self._append(f"{text}\n".encode())

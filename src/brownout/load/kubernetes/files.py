@@ -42,13 +42,13 @@ class PodFiles:
 
     def put(self, files: Mapping[str, bytes]) -> None:
         """Write small files, by their names, to the depot's `tls`."""
-        made = io.BytesIO()
-        with tarfile.open(fileobj=made, mode="w") as archive:
+        tar_bytes = io.BytesIO()
+        with tarfile.open(fileobj=tar_bytes, mode="w") as archive:
             for name, content in files.items():
                 entry = tarfile.TarInfo(name)
                 entry.size = len(content)
                 archive.addfile(entry, io.BytesIO(content))
-        self._run("take", "tls", stdin=made.getvalue())
+        self._run("take", "tls", stdin=tar_bytes.getvalue())
 
     def fetch(self, directory: Path) -> dict[str, str]:
         """Have what the generator has written so far in `directory`; return the files' hashes.
@@ -67,17 +67,17 @@ class PodFiles:
 
     def _fetch_once(self, directory: Path) -> dict[str, str]:
         directory.mkdir(parents=True, exist_ok=True)
-        found: dict[str, str] = {}
+        received: dict[str, str] = {}
         try:
             with self._command("send") as running:
-                sums = _received(running, directory, found)
-            _compare(sums, found)
-            for name in found:
+                sums = _received(running, directory, received)
+            _compare(sums, received)
+            for name in received:
                 _draft(directory / name).replace(directory / name)
         finally:
-            for name in found:
+            for name in received:
                 _draft(directory / name).unlink(missing_ok=True)
-        return found
+        return received
 
     def _run(self, what: str, *more: str, stdin: bytes = b"") -> None:
         with self._command(what, *more) as running:
@@ -86,8 +86,8 @@ class PodFiles:
             while running.open and time.monotonic() < deadline:
                 running.wait(1.0)
             if running.status != 0:
-                said = running.err.decode(errors="replace").strip() or f"status {running.status}"
-                raise GeneratorError(f"pod {self._pod}: `{self._program} depot {what}`: {said}")
+                reason = running.err.decode(errors="replace").strip() or f"status {running.status}"
+                raise GeneratorError(f"pod {self._pod}: `{self._program} depot {what}`: {reason}")
 
     def _command(self, what: str, *more: str) -> PodStream:
         command = [self._program, "depot", what, *more, DEPOT]
@@ -116,8 +116,8 @@ class _Reader(io.RawIOBase):
         return data
 
 
-def _received(running: PodStream, directory: Path, found: dict[str, str]) -> str:
-    """Write each file that comes beside its place, its hash to `found`; return the sent sums."""
+def _received(running: PodStream, directory: Path, received: dict[str, str]) -> str:
+    """Write each file that comes beside its place, its hash to `received`; return the sent sums."""
     with tarfile.open(fileobj=_Reader(running), mode="r|gz") as archive:
         for entry in archive:
             content = archive.extractfile(entry)
@@ -125,8 +125,8 @@ def _received(running: PodStream, directory: Path, found: dict[str, str]) -> str
             if entry.name == _SUMS:
                 return content.read().decode()
             place = _place(directory, entry.name)
-            found[entry.name] = ""  # begun: its draft is there, whatever becomes of it
-            found[entry.name] = _kept(content, place)
+            received[entry.name] = ""  # begun: its draft is there, whatever becomes of it
+            received[entry.name] = _kept(content, place)
     raise GeneratorError(running.err.decode(errors="replace").strip() or "it was cut short")
 
 
@@ -149,12 +149,12 @@ def _kept(content: IO[bytes], target: Path) -> str:
     return digest.hexdigest()
 
 
-def _compare(sums: str, found: Mapping[str, str]) -> None:
+def _compare(sums: str, received: Mapping[str, str]) -> None:
     """Raise `GeneratorError` unless every file is here as it was sent; `sums` as of sha256sum."""
     lines = (line.partition("  ") for line in sums.splitlines())
     wanted = {name: checksum for checksum, _, name in lines}
-    if wanted != found:
-        names = sorted({name for name, _ in set(wanted.items()) ^ set(found.items())})
+    if wanted != received:
+        names = sorted({name for name, _ in set(wanted.items()) ^ set(received.items())})
         raise GeneratorError(f"{', '.join(names)} arrived different")
 
 

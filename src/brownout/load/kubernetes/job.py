@@ -100,14 +100,14 @@ class GeneratorJob:
         """Wait for the end of the Job, but not for long; return how many pods ended with 0."""
 
         def ended(status: Mapping[str, Any]) -> set[str]:
-            said = status.get("conditions") or ()
-            return {each["type"] for each in said if each["status"] == "True"}
+            conditions = status.get("conditions") or ()
+            return {each["type"] for each in conditions if each["status"] == "True"}
 
         status = wait_until(
             lambda: (self.api.job(self.name) or {}).get("status", {}),
             _COMPLETE_S,
             _LOOK_EVERY_S,
-            so=lambda found: ended(found) & {"Complete", "Failed"},
+            so=lambda job: ended(job) & {"Complete", "Failed"},
         )
         return int(status.get("succeeded") or 0)
 
@@ -143,8 +143,8 @@ class GeneratorJob:
             if sum(pod.runs for pod in pods) == self.settings.hosts:
                 return True
             self._give_up_if_hopeless(pods)
-            told, waiting = waiting, describe_wait(pods, self.settings.hosts)
-            if waiting != told:
+            waiting_before, waiting = waiting, describe_wait(pods, self.settings.hosts)
+            if waiting != waiting_before:
                 logger.info(f"load: waiting for the pods of {self.name}: {waiting}")
             return False
 
@@ -164,9 +164,9 @@ class GeneratorJob:
             raise GeneratorError(f"the pods of the load cannot run in {self.api.where}: {problem}")
 
 
-def _check_kept(made: Mapping[str, Any]) -> None:
+def _check_kept(kept: Mapping[str, Any]) -> None:
     """Raise unless the API server understood that a lost pod must not be replaced."""
-    if made["spec"].get("backoffLimitPerIndex") != 0:
+    if kept["spec"].get("backoffLimitPerIndex") != 0:
         raise GeneratorError(
             "the API server does not know `backoffLimitPerIndex`, so it would replace a lost pod "
             "of the load with another one",

@@ -85,8 +85,8 @@ def _pod(settings: KubernetesLoad, labels: dict[str, str]) -> dict[str, Any]:
 
 def _identity(settings: KubernetesLoad) -> dict[str, Any]:
     """Return whom the pod runs as: the image's own user, as long as that is not root."""
-    found: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-    return found if settings.user is None else {**found, "runAsUser": settings.user}
+    context: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    return context if settings.user is None else {**context, "runAsUser": settings.user}
 
 
 def _container(settings: KubernetesLoad) -> dict[str, Any]:
@@ -121,12 +121,12 @@ def _container(settings: KubernetesLoad) -> dict[str, Any]:
 def _placement(settings: KubernetesLoad, labels: dict[str, str]) -> dict[str, Any]:
     """Return on which machines the pods may be: each on its own, apart from the database."""
     machine = "kubernetes.io/hostname"
-    found: dict[str, Any] = {}
+    placement: dict[str, Any] = {}
     apart = []
     if settings.spread == "required":
         apart.append({"labelSelector": {"matchLabels": labels}, "topologyKey": machine})
     else:
-        found["topologySpreadConstraints"] = [
+        placement["topologySpreadConstraints"] = [
             {
                 "maxSkew": 1,
                 "topologyKey": machine,
@@ -144,9 +144,9 @@ def _placement(settings: KubernetesLoad, labels: dict[str, str]) -> dict[str, An
         )
     if apart:
         required = "requiredDuringSchedulingIgnoredDuringExecution"
-        found["affinity"] = {"podAntiAffinity": {required: apart}}
+        placement["affinity"] = {"podAntiAffinity": {required: apart}}
     if settings.node_selector:
-        found["nodeSelector"] = settings.node_selector
+        placement["nodeSelector"] = settings.node_selector
     if settings.tolerations:
-        found["tolerations"] = [t.model_dump(exclude_none=True) for t in settings.tolerations]
-    return found
+        placement["tolerations"] = [t.model_dump(exclude_none=True) for t in settings.tolerations]
+    return placement

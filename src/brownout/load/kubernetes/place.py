@@ -118,11 +118,11 @@ class PodPlace:
         there = self._there()
 
         def end() -> str:
-            found = self._job.api.pod(there.name)
-            if found is None:
+            pod = self._job.api.pod(there.name)
+            if pod is None:
                 return f"{there} is gone"
-            if not found.runs:
-                return f"{there}: {what_became_of(found)}"
+            if not pod.runs:
+                return f"{there}: {what_became_of(pod)}"
             self._files.end()
             return ""
 
@@ -134,16 +134,16 @@ class PodPlace:
         Where the process was not reported to have `ended`, the API may not know of it yet.
         """
         there = self._there()
-        found = wait_until(
+        last = wait_until(
             lambda: self._job.api.pod(there.name),
             0.0 if ended else _NEWS_S,
             _LOOK_EVERY_S,
             so=lambda pod: pod is None or what_became_of(pod),
         )
-        if found is None:
+        if last is None:
             return f"{there} is gone", None
-        if became := what_became_of(found):
-            return f"{there}: {became}", found.exit_code
+        if became := what_became_of(last):
+            return f"{there}: {became}", last.exit_code
         return "" if ended else f"{there} runs as far as the API server knows", None
 
 

@@ -46,13 +46,13 @@ def recover(settings: KubernetesLoad, directory: Path) -> bool:
 
 def _collect(api: JobApi, pod: Pod, record: Record) -> None:
     """Have the files of one generator here, if it still has them."""
-    known: dict[str, Any] = record.facts.get("pods", {}).get(str(pod.index), {})
-    if "directory" not in known:
+    facts: dict[str, Any] = record.facts.get("pods", {}).get(str(pod.index), {})
+    if "directory" not in facts:
         return  # the run died before it drove this one
     if not pod.runs:
         record.note_pod(pod.index, lost=f"{pod}: {what_became_of(pod) or 'it does not run'}")
         return
     files = PodFiles(api.access, pod.name, record.facts["program"])
     files.end()
-    record.note_pod(pod.index, files=files.fetch(Path(known["directory"])))
+    record.note_pod(pod.index, files=files.fetch(Path(facts["directory"])))
     files.release()

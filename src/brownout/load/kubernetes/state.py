@@ -83,8 +83,8 @@ def final_problem(pods: Sequence[Pod]) -> str:
         if waiting.get("reason") in _FINAL:
             return f"{pod}: {_joined(waiting.get('reason'), waiting.get('message'))}"
         if pod.ended:
-            said = (_container(pod.raw).get("terminated") or {}).get("message")
-            return f"{pod} ended at once: {_joined(what_became_of(pod), said)}"
+            message = (_container(pod.raw).get("terminated") or {}).get("message")
+            return f"{pod} ended at once: {_joined(what_became_of(pod), message)}"
     return ""
 
 
@@ -94,21 +94,21 @@ def what_became_of(pod: Pod) -> str:
     Empty where nothing is wrong with it.
     """
     status = pod.raw.get("status", {})
-    found = []
+    reasons = []
     if status.get("reason"):  # Evicted, NodeLost, DeadlineExceeded …
-        found.append(_joined(status["reason"], status.get("message")))
+        reasons.append(_joined(status["reason"], status.get("message")))
     for condition in status.get("conditions") or ():
         if condition.get("type") == "DisruptionTarget" and condition.get("status") == "True":
-            found.append(_joined(condition.get("reason"), condition.get("message")))
+            reasons.append(_joined(condition.get("reason"), condition.get("message")))
     terminated = _container(pod.raw).get("terminated")
     if terminated:
         reason = terminated.get("reason") or "ended"
-        found.append(f"{reason} (exit code {terminated.get('exitCode')})")
+        reasons.append(f"{reason} (exit code {terminated.get('exitCode')})")
     if pod.raw["metadata"].get("deletionTimestamp"):
-        found.append("it is being deleted")
+        reasons.append("it is being deleted")
     if "running" in _container(pod.raw) and not _ready(status):
-        found.append("its node does not answer the API server")
-    return "; ".join(found)
+        reasons.append("its node does not answer the API server")
+    return "; ".join(reasons)
 
 
 def _ready(status: Raw) -> bool:

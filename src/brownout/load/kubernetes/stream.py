@@ -119,8 +119,8 @@ class PodStream:
         if also is not None:
             poll.register(also, select.POLLIN)
         waiting = self._decrypted()
-        found = {fd for fd, _ in poll.poll(0 if waiting else timeout_s * 1000)}
-        return found | {self._descriptor} if waiting else found
+        ready = {fd for fd, _ in poll.poll(0 if waiting else timeout_s * 1000)}
+        return ready | {self._descriptor} if waiting else ready
 
     def _decrypted(self) -> bool:
         sock = self._socket.sock.sock
@@ -174,17 +174,17 @@ def _opened(access: Access, pod: str, command: list[str] | None) -> WSClient:
             raise HostError(f"kubernetes: {what} to {where}: {_refusal(error)}") from None
 
 
-def _status(said: bytes) -> tuple[int, str]:
+def _status(answer: bytes) -> tuple[int, str]:
     """Return the exit code that the kubelet says at the end, and what else it has to say."""
     try:
-        status = json.loads(said)
+        status = json.loads(answer)
         if status["status"] == "Success":
             return 0, ""
         causes = (status.get("details") or {}).get("causes") or ()
         codes = [cause["message"] for cause in causes if cause.get("reason") == "ExitCode"]
         return (int(codes[0]), "") if codes else (1, str(status.get("message", "")))
     except (AttributeError, KeyError, TypeError, ValueError):
-        return 1, said.decode(errors="replace")
+        return 1, answer.decode(errors="replace")
 
 
 def _refusal(error: Exception) -> str:
@@ -192,7 +192,7 @@ def _refusal(error: Exception) -> str:
     if not isinstance(error, WebSocketBadStatusException):
         return str(error) or type(error).__name__
     try:
-        said = json.loads(error.resp_body or b"")["message"]
+        message = json.loads(error.resp_body or b"")["message"]
     except (KeyError, TypeError, ValueError, RecursionError):
-        said = bytes(error.resp_body or b"").decode(errors="replace")
-    return f"{error.status_code} {' '.join(str(said).split())[:300]}".strip()
+        message = bytes(error.resp_body or b"").decode(errors="replace")
+    return f"{error.status_code} {' '.join(str(message).split())[:300]}".strip()

@@ -48,13 +48,13 @@ def fetch_all(connection: Connection, source: PurePosixPath, target: Path) -> di
 
     Files that are here already are left alone. Raises `GeneratorError` if one arrives different.
     """
-    found = _listed(_ask(connection, source))
-    for name, wanted in found.items():
+    sums = _listed(_ask(connection, source))
+    for name, wanted in sums.items():
         here = target / name
         if not (here.is_file() and hash_of(here) == wanted):
             here.parent.mkdir(parents=True, exist_ok=True)
             fetch(connection, source / name, here, wanted)
-    return found
+    return sums
 
 
 def fetch(connection: Connection, source: PurePosixPath, target: Path, wanted: str) -> None:
@@ -75,6 +75,6 @@ def _ask(connection: Connection, directory: PurePosixPath) -> Answer:
     return answer(done, f"listing `{directory}`", runner.where)
 
 
-def _listed(said: Answer) -> dict[str, str]:
-    pairs = (line.partition(" ") for line in said.all("file"))
+def _listed(reply: Answer) -> dict[str, str]:
+    pairs = (line.partition(" ") for line in reply.all("file"))
     return {name: checksum for checksum, _, name in pairs}

@@ -89,14 +89,14 @@ class LoadMachine:
 
     def prepare(self, directory: PurePath | None, checksum: str) -> Prepared:
         """Make a directory for one run there, and look for the binary with `checksum`."""
-        said = self._ask(_PREPARE, directory or "", checksum)
+        reply = self._ask(_PREPARE, directory or "", checksum)
         return Prepared(
-            base=PurePosixPath(said.get("base")),
-            run=PurePosixPath(said.get("run")),
-            system=said.get("system"),
-            machine=said.get("machine"),
-            free_bytes=said.number("free") or 0,
-            cached=said.get("cached") == "yes",
+            base=PurePosixPath(reply.get("base")),
+            run=PurePosixPath(reply.get("run")),
+            system=reply.get("system"),
+            machine=reply.get("machine"),
+            free_bytes=reply.number("free") or 0,
+            cached=reply.get("cached") == "yes",
         )
 
     def version(self, binary: PurePosixPath) -> str:
@@ -125,8 +125,8 @@ class LoadMachine:
 
     def end(self, pid: int, started: int) -> None:
         """End the process that has this id and this start, if it still exists."""
-        said = self._ask(_END, pid, started, _END_S)
-        if said.get("state") != "gone":
+        reply = self._ask(_END, pid, started, _END_S)
+        if reply.get("state") != "gone":
             raise GeneratorError(f"the load generator (process {pid}) on {self.where} does not end")
 
     def exists(self, run: PurePosixPath) -> bool:

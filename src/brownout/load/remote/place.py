@@ -107,9 +107,9 @@ class RemotePlace:
         with as_generator_error("load host"):
             if self._process is None or self._process.poll() is not None:
                 self._end()
-            found = files.fetch_all(self._connection, self._there() / "run", self._directory)
+            sums = files.fetch_all(self._connection, self._there() / "run", self._directory)
             clock = {**self._record.get("clock", {}), "t_uncertainty_s": clock_uncertainty_s}
-            self._write(files=found, clock=clock)
+            self._write(files=sums, clock=clock)
 
     def leave(self) -> None:
         """Remove the run's directory there. Safe to repeat."""

@@ -92,12 +92,12 @@ def _places(hosts: Sequence[LoadHost], directory: Path) -> list[Place]:
 def _collect(hosts: Sequence[LoadHost], directory: Path) -> bool:
     from brownout.load.remote.place import recover
 
-    found, errors = False, []
+    any_recovered, errors = False, []
     for host, part in zip(hosts, part_directories(directory, len(hosts)), strict=True):
         try:
-            found = recover(host, part) or found
+            any_recovered = recover(host, part) or any_recovered
         except GeneratorError as error:  # the others are collected all the same
             errors.append(error)
     if errors:
         raise GeneratorError("; ".join(map(str, errors)))
-    return found
+    return any_recovered

@@ -13,7 +13,7 @@ from brownout.runs.book.record import Key
 from brownout.runs.gate.pairs import Difference, differences
 from brownout.runs.outcomes import outcome_words, outcomes
 from brownout.runs.run_set import LEAST, Runs, Spread
-from brownout.show.report.values import told
+from brownout.show.report.values import signed
 
 __all__ = ["COMPARED", "NOT_MEASURED", "ROWS", "Cell", "Figure", "Pair", "figure", "pairs",
            "words_of"]  # fmt: skip
@@ -117,7 +117,7 @@ def words_of(
     if spread is None:
         return f"never ({len(values)} of {runs})"
     middle, worst, low, high = (
-        told(measure, NEVER if value is None else value)
+        signed(measure, NEVER if value is None else value)
         for value in (spread.median, spread.worst, spread.low, spread.high)
     )
     text = middle if worst == middle else f"{middle}, worst {worst}"

@@ -40,7 +40,7 @@ from brownout.show.report.grid import Column, Grid, columns, flatten
 from brownout.show.report.html import save
 from brownout.show.report.plot import Plot
 from brownout.show.report.sections import Section, page
-from brownout.show.report.values import NONE, told
+from brownout.show.report.values import NONE, signed
 from brownout.show.report.words import number
 
 __all__ = ["Edition", "document", "edition_of", "html", "markdown", "write"]
@@ -321,7 +321,7 @@ def _told_apart(pair: Pair) -> list[str]:
             texts.append("not told apart")
         else:
             higher = "second" if each.shift.estimate > 0 else "first"
-            size = told(each.measure, abs(each.shift.estimate))
+            size = signed(each.measure, abs(each.shift.estimate))
             texts.append(f"{higher} higher by {size} (p {each.p:.2g})")
     return texts
 

@@ -16,7 +16,7 @@ from brownout.runs.capacity.fault_judgement import Faulted, judge_fault, unfit
 from brownout.runs.capacity.judgement import TERMS, Terms
 from brownout.runs.capacity.promises import promises_of, rates_of
 from brownout.runs.capacity.search import Probe
-from brownout.runs.capacity.step import Step, made
+from brownout.runs.capacity.step import Step, step_of
 from brownout.runs.capacity.step_figures import Measured
 from brownout.runs.repeats.draw import Draw
 from brownout.runs.repeats.repeat import Repeat, run_once
@@ -64,7 +64,7 @@ class FaultSteps:
             run = _checked(repeat, probe)
         step = self._judged(run)
         detail = {"out_s": dict(step.out_s), "judged_s": dict(step.judged_s)}
-        return made(number, "faulted", probe, step.judgement, step.figures, step.lag_p99_ms,
+        return step_of(number, "faulted", probe, step.judgement, step.figures, step.lag_p99_ms,
                     run.path, detail)  # fmt: skip
 
     def _judged(self, run: FinishedRun) -> Faulted:

@@ -42,7 +42,7 @@ def svg(result: Mapping[str, Any], in_page: bool = False) -> str:
         if own or phase == "whole":
             parts.append(plot.text(plot.left + 130 * row, 44, name, colour))
         judged = [(s["rate"], share) for s, share in own if s["verdict"] != "limited"]
-        parts += [plot.line(sorted(judged), style), *_found(plot, result, phase, row, colour)]
+        parts += [plot.line(sorted(judged), style), *_marks(plot, result, phase, row, colour)]
         parts += [_mark(plot, step, share, colour) for step, share in own]
     parts.append(plot.text(plot.width - plot.right, 44, _KEY, anchor="end"))
     stand_in = ", stand-in" if result["stand_in"] else ""
@@ -74,7 +74,7 @@ def _mark(plot: Plot, step: Mapping[str, Any], share: float, colour: str) -> str
     return plot.mark(step["rate"], share, _FORMS[step["verdict"]], colour, words, size)
 
 
-def _found(
+def _marks(
     plot: Plot, result: Mapping[str, Any], phase: str, row: int, colour: str
 ) -> Sequence[str]:
     """An upright line at the rate that was found."""

@@ -228,14 +228,14 @@ class _Searching:
         return self._hunt("faulted", settings, steps.make)
 
     def _hunt(self, phase: Phase, settings: Settings, make: Callable[[Probe, int], Step]) -> Hunt:
-        return Hunt(phase, settings, self._steps, make, self._told,
+        return Hunt(phase, settings, self._steps, make, self._report_step,
                     lambda probe: self.say(trying(probe, phase)))  # fmt: skip
 
     def _check(self) -> None:
         """Between two steps the cluster is whole and redundant; else it ends."""
         bring_up.check_whole(self.adapter)
 
-    def _told(self, step: Step) -> None:
+    def _report_step(self, step: Step) -> None:
         self.say(line(step))
         self._keep("the search continues")
 

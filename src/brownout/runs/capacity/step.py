@@ -11,7 +11,7 @@ from brownout.base.files import private_file
 from brownout.runs.capacity.judgement import Figures, Judgement
 from brownout.runs.capacity.search import Kind, Probe, Verdict
 
-__all__ = ["Phase", "Step", "Steps", "made"]
+__all__ = ["Phase", "Step", "Steps", "step_of"]
 
 #: With nothing broken, or with a node that goes and comes back.
 Phase = Literal["whole", "faulted"]
@@ -48,7 +48,7 @@ class Step:
         return sum(each.ok for each in self.figures) / offered if offered else None
 
 
-def made(
+def step_of(
     number: int,
     phase: Phase,
     probe: Probe,

@@ -13,7 +13,7 @@ from brownout.run.parts.apart import apart_of
 from brownout.runs.capacity.judgement import TERMS, Judgement, Terms, judge
 from brownout.runs.capacity.promises import promises_of, scaled
 from brownout.runs.capacity.search import Probe
-from brownout.runs.capacity.step import Step, made
+from brownout.runs.capacity.step import Step, step_of
 from brownout.runs.capacity.step_figures import Measured, measured_in
 
 __all__ = ["Lengths", "WholeSteps"]
@@ -70,7 +70,7 @@ class WholeSteps:
         apart = apart_of(read_json(summary)) if summary.exists() else None
         if apart is not None and not apart.together:
             judgement = Judgement("limited", (apart.words(),))
-        return made(number, "whole", probe, judgement, figures, lag, run)
+        return step_of(number, "whole", probe, judgement, figures, lag, run)
 
 
 def _fresh(run: Path) -> Path:

@@ -20,7 +20,7 @@ from brownout.show.report.axes import linear, time
 from brownout.show.report.chart import Chart, Line, Pin, Row
 from brownout.show.report.grid import Cell, Grid, columns
 from brownout.show.report.sections import Section, page
-from brownout.show.report.values import NONE, told, worded
+from brownout.show.report.values import NONE, signed, worded
 from brownout.show.report.words import number
 
 __all__ = ["as_document", "render", "say"]
@@ -79,8 +79,8 @@ def _throughput_row(system: System) -> list[str]:
         NONE if lowest is None else f"{number(lowest)}/s",
         NONE if drop is None else worded("tps_drop", 1 - drop),
         NONE if mean is None else worded("mean_drop", 1 - mean),
-        told("degraded_time", runs.median("degraded_time")),
-        told("availability", runs.median("availability")),
+        signed("degraded_time", runs.median("degraded_time")),
+        signed("availability", runs.median("availability")),
     ]
 
 
@@ -92,10 +92,10 @@ def _latency(systems: Sequence[System]) -> Grid:
     for system in systems:
         for scope in ("read", "write"):
             names = [f"latency.{phase}.{p}_us" for phase in _PHASES for p in _PERCENTILES]
-            values = [told(name, system.runs.median(f"{scope}.{name}")) for name in names]
+            values = [signed(name, system.runs.median(f"{scope}.{name}")) for name in names]
             everything = system.runs.median(f"{scope}.latency_all.during.p99_us")
             if any(value != NONE for value in values):
-                late = "> deadline" if everything == math.inf else told(names[0], everything)
+                late = "> deadline" if everything == math.inf else signed(names[0], everything)
                 rows.append([_name(system), scope, *values, late])
     heads = f"system | scope | {heads} | of all, during p99:n"
     return Grid("Response time", columns(heads), rows, "From the intended start.")

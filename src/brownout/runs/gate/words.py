@@ -11,7 +11,7 @@ from brownout.runs.run_set import Runs, never
 from brownout.runs.share import excluded_words
 from brownout.show.report.grid import Cell, Grid, columns, escaped
 from brownout.show.report.junit import Case
-from brownout.show.report.values import NONE, told
+from brownout.show.report.values import NONE, signed
 from brownout.show.report.words import STAND_IN
 
 __all__ = ["as_document", "cases", "properties", "say", "summary", "title"]
@@ -88,8 +88,8 @@ def as_document(decision: Decision, runs: Runs, remarks: Sequence[str]) -> dict[
 def _limit_row(held: Held) -> list[str]:
     bound = "≥" if held.direction == "at_least" else "≤"
     return [
-        label(held.name), held.scope, f"{bound} {told(held.name, held.limit)}",
-        told(held.name, held.value),
+        label(held.name), held.scope, f"{bound} {signed(held.name, held.limit)}",
+        signed(held.name, held.value),
         f"{held.met} of {held.met + held.unmet + held.open}", f"{SIGNS[held.word]} {held.word}",
     ]  # fmt: skip
 
@@ -97,16 +97,16 @@ def _limit_row(held: Held) -> list[str]:
 def _row(each: Comparison) -> list[str | Cell]:
     scope, measure = split(each.measure)
     name = label(measure) + ("" if scope == "total" else f" ({scope})")
-    limits = [told(measure, each.allowed), told(measure, each.critical)]
+    limits = [signed(measure, each.allowed), signed(measure, each.critical)]
     word = f"{SIGNS[each.word]} {each.word}"
     if each.shift is None or each.medians is None:
         return [name, NONE, NONE, NONE, each.detail or NONE, NONE, *limits, word]
     difference = each.shift
     interval = NONE
     if difference.low is not None and difference.high is not None:
-        interval = f"{told(measure, difference.low)} to {told(measure, difference.high)}"
+        interval = f"{signed(measure, difference.low)} to {signed(measure, difference.high)}"
     medians = dotted(measure, [each.before, each.after])
-    worse = told(measure, difference.estimate)
+    worse = signed(measure, difference.estimate)
     return [name, *medians, worse, interval, f"{each.p:.3f}", *limits, word]
 
 

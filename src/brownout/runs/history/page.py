@@ -12,7 +12,7 @@ from brownout.show.report.grid import Cell, Grid, Words, columns
 from brownout.show.report.plot import Form, Plot
 from brownout.show.report.results import met
 from brownout.show.report.sections import Section, page
-from brownout.show.report.values import NONE, told
+from brownout.show.report.values import NONE, signed
 from brownout.show.report.words import STAND_IN
 
 __all__ = ["SHOWN", "as_document", "grid", "render"]
@@ -80,7 +80,7 @@ def as_document(runs: Runs) -> dict[str, Any]:
 
 def _measured(run: FinishedRun, measure: str) -> str:
     limit = run.impact.limit(measure)
-    words = told(measure, run.value(measure))
+    words = signed(measure, run.value(measure))
     return f"{words} ✗" if limit is not None and limit.met is False else words
 
 
@@ -122,13 +122,13 @@ def _picture(measure: str, runs: Runs) -> str:
     limits = [limit.limit for run, _ in points if (limit := run.impact.limit(measure))]
     points_in_time = [(n + 0.5, value) for n, (_, value) in enumerate(points) if value < NEVER]
     highest = 1.05 * max([*(value for _, value in points_in_time), *limits[-1:]], default=0.0)
-    y = linear(highest, words=lambda value: told(measure, value))
+    y = linear(highest, words=lambda value: signed(measure, value))
     x = Axis(0.0, len(points), ())
     plot = Plot(x, y, 560, 240, left=78, right=14, bottom=30, in_page=True)
     chosen = [run for run, _ in points]
     parts = [*_days(plot, chosen), *_releases(plot, chosen)]
     for bound in limits[-1:]:
-        edge, words = plot.width - plot.right, f"limit {told(measure, bound)}"
+        edge, words = plot.width - plot.right, f"limit {signed(measure, bound)}"
         parts.append(plot.rule("ink", y=bound, dash=(2, 3)))
         parts.append(plot.text(edge, plot.at_y(bound) - 5, words, anchor="end"))
     parts.append(plot.line(points_in_time, "raw"))
@@ -136,7 +136,7 @@ def _picture(measure: str, runs: Runs) -> str:
         came = value < NEVER
         form, colour = _FORMS.get(run.verdict, ("open", "unsure")) if came else ("never", "bad")
         words = (
-            f"{run.began:%Y-%m-%d %H:%M} UTC: {told(measure, value)}, {run.verdict}, "
+            f"{run.began:%Y-%m-%d %H:%M} UTC: {signed(measure, value)}, {run.verdict}, "
             f"{run.release}, {run.run_id}"
         )
         parts.append(plot.mark(n + 0.5, min(value, y.high), form, colour, words))

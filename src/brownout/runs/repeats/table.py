@@ -8,7 +8,7 @@ from brownout.runs.outcomes import one_cell, outcome_words, outcomes
 from brownout.runs.run_set import LEAST, Runs, Spread, counted
 from brownout.runs.share import excluded_words, share_words
 from brownout.show.report.grid import Cell, Grid, columns
-from brownout.show.report.values import NONE, told
+from brownout.show.report.values import NONE, signed
 from brownout.show.report.words import STAND_IN
 
 __all__ = ["render"]
@@ -37,7 +37,7 @@ def _shares(runs: Runs) -> list[str]:
 
 def _row(spread: Spread) -> list[str | Cell]:
     def words(value: float | None) -> str:
-        return "never" if value is None else told(spread.measure, value)
+        return "never" if value is None else signed(spread.measure, value)
 
     enough = len(spread.values) + spread.never >= LEAST
     interval = f"{words(spread.low)} to {words(spread.high)}" if enough else NONE

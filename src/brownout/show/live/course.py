@@ -129,9 +129,9 @@ def _service(service: Service, begun: float, limits: Mapping[str, float]) -> Clo
 def _milestone(
     episode: "Episode", name: str, begun: float, now: float, limits: Mapping[str, float]
 ) -> Clock:
-    found = [event for event in episode.milestones if event.name == name]
-    reached = next((e.fields["first_yes"] for e in found if e.fields.get("first_yes")), None)
-    missed = reached is None and any(e.fields.get("limit_s") is not None for e in found)
+    looks = [event for event in episode.milestones if event.name == name]
+    reached = next((e.fields["first_yes"] for e in looks if e.fields.get("first_yes")), None)
+    missed = reached is None and any(e.fields.get("limit_s") is not None for e in looks)
     limit = limits.get(MILESTONES[name])
     since = limits.get(f"{MILESTONES[name]}_after_start")
     returns = [e.requested for e in episode.events if e.type == "mend" and e.requested is not None]

@@ -91,5 +91,5 @@ class RunFiles:
         if key not in self._kept or self._kept[key][0] != mark:
             with suppress(RunDirectoryError):  # it is being written this moment: next time
                 self._kept[key] = mark, read()
-        found: T = self._kept[key][1] if key in self._kept else absent
-        return found
+        content: T = self._kept[key][1] if key in self._kept else absent
+        return content

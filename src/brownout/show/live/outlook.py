@@ -54,21 +54,21 @@ def measure(
         return Course()
     signal, now = signal_of(series, "total"), series.completion.end
     end = accepted[-1].requested
-    found = episodes(events, now)
-    if found:
-        end = found[0].requested - settings.baseline_gap_s
+    every = episodes(events, now)
+    if every:
+        end = every[0].requested - settings.baseline_gap_s
     before = max(0.0, end - settings.baseline_s), end
     level = level_of(signal, *before, settings)
-    if not found or found[-1].effective is None or found[-1].effective > now:
+    if not every or every[-1].effective is None or every[-1].effective > now:
         return Course(baseline_tps=level.tps)
-    last = found[-1]
+    last = every[-1]
     # What the generator missed exceeds no limit: its outcome is unknown.
     signal = signal_of(series, "total", "best")
     parts = {}
     for op, scope in series.parts("total").items():
         usual = level_of(signal_of(series, scope), *before, settings)
         parts[op] = signal_of(series, scope, "best"), usual
-    view = view_of(signal, level, last, found[-1].effective, now, settings, parts)
+    view = view_of(signal, level, last, every[-1].effective, now, settings, parts)
     clocks = clocks_of(last, now, _service(view), limits)
     return Course(clocks, _growing(view), level.tps)
 
@@ -80,13 +80,13 @@ def outlook_of(course: Course, limits: Limits) -> Outlook:
     values = dict(course.values or {})
     for clock, name in zip(course.clocks, CLOCKS, strict=False):
         values[name] = clock.seconds
-    told = [(name, limit, values[name]) for name, limit in limits.items() if name in values]
+    limited = [(name, limit, values[name]) for name, limit in limits.items() if name in values]
     broken = tuple(
         f"{name} {quantity(name, value)} (limit {quantity(name, limit)})"
-        for name, limit, value in told
+        for name, limit, value in limited
         if value > limit
     )
-    return Outlook(broken, len(told) - len(broken))
+    return Outlook(broken, len(limited) - len(broken))
 
 
 #: The measure of each clock, in the clocks' order.

@@ -39,22 +39,22 @@ def summary(canary: Canary) -> str:
 
 def lines(canary: Canary) -> list[str]:
     """Return what the table in the terminal says of it."""
-    said = [summary(canary)]
+    sentences = [summary(canary)]
     total = canary.total
     if total is None:
-        return said
+        return sentences
     if total.errors:
-        said.append(f"  {_errors(total)}; {_when(total)}")
-    said.append(
+        sentences.append(f"  {_errors(total)}; {_when(total)}")
+    sentences.append(
         f"  p99 {_percentile(total, 'before.p99_us')} before the fault, "
         f"{_percentile(total, 'during.p99_us')} during it"
     )
-    return said
+    return sentences
 
 
 def grids(canary: Canary) -> list[Grid]:
     """Return the tables of the page: the figures, the errors, the policies."""
-    made = [_figures(canary), _by_error(canary)] if canary.total else []
+    tables = [_figures(canary), _by_error(canary)] if canary.total else []
     settings = {
         "client": _client(canary),
         "reads a second, and as many writes": canary.rate,
@@ -64,7 +64,7 @@ def grids(canary: Canary) -> list[Grid]:
     rows: list[Words] = [[name, Cell(words, "code")] for name, words in flatten(settings)]
     heads = [Column("setting"), Column("value", "wrap")]
     note = "Policies that are not named are the client's own defaults."
-    return [*made, Grid("The canary", heads, rows, note)]
+    return [*tables, Grid("The canary", heads, rows, note)]
 
 
 def _figures(canary: Canary) -> Grid:

@@ -37,8 +37,8 @@ def happenings(events: Sequence[Event]) -> list[Happening]:
 
     What is pinned to the figures is numbered from 1.
     """
-    told = [(_time(event), event) for event in events]
-    told.sort(key=lambda pair: _place(*pair))
+    timed = [(_time(event), event) for event in events]
+    timed.sort(key=lambda pair: _place(*pair))
     numbers = count(1)
     return [
         Happening(
@@ -48,7 +48,7 @@ def happenings(events: Sequence[Event]) -> list[Happening]:
             _words(event),
             _record(event),
         )
-        for t, event in told
+        for t, event in timed
     ]
 
 
@@ -61,8 +61,8 @@ def _time(event: Event) -> float | None:
 
 def _place(t: float | None, event: Event) -> float:
     """What never came stands where it was given up; what came before the load, first."""
-    known = event.requested if t is None else t
-    return -1.0 if known is None else known
+    at = event.requested if t is None else t
+    return -1.0 if at is None else at
 
 
 def _words(event: Event) -> str:
@@ -96,8 +96,8 @@ def _words(event: Event) -> str:
 
 def _record(event: Event) -> dict[str, Any]:
     """What the table of events shows besides."""
-    said = {**event.evidence, **event.fields}
-    evidence = {key: value for key, value in said.items() if key not in TOLD or value is True}
+    facts = {**event.evidence, **event.fields}
+    evidence = {key: value for key, value in facts.items() if key not in TOLD or value is True}
     text = json.dumps(evidence, ensure_ascii=False, default=str) if evidence else ""
     if len(text) > MOST_EVIDENCE:
         text = f"{text[:MOST_EVIDENCE]}… (all of it in events.ndjson)"

@@ -33,9 +33,9 @@ def document(name: str, cases: Sequence[Case], properties: Mapping[str, str]) ->
         "name": _clean(name), "tests": str(len(cases)), "failures": str(words.count("failure")),
         "errors": str(words.count("error")), "skipped": str(words.count("skipped")),
     })  # fmt: skip
-    known = ElementTree.SubElement(suite, "properties")
+    listed = ElementTree.SubElement(suite, "properties")
     for key, value in properties.items():
-        ElementTree.SubElement(known, "property", {"name": _clean(key), "value": _clean(value)})
+        ElementTree.SubElement(listed, "property", {"name": _clean(key), "value": _clean(value)})
     for case in cases:
         suite.append(_case(case))
     root = ElementTree.Element("testsuites")
@@ -57,8 +57,10 @@ def _case(case: Case) -> ElementTree.Element:
     element = ElementTree.Element("testcase", names)
     tag = _TAGS.get(case.word)
     if tag:
-        told = ElementTree.SubElement(element, tag, {"message": _clean(case.detail or case.word)})
-        told.text = _clean(case.seen)
+        outcome = ElementTree.SubElement(
+            element, tag, {"message": _clean(case.detail or case.word)}
+        )
+        outcome.text = _clean(case.seen)
     elif case.seen:
         ElementTree.SubElement(element, "system-out").text = _clean(case.seen)
     return element

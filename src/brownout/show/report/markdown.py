@@ -14,7 +14,7 @@ from brownout.show.report.grid import Grid, columns, escaped
 from brownout.show.report.results import met
 from brownout.show.report.table import HEADS, rows
 from brownout.show.report.tiles import tiles
-from brownout.show.report.values import bound, found
+from brownout.show.report.values import bound, result
 from brownout.show.report.words import pace
 
 __all__ = ["render", "write_markdown"]
@@ -60,7 +60,7 @@ def _beside(impact: Impact) -> list[str]:
 def _table(impact: Impact, stand_in: str) -> list[str]:
     """The tiles of the report's first screen, then every other limit."""
     deadline = impact.deadline_s
-    known = "not known" if deadline is None else duration(deadline)
+    words = "not known" if deadline is None else duration(deadline)
     shown = tiles(impact)
     rows = [(t.name, t.value, t.limit, t.met.words if t.met else "") for t in shown]
     first = {(t.measure, "total") for t in shown}
@@ -69,7 +69,7 @@ def _table(impact: Impact, stand_in: str) -> list[str]:
             rows.append(_limit(slo))
     if not rows:
         return ["Nothing was measured."]
-    heads = columns(f"measure (deadline {known}){stand_in} | found:n | limit:n | ")
+    heads = columns(f"measure (deadline {words}){stand_in} | found:n | limit:n | ")
     return Grid("", heads, rows).markdown().splitlines()
 
 
@@ -86,7 +86,7 @@ def _by_fault(impact: Impact) -> list[str]:
 
 def _limit(slo: Judged) -> tuple[str, str, str, str]:
     scope = "" if slo.scope == "total" else f" ({slo.scope})"
-    return label(slo.name) + scope, found(slo), bound(slo), met(slo.met).words
+    return label(slo.name) + scope, result(slo), bound(slo), met(slo.met).words
 
 
 def _name(impact: Impact) -> str:

@@ -22,12 +22,12 @@ def stable_words(base: BaselineFigures) -> str:
 def sham_words(sham: Sham) -> str:
     """`control window of 20 s without a fault: drop 3.2 % (noise up to 4.1 %), no dip, …`."""
     dips = len(sham.dips)
-    found = f"{dips} {'dip' if dips == 1 else 'dips'}" if dips else "no dip"
+    counted = f"{dips} {'dip' if dips == 1 else 'dips'}" if dips else "no dip"
     lost = sham.lost_operations
     cost = "" if lost is None else f", {number(lost)} operations lost"
     alarm = "  FALSE ALARM" if sham.false_alarm else ""
     return (
         f"control window of {sham.end - sham.start:.0f} s without a fault: drop "
         f"{quantity('tps_drop', sham.tps_drop)} (noise up to "
-        f"{quantity('tps_drop', sham.detectable_drop)}), {found}{cost}{alarm}"
+        f"{quantity('tps_drop', sham.detectable_drop)}), {counted}{cost}{alarm}"
     )

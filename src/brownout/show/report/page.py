@@ -80,10 +80,10 @@ def _first_screen(material: Material) -> dict[str, Any]:
 def _results(material: Material) -> dict[str, Any]:
     """What was found, and whether it can be believed."""
     faults, seen = named(material.impact.faults), material.impact.canary
-    found = [clocks(fault, material.impact.slos, name) for name, fault in faults]
+    all_clocks = [clocks(fault, material.impact.slos, name) for name, fault in faults]
     return {
         "views": _views(material, faults),
-        "clocks": [each for each in found if each is not None],
+        "clocks": [each for each in all_clocks if each is not None],
         "limits": results.limits(material),
         "measures": [results.measures(material.impact, fault, name) for name, fault in faults],
         "latencies": [results.latencies(fault, name) for name, fault in faults],
@@ -179,8 +179,8 @@ def _versions(material: Material) -> dict[str, str]:
 
 
 def _footer(material: Material) -> str:
-    made = _versions(material).get("brownout")
-    by = f"brownout {made}" if made else "brownout"
+    writer = _versions(material).get("brownout")
+    by = f"brownout {writer}" if writer else "brownout"
     return (
         f"Made by {by} from the run directory {material.path.name}; `brownout report` makes it "
         "again. What every number means: docs/measures.md."

@@ -146,20 +146,20 @@ def _errors(path: Path) -> Iterator[dict[str, Any]]:
 
 def _causes(errors: Sequence[Mapping[str, Any]], buckets: int) -> dict[str, Floats]:
     """Operations by cause in each bucket."""
-    found: dict[str, Floats] = {}
+    by_cause: dict[str, Floats] = {}
     for row in errors:
-        counts = found.setdefault(row["cause"], np.zeros(buckets))
+        counts = by_cause.setdefault(row["cause"], np.zeros(buckets))
         bucket = round(row["t"] * BUCKETS_PER_S)
         if 0 <= bucket < buckets:
             counts[bucket] += row["n"]
-    return found
+    return by_cause
 
 
 def _lanes(path: Path) -> dict[LaneKey, Columns]:
     return {
-        lane: {"t": np.arange(len(found["ok"])) / BUCKETS_PER_S,
-               **{name: values.astype(np.float64) for name, values in found.items()}}
-        for lane, found in read_lanes(path).items()
+        lane: {"t": np.arange(len(columns["ok"])) / BUCKETS_PER_S,
+               **{name: values.astype(np.float64) for name, values in columns.items()}}
+        for lane, columns in read_lanes(path).items()
     }  # fmt: skip
 
 
@@ -174,12 +174,12 @@ def _health(path: Path) -> Columns:
 
 def _dips(impact: Impact) -> dict[str, list[Window]]:
     """The dips of all faults, by scope."""
-    found: dict[str, list[Window]] = {}
+    by_scope: dict[str, list[Window]] = {}
     for fault in impact.faults:
         for scope, measured in fault.scopes.items():
             dips = [Window(dip.start, dip.end) for dip in measured.course.dips]
-            found.setdefault(scope, []).extend(dips)
-    return found
+            by_scope.setdefault(scope, []).extend(dips)
+    return by_scope
 
 
 def _felt(impact: Impact) -> list[Window]:
@@ -187,7 +187,7 @@ def _felt(impact: Impact) -> list[Window]:
 
     Without a recovery this lasts to the fault's end. A node that is started much later is left out.
     """
-    found = []
+    windows = []
     for fault in impact.faults:
         ends = [fault.start + LEAST_FELT_S]
         if fault.total is not None:
@@ -198,14 +198,14 @@ def _felt(impact: Impact) -> list[Window]:
         end = max(ends)
         steps = [event.effective for event in fault.events if event.effective is not None]
         near = [step for step in steps if step <= fault.start + 3 * (end - fault.start)]
-        found.append(Window(fault.start, max([end, *near])))
-    return found
+        windows.append(Window(fault.start, max([end, *near])))
+    return windows
 
 
 def _outages(impact: Impact) -> list[Window]:
     """The longest total outage of each fault; old runs do not have it."""
-    found = [fault.figure("longest_blackout_at") for fault in impact.faults]
-    return [Window(*place) for place in found if place is not None]
+    longest = [fault.figure("longest_blackout_at") for fault in impact.faults]
+    return [Window(*place) for place in longest if place is not None]
 
 
 def _recoveries(impact: Impact) -> list[tuple[float, float | None]]:

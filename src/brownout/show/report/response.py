@@ -21,10 +21,10 @@ PER_DECADE = 40
 
 def over_time(log: LatencyLog, series: Series, scopes: Sequence[str]) -> dict[str, OverTime]:
     """Return the percentiles of each second for each of `scopes` that has any."""
-    found = {
+    by_scope = {
         scope: _over_time(log, _tags(series, scope), series.completion.end) for scope in scopes
     }
-    return {scope: one for scope, one in found.items() if one is not None}
+    return {scope: one for scope, one in by_scope.items() if one is not None}
 
 
 def _over_time(log: LatencyLog, tags: Sequence[str], end: float) -> OverTime | None:
@@ -62,16 +62,16 @@ def _phases(
         "after": (end, fault.until),
     }
     phases = fault.scopes[scope].latency.phases
-    found = {}
+    by_phase = {}
     for name, (start, end) in windows.items():
         histogram = log.between(_tags(series, scope), _snap(start), _snap(end))
         if histogram is None or not histogram.n:
             continue
-        found[name] = _spectrum(histogram, 0)
+        by_phase[name] = _spectrum(histogram, 0)
         not_ok = phases[name].not_ok
         if name == "during" and not_ok:
-            found["all"] = _spectrum(histogram, not_ok)
-    return found
+            by_phase["all"] = _spectrum(histogram, not_ok)
+    return by_phase
 
 
 def _spectrum(histogram: Histogram, not_ok: int) -> Spectrum:
@@ -83,8 +83,8 @@ def _spectrum(histogram: Histogram, not_ok: int) -> Spectrum:
     inverse = 10 ** np.arange(0, math.log10(count) + 1e-9, 1 / PER_DECADE)
     inverse = np.append(inverse, count)
     values = np.array([_value(histogram, 1 - 1 / step, not_ok) for step in inverse])
-    known = ~np.isnan(values)
-    return Spectrum(inverse[known], values[known], count, not_ok)
+    present = ~np.isnan(values)
+    return Spectrum(inverse[present], values[present], count, not_ok)
 
 
 def _value(histogram: Histogram, ratio: float, not_ok: int) -> float:

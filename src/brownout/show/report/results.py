@@ -8,7 +8,7 @@ from brownout.measure.impact import Fault, Impact
 from brownout.show.report.faults import worst_part
 from brownout.show.report.grid import Cell, Column, Grid, Words, columns
 from brownout.show.report.material import Happening, Material
-from brownout.show.report.values import NONE, bound, found, worded
+from brownout.show.report.values import NONE, bound, result, worded
 from brownout.show.report.words import between, number
 
 __all__ = ["errors", "events", "latencies", "ledger", "limits", "measures", "met"]
@@ -53,7 +53,7 @@ def limits(material: Material) -> Grid:
         [
             table.label(slo.name),
             slo.scope,
-            found(slo),
+            result(slo),
             bound(slo),
             met(slo.met),
             slo.detail or NONE,
@@ -108,8 +108,8 @@ def latencies(fault: Fault, fault_name: str) -> Grid:
     rows: list[Words] = [
         [scope, name, number(phase.n), *_percentiles(phase.ok, phase.n, (*_SHOWN, "max_us")),
          *_percentiles(phase.all, phase.n + phase.not_ok, _SHOWN, "> deadline")]
-        for scope, found in fault.scopes.items()
-        for name, phase in found.latency.phases.items()
+        for scope, figures in fault.scopes.items()
+        for name, phase in figures.latency.phases.items()
     ]  # fmt: skip
     heads = (
         "scope | phase | served:n | median:n | p99:n | p99.9:n | longest:n "
@@ -140,9 +140,9 @@ def errors(material: Material) -> Grid:
     groups: dict[tuple[str, ...], list[float]] = {}
     for row in material.errors:
         key = (row["cause"], row["code"] or NONE, row["stream"], row["op"])
-        found = groups.setdefault(key, [0, row["t"], row["t"]])
-        found[0] += row["n"]
-        found[1], found[2] = min(found[1], row["t"]), max(found[2], row["t"])
+        group = groups.setdefault(key, [0, row["t"], row["t"]])
+        group[0] += row["n"]
+        group[1], group[2] = min(group[1], row["t"]), max(group[2], row["t"])
     rows: list[Words] = [
         [cause, Cell(code, "code"), stream, op, number(n), f"{first:.1f} s", f"{last:.1f} s"]
         for (cause, code, stream, op), (n, first, last) in sorted(
@@ -161,16 +161,16 @@ def errors(material: Material) -> Grid:
 
 def ledger(material: Material) -> Grid:
     """What became of every write that was acknowledged."""
-    found = material.impact.ledger
+    summary = material.impact.ledger
     rows: list[Words] = [
         [name.replace("_", " "), number(count), meaning or table.label(name)]
         for name, meaning in LEDGER.items()
-        if material.has_impact and (count := getattr(found, name)) is not None
+        if material.has_impact and (count := getattr(summary, name)) is not None
     ]
-    sampled = " Only a sample of the keys was read." if found.sampled else ""
-    note = f"{found.detail[:1].upper()}{found.detail[1:]}.{sampled}"
+    sampled = " Only a sample of the keys was read." if summary.sampled else ""
+    note = f"{summary.detail[:1].upper()}{summary.detail[1:]}.{sampled}"
     heads = columns("what | number:n | meaning:wrap")
-    return Grid(f"Ledger of acknowledged writes: {found.state}", heads, rows, note)
+    return Grid(f"Ledger of acknowledged writes: {summary.state}", heads, rows, note)
 
 
 def _methods(fault: Fault) -> str:
@@ -182,12 +182,14 @@ def _methods(fault: Fault) -> str:
 
 
 def _percentiles(
-    found: Mapping[str, int | None], n: int, names: Sequence[str], longer: str = NONE
+    percentiles: Mapping[str, int | None], n: int, names: Sequence[str], longer: str = NONE
 ) -> list[str]:
     """The percentiles in ms; where there is none though something was, it is `longer`."""
     absent = longer if n else NONE
     return [
-        absent if found.get(name) is None else worded("latency.during.p99_us", found[name])
+        absent
+        if percentiles.get(name) is None
+        else worded("latency.during.p99_us", percentiles[name])
         for name in names
     ]
 

@@ -57,9 +57,9 @@ def felt(impact: Impact) -> list[str]:
     """What users met, most important first."""
     sentences: list[str] = []
     for fault in impact.faults:
-        told = (_drop(fault), _dark(fault), _lost(fault), _budget(fault, impact.settings),
+        effects = (_drop(fault), _dark(fault), _lost(fault), _budget(fault, impact.settings),
                 _waits(fault), _apart(fault))  # fmt: skip
-        sentences += [line for line in told if line]
+        sentences += [line for line in effects if line]
     if impact is UNKNOWN:
         return ["Not known: the run could not be measured."]
     return [*sentences, _writes(impact.ledger)]
@@ -110,7 +110,7 @@ def _deeds(faults: Sequence[Fault]) -> str:
 
 def _cost(fault: Fault) -> str:
     """What one fault did, in half a sentence."""
-    dark, fell, back = (_said(fault, m) for m in ("blackout", "tps_drop", "recovery_time"))
+    dark, fell, back = (_amount(fault, m) for m in ("blackout", "tps_drop", "recovery_time"))
     blackout = fault.number("blackout")
     if blackout is None:
         return "the effect on users could not be measured"
@@ -124,7 +124,7 @@ def _cost(fault: Fault) -> str:
     return f"{first}, back to baseline after {back}"
 
 
-def _said(fault: Fault, measure: str) -> str:
+def _amount(fault: Fault, measure: str) -> str:
     """A time or a ratio of one fault, or between what it lies."""
     value = fault.number(measure)
     if value is None:
@@ -136,7 +136,7 @@ def _said(fault: Fault, measure: str) -> str:
 def _worse(impact: Impact, faults: Sequence[Fault]) -> str:
     """What is worse than any time without service."""
     looked = [[m for m in fault.milestones if m.name == "redundant"] for fault in faults]
-    never = any(found and found[-1].first_yes is None for found in looked)
+    never = any(looks and looks[-1].first_yes is None for looks in looked)
     gone = impact.ledger.state == "lost"
     return ("; redundancy not restored before the run ended" if never else "") + (
         "; ACKNOWLEDGED WRITES WERE LOST" if gone else ""
@@ -150,7 +150,7 @@ def _drop(fault: Fault) -> str:
         return "The throughput drop was not measured: throughput was not steady before the fault."
     sham = fault.number("tps_drop_sham")
     chance = "" if sham is None else f" (noise alone: {worded('tps_drop_sham', sham)})"
-    return f"Throughput dropped by {_said(fault, 'tps_drop')}{chance}."
+    return f"Throughput dropped by {_amount(fault, 'tps_drop')}{chance}."
 
 
 def _dark_op(fault: Fault) -> str | None:
@@ -164,21 +164,21 @@ def _dark(fault: Fault) -> str:
         return ""
     if not dark:
         return "There was no total outage: some reads and some writes always succeeded."
-    most = _said(fault, "longest_blackout")
+    most = _amount(fault, "longest_blackout")
     stretch = "" if longest == dark else f", at most {most} at a time"
     op = _dark_op(fault) or "operation"
-    return f"No {op} succeeded for {_said(fault, 'blackout')}{stretch}."
+    return f"No {op} succeeded for {_amount(fault, 'blackout')}{stretch}."
 
 
 def _lost(fault: Fault) -> str:
     if fault.total is None or fault.total.losses.lost_operations is None:
         return ""
     seconds, share = fault.total.losses.lost_seconds, fault.total.losses.availability
-    worth = "" if seconds is None else f", {_said(fault, 'lost_seconds')} of normal load"
+    worth = "" if seconds is None else f", {_amount(fault, 'lost_seconds')} of normal load"
     rest = (
         "" if share is None else (f"; {worded('availability', share)} succeeded during the fault")
     )
-    return f"{_said(fault, 'lost_operations')} operations were lost{worth}{rest}."
+    return f"{_amount(fault, 'lost_operations')} operations were lost{worth}{rest}."
 
 
 def _budget(fault: Fault, settings: Mapping[str, Any]) -> str:

@@ -55,8 +55,8 @@ def keep_windows(
     """
     spans = list(windows)
     share = most // max(1, len(spans))
-    found = [np.empty(0, dtype=np.int64)]
+    indices = [np.empty(0, dtype=np.int64)]
     for start, end in spans:
         first, last = np.searchsorted(times, (start, end))
-        found.append(np.arange(first, min(last, first + share), dtype=np.int64))
-    return np.unique(np.concatenate(found))
+        indices.append(np.arange(first, min(last, first + share), dtype=np.int64))
+    return np.unique(np.concatenate(indices))

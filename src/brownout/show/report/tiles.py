@@ -61,8 +61,8 @@ def _tile(impact: Impact, measure: str, slo: Judged | None) -> Tile:
 
 def _apart(impact: Impact, measure: str) -> str:
     """`reads 1.4 s, writes 2.1 s` of a single fault that hit the two differently."""
-    found = find(measure)
-    if found is None or not found.per_scope or len(impact.faults) != 1:
+    measure_of = find(measure)
+    if measure_of is None or not measure_of.per_scope or len(impact.faults) != 1:
         return ""
     (fault,) = impact.faults
     values = {
@@ -76,8 +76,8 @@ def _apart(impact: Impact, measure: str) -> str:
 
 
 def _ledger(ledger: Ledger) -> str:
-    known = {"clean": number(ledger.lost), "lost": number(ledger.lost), "none": "not checked"}
-    return known.get(ledger.state, "not known")
+    words = {"clean": number(ledger.lost), "lost": number(ledger.lost), "none": "not checked"}
+    return words.get(ledger.state, "not known")
 
 
 def _worst(impact: Impact, measure: str) -> str:

@@ -36,7 +36,7 @@ def trends(rows: Sequence[Interval]) -> dict[str, Trend | None]:
 
 def document(rows: Sequence[Interval], every_s: float) -> dict[str, Any]:
     """Return it for programs."""
-    found = {
+    by_name = {
         name: {**asdict(trend), "steady": trend.steady} if trend else None
         for name, trend in trends(rows).items()
     }
@@ -44,7 +44,7 @@ def document(rows: Sequence[Interval], every_s: float) -> dict[str, Any]:
         "schema_version": 1,
         "every_s": every_s,
         "intervals": [asdict(row) for row in rows],
-        "trends": found,
+        "trends": by_name,
     }
 
 
@@ -52,7 +52,7 @@ def render(rows: Sequence[Interval]) -> str:
     """Return the table and the trends."""
     heads = [Column(name, "n") for name in ("from", *FIGURES.values())]
     table = [[f"{row.start:,.0f} s", *(_cell(row, name) for name in FIGURES)] for row in rows]
-    return "\n".join([Grid("", heads, table).plain(), "", *_told(trends(rows))])
+    return "\n".join([Grid("", heads, table).plain(), "", *_lines(trends(rows))])
 
 
 def svg(title: str, rows: Sequence[Interval]) -> str | None:
@@ -62,20 +62,20 @@ def svg(title: str, rows: Sequence[Interval]) -> str | None:
     plot = Plot(time(rows[0].start, rows[-1].end), linear(1.0))
     parts = []
     for place, (name, style) in enumerate(_STYLES.items()):
-        known = [(r.start + r.end, v) for r in rows if (v := getattr(r, name)) is not None]
-        top = max((value for _, value in known), default=0) or 1
-        parts.append(plot.line([(t / 2, value / top) for t, value in known], style))
+        points = [(r.start + r.end, v) for r in rows if (v := getattr(r, name)) is not None]
+        top = max((value for _, value in points), default=0) or 1
+        parts.append(plot.line([(t / 2, value / top) for t, value in points], style))
         words, colour = f"{FIGURES[name]}, 1 is {_value(name, top)}", LOOKS[style].colour
         edge = plot.width - plot.right
         parts.append(plot.text(edge, 24 + 14 * place, words, colour, anchor="end"))
     return plot.svg(title, parts, "since the start of the load", "share of the highest")
 
 
-def _told(found: Mapping[str, Trend | None]) -> list[str]:
-    known = {name: trend for name, trend in found.items() if trend is not None}
-    if not known:
+def _lines(by_name: Mapping[str, Trend | None]) -> list[str]:
+    measured = {name: trend for name, trend in by_name.items() if trend is not None}
+    if not measured:
         return [f"too short for a trend: it wants {LEAST} intervals"]
-    return [f"{FIGURES[name]}: {_words(name, trend)}" for name, trend in known.items()]
+    return [f"{FIGURES[name]}: {_words(name, trend)}" for name, trend in measured.items()]
 
 
 def _words(name: str, trend: Trend) -> str:

@@ -62,24 +62,24 @@ def noise(material: Material) -> Grid:
 
 def generator(material: Material) -> Grid:
     """What the load generator says of itself."""
-    load, said = material.impact.load, material.generator
+    load, facts = material.impact.load, material.generator
     rows: list[Words] = [
-        ["loop", str(load.loop or said.get("loop") or NONE)],
+        ["loop", str(load.loop or facts.get("loop") or NONE)],
         ["operations offered", _number(load.offered)],
         ["achieved of what was asked, in the baseline", _share(load.achieved_ratio)],
         ["missed: not scheduled in time", _number(load.missed)],
         ["scheduling lag p99", _ms(load.lag_p99_ms)],
-        ["ended in order", _holds(bool(said.get("ended")) if said else None)],
-        *_generators(said),
-        ["why it stopped", str(said.get("stop_reason") or NONE)],
-        ["rows whose sums do not agree", _number(said.get("identity_violations"))],
+        ["ended in order", _holds(bool(facts.get("ended")) if facts else None)],
+        *_generators(facts),
+        ["why it stopped", str(facts.get("stop_reason") or NONE)],
+        ["rows whose sums do not agree", _number(facts.get("identity_violations"))],
     ]
     return Grid("Load generator", columns("what | value:n"), rows)
 
 
-def _generators(said: Mapping[str, Any]) -> list[Words]:
+def _generators(facts: Mapping[str, Any]) -> list[Words]:
     """Where each of several generators ran; nothing where one was alone."""
-    parts = [part for part in said.get("parts") or [] if isinstance(part, Mapping)]
+    parts = [part for part in facts.get("parts") or [] if isinstance(part, Mapping)]
     places = ", ".join(str(part.get("where") or NONE) for part in parts)
     return [[f"{len(parts)} generators, as one", places]] if parts else []
 

@@ -9,7 +9,7 @@ from brownout.measure.impact import Judged
 from brownout.measure.measures import described
 from brownout.show.report.words import NOT_SEEN, amount, between, number
 
-__all__ = ["NONE", "bound", "found", "told", "worded"]
+__all__ = ["NONE", "bound", "result", "signed", "worded"]
 
 #: What stands where there is nothing.
 NONE = "–"
@@ -18,8 +18,8 @@ NONE = "–"
 def worded(measure: str, value: Any) -> str:
     """A value of impact.json with its unit; a milestone with when it was last seen not reached."""
     if value is None:
-        known = described(measure)
-        return NOT_SEEN if known is not None and known.waits_for else NONE
+        definition = described(measure)
+        return NOT_SEEN if definition is not None and definition.waits_for else NONE
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -31,7 +31,7 @@ def worded(measure: str, value: Any) -> str:
     return amount(measure, float(value))
 
 
-def told(measure: str, value: float | None) -> str:
+def signed(measure: str, value: float | None) -> str:
     """A value of one run or of several; `–` for one that is not known, `never` for what never came.
 
     A difference has a sign where it is below 0.
@@ -44,8 +44,8 @@ def told(measure: str, value: float | None) -> str:
     return f"-{words}" if value < 0 and round(value, 6) else words
 
 
-def found(slo: Judged) -> str:
-    """What was found where a limit is: a value, or what its absence means."""
+def result(slo: Judged) -> str:
+    """What was measured for a limit: a value, or what its absence means."""
     if slo.value is not None and slo.best != slo.worst:
         return between(slo.ends, partial(worded, slo.name), slo.value)
     if slo.value is None and slo.name.startswith("latency_all."):

@@ -47,8 +47,8 @@ def quantity(measure: str, value: float | Sequence[float] | None) -> str:
     if isinstance(value, Sequence):
         value = value[-1]
     if value is None:
-        found = described(measure)
-        return NOT_SEEN if found is not None and found.waits_for else "no data"
+        definition = described(measure)
+        return NOT_SEEN if definition is not None and definition.waits_for else "no data"
     return amount(measure, value, most_digits=3)
 
 
@@ -57,10 +57,10 @@ def amount(measure: str, value: float, most_digits: int = 17) -> str:
 
     The unit of a measure that this installation does not have is unknown.
     """
-    found = described(measure)
-    if found is None:
+    definition = described(measure)
+    if definition is None:
         return f"{value:,.4g}"
-    return found.unit.words(value, min(found.digits, most_digits))
+    return definition.unit.words(value, min(definition.digits, most_digits))
 
 
 def between(

@@ -23,7 +23,7 @@ def all_charts(material: Material) -> dict[str, Chart]:
     """Return every figure that can be drawn, by its key; without a series there is no time."""
     if not material.series:
         return {}
-    made = [
+    charts = [
         throughput.total(material),
         throughput.completions(material),
         *latency.over_time(material),
@@ -34,4 +34,4 @@ def all_charts(material: Material) -> dict[str, Chart]:
         *spectrum.spectra(material),
         health.lag(material),
     ]
-    return {chart.key: chart for chart in made if chart is not None}
+    return {chart.key: chart for chart in charts if chart is not None}

@@ -15,20 +15,20 @@ PERCENTILES = (("p50", "median"), ("p99", "p99"), ("p999", "p99.9"))
 
 def over_time(material: Material) -> list[Chart]:
     """A figure for reads and one for writes, where there are any."""
-    made = []
+    charts = []
     for scope, title in SCOPES:
-        found = material.latency.get(scope)
-        if found is not None and len(found.t):
-            made.append(_chart(material, scope, title, found))
-    return made
+        latencies = material.latency.get(scope)
+        if latencies is not None and len(latencies.t):
+            charts.append(_chart(material, scope, title, latencies))
+    return charts
 
 
-def _chart(material: Material, scope: str, title: str, found: OverTime) -> Chart:
+def _chart(material: Material, scope: str, title: str, latencies: OverTime) -> Chart:
     lines = [
-        Line(words, name, found.t, getattr(found, name) / 1000, unit=" ms", digits=2)
+        Line(words, name, latencies.t, getattr(latencies, name) / 1000, unit=" ms", digits=2)
         for name, words in PERCENTILES
     ]
-    lines.append(Line("longest", "max", found.t, found.max / 1000, "dots", " ms", 2))
+    lines.append(Line("longest", "max", latencies.t, latencies.max / 1000, "dots", " ms", 2))
     values = np.concatenate([line.y for line in lines])
     values = values[values > 0]
     deadline = material.deadline_s

@@ -19,8 +19,12 @@ def spectra(material: Material) -> list[Chart]:
     return [_chart(material, one, several) for one in material.spectra if one.phases]
 
 
-def _chart(material: Material, found: PhaseSpectra, several: bool) -> Chart:
-    lines = [_line(name, found.phases[name]) for name in ORDER if name in found.phases]
+def _chart(material: Material, spectra_of_phase: PhaseSpectra, several: bool) -> Chart:
+    lines = [
+        _line(name, spectra_of_phase.phases[name])
+        for name in ORDER
+        if name in spectra_of_phase.phases
+    ]
     most = max(float(line.x.max()) for line in lines)
     values = np.concatenate([line.y[line.y > 0] for line in lines])
     deadline_ms = 1000 * (material.deadline_s or 0.0)
@@ -29,11 +33,11 @@ def _chart(material: Material, found: PhaseSpectra, several: bool) -> Chart:
         float(values.min(initial=1e3)), max(float(values.max(initial=1.0)), deadline_ms)
     )
     x = percentiles(most)
-    around = f" around fault {found.number}, {found.fault}" if several else ""
+    around = f" around fault {spectra_of_phase.number}, {spectra_of_phase.fault}" if several else ""
     return Chart(
-        key=f"spectrum-{found.scope}-{found.number}",
-        title=f"Response time spectrum{SCOPES[found.scope]}{around}",
-        say=_say(found),
+        key=f"spectrum-{spectra_of_phase.scope}-{spectra_of_phase.number}",
+        title=f"Response time spectrum{SCOPES[spectra_of_phase.scope]}{around}",
+        say=_say(spectra_of_phase),
         rows=(Row(tuple(lines), y, levels),),
         x=x,
         view=(x.low, x.high),
@@ -41,13 +45,13 @@ def _chart(material: Material, found: PhaseSpectra, several: bool) -> Chart:
     )
 
 
-def _say(found: PhaseSpectra) -> str:
-    beyond = found.phases.get("all")
+def _say(spectra_of_phase: PhaseSpectra) -> str:
+    beyond = spectra_of_phase.phases.get("all")
     gone = ""
     if beyond is not None:
         share = worded("availability", beyond.not_ok / beyond.count)
         gone = f"{share} of {beyond.count:,} were not served in time during the fault"
-    if found.scope != "total":
+    if spectra_of_phase.scope != "total":
         return f"{gone}." if gone else ""
     say = "How long the slowest 10 %, 1 %, 0.1 % … waited, from the intended start."
     if not gone:

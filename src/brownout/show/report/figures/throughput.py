@@ -74,8 +74,10 @@ def _by_completion(material: Material) -> Chart | None:
 
 def _shading(material: Material) -> str:
     """How the shaded dips were found."""
-    found = [fault.total for fault in material.impact.faults]
-    return f"Shaded: dips, found by the {found[0].course.dip_method}." if found and found[0] else ""
+    totals = [fault.total for fault in material.impact.faults]
+    return (
+        f"Shaded: dips, found by the {totals[0].course.dip_method}." if totals and totals[0] else ""
+    )
 
 
 def _main(material: Material, say: str, row: Row) -> Chart:
@@ -85,14 +87,14 @@ def _main(material: Material, say: str, row: Row) -> Chart:
 
 def _brackets(material: Material) -> list[Bracket]:
     """Each fault's longest outage and its recovery, as they were measured."""
-    found = [
+    brackets = [
         Bracket(one.start, one.end, f"outage {duration(one.end - one.start)}", "outage")
         for one in material.outages
     ]
     for start, end in material.recoveries:
         words = "not recovered" if end is None else f"recovered after {duration(end - start)}"
-        found.append(Bracket(start, end, words, "recovery"))
-    return found
+        brackets.append(Bracket(start, end, words, "recovery"))
+    return brackets
 
 
 def _points(columns: Columns, name: str, width: int) -> tuple[Floats, Floats]:
