@@ -36,7 +36,7 @@ SLA = ("--sla", "lookups.read.p99=20ms")
         (("capacity", "lab", *SLA, "--with-fault", "node-kill", "--set", "colour=1"), ["colour"]),
         (("capacity", "lab", *SLA, "--with-fault", "node-kill", "--set", "cluster=x"), ["cluster"]),
         (("capacity", "lab", "--resume", "nowhere"), ["--resume", "beside it"]),
-        (("capacity", "--resume", "nowhere"), ["nowhere", "no search"]),
+        (("capacity", "--resume", "nowhere"), ["nowhere", "wanted.json"]),
         (("fill", "lab", "--records", "5", "--size", "1GB"), ["--records and --size"]),
         (("fill", "lab", "--size", "lots"), ["--size", "500MB or 10GB"]),
         (("fill", "lab", "--size", "10B"), ["--size", "one value of 256"]),
