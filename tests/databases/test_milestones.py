@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import MilestoneState
-from brownout.databases.milestones import await_nothing, lacks, still_lacks
+from brownout.databases.milestones import await_nothing, lacks, missing_until, still_lacks
 
 
 class Saying:
@@ -59,3 +59,12 @@ def test_a_write_on_its_way_to_the_other_members_is_not_lacking_at_a_second_look
 def test_what_is_lacking_at_every_look_is_still_lacking() -> None:
     adapter: Any = Saying(["n2 is down"])
     assert still_lacks(adapter, "whole") == ["n2 is down"]
+
+
+def test_a_milestone_includes_those_before_it_and_no_later_one_is_looked_at() -> None:
+    steps = (lambda: ["a"], lambda: ["b", "c"], lambda: ["d"])
+    assert missing_until("rejoined", *steps) == ["a"]
+    assert missing_until("redundant", *steps) == ["a", "b", "c"]
+    assert missing_until("whole", *steps) == ["a", "b", "c", "d"]
+    with pytest.raises(ConfigurationError, match="wanted rejoined, redundant or whole"):
+        missing_until("healthy", *steps)

@@ -58,13 +58,21 @@ def test_one_run_has_it_until_it_gives_it_back(target: dict[str, Any], documents
     assert not lost
 
 
-def test_a_claim_that_a_fault_lost_is_taken_again(
+@pytest.fixture
+def taken(
     target: dict[str, Any], documents: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> tuple[ClusterClaim, list[Holder]]:
+    """The claim of a run, `a`, which is renewed often, and those to whom it loses it."""
     monkeypatch.setattr(cluster_claim, "_EVERY_S", 0.1)
-    lost: list[Holder] = []
-    claim = _claim(target, "a")
+    claim, lost = _claim(target, "a"), list[Holder]()
     claim.take(lost.append)
+    return claim, lost
+
+
+def test_a_claim_that_a_fault_lost_is_taken_again(
+    documents: Any, taken: tuple[ClusterClaim, list[Holder]]
+) -> None:
+    claim, lost = taken
     documents.delete_many({})
     assert wait_until(lambda: documents.find_one({"token": "a"}), 20.0)
     claim.release()
@@ -72,12 +80,9 @@ def test_a_claim_that_a_fault_lost_is_taken_again(
 
 
 def test_a_run_whose_claim_another_one_has_taken_is_told_once(
-    target: dict[str, Any], documents: Any, monkeypatch: pytest.MonkeyPatch
+    documents: Any, taken: tuple[ClusterClaim, list[Holder]]
 ) -> None:
-    monkeypatch.setattr(cluster_claim, "_EVERY_S", 0.1)
-    lost: list[Holder] = []
-    claim = _claim(target, "a")
-    claim.take(lost.append)
+    claim, lost = taken
     other = {"token": "b", "holder": "eve@m2", "run": "run-b", "since": time.time()}
     documents.update_one({"token": "a"}, {"$set": other})
     assert wait_until(lambda: lost, 20.0)

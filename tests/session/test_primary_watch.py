@@ -15,8 +15,8 @@ from tests.session.scripted_members import scripted_member
 from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import ClusterError, NoAnswer
+from brownout.databases import patience
 from brownout.databases.adapter import Claim, Electing
-from brownout.databases.mongodb import candidate
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
@@ -109,7 +109,7 @@ def test_an_old_primary_that_stays_one_is_seen_for_as_long_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The truth is when the members were told to change their mind; it lies within the bounds."""
-    monkeypatch.setattr(candidate, "PATIENCE_S", 60.0)  # an answer that is late is no silence here
+    monkeypatch.setattr(patience, "LEAST_S", 60.0)  # an answer that is late is no silence here
     elections = {"n1": ObjectId("7fffffff0000000000000001"), "n2": None}
     path, events = tmp_path / "primaries.csv", []
 
@@ -179,7 +179,7 @@ def test_a_member_far_away_is_heard_again_after_its_connection_is_lost() -> None
             began = time.monotonic()
             assert member.claim().primary
             connecting_s = time.monotonic() - began
-            assert connecting_s > candidate.PATIENCE_S
+            assert connecting_s > patience.LEAST_S
             assert all(member.claim().primary for _ in range(3))
             lost.set()
             with pytest.raises(ClusterError):

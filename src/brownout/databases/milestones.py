@@ -1,18 +1,33 @@
 """What is missing until a cluster has reached a milestone, in words; waiting for it."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import get_args
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Milestone
 
-__all__ = ["LOOK_AGAIN_WITHIN_S", "await_nothing", "lacks", "still_lacks"]
+__all__ = ["LOOK_AGAIN_WITHIN_S", "await_nothing", "lacks", "missing_until", "still_lacks"]
 
 #: How long a write may take from the primary to the other members.
 LOOK_AGAIN_WITHIN_S = 1.0
 
 Words = list[str]
+_MILESTONES: tuple[str, ...] = get_args(Milestone)
+
+
+def missing_until(milestone: str, *steps: Callable[[], Iterable[str]]) -> Words:
+    """Return what is missing until `milestone`, which includes those before it.
+
+    `steps` say what is missing for rejoined, for redundant and for whole.
+    """
+    if milestone not in _MILESTONES:
+        *others, last = _MILESTONES
+        wanted = f"{', '.join(others)} or {last}"
+        raise ConfigurationError(f"milestone: found {milestone!r}, wanted {wanted}")
+    asked = steps[: _MILESTONES.index(milestone) + 1]
+    return [words for step in asked for words in step()]
 
 
 def lacks(adapter: Adapter, milestone: Milestone) -> Words:

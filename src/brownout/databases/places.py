@@ -17,7 +17,7 @@ from brownout.inventory.model import Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Host
 
-__all__ = ["Elsewhere", "Places", "Unnamed", "names", "strays"]
+__all__ = ["Elsewhere", "Places", "Unnamed", "check_storage", "entries", "names", "strays"]
 
 
 class Unnamed(Refused):
@@ -74,6 +74,28 @@ class Places:
                     "see which configuration it was started with",
                 )
         return named
+
+
+def entries(node: Node, host: Host, directory: Path) -> list[str]:
+    """Return the names in a data directory of `node`; `Refused` where they are not known."""
+    try:
+        return host.entries(directory)
+    except HostError as error:
+        raise Refused(
+            f"node `{node.name}`: its data directory is not known: {error.message}"
+        ) from error
+
+
+def check_storage(
+    node: Node, host: Host, directory: Path, whose: str, is_ours: Callable[[list[str]], bool]
+) -> None:
+    """Raise `Refused` if `directory` holds something, but nothing that `whose` server left."""
+    contents = entries(node, host, directory)
+    if contents and not is_ours(contents):
+        raise Refused(
+            f"node `{node.name}`: `{directory}` does not look like {whose} storage: it holds "
+            f"{', '.join(sorted(contents)[:5])}"
+        )
 
 
 def strays(

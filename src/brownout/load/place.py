@@ -1,6 +1,7 @@
 """Where a load generator runs: what `Generator` needs of a place, and the one that is here."""
 
 import contextlib
+import json
 import os
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -13,12 +14,26 @@ from brownout.base.files import private_file
 from brownout.load.environment import generator_environment
 from brownout.machine.capabilities import CAP_SYS_NICE, may
 
-__all__ = ["TLS_FILES", "Here", "Place", "Process", "as_generator_error", "start"]
+__all__ = ["TLS_FILES", "Here", "Place", "Process", "as_generator_error", "open_record", "start"]
 
 #: The nice value of a generator.
 _NICE: Final = -10
 #: The settings of a connection that are files, which have to be where the generator is.
 TLS_FILES: Final = ("ca_file", "cert_file", "key_file")
+
+
+def open_record(path: Path) -> dict[str, Any] | None:
+    """Return what a place on another machine wrote down; None where nothing is left of it there.
+
+    Raises `GeneratorError` where the file cannot be read.
+    """
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise GeneratorError(f"`{path}` cannot be read: {error}") from error
+    return None if record.get("removed") else record
 
 
 class Process(Protocol):

@@ -16,9 +16,9 @@ If no node keeps a hint for a missed write, only a repair brings it. No node rep
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.cassandra.view import View
+from brownout.databases.milestones import missing_until
 from brownout.databases.view import clusters, is_silence
 
 __all__ = ["MAX_UNHEARD", "away", "judge", "signature_of"]
@@ -36,16 +36,16 @@ def judge(
     `unsettled` are nodes that were away lately; the value is for how many more seconds hints for
     them may become visible.
     """
-    if milestone not in ("rejoined", "redundant", "whole"):
-        wanted = "rejoined, redundant or whole"
-        raise ConfigurationError(f"milestone: found {milestone!r}, wanted {wanted}")
-    missing = list(_not_rejoined(views))
-    if milestone in ("redundant", "whole"):
-        missing += _not_redundant(views)
-        missing += [f"{node} was away: what it missed is known in {left:.0f} s"
-                    for node, left in sorted(unsettled.items())]  # fmt: skip
-    if milestone == "whole":
-        missing += _not_whole(views)
+    away = [
+        f"{node} was away: what it missed is known in {left:.0f} s"
+        for node, left in sorted(unsettled.items())
+    ]
+    missing = missing_until(
+        milestone,
+        lambda: _not_rejoined(views),
+        lambda: [*_not_redundant(views), *away],
+        lambda: _not_whole(views),
+    )
     detail: dict[str, Any] = {
         "missing": missing,
         "members": {view.node: view.evidence() for view in views},

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import HostError, Refused
-from brownout.databases.places import Unnamed
+from brownout.databases.places import Unnamed, check_storage
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
@@ -106,17 +106,13 @@ def check_returns(node: Node, settings: Mapping[str, Any], given: Mapping[str, s
 
 def check_contents(node: Node, host: Host, directory: Path) -> None:
     """Raise `Refused` if `directory` is not empty and nothing in it looks like Cassandra's."""
-    try:
-        names = host.entries(directory)
-    except HostError as error:
-        raise Refused(
-            f"node `{node.name}`: its data directory is not known: {error.message}"
-        ) from error
-    if names and not any(name in _MARKS or name.endswith(_ENDS) for name in names):
-        raise Refused(
-            f"node `{node.name}`: `{directory}` does not look like Cassandra's storage: it holds "
-            f"{', '.join(sorted(names)[:5])}"
-        )
+    check_storage(
+        node,
+        host,
+        directory,
+        "Cassandra's",
+        lambda names: any(name in _MARKS or name.endswith(_ENDS) for name in names),
+    )
 
 
 def is_empty(host: Host, settings: Mapping[str, Any]) -> bool:

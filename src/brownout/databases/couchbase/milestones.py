@@ -10,27 +10,23 @@ Each milestone includes the one before it.
 
 from collections.abc import Sequence
 
-from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.couchbase.view import View
+from brownout.databases.milestones import missing_until
 
 __all__ = ["judge", "signature_of"]
 
 
 def judge(milestone: Milestone, views: Sequence[View]) -> MilestoneState:
     """Return whether `milestone` is reached by these views, and what is still missing."""
-    if milestone not in ("rejoined", "redundant", "whole"):
-        wanted = "rejoined, redundant or whole"
-        raise ConfigurationError(f"milestone: found {milestone!r}, wanted {wanted}")
-    missing = _not_rejoined(views)
-    if milestone in ("redundant", "whole"):
-        missing += [
-            f"{view.uncopied} vbuckets have too few replicas, by the map of {view.node}"
-            for view in views
-            if view.uncopied
-        ]
-    if milestone == "whole":
-        missing += _not_whole(views)
+    uncopied = [
+        f"{view.uncopied} vbuckets have too few replicas, by the map of {view.node}"
+        for view in views
+        if view.uncopied
+    ]
+    missing = missing_until(
+        milestone, lambda: _not_rejoined(views), lambda: uncopied, lambda: _not_whole(views)
+    )
     detail = {"missing": missing, "members": {view.node: view.evidence() for view in views}}
     return MilestoneState(not missing, detail)
 

@@ -7,12 +7,10 @@ from brownout.databases.access import Access
 from brownout.databases.adapter import Claim
 from brownout.databases.etcd.link import Link
 from brownout.databases.etcd.view import LEADER, View
+from brownout.databases.patience import Patience
 from brownout.inventory.model import Node
 
 __all__ = ["EtcdCandidate"]
-
-#: So long an answer is waited for at least, and three times as long as the fastest took.
-_PATIENCE_S = 0.25
 
 
 class EtcdCandidate:
@@ -22,7 +20,7 @@ class EtcdCandidate:
         self.node, self.shard = node.name, node.shard
         self._at = node.address
         self._link = Link(node, access, timeout_s)
-        self._timeout_s = self._patience_s = timeout_s
+        self._patience = Patience(timeout_s)
 
     def claim(self) -> Claim:
         """Return whether it leads, by its own account, and in which term.
@@ -31,13 +29,12 @@ class EtcdCandidate:
         """
         began = time.monotonic()
         try:
-            status = self._link.ask("maintenance/status", self._patience_s)
+            status = self._link.ask("maintenance/status", self._patience.seconds)
         except ClusterError as error:
             if isinstance(error.__cause__, ConnectionRefusedError):
                 return Claim(False)
             raise
-        enough_s = min(self._timeout_s, max(_PATIENCE_S, 3 * (time.monotonic() - began)))
-        self._patience_s = min(self._patience_s, enough_s)
+        self._patience.took(time.monotonic() - began)
         view = View(self.node, self._at, status)
         leads = view.state == LEADER
         return Claim(leads, str(view.term) if leads else "")

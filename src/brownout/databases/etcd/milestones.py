@@ -13,9 +13,9 @@ Every member is believed about itself only; each milestone includes the one befo
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
 from brownout.databases.etcd.view import LEADER, View
+from brownout.databases.milestones import missing_until
 from brownout.databases.view import clusters, is_silence
 
 __all__ = ["MAX_BEHIND", "judge", "leader_of", "lost_with", "signature_of"]
@@ -28,14 +28,12 @@ MAX_BEHIND = 1000
 
 def judge(milestone: Milestone, views: Sequence[View]) -> MilestoneState:
     """Return whether `milestone` is reached by these views, and what is still missing."""
-    if milestone not in ("rejoined", "redundant", "whole"):
-        wanted = "rejoined, redundant or whole"
-        raise ConfigurationError(f"milestone: found {milestone!r}, wanted {wanted}")
-    missing = list(_not_rejoined(views))
-    if milestone in ("redundant", "whole"):
-        missing += _not_redundant(views)
-    if milestone == "whole":
-        missing += _not_whole(views)
+    missing = missing_until(
+        milestone,
+        lambda: _not_rejoined(views),
+        lambda: _not_redundant(views),
+        lambda: _not_whole(views),
+    )
     unknown = is_silence(views, _not_rejoined)
     return MilestoneState(not missing, _detail(views, missing), unknown)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from brownout.base.errors import HostError, Refused
-from brownout.databases.places import Unnamed
+from brownout.databases.places import Unnamed, check_storage
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
@@ -63,17 +63,13 @@ def check_returns(node: Node, settings: Mapping[str, str]) -> None:
 
 def check_contents(node: Node, host: Host, directory: Path) -> None:
     """Raise `Refused` if `directory` holds something, but nothing that etcd would have left."""
-    try:
-        names = host.entries(directory)
-    except HostError as error:
-        raise Refused(
-            f"node `{node.name}`: its data directory is not known: {error.message}"
-        ) from error
-    if names and not any(name == _MARK or name.endswith(_LOG) for name in names):
-        raise Refused(
-            f"node `{node.name}`: `{directory}` does not look like etcd's storage: it holds "
-            f"{', '.join(sorted(names)[:5])}"
-        )
+    check_storage(
+        node,
+        host,
+        directory,
+        "etcd's",
+        lambda names: any(name == _MARK or name.endswith(_LOG) for name in names),
+    )
 
 
 def is_empty(host: Host, directories: Sequence[Path]) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
+from brownout.databases.milestones import missing_until
 from brownout.databases.mongodb.view import PRIMARY, View
 
 __all__ = ["MAX_LAG_S", "judge", "lags_s", "lost_with", "primary_of", "signature_of"]
@@ -25,14 +25,12 @@ MAX_LAG_S = 10.0
 
 def judge(milestone: Milestone, views: Sequence[View]) -> MilestoneState:
     """Return whether `milestone` is reached by these views, and what is still missing."""
-    missing = list(_not_rejoined(views))
-    if milestone in ("redundant", "whole"):
-        missing += _not_redundant(views)
-    if milestone == "whole":
-        missing += _not_whole(views)
-    if milestone not in ("rejoined", "redundant", "whole"):
-        wanted = "rejoined, redundant or whole"
-        raise ConfigurationError(f"milestone: found {milestone!r}, wanted {wanted}")
+    missing = missing_until(
+        milestone,
+        lambda: _not_rejoined(views),
+        lambda: _not_redundant(views),
+        lambda: _not_whole(views),
+    )
     unknown = bool(missing) and _is_unknown(milestone, views)
     return MilestoneState(not missing, _detail(views, missing), unknown)
 

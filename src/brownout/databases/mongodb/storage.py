@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from brownout.base.errors import HostError, Refused
+from brownout.base.errors import HostError
 from brownout.databases import apart
-from brownout.databases.places import Unnamed
+from brownout.databases.places import Unnamed, check_storage
 from brownout.inventory.model import Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Host
@@ -115,15 +115,7 @@ def path_in_file(text: str) -> str | None:
 
 def check_contents(node: Node, host: Host, directory: Path) -> None:
     """Raise `Refused` if `directory` holds something, but nothing that a mongod would have left."""
-    try:
-        names = set(host.entries(directory))
-    except HostError as error:
-        raise _unknown(node, error.message) from error
-    if names and not names & _MARKS:
-        raise Refused(
-            f"node `{node.name}`: `{directory}` does not look like MongoDB's storage: it holds "
-            f"{', '.join(sorted(names)[:5])}"
-        )
+    check_storage(node, host, directory, "MongoDB's", lambda names: bool(_MARKS & set(names)))
 
 
 def _configuration_file(node: Node) -> Path | None:

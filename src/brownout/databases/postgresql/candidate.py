@@ -12,13 +12,12 @@ from psycopg.pq.abc import PGconn
 
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases.adapter import Claim
+from brownout.databases.patience import Patience
 from brownout.databases.postgresql.access import Access
 from brownout.inventory.model import Node
 
 __all__ = ["PostgresqlCandidate"]
 
-#: So long an answer is waited for at least, and three times as long as the fastest took.
-_PATIENCE_S = 0.25
 #: From the name of the WAL file: the control file has it a little later, after a checkpoint.
 _TIMELINE = b"SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int"
 _RECOVERING = b"SELECT pg_is_in_recovery()"
@@ -39,7 +38,7 @@ class PostgresqlCandidate:
         info |= {"application_name": "brownout", "gssencmode": "disable"}
         self._conninfo = " ".join(f"{name}='{_quoted(value)}'" for name, value in info.items())
         self._connection: PGconn | None = None
-        self._timeout_s = self._patience_s = timeout_s
+        self._timeout_s, self._patience = timeout_s, Patience(timeout_s)
 
     def claim(self) -> Claim:
         """Return whether it accepts writes, by its own account, and on which timeline.
@@ -47,7 +46,7 @@ class PostgresqlCandidate:
         Raises `ClusterError` where it does not answer in time.
         """
         began = time.monotonic()
-        deadline = began + self._patience_s
+        deadline = began + self._patience.seconds
         try:
             connection = self._connection or self._connect(deadline)
             if connection is None:
@@ -60,8 +59,7 @@ class PostgresqlCandidate:
         except ClusterError:
             self.close()
             raise
-        enough_s = min(self._timeout_s, max(_PATIENCE_S, 3 * (time.monotonic() - began)))
-        self._patience_s = min(self._patience_s, enough_s)
+        self._patience.took(time.monotonic() - began)
         return Claim(recovering == "f", timeline)
 
     def answer(self, question: str) -> str:

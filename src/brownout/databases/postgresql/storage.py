@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import HostError, Refused
-from brownout.databases.places import Unnamed
+from brownout.databases.places import Unnamed, check_storage
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
@@ -73,16 +73,10 @@ def is_data(file: Path) -> bool:
 
 def check_contents(node: Node, host: Host, place: Path) -> None:
     """Refuse what does not look like PostgreSQL's data, its log or a tablespace of its."""
-    try:
-        names = host.entries(place)
-    except HostError as error:
-        raise Refused(
-            f"node `{node.name}`: its data directory is not known: {error.message}"
-        ) from error
+    check_storage(node, host, place, "PostgreSQL's", _is_ours)
+
+
+def _is_ours(names: list[str]) -> bool:
     if any(all(map(pattern.fullmatch, names)) for pattern in (_OF_SPACES, _OF_LOGS)):
-        return
-    if _MARK not in names and not _HALF_MADE & set(names):
-        raise Refused(
-            f"node `{node.name}`: `{place}` does not look like PostgreSQL's storage: it holds "
-            f"{', '.join(sorted(names)[:5])}"
-        )
+        return True
+    return _MARK in names or bool(_HALF_MADE & set(names))

@@ -5,14 +5,12 @@ import time
 from brownout.base.errors import ClusterError
 from brownout.databases.access import Access
 from brownout.databases.adapter import Claim
+from brownout.databases.patience import Patience
 from brownout.databases.redis.link import Link
 from brownout.databases.redis.view import View, parse_info, parse_nodes
 from brownout.inventory.model import Node
 
 __all__ = ["RedisCandidate"]
-
-#: So long an answer is waited for at least, and three times as long as the fastest took.
-_PATIENCE_S = 0.25
 
 
 class RedisCandidate:
@@ -22,7 +20,7 @@ class RedisCandidate:
         self.node, self.shard = node.name, shard
         self._at = node.address
         self._link = Link(node, access, timeout_s)
-        self._timeout_s = self._patience_s = timeout_s
+        self._patience = Patience(timeout_s)
 
     def claim(self) -> Claim:
         """Return whether it is a master of slots that serves, by its own account, and its epoch.
@@ -33,14 +31,15 @@ class RedisCandidate:
         began = time.monotonic()
         commands = (("CLUSTER", "NODES"), ("CLUSTER", "INFO"))
         try:
-            listed, state = (str(each) for each in self._link.ask_all(commands, self._patience_s))
+            listed, state = (
+                str(each) for each in self._link.ask_all(commands, self._patience.seconds)
+            )
         except ClusterError as error:
             refused = isinstance(error.__cause__, ConnectionRefusedError)
             if refused or getattr(error, "said", "").startswith("LOADING"):
                 return Claim(False)
             raise
-        enough_s = min(self._timeout_s, max(_PATIENCE_S, 3 * (time.monotonic() - began)))
-        self._patience_s = min(self._patience_s, enough_s)
+        self._patience.took(time.monotonic() - began)
         view = View(self.node, self._at, parse_info(state), parse_nodes(listed))
         primary = view.state == "MASTER"
         return Claim(primary, str(view.epoch) if primary else "")

@@ -13,8 +13,8 @@ Every node is believed about itself only; each milestone includes the one before
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Milestone, MilestoneState
+from brownout.databases.milestones import missing_until
 from brownout.databases.redis.view import SLOTS, View, in_words
 from brownout.databases.view import is_silence
 
@@ -38,14 +38,12 @@ Shards = Mapping[str, str]
 
 def judge(milestone: Milestone, views: Sequence[View], shards: Shards) -> MilestoneState:
     """Return whether `milestone` is reached by these views, and what is still missing."""
-    if milestone not in ("rejoined", "redundant", "whole"):
-        wanted = "rejoined, redundant or whole"
-        raise ConfigurationError(f"milestone: found {milestone!r}, wanted {wanted}")
-    missing = list(_not_rejoined(views))
-    if milestone in ("redundant", "whole"):
-        missing += _not_redundant(views)
-    if milestone == "whole":
-        missing += _not_whole(views, shards)
+    missing = missing_until(
+        milestone,
+        lambda: _not_rejoined(views),
+        lambda: _not_redundant(views),
+        lambda: _not_whole(views, shards),
+    )
     detail: dict[str, Any] = {
         "missing": missing,
         "primaries": {in_words(view.slots): view.node for view in masters_of(views)},

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from brownout.base.errors import HostError, Refused
-from brownout.databases.places import Unnamed
+from brownout.databases.places import Unnamed, check_storage, entries
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
@@ -39,18 +38,13 @@ def is_data(file: Path) -> bool:
 
 def check_contents(node: Node, host: Host, at: Path, settings: Mapping[str, str]) -> None:
     """Raise `Refused` if `at` holds something, but nothing that Redis would have left."""
-    names = _entries(node, host, at)
     nodes = Path(settings.get("cluster-config-file", _NODES)).name
-    if names and nodes not in names and not _data(names, settings):
-        raise Refused(
-            f"node `{node.name}`: `{at}` does not look like Redis's storage: it holds "
-            f"{', '.join(sorted(names)[:5])}"
-        )
+    check_storage(node, host, at, "Redis's", lambda names: nodes in names or _data(names, settings))
 
 
 def holds_data(node: Node, host: Host, at: Path, settings: Mapping[str, str]) -> bool:
     """Return whether a node that starts there has data to load."""
-    return _data(_entries(node, host, at), settings)
+    return _data(entries(node, host, at), settings)
 
 
 def _data(names: list[str], settings: Mapping[str, str]) -> bool:
@@ -60,12 +54,3 @@ def _data(names: list[str], settings: Mapping[str, str]) -> bool:
         settings.get("dbfilename", _SNAPSHOT),
     }
     return bool(kept & set(names))
-
-
-def _entries(node: Node, host: Host, at: Path) -> list[str]:
-    try:
-        return host.entries(at)
-    except HostError as error:
-        raise Refused(
-            f"node `{node.name}`: its data directory is not known: {error.message}"
-        ) from error

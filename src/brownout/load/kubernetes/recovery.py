@@ -1,17 +1,15 @@
 """What a run that died left in a Kubernetes cluster: its generators ended, fetched and removed."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import GeneratorError
 from brownout.load.kubernetes.api import JobApi
 from brownout.load.kubernetes.files import PodFiles
 from brownout.load.kubernetes.job import RECORD, Record
 from brownout.load.kubernetes.manifest import selector
 from brownout.load.kubernetes.spec import KubernetesLoad
 from brownout.load.kubernetes.state import Pod, what_became_of
-from brownout.load.place import as_generator_error
+from brownout.load.place import as_generator_error, open_record
 
 __all__ = ["recover"]
 
@@ -24,13 +22,8 @@ def recover(settings: KubernetesLoad, directory: Path) -> bool:
     `GeneratorError` if one of these fails; repeat it then.
     """
     path = directory / RECORD
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError) as error:
-        raise GeneratorError(f"`{path}` cannot be read: {error}") from error
-    if facts.get("removed"):
+    facts = open_record(path)
+    if facts is None:
         return False
     record = Record(path, facts)
     there = settings.model_copy(update={"namespace": facts["namespace"]})

@@ -19,7 +19,7 @@ from typing import Any
 from brownout.base.binary import find_loadgen
 from brownout.base.errors import GeneratorError
 from brownout.base.files import replace_file
-from brownout.load.place import TLS_FILES, Process, as_generator_error
+from brownout.load.place import TLS_FILES, Process, as_generator_error, open_record
 from brownout.load.remote import files
 from brownout.load.remote.machine import LoadMachine, Prepared
 from brownout.load.remote.spec import LoadHost
@@ -177,13 +177,8 @@ def recover(host: LoadHost, directory: Path) -> bool:
     directory there is removed. Raises `GeneratorError` if one of these fails; repeat it then.
     """
     path = directory / RECORD
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError) as error:
-        raise GeneratorError(f"`{path}` cannot be read: {error}") from error
-    if record.get("removed"):
+    record = open_record(path)
+    if record is None:
         return False
     RemotePlace(host, directory, record).take_over()
     return True

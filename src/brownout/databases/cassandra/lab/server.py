@@ -7,15 +7,13 @@ one, but for those that BROWNOUT_CASSANDRA names.
 """
 
 import os
-import re
-import shutil
 import subprocess
 import tempfile
 from importlib.resources import files
 from pathlib import Path
 
 from brownout.base.errors import ClusterError
-from brownout.databases.lab import programs
+from brownout.databases.lab import java, programs
 from brownout.databases.lab.engine import Progress
 
 __all__ = ["VARIABLE", "arguments", "fetch", "find_java", "find_server", "jars"]
@@ -24,10 +22,9 @@ VARIABLE = "BROWNOUT_CASSANDRA"
 VERSION = "5.0.5"
 #: Of the folder with its 100 jars; see `programs.digest_problem`.
 _SHA256 = "b0e9d980fec64fc695cac3aa05aea0df473335de97a0a1b1283167d0d78ee052"
-_JAVA = 17
+_JAVA = range(17, 18)
 _MAIN = f"cassandra-all-{VERSION}.jar"
 _SAY_EVERY = 50
-_STARTS_WITHIN_S = 60
 _POM = f"""\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -50,36 +47,16 @@ def find_server() -> str:
 
     Raises `ClusterError` where Java, or Maven and the jars, are missing.
     """
-    java = find_java()
+    program = find_java()
     there = _given() or _cached()
     if there is not None:
-        return f"{there} with {java}"
-    return f"Cassandra {VERSION}, which {_maven()} fetches for the first lab, with {java}"
+        return f"{there} with {program}"
+    return f"Cassandra {VERSION}, which {_maven()} fetches for the first lab, with {program}"
 
 
 def find_java() -> Path:
     """Return a Java 17: of JAVA_HOME, or on PATH; `ClusterError` where there is none."""
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    hint = "apt install openjdk-17-jre-headless, or set JAVA_HOME to one"
-    if java is None:
-        raise ClusterError("a lab of Cassandra needs Java 17, and no java is on PATH", hint)
-    try:
-        done = subprocess.run(
-            [java, "-version"],
-            capture_output=True,
-            text=True,
-            timeout=_STARTS_WITHIN_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ClusterError(f"`{java}` does not start: {reason}", hint) from error
-    first_line = done.stderr.partition("\n")[0]
-    version = re.search(r'version "(\d+)', first_line)
-    if version is None or int(version[1]) != _JAVA:
-        raise ClusterError(f"`{java}` says {first_line!r}, wanted Java {_JAVA}", hint)
-    return Path(java)
+    return java.find_java("a lab of Cassandra", _JAVA, "openjdk-17-jre-headless")
 
 
 def jars() -> Path:
@@ -141,13 +118,12 @@ def _run(command: list[str], progress: Progress) -> str:
                     fetched += 1
                     if fetched % _SAY_EVERY == 0:
                         progress(f"Maven has fetched {fetched} files")
-                elif "Downloading" not in line and line.strip():
-                    lines.append(line.strip())
+                elif "Downloading" not in line:
+                    lines.append(line)
         except BaseException:
             process.kill()
             raise
-    errors = [line.removeprefix("[ERROR] ") for line in lines if line.startswith("[ERROR]")]
-    return (errors or lines[-1:] or [f"exit {process.returncode}"])[0]
+    return java.error_of_maven(lines, process.returncode)
 
 
 def _given() -> Path | None:
@@ -181,18 +157,12 @@ def _check(place: Path) -> None:
 
 
 def _place() -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    return cache / "brownout" / f"cassandra-{VERSION}"
+    return java.cached(f"cassandra-{VERSION}")
 
 
 def _maven() -> Path:
-    program = shutil.which("mvn")
-    if program is None:
-        raise ClusterError(
-            "a lab of Cassandra needs Maven to fetch Cassandra once, and no mvn is on PATH",
-            f"apt install maven, or set {VARIABLE} to an installation of Cassandra 5",
-        )
-    return Path(program)
+    instead = f"set {VARIABLE} to an installation of Cassandra 5"
+    return java.find_maven("a lab of Cassandra", "Cassandra", instead)
 
 
 if __name__ == "__main__":
