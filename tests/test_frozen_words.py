@@ -35,7 +35,6 @@ EXCUSED = {
     "tests/golden/": "a golden is the one place where a whole output is kept",
     "tests/docs/": "these run what README and docs show, and compare the output",
     "tests/test_frozen_words.py": "its own examples",
-    **{f"tests/{room}/": "not loosened yet" for room in ("faults", "machine")},
 }
 
 Run = tuple[str, ...]
@@ -154,16 +153,21 @@ def best(index: dict[Run, frozenset[Place]], wanted: frozenset[Run], test: str) 
 
     Of several it is the one nearest to the test, since tests mirror the tree.
     """
-    rooms = set(Path(test).parts)
+    rooms = _rooms(test)
     hits: dict[Place, int] = defaultdict(int)
     for run in wanted:
         for place in index.get(run, ()):
             hits[place] += 1
 
     def order(place: Place) -> tuple[int, int, str]:
-        return -hits[place], -len(rooms.intersection(Path(place.path).parts)), str(place)
+        return -hits[place], -len(rooms & _rooms(place.path)), str(place)
 
     return min(hits, key=order, default=None)
+
+
+def _rooms(path: str) -> set[str]:
+    """Return the folders of a file and its bare name: `wipe` of `test_wipe.py` and of `wipe.py`."""
+    return {*Path(path).parts[:-1], Path(path).stem.removeprefix("test_")}
 
 
 def test_a_sentence_is_asserted_by_one_test_at_most() -> None:

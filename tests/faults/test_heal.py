@@ -13,6 +13,7 @@ from tests import chaos_runner as chaos
 from tests import kill_harness
 from tests.forked_run import brownout
 from tests.waiting import await_whole
+from tests.wording import mentions
 
 from brownout.base.errors import UndoFailed
 from brownout.databases.adapter import adapter_for
@@ -221,7 +222,7 @@ def test_production_is_confirmed_to_heal_as_it_is_to_a_run(
     _half_wiped(node, run / "events.ndjson", directories=[str(directory)], began=True)
     dead = Claim(lab_mongodb.name, str(run), str(file), False, 2**22 + 1, 1, ("chaos",))
     try:
-        with pytest.raises(UndoFailed, match="is a production cluster; found no confirmation"):
+        with pytest.raises(UndoFailed, match="BROWNOUT_CONFIRM"):
             heal(dead, 60, lambda _: None)
         assert (directory / "half").exists()
         monkeypatch.setenv("BROWNOUT_CONFIRM", lab_mongodb.name)
@@ -269,7 +270,7 @@ def test_an_unknown_undo_is_an_error_in_the_run_as_well(
     found = Faults(lab_mongodb, adapter, _events(tmp_path / "e"), lambda t: t, waiting)
     (failure,) = found.put_back()
     adapter.close()
-    assert "by `dry_node`, which this version of brownout does not know" in failure
+    assert mentions(failure, node.name, "`dry_node`")
     assert found.pending == waiting
     assert not (tmp_path / "e").exists()
 
@@ -306,7 +307,7 @@ def test_a_run_that_would_wipe_what_may_not_be_wiped_touches_nothing_and_neither
         (directory / "elsewhere").unlink()
     assert ran.code == 1
     assert "the directory: " in ran.output
-    assert "it holds the link" in ran.output
+    assert str(directory / "elsewhere") in ran.output
     assert ran.directory is None
     healed = brownout("heal", env=environment)
     assert healed.returncode == 0, healed.stderr

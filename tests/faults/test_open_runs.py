@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.forked_run import brownout
+from tests.wording import naming
 
 from brownout.base.errors import Refused
 from brownout.faults import heal, open_runs
@@ -57,7 +58,7 @@ def test_a_run_of_another_container_on_the_same_volume_is_alive(
     assert held.is_alive()
     with pytest.raises(Refused, match="is still running"):
         heal.heal(held, 1.0, print)
-    with pytest.raises(Refused, match="is in the hands of the run"):
+    with pytest.raises(Refused, match=naming("`shop`", run, 1)):
         open_runs.claim("shop", run, "shop", brought_up=False)
 
 
@@ -76,7 +77,7 @@ def test_a_run_whose_process_was_killed_is_dead(
 def test_a_cluster_that_is_let_go_can_be_taken_again(run: Path) -> None:
     for _ in range(2):
         open_runs.claim("shop", run, "shop", brought_up=False)
-        with pytest.raises(Refused, match="is in the hands of the run"):
+        with pytest.raises(Refused, match=naming("`shop`", run, os.getpid())):
             open_runs.claim("shop", run, "shop", brought_up=False)
         open_runs.release("shop")
     assert open_runs.claims() == []
@@ -94,7 +95,7 @@ def _claim(cluster: Cluster, run: Path) -> Claim:
 
 def test_two_inventories_of_the_same_nodes_cannot_be_taken_at_once(run: Path) -> None:
     _claim(_cluster("orders", "127.0.0.1:7001", "127.0.0.1:7002"), run)
-    with pytest.raises(Refused, match="is in the hands of the run") as refused:
+    with pytest.raises(Refused, match=naming(run, os.getpid())) as refused:
         _claim(_cluster("copy", "[::1]:7000", "localhost:7002"), run)
     assert "node `copy-2` (localhost:7002) of cluster `copy`" in refused.value.message
     assert "node `orders-2` (127.0.0.1:7002) of cluster `orders`" in refused.value.message

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -225,7 +226,7 @@ def test_a_plan_on_the_community_edition_says_no_and_a_run_does_nothing_milder(
     var = f"cluster={tmp_path / 'lab-community.yaml'}"
     plan = brownout("plan", "maintenance-quiesced", "--set", var, timeout=60)
     assert plan.returncode == 64, plan.stdout + plan.stderr
-    assert "NO   supports quiesce: the Community Edition cannot quiesce a node" in plan.stdout
+    assert re.search("NO   supports quiesce: .*Community Edition", plan.stdout), plan.stdout
     ran = chaos.run(chaos.load("maintenance-quiesced"), tmp_path, "--var", var)
     assert (ran.code, ran.directory, ran.journal["run"]) == (1, None, [])
     assert "unsupported on `lab-community`" in ran.output
@@ -239,7 +240,7 @@ def test_the_community_edition_cannot_quiesce_and_nothing_is_touched(
         faults = Faults(community, adapter, EventLog(log), lambda t: t)
         assert not adapter.supports("quiesce").ok
         assert adapter.supports("stop").ok
-        with pytest.raises(Unsupported, match="Community Edition cannot quiesce"):
+        with pytest.raises(Unsupported, match="Community Edition"):
             faults.do("quiesce_node", community.nodes[0])
         with pytest.raises(Unsupported, match="Community Edition"):
             faults.do("recluster")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.wording import naming
 
 from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.inventory.model import Node, ProcessSpec
@@ -191,7 +192,7 @@ def test_a_program_that_is_not_there_is_named(node_of: NodeOf) -> None:
 def test_a_pid_file_that_cannot_be_written_is_an_error_and_nothing_runs(waiting_node: Node) -> None:
     pid_file(waiting_node).mkdir()
 
-    with pytest.raises(HostError, match="did not start: it ended at once with status"):
+    with pytest.raises(HostError, match=naming("n1", pid_file(waiting_node))):
         ProcessHost(waiting_node).start()
     assert not ProcessHost(waiting_node).running().running
 

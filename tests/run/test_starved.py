@@ -47,10 +47,8 @@ def test_a_starved_run_fails_where_even_the_best_case_breaks_the_limit(tmp_path:
 def test_a_starved_run_is_inconclusive_where_what_it_missed_decides(tmp_path: Path) -> None:
     impact = judged(tmp_path, "stalled-twice", recovery_time=6, blackout=6)
     assert impact.verdict == "inconclusive"
-    assert list(impact.reasons) == [
-        "slos_evaluated: recovery_time: 3.714 s at best, 9.114 s at worst: the load generator "
-        "missed what decides"
-    ]
+    (reason,) = impact.reasons
+    assert mentions(reason, "slos_evaluated: recovery_time", "3.714 s", "9.114 s")
     assert [slo.met for slo in impact.slos] == [None, True]
 
 

@@ -120,7 +120,7 @@ def test_each_question_has_a_patience_of_its_own_and_is_not_sent_again(serve: Se
     server = serve([OK, b""], [OK])
     with closing(Link(node(server), Access(), 30.0)) as link:
         link.ask("PING")
-        with pytest.raises(NoAnswer, match="no answer in time"):
+        with pytest.raises(NoAnswer):
             link.ask("PING", timeout_s=0.2)
         assert len(server.requests) == 2
         assert link.ask("PING") == "OK"

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 from tests.machine.docker.boxes import Box
 from tests.machine.docker.recorded import RecordedEngine
+from tests.wording import naming
 
 from brownout.base.errors import HostError, Refused
 from brownout.inventory.model import Node
@@ -130,16 +131,16 @@ def test_a_node_that_somebody_starts_during_its_wipe_is_no_wiped_node(
 def test_nothing_is_touched_if_one_of_several_directories_is_refused(
     stopped: DockerHost, data: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(Refused, match="it lies on no volume of the container"):
+    with pytest.raises(Refused, match=naming(tmp_path / "other")):
         stopped.wipe([data, tmp_path / "other"])
-    with pytest.raises(Refused, match="it does not exist"):
+    with pytest.raises(Refused, match=naming(data / "missing")):
         stopped.wipe([data / "missing"])
     assert (data / "WiredTiger").exists()
 
 
 def test_a_link_in_the_volume_is_refused(stopped: DockerHost, data: Path, tmp_path: Path) -> None:
     (data / "journal" / "elsewhere").symlink_to(tmp_path)
-    with pytest.raises(Refused, match="it holds the link"):
+    with pytest.raises(Refused, match=naming(data / "journal" / "elsewhere", tmp_path)):
         stopped.wipe([data])
 
 
@@ -147,18 +148,18 @@ def test_a_volume_that_another_container_has_too_is_refused(
     stopped: DockerHost, data: Path, engine: RecordedEngine
 ) -> None:
     engine.add("backup", ["/bin/true"], volumes={"n1-data": data})
-    with pytest.raises(Refused, match="its volume `n1-data` is mounted in container `backup` too"):
+    with pytest.raises(Refused, match=naming("`n1-data`", "`backup`")):
         stopped.wipe([data])
 
 
 def test_a_configuration_in_the_volume_survives(box: Box, data: Path, node_of: NodeOf) -> None:
     host = DockerHost(node_of(config_file=str(data / "mongod.conf")))
-    with pytest.raises(Refused, match="which must survive, lies in it"):
+    with pytest.raises(Refused, match=naming(data, data / "mongod.conf")):
         host.wipe([data])
 
 
 def test_no_directory_is_no_wipe(stopped: DockerHost) -> None:
-    with pytest.raises(Refused, match="no directory was named"):
+    with pytest.raises(Refused, match="n1"):
         stopped.wipe([])
 
 
@@ -192,5 +193,5 @@ def test_what_cannot_be_read_is_said(stopped: DockerHost, data: Path) -> None:
             stopped.read_text(data / path)
     with pytest.raises(HostError, match="No such file"):
         stopped.entries(data / "none")
-    with pytest.raises(HostError, match="it lies on no volume of the container"):
+    with pytest.raises(HostError, match="/etc"):
         stopped.entries(Path("/etc"))

@@ -213,7 +213,7 @@ class TestOnAKernelWithNetem:
     ) -> None:
         said(machine, "echo fq_codel > /proc/sys/net/core/default_qdisc")
         try:
-            with pytest.raises(Unsupported, match="could not be put back: pfifo_fast 0: root"):
+            with pytest.raises(Unsupported, match="pfifo_fast 0: root"):
                 host.delay(50, 0)
         finally:
             said(machine, "echo pfifo_fast > /proc/sys/net/core/default_qdisc")

@@ -11,6 +11,7 @@ import pytest
 from tests.machine import switches as switches_of
 from tests.sshd import Sshd
 from tests.waiting import await_true
+from tests.wording import naming
 
 from brownout.base.errors import ConfigurationError, Denied, HostError, Refused
 from brownout.inventory.model import Node
@@ -121,7 +122,7 @@ def test_a_stop_that_takes_too_long_says_so_and_leaves_the_process(node_at: Node
 
 
 def test_an_unknown_way_to_stop_is_refused(host: SshHost) -> None:
-    with pytest.raises(ConfigurationError, match="found 'pause', wanted clean or kill"):
+    with pytest.raises(ConfigurationError, match="'pause'"):
         host.stop("pause")  # type: ignore[arg-type]
 
 
@@ -247,14 +248,14 @@ def test_a_process_is_found_by_a_command_too(node_at: NodeAt, tmp_path: Path) ->
 def test_a_start_that_fails_at_once_says_the_last_words_of_its_log(node_at: NodeAt) -> None:
     host = SshHost(node_at(commands={"start": "echo no such volume; exit 3"}))
 
-    with pytest.raises(HostError, match="ended at once with status 3; no such volume"):
+    with pytest.raises(HostError, match=naming("status 3", "no such volume")):
         host.start()
 
 
 def test_a_start_that_leaves_nothing_behind_is_an_error(node_at: NodeAt) -> None:
     host = SshHost(node_at(commands={"start": "true", "log_file": None}))
 
-    with pytest.raises(HostError, match=r"it ended at once; set `commands\.log_file`"):
+    with pytest.raises(HostError, match=r"`commands\.log_file`"):
         host.start()
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.loopdevice import Loop, loop_device
+from tests.wording import naming
 
 from brownout.base.errors import Refused
 from brownout.inventory.model import Node
@@ -34,7 +35,7 @@ def test_a_device_of_the_inventory_is_wiped_by_either_of_its_names(
 
 
 def test_a_device_that_the_inventory_does_not_list_is_refused(node_at: NodeAt, loop: Loop) -> None:
-    with pytest.raises(Refused, match="the inventory does not list it under `devices`"):
+    with pytest.raises(Refused, match=naming(loop.device, "`devices`")):
         SshHost(node_at()).wipe([loop.device])
 
     assert loop.untouched()

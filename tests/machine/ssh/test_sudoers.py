@@ -1,5 +1,6 @@
 """Rights by a generated sudoers file, for real: sshd, sudo, a user of its own, and root's files."""
 
+import getpass
 import hashlib
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from tests.restricted import USER, install, installed, machine, sudo_log
 from tests.sshd import Sshd
+from tests.wording import naming
 
 from brownout.base.errors import ConfigurationError, Denied
 from brownout.inventory.model import Cluster, Guards, Node
@@ -152,7 +154,7 @@ def check_beyond(host: SshHost, node: Node, tmp_path: Path) -> None:
             host.read_text(file)
     assert (elsewhere / "letter").read_text() == "dear"
     login = connection_for(spec_of(node).login("127.0.0.1"))
-    with pytest.raises(Denied, match="may not use sudo without a password"):
+    with pytest.raises(Denied, match=naming("sudo", getpass.getuser())):
         SshRunner(login, sudo=True).run(script("id"))
 
 
@@ -165,7 +167,7 @@ def test_a_helper_of_another_version_is_named_and_sudo_does_not_run_it(
     helper.write_text(helper.read_text() + "# another version\n")
     (why,) = [each for each in host.missing_rights(["kill"]) if "another version" in each]
     assert str(helper) in why
-    with pytest.raises(Denied, match="may not use sudo"):
+    with pytest.raises(Denied, match=naming("sudo", getpass.getuser())):
         locate("n1", spec, host._runner)
     shutil.rmtree(helper.parent)
     assert all("is not there" in each for each in host.missing_rights(["kill"]))
