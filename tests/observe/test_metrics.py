@@ -12,7 +12,7 @@ from tests.prometheus import promtool
 from tests.run_builder import RunScript, build_run
 
 from brownout.measure.document import read_impact
-from brownout.observe.compose import Known, compose
+from brownout.observe.compose import RunFacts, compose
 from brownout.observe.labels import LABELS
 from brownout.observe.page import Page
 from brownout.observe.state import PHASES, RunState
@@ -28,7 +28,7 @@ BEGAN = 1_800_000_000.0
 def state_of(path: Path, *, judged: bool) -> RunState:
     """Return what a run directory says to metrics."""
     files = RunFiles(path)
-    known = Known(record=files.record(), events=files.events(), series=files.series())
+    known = RunFacts(record=files.record(), events=files.events(), series=files.series())
     impact = read_impact(RunDirectory.open(path)) if judged else None
     return RunState(files.record(), compose(known), files.events(), BEGAN, impact)
 

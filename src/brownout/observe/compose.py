@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from brownout.run.events import Event
     from brownout.run.table import Series
 
-__all__ = ["Known", "compose"]
+__all__ = ["RunFacts", "compose"]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RunFacts:
     """What is known of a run now. Whatever is not known yet is empty or None.
 
     `record` is run.json. `phase`, where it is given, is more exact than what the events tell;
@@ -37,7 +37,7 @@ class Known:
     broken: Mapping[str, str] | None = None
 
 
-def compose(facts: Known) -> Board:
+def compose(facts: RunFacts) -> Board:
     """Return the board of this moment."""
     figures = None
     course = Course()
@@ -70,7 +70,7 @@ def _settings(record: Mapping[str, Any]) -> Any:
     return MeasureSettings.from_mapping(record["settings"])
 
 
-def _broken(facts: Known) -> Mapping[str, str]:
+def _broken(facts: RunFacts) -> Mapping[str, str]:
     if facts.broken is not None:
         return facts.broken
     from brownout.faults import undos

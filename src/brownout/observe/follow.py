@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brownout.observe.compose import Known, compose
+from brownout.observe.compose import RunFacts, compose
 from brownout.show.live.board import Board
 from brownout.show.live.files import RunFiles
 
@@ -27,7 +27,7 @@ class Follower:
     def board(self) -> Board:
         """Return the picture of this moment, as far as it is on the disk."""
         return compose(
-            Known(
+            RunFacts(
                 record=self._files.record(),
                 events=self._files.events(),
                 series=self._files.series(),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from brownout.observe.compose import Known, compose
+from brownout.observe.compose import RunFacts, compose
 from brownout.run.series import LiveSeries
 from brownout.show.live.board import Board, Countdown
 from brownout.show.live.files import RunFiles
@@ -93,7 +93,7 @@ class Status:
         record, events = (files.record(), files.events()) if files else ({}, ())
         series, broken = self._series.snapshot(), self.broken()
         with self._lock:
-            facts = Known(
+            facts = RunFacts(
                 title=self._title,
                 record=record,
                 events=events,

@@ -9,7 +9,7 @@ from tests.run_builder import RunScript, build_run
 
 from brownout.runs.book import record as records
 from brownout.runs.book.book_file import read
-from brownout.runs.book.record import Capacity, Made, Record
+from brownout.runs.book.record import BookRun, Capacity, Record
 from brownout.runs.book.spec import Book
 
 __all__ = ["BOOK", "add_runs", "record_of", "write_book"]
@@ -60,5 +60,5 @@ def add_runs(
                 duration_s=70.0, outage_s=outage_s, **script,
             ),
         )  # fmt: skip
-        record.made.append(Made(engine, fault, 0.25, "pass", record.where(run), n, 60.0))
+        record.made.append(BookRun(engine, fault, 0.25, "pass", record.where(run), n, 60.0))
     record.save()

@@ -26,7 +26,7 @@ from brownout.measure.impact import UNKNOWN
 from brownout.runs import repair
 from brownout.runs.book import conduct as conducting
 from brownout.runs.book.conduct import conduct
-from brownout.runs.book.record import Made, Record, last, open_record
+from brownout.runs.book.record import BookRun, Record, last, open_record
 from brownout.session.experiment_process import Outcome
 
 
@@ -190,7 +190,7 @@ def test_a_plan_of_a_book_that_was_begun_counts_what_is_left(
     home: Path, brownout: Brownout
 ) -> None:
     _, record = record_of(home)
-    record.made.append(Made("one", "kill", 0.25, "pass", "", 1, 60.0))
+    record.made.append(BookRun("one", "kill", 0.25, "pass", "", 1, 60.0))
     record.save()
     said = brownout("book", "plan", home / "tiny.yaml")
     assert said.code == 0

@@ -13,7 +13,7 @@ from tests.runs.book.made import BOOK, add_runs, record_of, write_book
 
 from brownout.runs.book.page import _in_words
 from brownout.runs.book.perseus import Perseus
-from brownout.runs.book.record import Made, Record
+from brownout.runs.book.record import BookRun, Record
 
 RECORDED = Path(__file__).parents[2] / "data" / "runs"
 PUBLISHED = """\
@@ -34,7 +34,7 @@ def record(home: Path) -> Record:
     add_runs(home, record, "one", "kill", (4.0, 18.0, 4.1, 18.1, 18.2), asked=False, start_at=45.0,
              promoted_at=None, rejoined_at=46.0, redundant_at=46.0)  # fmt: skip
     add_runs(home, record, "two", "kill", (2.0, 2.1, 2.2, 2.3, 2.4))
-    record.made.append(Made("two", "kill", 0.25, "inconclusive", "", 99, 60.0))
+    record.made.append(BookRun("two", "kill", 0.25, "inconclusive", "", 99, 60.0))
     record.unsupported["two"] = {"handover": "its members have no roles"}
     record.save()
     return record
@@ -188,7 +188,7 @@ def recorded(home: Path, name: str) -> Path:
 def test_a_stand_in_is_refused(home: Path, brownout: Brownout) -> None:
     _, record = record_of(home)
     run = recorded(home, "aerospike-node-wipe")
-    record.made.append(Made("one", "kill", 0.25, "pass", record.where(run), 1, 60.0))
+    record.made.append(BookRun("one", "kill", 0.25, "pass", record.where(run), 1, 60.0))
     record.save()
     said = brownout("book", "page", record.path)
     assert (said.code, "is a run of a stand-in, wanted a real server" in said.err) == (64, True)
@@ -202,7 +202,7 @@ def test_a_recorded_run_has_the_figures_that_it_has_everywhere(
     write_book(home, faults=faults)
     _, record = record_of(home, faults=faults, engines=[BOOK["engines"][0]])
     run = recorded(home, "mongodb-node-wipe-pass")
-    record.made.append(Made("one", "wipe", 0.25, "pass", record.where(run), 1, 60.0))
+    record.made.append(BookRun("one", "wipe", 0.25, "pass", record.where(run), 1, 60.0))
     record.save()
     assert brownout("book", "page", record.path, "--from-runs").code == 0
     (fault,) = json.loads((run / "impact.json").read_text())["faults"]

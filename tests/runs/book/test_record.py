@@ -7,13 +7,13 @@ from tests.runs.book.made import record_of
 
 from brownout.base.errors import RunDirectoryError
 from brownout.runs.book.outlook import left_s
-from brownout.runs.book.record import Key, Made, last, open_record
+from brownout.runs.book.record import BookRun, Key, last, open_record
 
 KILL = Key("one", "kill", 0.25)
 
 
-def made(verdict: str, took_s: float = 60.0) -> Made:
-    return Made("one", "kill", 0.25, verdict, "", 1, took_s)
+def made(verdict: str, took_s: float = 60.0) -> BookRun:
+    return BookRun("one", "kill", 0.25, verdict, "", 1, took_s)
 
 
 def test_a_cell_wants_as_many_runs_as_do_not_count_yet(home: Path) -> None:

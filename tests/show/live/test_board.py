@@ -8,7 +8,7 @@ from tests.run_builder import RunScript, build_run
 from tests.show.live.conftest import LIMITS, SCRIPT
 from tests.show.live.replay import Replay
 
-from brownout.observe.compose import Known, compose
+from brownout.observe.compose import RunFacts, compose
 from brownout.observe.follow import Follower
 from brownout.run.events import Event
 from brownout.show.live.board import Board, Countdown
@@ -22,7 +22,7 @@ def _board(replay: Replay, t: float) -> Board:
 
 
 def test_before_anything_is_there_it_is_empty_and_says_so() -> None:
-    board = compose(Known())
+    board = compose(RunFacts())
     assert (board.phase, board.figures, board.clocks, board.outlook) == ("opening", None, (), None)
 
 

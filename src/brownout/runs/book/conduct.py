@@ -31,7 +31,7 @@ from brownout.inventory.model import Cluster
 from brownout.runs import repair
 from brownout.runs.book.book_file import changes_of, experiment_of, plan_for, variables_of
 from brownout.runs.book.outlook import left_s
-from brownout.runs.book.record import Capacity, Key, Made, Record, cells_of
+from brownout.runs.book.record import BookRun, Capacity, Key, Record, cells_of
 from brownout.runs.book.spec import Book, Engine, Fault
 from brownout.runs.capacity.session import Wanted, carry_out, new_search
 from brownout.session.bring_up import check_support
@@ -188,7 +188,7 @@ class _Engine:
         run = record.where(Path(outcome.directory)) if outcome.directory else ""
         verdict = outcome.verdict
         record.made.append(
-            Made(key.engine, key.fault, key.share, verdict, run, seed, round(took_s, 1))
+            BookRun(key.engine, key.fault, key.share, verdict, run, seed, round(took_s, 1))
         )
         record.save()
         self._say(f"{key.engine}, {key.fault}: {verdict}")

@@ -18,7 +18,17 @@ from brownout.run.directory import make_new, runs_root
 from brownout.run.metadata import read_json, write_json
 from brownout.runs.book.spec import Book, Engine, Fault
 
-__all__ = ["COUNTED", "Capacity", "Key", "Made", "Record", "cells_of", "last", "new", "open_record"]
+__all__ = [
+    "COUNTED",
+    "BookRun",
+    "Capacity",
+    "Key",
+    "Record",
+    "cells_of",
+    "last",
+    "new",
+    "open_record",
+]
 
 BOOKS = "books"
 #: Verdicts of runs that count; others are made again.
@@ -40,7 +50,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class BookRun:
     """One run that is over. `run` is its directory from the book's; empty if none was opened."""
 
     engine: str
@@ -87,7 +97,7 @@ class Record:
     labs: dict[str, dict[str, Any]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     unsupported: dict[str, dict[str, str]] = field(default_factory=dict)
-    made: list[Made] = field(default_factory=list)
+    made: list[BookRun] = field(default_factory=list)
 
     def save(self) -> None:
         """Write it, whole or not at all."""
@@ -108,7 +118,7 @@ class Record:
             or self.unsupported.get(key.engine, {}).get(key.fault, "")
         )
 
-    def of(self, key: Key) -> list[Made]:
+    def of(self, key: Key) -> list[BookRun]:
         """Return the runs of a cell in order."""
         return [each for each in self.made if each.key == key]
 
@@ -156,7 +166,7 @@ def open_record(path: Path) -> tuple[Record, Book]:
     try:
         del data["schema_version"]
         capacities = {name: Capacity(**each) for name, each in data.pop("capacities").items()}
-        runs = [Made(**each) for each in data.pop("made")]
+        runs = [BookRun(**each) for each in data.pop("made")]
         record = Record(path.absolute(), **data, capacities=capacities, made=runs)
         book = Book.model_validate(record.book)
     except (KeyError, TypeError, ValueError) as error:

@@ -25,7 +25,7 @@ from brownout.runs.gameday import days
 from brownout.runs.gameday.days import Day
 from brownout.runs.gameday.freshness import known_duration
 from brownout.runs.gameday.notifications import Herald
-from brownout.runs.gameday.plan import Made, calendar_for
+from brownout.runs.gameday.plan import ReadyStep, calendar_for
 from brownout.runs.gameday.record import StepRecord, verdict_of
 from brownout.runs.gameday.spec import GameDay
 from brownout.runs.gameday.stop import Stop
@@ -38,7 +38,7 @@ __all__ = ["Conductor"]
 _LOOK_EVERY_S = 0.1
 
 
-def make_one(planned: Made, gameday: GameDay, look: Callable[[str], str]) -> Outcome:
+def make_one(planned: ReadyStep, gameday: GameDay, look: Callable[[str], str]) -> Outcome:
     """Run a step's experiment and return what it left.
 
     `look` is called all the time with the run's directory, empty as long as there is none, and
@@ -88,12 +88,12 @@ class Conductor:
         self,
         gameday: GameDay,
         day: Day,
-        planned: Sequence[Made],
+        planned: Sequence[ReadyStep],
         stop: Stop,
         say: Callable[[str], None],
     ) -> None:
         self._gameday, self._day, self._stop, self._say = gameday, day, stop, say
-        self._made = {each.step.called: each for each in planned}
+        self._ready = {each.step.called: each for each in planned}
         self._calendar = calendar_for(gameday)
         self._past = [past.record for past in days.all_days()]
         self._herald = Herald(gameday.notify, self._note)
@@ -156,7 +156,7 @@ class Conductor:
         steps = self._day.record.steps
         step.begin(wall_clock())
         self._note(f"{step.name} begins ({steps.index(step) + 1} of {len(steps)})")
-        outcome = make_one(self._made[step.name], self._gameday, lambda run: self._look(step, run))
+        outcome = make_one(self._ready[step.name], self._gameday, lambda run: self._look(step, run))
         reasons = outcome.impact.reasons if outcome.impact else ()
         step.end(wall_clock(), outcome.verdict, outcome.directory, reasons)
         self._day.record.unmended = outcome.unmended or ""

@@ -15,11 +15,11 @@ from brownout.session.experiment_checks import read_experiment, resolved
 from brownout.session.plan import make_plan
 from brownout.session.preview import preview
 
-__all__ = ["Made", "calendar_for", "in_order", "make"]
+__all__ = ["ReadyStep", "calendar_for", "in_order", "make"]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ReadyStep:
     """One step, resolved: its experiment's file and document, and what it is run with."""
 
     step: Step
@@ -43,11 +43,11 @@ def in_order(gameday: GameDay) -> tuple[list[Step], int]:
     return steps, seed
 
 
-def make(gameday: GameDay, step: Step) -> Made:
+def make(gameday: GameDay, step: Step) -> ReadyStep:
     """Resolve a step."""
     path = experiment_of(gameday, step)
     document = read_experiment(path)
-    return Made(step, path, document, variables_of(gameday, step, document))
+    return ReadyStep(step, path, document, variables_of(gameday, step, document))
 
 
 def calendar_for(gameday: GameDay) -> Calendar:

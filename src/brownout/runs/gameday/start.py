@@ -17,7 +17,7 @@ from brownout.runs.gameday import days
 from brownout.runs.gameday.conduct import Conductor
 from brownout.runs.gameday.days import Day
 from brownout.runs.gameday.leases import Keeper, Lease, Leases
-from brownout.runs.gameday.plan import Made, calendar_for, in_order, make
+from brownout.runs.gameday.plan import ReadyStep, calendar_for, in_order, make
 from brownout.runs.gameday.record import Record, StepRecord, verdict_of
 from brownout.runs.gameday.spec import GameDay, Step
 from brownout.runs.gameday.stop import Stop
@@ -144,7 +144,7 @@ def _say_what_was_lost(day: Day, say: Say) -> None:
     day.save()
 
 
-def _check(planned: Sequence[Made]) -> None:
+def _check(planned: Sequence[ReadyStep]) -> None:
     """Raise `Refused` with all that stands against any step."""
     problems = []
     for each in planned:
